@@ -26,27 +26,27 @@ func init() {
 	caddy.RegisterModule(new(App))
 }
 
-// App has the settings and the state that all guards of a server share. It is optional.
+// App has the settings and the state that all guards of a server share. The app is optional.
 type App struct {
-	// The maximum number of configured sites whose robots.txt is cached. The least recently
-	// used one is evicted and fetched again when needed. Default: `10000`, or twice the number
-	// of configured hosts if that is more.
+	// The maximum number of configured sites whose robots.txt is cached. The least recently used
+	// site is evicted, and its robots.txt is fetched again when needed. Default: `10000`, or twice
+	// the number of configured hosts if that is more.
 	Policies int `json:"policies,omitempty"`
 
-	// The maximum number of other hosts, which a wildcard or catch-all site serves, whose
-	// robots.txt is cached. Clients can invent such hosts. Hosts in use are not evicted.
-	// Default: `1000`.
+	// The maximum number of other hosts whose robots.txt is cached. Wildcard and catch-all sites
+	// serve these hosts, and clients can invent them. Hosts in use are not evicted. Default:
+	// `1000`.
 	UnnamedHosts int `json:"unnamed_hosts,omitempty"`
 
-	// The maximum number of concurrent fetches for such hosts. The sites share them, and each
-	// site may always make one. Default: `8`.
+	// The maximum number of concurrent fetches for other hosts. The sites share this number, and
+	// each site may always run one fetch. Default: `8`.
 	UnnamedReads int `json:"unnamed_reads,omitempty"`
 
-	// Store the last good version of each robots.txt, past versions, pending changes and counts in
-	// Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that they survive a
-	// restart. For hosts that are not configured, the 256 most used are stored. Instances that
-	// share a storage share these data. Default: `true` if Caddy's storage is a local directory,
-	// else `false`.
+	// Store data in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that the data
+	// survive a restart: the last good version and past versions of each robots.txt, pending
+	// changes, and counts. Of the hosts that are not configured, the 256 most used are stored.
+	// Instances with the same storage share these data. Default: `true` if Caddy's storage is a
+	// local directory, else `false`.
 	Storage *bool `json:"storage,omitempty"`
 
 	// How long counts and evidence are stored, from one hour to 90 days. Default: `2160h`, which is
@@ -57,17 +57,17 @@ type App struct {
 	Notify []Receiver `json:"notify,omitempty"`
 
 	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may have the
-	// option `staging`. Such a configuration does not load.
+	// option `staging`. A configuration with `staging` at these hosts does not load.
 	Production []string `json:"production,omitempty"`
 
 	// How to verify that clients are the crawlers that they claim to be. Default: no
 	// verification, because it sends DNS and HTTP requests.
 	Verify *Verify `json:"verify,omitempty"`
 
-	// Crawlers to add to the registry or to change in it.
+	// Crawlers to add to the registry, or to change in the registry.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file or URL with a registry that extends the built-in one. Crawlers overrides both. A
+	// A file or URL with a registry that extends the built-in registry. Crawlers overrides both. A
 	// change takes effect without a reload.
 	RegistryFrom *Registry `json:"registry,omitempty"`
 
@@ -95,7 +95,7 @@ type App struct {
 	isUsed            bool                         // whether a site uses the app
 	needsIdentity     bool                         // whether an option depends on verified identities
 	usesPathVerdict   bool                         // whether the configuration uses the path verdict
-	managedHandlers   handlerorder.ManagedHandlers // see Texts
+	managedHandlers   handlerorder.ManagedHandlers // cached by Texts
 	metricsRegistered bool                         // whether the collectors are registered with the configuration
 }
 
@@ -107,7 +107,8 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision sets up the app. "caddy validate" calls it too, so it does not use the storage.
+// Provision sets up the app. "caddy validate" also calls Provision, so Provision does not use the
+// storage.
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
@@ -232,7 +233,7 @@ func (a *App) Start() (err error) {
 		return err
 	}
 	if !a.isUsed {
-		a.logger.Warn("the global option robots_guard has no effect without the directive; write robots_guard into each site that you want to guard")
+		a.logger.Warn("the global option robots_guard has no effect without the directive; add robots_guard to the sites")
 	} else if a.Verify != nil && !a.needsIdentity {
 		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
 	}

@@ -26,18 +26,18 @@ type Crawler struct {
 	// The class, such as `ai_training`. Default for a new crawler: `crawler`.
 	Class string `json:"class,omitempty"`
 
-	// The tokens whose groups apply to the crawler if no group names it.
+	// The tokens of groups that apply to the crawler if no group names the crawler.
 	Fallback []string `json:"fallback,omitempty"`
 
 	// Whether the `*` group applies to the crawler, whatever the `wildcard` option of a site
 	// says. Default: by its class.
 	Wildcard *bool `json:"wildcard,omitempty"`
 
-	// Lists of the crawler's addresses, in addition to those of the registry.
+	// Lists of the crawler's addresses, in addition to the lists of the registry.
 	Ranges []CrawlerRanges `json:"ranges,omitempty"`
 
-	// Domains for verification by reverse DNS, in addition to those of the registry. The
-	// host name of the crawler's address must end with one of them.
+	// Domains for verification by reverse DNS, in addition to the domains of the registry. The host
+	// name of the crawler's address must end with one of the domains.
 	RDNS []string `json:"rdns,omitempty"`
 
 	// The https URL of the signing agent of the crawler (Web Bot Auth): its origin, or its
@@ -53,8 +53,8 @@ type CrawlerRanges struct {
 	// The path of a file.
 	File string `json:"file,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if the file does not exist.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place if the file does not exist.
 	CaddyfileLine string `json:"at,omitempty"`
 }
 

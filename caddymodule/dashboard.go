@@ -20,13 +20,13 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard_dashboard", httpcaddyfile.Before, "metrics")
 }
 
-// Dashboard serves a page about the crawlers at all sites of this server, and its data as JSON
-// and CSV. It answers every request that reaches it. Put authentication before it, because the
+// Dashboard serves a page about the crawlers at all sites of this server, and its data as JSON and
+// CSV. The handler responds to every request. Put authentication before the handler, because the
 // page shows paths, User-Agents and shortened addresses. An authenticated user can acknowledge
 // alerts and change nothing else.
 type Dashboard struct {
 	// Whether the page needs no authentication. Otherwise the guard warns if no authentication
-	// comes before it. Default: `false`.
+	// precedes the dashboard. Default: `false`.
 	Public bool `json:"public,omitempty"`
 
 	handler http.Handler

@@ -21,10 +21,10 @@ type Decide struct {
 	// X-Original-URI or X-Original-URL instead of them.
 	By string `json:"by"`
 
-	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Requests for
-	// other hosts are judged too and reported as `_other`. The guard judges them by their own
-	// robots.txt. If the authority of `source` contains `{host}`, it judges them by the
-	// robots.txt of the first of these hosts instead.
+	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Requests for other
+	// hosts are reported as `_other`. The guard evaluates such requests by the robots.txt of their
+	// own host. If the authority of `source` contains `{host}`, the guard uses the robots.txt of
+	// the first of these hosts instead.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -86,7 +86,7 @@ func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.Rout
 	return nil
 }
 
-// defaultHost returns the host whose robots.txt other hosts use, "" if there is none.
+// defaultHost returns the host whose robots.txt other hosts use, or "".
 func (d *Decide) defaultHost() string {
 	for _, host := range d.Hosts {
 		if !strings.Contains(host, "*") {

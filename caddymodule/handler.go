@@ -48,7 +48,7 @@ func init() {
 // `{http.robots_guard.rate.line}` | The line number of the `Crawl-delay`
 // `{http.robots_guard.rate.wait}` | The seconds to wait before the next request, if `over` or `slowed`
 type Handler struct {
-	// What to do about requests for disallowed URLs: `monitor` counts and logs them,
+	// The action for requests for disallowed URLs. `monitor` counts and logs the requests,
 	// `enforce` blocks them. Default: `monitor`.
 	Mode string `json:"mode,omitempty"`
 
@@ -56,27 +56,27 @@ type Handler struct {
 	// crawlers are monitored. Default: all crawlers.
 	EnforceOnly []string `json:"enforce_only,omitempty"`
 
-	// Where the robots.txt comes from. Default: the site, requested as an anonymous client.
+	// The source of the robots.txt. Default: the site, requested as an anonymous client.
 	Source *Location `json:"source,omitempty"`
 
-	// Tell another proxy whether a request may pass. The proxy describes the request in
+	// Decide for another proxy whether a request may pass. The proxy describes the request in
 	// header fields. Later handlers do not run, and Source is required.
 	Decide *Decide `json:"decide,omitempty"`
 
-	// The location of a robots.txt to compare with the one in force. The guard judges live
-	// requests by both and reports the differences. A file may be missing.
+	// The location of a robots.txt to compare with the robots.txt in force. The guard evaluates
+	// live requests by both and reports the differences. A file may be missing.
 	Shadow *Location `json:"shadow,omitempty"`
 
 	// The timeout of a fetch of the robots.txt. Default: `5s`.
 	FetchTimeout caddy.Duration `json:"fetch_timeout,omitempty"`
 
-	// How long a crawler's request waits for the first fetch of a robots.txt before it passes.
+	// The maximum time for which a crawler's request waits for the first fetch of a robots.txt.
 	// Default: `250ms`.
 	FetchWait caddy.Duration `json:"fetch_wait,omitempty"`
 
-	// The client address of the guard's own fetch, as matchers, logs and upstreams see it.
+	// The client address of the guard's own fetch, as matchers, logs and upstreams see the fetch.
 	// Default: `192.0.2.1`, or `2001:db8::1` if the server listens on IPv6 only. No client has
-	// these addresses: they are reserved for documentation.
+	// these addresses, because they are reserved for documentation.
 	FetchFrom string `json:"fetch_from,omitempty"`
 
 	// The minimum lifetime of a copy of the robots.txt, whatever Cache-Control says. Default:
@@ -86,25 +86,25 @@ type Handler struct {
 	// The maximum lifetime of a copy. Default and maximum: `24h`.
 	TTLMax caddy.Duration `json:"ttl_max,omitempty"`
 
-	// How long after a change of the robots.txt a crawler may follow the previous version. A
-	// request that the previous version allows has the verdict `stale` and is not blocked. Grace
-	// of a day or more also respects longer times that operators of crawlers publish. A negative
-	// value turns grace off. Default: `24h`.
+	// The time after a change of the robots.txt in which a crawler may follow the previous version.
+	// A request that the previous version allows has the verdict `stale` and is not blocked. A
+	// grace of a day or more also respects longer times that operators of crawlers publish. A
+	// negative value turns grace off. Default: `24h`.
 	Grace caddy.Duration `json:"grace,omitempty"`
 
-	// How long the previous version still allows what it allowed, after a change that
-	// disallows pages which search engines were served in the last 24 hours, such as a
-	// `Disallow: /` from a staging site. Default: zero, which turns this off.
+	// The time for which the previous version still allows its URLs after a harmful change, such as
+	// a `Disallow: /` from a staging site. A change is harmful if it disallows pages that search
+	// engines got in the last 24 hours. Default: zero, which turns the change guard off.
 	ChangeGuard caddy.Duration `json:"change_guard,omitempty"`
 
-	// What applies if fetches of the robots.txt fail for more than 24 hours: `last_good` uses the
-	// last good copy for up to 30 days and restricts nothing without a copy, `allow` restricts
-	// nothing, `disallow` answers crawlers with 503 for up to 30 days, `disallow_google` does so
-	// for 12 hours and then acts like `last_good`. Default: `last_good`.
+	// The rules if fetches of the robots.txt fail for more than 24 hours. `last_good` uses the last
+	// good copy for up to 30 days, and restricts nothing without a copy. `allow` restricts nothing.
+	// `disallow` answers crawlers with 503 for up to 30 days. `disallow_google` does the same for
+	// 12 hours, and then acts like `last_good`. Default: `last_good`.
 	Unreachable string `json:"unreachable,omitempty"`
 
-	// Do not merge slashes. By default `//private` is also checked as `/private`, since most
-	// servers serve the same page for both.
+	// Do not merge slashes. By default the guard also checks `//private` as `/private`, because
+	// most servers serve the same page for both.
 	KeepSlashes bool `json:"keep_slashes,omitempty"`
 
 	// Allow redirects and source URLs that lead to private, loopback and link-local addresses
@@ -115,11 +115,11 @@ type Handler struct {
 	// `ai_search`, `seo`, `archive`, `research`, `security` and `crawler`.
 	Wildcard []string `json:"wildcard,omitempty"`
 
-	// Product tokens and classes that are never judged. Write `token:NewBot` for a token that
-	// the registry does not have. A client with a spoofed name is not exempt.
+	// Product tokens and classes that are exempt from robots.txt. Write `token:NewBot` for a token
+	// that the registry lacks. A client with a spoofed name is not exempt.
 	Exempt []string `json:"exempt,omitempty"`
 
-	// Product tokens and classes that are not judged if their identity is verified.
+	// Product tokens and classes that are exempt if their identity is verified.
 	ExemptVerified []string `json:"exempt_verified,omitempty"`
 
 	// Product tokens and classes that `enforce` logs and never blocks.
@@ -128,21 +128,21 @@ type Handler struct {
 	// Product tokens and classes that are never blocked if their identity is verified.
 	OnlyLogVerified []string `json:"only_log_verified,omitempty"`
 
-	// What to do about requests with a spoofed name: `judge` applies the stricter of the named
-	// group and the `*` group, `block` blocks all of them in enforce mode, `log` blocks none. Only
-	// the global option `verify` detects spoofed names. Default: `judge`.
+	// The action for requests with a spoofed name. `judge` applies the stricter of the named group
+	// and the `*` group. `block` blocks all of these requests in enforce mode. `log` blocks none.
+	// Only the global option `verify` detects spoofed names. Default: `judge`.
 	Spoofed string `json:"spoofed,omitempty"`
 
-	// Limits on the request rate of crawlers. Default: no limit, and nothing is measured.
+	// Limits on the request rate of crawlers. Default: no limit, and no measurement.
 	Rate *Rate `json:"rate,omitempty"`
 
 	// The status code of the response to a blocked request. Default: 403.
 	Status int `json:"status,omitempty"`
 
-	// Handlers that respond to a blocked request instead. If none of them responds, the request
-	// continues with the next handler. An `error` handler passes the block to the server's error
-	// routes, which see the requested path: without a rewrite, a file server or proxy there
-	// delivers the disallowed page. Not together with `decide`.
+	// Handlers that respond to a blocked request instead. If none of these handlers responds, the
+	// request continues with the next handler. An `error` handler passes the block to the server's
+	// error routes. The error routes see the requested path. Without a rewrite, a file server or
+	// proxy in an error route delivers the disallowed page. Not together with `decide`.
 	OnViolation caddyhttp.RouteList `json:"on_violation,omitempty"`
 
 	guard         *guard.Guard
@@ -180,7 +180,7 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// describeForSelfTest returns the properties of a handler that the self-test needs.
+// describeForSelfTest returns the properties of a handler for the self-test.
 func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d site.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
@@ -190,14 +190,14 @@ func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d site.SelfTestHa
 	return d
 }
 
-// ServeHTTP judges the request, then passes it to the next handler or responds.
+// ServeHTTP evaluates the request, then passes the request to the next handler or responds.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	return h.guard.Serve(w, r, next)
 }
 
-// refuse responds to a blocked request, by the handlers of on_violation if configured. Rate
-// limits and an unreachable robots.txt have responses of their own. If a handler returns an
-// error, the error routes write the response, and caches must not store it.
+// refuse responds to a blocked request, by the handlers of on_violation if configured. Rate limits
+// and an unreachable robots.txt have separate responses. If a handler returns an error, the error
+// routes write the response, and caches must not store that response.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
 	if len(h.OnViolation) > 0 && j.Reason != judge.ReasonSiteClosed && j.Action == judge.Blocked {
 		err := h.OnViolation.Compile(next).ServeHTTP(w, r)

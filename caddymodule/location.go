@@ -13,26 +13,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
-// Location is a URL or a file that a robots.txt comes from. A nil *Location stands for the site
-// itself.
+// Location is the URL or file of a robots.txt. A nil *Location means the site itself.
 type Location struct {
-	// An http or https URL. With `decide`, `{host}` in it stands for the host of the
-	// described request.
+	// An http or https URL. With `decide`, the placeholder `{host}` means the host of the described
+	// request.
 	URL string `json:"url,omitempty"`
 
-	// The host to request at that URL, if it differs from the host of the URL: the site
-	// itself, past its proxy. With `decide` it may be `{host}`.
+	// The host to request at that URL, if different from the host of the URL. Use the option to
+	// reach the site behind its proxy. With `decide` the value may be `{host}`.
 	Host string `json:"host,omitempty"`
 
-	// The path of a file. It must exist when the configuration is loaded, unless
-	// it is optional.
+	// The path of a file. The file must exist when the configuration is loaded, unless Optional is
+	// true.
 	File string `json:"file,omitempty"`
 
 	// Whether the file may be missing. A missing file restricts nothing.
 	Optional bool `json:"optional,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if the file does not exist.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place if the file does not exist.
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
@@ -62,8 +61,8 @@ func ParseLocation(args []string) (*Location, error) {
 	return nil, option.ErrValue
 }
 
-// Validate checks the location without opening it. option is its name in error messages.
-// allowPrivate allows a URL with a private address. A nil *Location is valid.
+// Validate checks the location without opening the file or URL. option is the name of the option in
+// error messages. allowPrivate allows a URL with a private address. A nil *Location is valid.
 func (l *Location) Validate(option string, allowPrivate bool) error {
 	if l == nil {
 		return nil
@@ -94,22 +93,23 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 		return fmt.Errorf("%s %q: credentials and fragments are not sent; remove them", option, u.Redacted())
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); !allowPrivate && (err == nil && !addr.IsPublic(ip) || u.Hostname() == "localhost") {
-		return fmt.Errorf("%s %q is a private address; write allow_private on if that is intended", option, l.URL)
+		return fmt.Errorf("%s %q is a private address; if intended, write allow_private on", option, l.URL)
 	}
 	return nil
 }
 
-// HasHost reports whether the location contains {host}, so that each host has its own robots.txt.
-// It is false for a nil *Location.
+// HasHost reports whether the location contains {host}, so that each host has a separate
+// robots.txt. HasHost is false for a nil *Location.
 func (l *Location) HasHost() bool {
 	return l != nil && strings.Contains(l.URL+l.Host, site.HostPlaceholder)
 }
 
-// checkPlaceholders returns an error for a placeholder that nothing replaces. A path with its
-// braces names no file and such a URL returns 404, and both restrict nothing.
+// checkPlaceholders returns an error for a placeholder that nothing replaces. Otherwise the braces
+// would remain in the path. The file would be missing or the URL would return 404, and both
+// restrict nothing.
 func (l *Location) checkPlaceholders(option string) error {
 	if strings.Contains(l.File, site.HostPlaceholder) {
-		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; write the path without it", option, site.HostPlaceholder)
+		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; remove the placeholder", option, site.HostPlaceholder)
 	}
 	for _, s := range []string{site.KeyForHost(l.URL, ""), site.KeyForHost(l.Host, ""), l.File} {
 		_, rest, _ := strings.Cut(s, "{")

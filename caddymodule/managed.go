@@ -25,8 +25,8 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// Texts returns [handlerorder.FindManagedHandlers] for all robots_txt handlers of a configuration. It is computed
-// once, when the first of them is provisioned.
+// Texts returns [handlerorder.FindManagedHandlers] for all robots_txt handlers of a configuration. The
+// first call computes the result.
 func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string) (texts handlerorder.ManagedHandlers, err error) {
 	if a.managedHandlers == nil {
 		a.managedHandlers, err = handlerorder.FindManagedHandlers(ctx, name)
@@ -37,16 +37,16 @@ func (a *App) Texts(ctx caddy.Context, name func(config json.RawMessage) string)
 // Starter is a robots_txt handler that starts with the configuration.
 type Starter interface {
 	caddyhttp.MiddlewareHandler
-	// Start starts to publish changes and returns a function that stops it.
+	// Start starts to publish changes. It returns a function that stops publishing.
 	Start(publish.Place) (p *publish.Publisher, end func())
 }
 
-// AddStarter adds a handler that starts with the configuration. It is for Provision.
+// AddStarter adds a handler that starts with the configuration. Call AddStarter in Provision.
 func (a *App) AddStarter(s Starter) { a.starters = append(a.starters, s) }
 
-// PublishConfig returns the parts of a publisher's configuration that the app has, after the metrics are
-// registered with the configuration of ctx. watched makes the guards record the pages that search engines
-// request, and hasBase makes stored bases load.
+// PublishConfig returns the app's parts of a publisher's configuration. It registers the metrics
+// with the configuration of ctx. If watched is true, the guards record the pages that search
+// engines request. If hasBase is true, stored bases are loaded.
 func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.Config, error) {
 	if watched {
 		a.state.WatchServed(context.Context(ctx))

@@ -18,9 +18,9 @@ func init() {
 	caddy.RegisterModule(MatchPreference{})
 }
 
-// MatchPreference matches requests for pages that robots.txt allows and for which it states all of
-// the given preferences about use, by Content-Usage. It needs a robots_guard before it. Fetching
-// such a page is no violation.
+// MatchPreference matches requests for pages that robots.txt allows and that have all of the given
+// Content-Usage preferences. A robots_guard must precede the matcher. Fetching a matched page is
+// not a violation.
 type MatchPreference struct {
 	// Preferences such as `train-ai=n`. The labels are `train-ai`, `ai-use` and `search`.
 	Preferences []string `json:"preferences,omitempty"`
@@ -90,7 +90,7 @@ func (m MatchPreference) Match(r *http.Request) bool {
 	return true
 }
 
-// MatchWithError reports whether the request matches. It returns no error.
+// MatchWithError reports whether the request matches. The error is always nil.
 func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.

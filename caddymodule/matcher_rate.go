@@ -19,9 +19,9 @@ func init() {
 	caddy.RegisterModule(MatchRate{})
 }
 
-// MatchRate matches requests of crawlers by their rate: `within` it, `over` it, or `slowed`,
-// which means that robots_guard answers the request with 429. The handler robots_guard with
-// `rate` must run before this matcher. Requests without a rate do not match.
+// MatchRate matches requests of crawlers by their rate: `within` the rate, `over` the rate, or
+// `slowed`. `slowed` means that robots_guard answers the request with 429. The handler robots_guard
+// with `rate` must precede this matcher. Requests without a rate do not match.
 type MatchRate struct {
 	// The states to match: `within`, `over`, `slowed`.
 	States []string `json:"states,omitempty"`
@@ -48,7 +48,7 @@ func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Validate returns an error for an unknown state, or if there is none.
+// Validate returns an error for an unknown state and for a matcher without states.
 func (m *MatchRate) Validate() error {
 	words := stateNames()
 	for _, state := range m.States {
@@ -68,7 +68,7 @@ func (m MatchRate) Match(r *http.Request) bool {
 	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.States, j.Rate.State.String())
 }
 
-// MatchWithError reports whether the request matches. It returns no error.
+// MatchWithError reports whether the request matches. The error is always nil.
 func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.

@@ -27,22 +27,22 @@ func init() {
 
 // MatchCrawler matches requests of crawlers by their User-Agent.
 //
-// Each value is a product token such as `Googlebot`, a class such as `ai_training`, or an identity:
-// `verified`, `claimed`, `unknown` or `spoofed`. Write `token:NewBot` for a token that the registry
-// does not have. A request matches if its crawler has one of the tokens or classes and one of the
-// identities. Without tokens and classes, every crawler matches; without identities, every identity.
-// Libraries and headless browsers match only if they are listed.
+// Each value is a product token such as `Googlebot`, a class such as `ai_training`, or an identity
+// (`verified`, `claimed`, `unknown` or `spoofed`). Write `token:NewBot` for a token that the
+// registry lacks. A request matches if its crawler has one of the tokens or classes and one of the
+// identities. Without tokens and classes, every crawler matches. Without identities, every identity
+// matches. Libraries and headless browsers match only if the matcher lists them.
 type MatchCrawler struct {
 	// The product tokens, classes and identities to match.
 	Clients []string `json:"clients,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if the built-in registry lacks one of the clients.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place if the built-in registry lacks one of the clients.
 	CaddyfileLine string `json:"at,omitempty"`
 
 	clients judge.Selector
 	app     *App
-	overlay *uaident.Overlay // tokens that the registry does not know
+	overlay *uaident.Overlay // tokens that the registry lacks
 }
 
 // CaddyModule returns the Caddy module information.
@@ -102,7 +102,7 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	return m.clients.Matches(client.Client)
 }
 
-// MatchWithError reports whether the request matches. It returns no error.
+// MatchWithError reports whether the request matches. The error is always nil.
 func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
@@ -118,20 +118,21 @@ func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// MatchDisallowed matches requests that the robots.txt of the site disallows. It needs a
-// robots_guard before it: without one, the configuration does not load.
+// MatchDisallowed matches requests that the robots.txt of the site disallows. A configuration
+// without a robots_guard before the matcher does not load.
 //
-// Without a token, it matches requests of crawlers that the guard judged as disallowed. With a
-// token, it matches requests of all clients, browsers too, for a URL that robots.txt disallows to
-// that crawler, or with `*` to crawlers that no group names. It blocks and logs nothing. It
-// matches nothing while robots.txt is unknown, and never /robots.txt or a path below /.well-known/.
+// Without a token, the matcher matches requests of crawlers with the verdict disallowed. With a
+// token, the matcher matches requests of all clients, including browsers, for a URL that robots.txt
+// disallows to the named crawler. The token `*` means crawlers that no group names. The matcher
+// blocks and logs nothing. The matcher matches nothing while robots.txt is unknown, and never
+// matches /robots.txt or a path below /.well-known/.
 type MatchDisallowed struct {
 	// The product token of a crawler, or `*`. Write `token:NewBot` for a token that the registry
-	// does not have. Default: the crawler that sends the request.
+	// lacks. Default: the crawler that sends the request.
 	Token string `json:"token,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place.
 	CaddyfileLine string `json:"at,omitempty"`
 
 	token string
@@ -167,7 +168,7 @@ func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// parse sets the product token. If registry is nil, it may be unknown.
+// parse sets the product token. If registry is nil, any token is valid.
 func (m *MatchDisallowed) parse(registry *uaident.Registry) (err error) {
 	if m.token = m.Token; m.Token == "" || m.Token == guard.Everybody {
 		return nil
@@ -205,7 +206,7 @@ func (m MatchDisallowed) Match(r *http.Request) bool {
 	return j != nil && j.Verdict == judge.Disallowed
 }
 
-// MatchWithError reports whether the request matches. It returns no error.
+// MatchWithError reports whether the request matches. The error is always nil.
 func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.

@@ -20,16 +20,16 @@ import (
 func init() { caddy.RegisterModule(new(OperatorRanges)) }
 
 // OperatorRanges provides the address ranges that operators of crawlers publish, for
-// `trusted_proxies` and for other modules that take a source of IP ranges.
+// `trusted_proxies` and for other modules with a source of IP ranges.
 //
-// They come from the lists that `verify` reads, which must be on. A list that is not loaded
-// yet provides no ranges.
+// The global option `verify` must be on, because it loads the lists of ranges. A list that is not
+// loaded yet provides no ranges.
 type OperatorRanges struct {
 	// The operators, such as `Google` or `OpenAI`, in any case.
 	Operators []string `json:"operators,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if the built-in registry lacks one of the operators.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place if the built-in registry lacks one of the operators.
 	CaddyfileLine string `json:"at,omitempty"`
 
 	published *verify.PublishedRanges

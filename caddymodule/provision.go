@@ -56,7 +56,7 @@ func (h *Handler) checkSourceFile() error {
 	if h.Source == nil || h.Source.File == "" {
 		return nil
 	}
-	alternative := "write optional after it if the file may be missing"
+	alternative := "write optional after the path if the file may be missing"
 	if h.Source.Optional {
 		alternative = ""
 	}
@@ -118,7 +118,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		server := site.NewServerSource(h.AllowPrivate)
 		server.Sites = app.sites
 		if h.FetchFrom != "" {
-			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has checked it
+			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate checked the address
 		}
 		c.Source = server
 	}
@@ -136,7 +136,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	return guard.New(ctx, app.state, c), nil
 }
 
-// newSource returns the source at a location and the key that identifies it.
+// newSource returns the source at a location, and the key of the source.
 func newSource(l *Location, allowPrivate bool) (source site.Source, key string) {
 	if l.File != "" {
 		return site.FileSource{Path: l.File}, l.File

@@ -19,13 +19,13 @@ import (
 // Rate limits the request rate of crawlers. Each crawler has the `Crawl-delay` of its group
 // in robots.txt and the configured `limits`.
 type Rate struct {
-	// What to do about requests over the rate. `observe` counts them. `enforce` also answers
+	// The action for requests over the rate. `observe` counts the requests. `enforce` also answers
 	// them with 429 (Too Many Requests). Default: `observe`.
 	Mode string `json:"mode,omitempty"`
 
-	// What to do about requests of search engines over the rate. `observe` never answers them
-	// with 429. `enforce` answers at most one in twenty of their requests with 429, and none
-	// after a day without a pause. Default: `observe`.
+	// The action for requests of search engines over the rate. `observe` never answers with 429.
+	// `enforce` answers at most one in twenty requests of a search engine with 429, and none after
+	// a day without a pause. Default: `observe`.
 	Search string `json:"search,omitempty"`
 
 	// Whether to ignore `Crawl-delay`, so that only `limits` apply. Default: `false`.
@@ -48,7 +48,7 @@ type Rate struct {
 	// The window over which the rate is averaged, from `1m` to `1h`. Default: `5m`.
 	Window caddy.Duration `json:"window,omitempty"`
 
-	// Which requests count. `documents` ignores styles, scripts, images and fonts, by the
+	// The requests that count. `documents` ignores styles, scripts, images and fonts, by the
 	// extension of the path. `all` counts all requests. Default: `documents`.
 	Count string `json:"count,omitempty"`
 }
@@ -114,10 +114,10 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	)
 }
 
-// ValidateFor checks r against the rest of the handler. A limit for an exempt client is an
-// error, because the requests of exempt clients are not counted. The classes of clients are
-// only checked if registry is not nil. If answers is false, as with decide, responses do not
-// pass through the guard, and concurrent is an error.
+// ValidateFor checks r against the rest of the handler. A limit for an exempt client is an error,
+// because requests of exempt clients are not counted. Classes of clients are checked unless
+// registry is nil. answers is false with decide, because responses then do not pass through the
+// guard. In that case concurrent is an error.
 func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Registry) error {
 	if r == nil {
 		return nil
@@ -130,7 +130,7 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 	if answers {
 		return nil
 	}
-	const why = "has no effect with decide, because the guard does not see the responses; remove it"
+	const why = "has no effect with decide, because the guard does not see the responses; remove concurrent"
 	for _, l := range r.Limits {
 		if l.Concurrent != 0 {
 			return fmt.Errorf("rate: concurrent of the limit of %s %s", l.Client, why)
@@ -156,7 +156,7 @@ func shortValue[T any](value T) string {
 	return fmt.Sprint(value)
 }
 
-// Settings returns the settings with their defaults, or nil for a nil *Rate. It checks the
+// Settings returns the settings with their defaults, or nil for a nil *Rate. Settings checks the
 // tokens of limits unless registry is nil.
 func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	if r == nil {
@@ -180,8 +180,8 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 // Enforces reports whether requests over the rate are answered with 429.
 func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
 
-// rateOption returns the option rate of robots_guard, which sets into. It checks the tokens
-// of limits unless registry is nil.
+// rateOption returns the option rate of robots_guard, which sets *into. The option checks the
+// tokens of limits unless registry is nil.
 func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{

@@ -16,8 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RateLimit limits the request rate or the concurrent requests of crawlers, whatever their
-// `Crawl-delay` is. With a class, each crawler of the class has this limit of its own.
+// RateLimit limits the request rate or the concurrent requests of crawlers, independently of their
+// `Crawl-delay`. With a class, the limit applies to each crawler of the class separately.
 type RateLimit struct {
 	// The product token or class. The limit of a token overrides the limit of its class.
 	Client string `json:"client"`
@@ -50,7 +50,7 @@ func (l *RateLimit) validate() error {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
 		return inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
 	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
-		return fmt.Errorf("rate: %s has a burst but no rate; write a rate such as 30/1m before it", name)
+		return fmt.Errorf("rate: %s has a burst but no rate; write a rate such as 30/1m before burst", name)
 	case l.Requests == 0:
 		return fmt.Errorf("rate: %s allows no requests; to block a crawler, disallow it in the robots.txt", name)
 	case l.Per == 0:
@@ -64,7 +64,7 @@ func (l *RateLimit) validate() error {
 	)
 }
 
-// validateAgainst returns an error for a limit of a client that is exempt, by name or class.
+// validateAgainst returns an error for a limit of an exempt client, by name or class.
 func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
@@ -82,7 +82,7 @@ func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry)
 	return fmt.Errorf("rate: the limit of %s has no effect, because its class %s is in exempt; remove one, or list single crawlers in exempt", l.Client, c.Class)
 }
 
-// ParseLimits returns the limits, with those of tokens first. An unknown token is an error
+// ParseLimits returns the limits, sorted with tokens before classes. An unknown token is an error
 // unless registry is nil.
 func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {
 	seen, tokens := make(map[string]bool), 0

@@ -25,8 +25,8 @@ type Registry struct {
 	// URL the caching headers of its server decide, from a minute to an hour.
 	Interval caddy.Duration `json:"interval,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it if the file is missing or invalid.
+	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter
+	// sets the place if the file is missing or invalid.
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
@@ -36,8 +36,8 @@ const (
 	maxRegistryInterval = 7 * 24 * time.Hour
 )
 
-// registryLoadTime is the maximum time for which loading a configuration waits for a URL. The
-// registry is fetched again soon after that.
+// registryLoadTime is the maximum time for which the load of a configuration waits for a URL. After
+// that time the registry is fetched in the background.
 const registryLoadTime = 5 * time.Second
 
 // UnmarshalCaddyfile parses the block of registry.
@@ -59,13 +59,13 @@ func (r *Registry) Options() []option.Option {
 	}
 }
 
-// Validate checks the options. It does not open the file or URL.
+// Validate checks the options without opening the file or URL.
 func (r *Registry) Validate() error {
 	_, err := r.feed()
 	return err
 }
 
-// feed returns a feed of the file or URL. It does not open it.
+// feed returns a feed of the file or URL, without opening the file or URL.
 func (r *Registry) feed() (*registry.Feed, error) {
 	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
@@ -100,9 +100,9 @@ func (e *unreadableError) Error() string { return "registry: " + e.err.Error() }
 // Unwrap returns the error of the file.
 func (e *unreadableError) Unwrap() error { return e.err }
 
-// Resolve returns the registry of a configuration that does not run: the built-in registry,
-// the registry file, and the crawler options. If ignoreUnreadable is set, a missing or invalid file is
-// ignored, because the file may be on another machine.
+// Resolve returns the registry of a configuration that does not run: the built-in registry, the
+// registry file, and the crawler options. If ignoreUnreadable is true, Resolve ignores a missing or
+// invalid file, because the file may be on another machine.
 func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.Registry, error) {
 	base, err := r.Base(context.Background())
 	if unreadable, ok := errors.AsType[*unreadableError](err); ok && unreadable != nil && ignoreUnreadable {
@@ -117,9 +117,9 @@ func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.R
 // configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.
 type configuredRegistry struct{ registry, fixedRegistry *uaident.Registry }
 
-// ConfiguredRegistry returns the registry with the global options of the Caddyfile, which
-// precede the sites. fixedRegistry is the same, or nil if a registry file or URL can change classes
-// later. Such a change must not prevent a server from starting.
+// ConfiguredRegistry returns the registry with the global options of the Caddyfile, which precede
+// the sites. fixedRegistry is the same registry, or nil if a registry file or URL can change
+// classes later. A later change must not prevent a server from starting.
 func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *uaident.Registry, err error) {
 	const key = "robots_guard registry"
 	if cached, ok := helper.State[key].(configuredRegistry); ok {
@@ -136,7 +136,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *u
 	}
 	registry, err = app.RegistryFrom.Resolve(app.Crawlers, false)
 	if _, ok := errors.AsType[*unreadableError](err); ok {
-		registry, err = nil, nil // loading the configuration reports it
+		registry, err = nil, nil // the load of the configuration reports the error
 	}
 	if app.RegistryFrom == nil {
 		fixedRegistry = registry

@@ -20,7 +20,7 @@ import (
 // and its pending changes survive a reload.
 var registryFeeds = caddy.NewUsagePool()
 
-// registryInUse is the registry of a running configuration. It follows the changes of the
+// registryInUse is the registry of a running configuration. The registry changes with the
 // configured file or URL.
 type registryInUse struct {
 	*uaident.CurrentRegistry
@@ -35,16 +35,15 @@ type registryInUse struct {
 	onChange     func(*uaident.Registry) error
 }
 
-// provisionRegistry loads the registry of r, applies the changes and returns the result. It
-// fails if a file is missing or invalid. A URL that fails does not prevent loading. r may be
-// nil.
+// provisionRegistry loads the registry of r, applies the changes and returns the result. A missing
+// or invalid file is an error. A URL that fails is not an error. r may be nil.
 func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
 	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
 		if err := u.acquire(ctx, r); err != nil {
 			return nil, err
 		}
-		loadCtx, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete answer within %v; it is read again", registryLoadTime))
+		loadCtx, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete response within %v; the fetch is repeated", registryLoadTime))
 		defer cancel()
 		u.feed.Load(loadCtx, weak.Make(u), ctx.Storage())
 		if err := u.feed.LastError(); err != nil && u.feed.IsFile() {
@@ -59,7 +58,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 				u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 				return u, err
 			}
-			// Start applies it again and logs the error.
+			// Start applies the version again and logs the error.
 			u.version = nil
 		}
 	}
@@ -97,8 +96,8 @@ func (u *registryInUse) withVersion(version *registry.Version) (combined *uaiden
 	return withCrawlers(base, u.changes)
 }
 
-// Start applies each new version of the feed until stop is called. onChange is called with a
-// registry before it is used and can reject it. sendEvent is called for events.
+// Start applies each new version of the feed until stop is called. Start calls onChange before a
+// new registry is used. onChange can reject the registry. Start calls sendEvent for events.
 func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Registry) error, sendEvent func(name string, data map[string]any)) (stop func()) {
 	if u.feed == nil {
 		return func() {}
@@ -109,7 +108,7 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 		release()
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.onChange = nil // ignore a change that arrives later
+		u.onChange = nil // ignores a later change
 	}
 }
 

@@ -12,14 +12,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// history reports whether data survive a restart. By default they do if Caddy's storage is local.
+// history reports whether data survive a restart. By default data survive if Caddy's storage is
+// local.
 func (a *App) history() report.History {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
 			return report.History{Kept: true}
 		}
-		return report.History{Why: "Caddy's storage is not a local directory; to keep the counts in it, write storage on in the global option robots_guard"}
+		return report.History{Why: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
 	case *a.Storage:
 		return report.History{Kept: true}
 	}

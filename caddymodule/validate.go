@@ -19,16 +19,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Validate returns an error for invalid values and for options that contradict each other.
+// Validate returns an error for invalid values and for contradictory options.
 func (h *Handler) Validate() error {
 	if err := h.validateValues(); err != nil {
 		return err
 	}
 	if timeout := cmp.Or(time.Duration(h.FetchTimeout), defaultFetchTimeout); time.Duration(h.FetchWait) > timeout {
-		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; no request can wait longer than the fetch takes", option.FormatDuration(h.FetchWait), timeout)
+		return fmt.Errorf("fetch_wait %s is longer than fetch_timeout %s; use a shorter fetch_wait", option.FormatDuration(h.FetchWait), timeout)
 	}
 	if h.Status != 0 && h.Status != http.StatusForbidden && len(h.OnViolation) > 0 {
-		return errors.New("status and on_violation contradict each other; answer with that status in on_violation")
+		return errors.New("status and on_violation contradict each other; remove status, and send the status by a handler in on_violation")
 	}
 	if h.Shadow != nil && h.Source != nil && h.Shadow.URL == h.Source.URL && h.Shadow.File == h.Source.File {
 		return errors.New("shadow and source are the same; remove shadow")
@@ -39,7 +39,7 @@ func (h *Handler) Validate() error {
 	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.fixedRegistry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
-// validateValues checks each value by itself, so that the Caddyfile adapter can report the line.
+// validateValues checks each value separately, so that the Caddyfile adapter can report the line.
 func (h *Handler) validateValues() error {
 	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
 		return errMode(h.Mode)
@@ -51,7 +51,7 @@ func (h *Handler) validateValues() error {
 		return errors.New("fetch_timeout, fetch_wait and change_guard have to be positive durations")
 	}
 	if min(h.TTLMin, h.TTLMax) < 0 || time.Duration(max(h.TTLMin, h.TTLMax)) > policy.MaxAge {
-		return errors.New("ttl has to be between 0 and 24h, the longest time that RFC 9309 allows for a cached copy")
+		return errors.New("ttl must be from 0 to 24h, the maximum for a cached copy in RFC 9309")
 	}
 	if h.TTLMax != 0 && h.TTLMin > h.TTLMax {
 		return fmt.Errorf("ttl: the minimum %s is longer than the maximum %s", option.FormatDuration(h.TTLMin), option.FormatDuration(h.TTLMax))
@@ -135,7 +135,7 @@ func (a *App) validateValues() error {
 	}
 	for _, host := range a.Production {
 		if host == "" || strings.ContainsAny(host, "/:{} ") {
-			return fmt.Errorf("production: %q is not a host; write it as in the site's address, without a port, such as www.example.com or *.example.com", host)
+			return fmt.Errorf("production: %q is not a host; write the host of a site without a port, such as www.example.com or *.example.com", host)
 		}
 	}
 	v := cmp.Or(a.Verify, new(Verify))

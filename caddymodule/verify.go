@@ -12,19 +12,19 @@ import (
 // Verify configures the verification of crawlers. Lookups run in the background, and no request
 // waits for them.
 type Verify struct {
-	// Which address lists are used: `official` for those that operators publish and those of the
-	// configuration, `configured` for the latter alone, or `off`. Default: `official`.
+	// The address lists to use: `official` for the lists of operators and of the configuration,
+	// `configured` for the lists of the configuration only, or `off`. Default: `official`.
 	Ranges string `json:"ranges,omitempty"`
 
-	// Do not verify by DNS. By default, the name of the address and the addresses of that name
-	// are looked up.
+	// Do not verify by DNS. By default, the guard looks up the name of the address, and the
+	// addresses of that name.
 	NoRDNS bool `json:"no_rdns,omitempty"`
 
 	// The DNS server, as `address` or `address:port`. Default: the system's.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Verify the signatures of requests (Web Bot Auth). Experimental: the protocol may change. A
-	// valid signature verifies a claim; an invalid one does not refute it.
+	// Verify the signatures of requests (Web Bot Auth). Experimental, because the protocol may
+	// change. A valid signature verifies a client. An invalid signature proves nothing.
 	WebBotAuth bool `json:"web_bot_auth,omitempty"`
 }
 
@@ -78,7 +78,7 @@ func (a *App) Published(operators ...string) *verify.PublishedRanges {
 	return a.state.Identities.Verifier.PublishedRanges(operators...)
 }
 
-// checkAddressLists reads the list files, so that an invalid one fails before anything has changed.
+// checkAddressLists reads the list files, so that an invalid file fails the load before any change.
 func (a *App) checkAddressLists() error {
 	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 	defer v.Close()
@@ -104,7 +104,7 @@ func (a *App) useSignatures(registry *uaident.Registry) error {
 	return nil
 }
 
-// applyRegistry prepares for another registry, which then replaces the current one.
+// applyRegistry prepares for another registry. The caller then replaces the current registry.
 func (a *App) applyRegistry(registry *uaident.Registry) error {
 	if _, err := identity.SigningAgents(registry); err != nil || a.Verify == nil {
 		return err

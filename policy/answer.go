@@ -8,15 +8,15 @@ const MaxRedirects = 5
 
 // FetchResult is the result of one attempt to fetch a robots.txt, after redirects.
 type FetchResult struct {
-	// Status is the HTTP status. It is 0 without a complete response. A redirect status means
-	// that the redirect could not be followed.
+	// Status is the HTTP status, or 0 without a complete response. A redirect status means that the
+	// redirect could not be followed.
 	Status int
-	// Header is the header of the answer. It may be nil.
+	// Header is the header of the response, or nil.
 	Header http.Header
-	// Body is the content. It needs at most MaxSize+1 bytes.
+	// Body is the content. The first MaxSize+1 bytes are sufficient.
 	Body []byte
-	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated
-	// body. With a status of 500 or more it can be the reason for the server's failure.
+	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated body.
+	// With a status of 500 or more, Err can be the reason for the server's failure.
 	Err error
 	// RedirectTargets lists the redirect targets before the response: request targets for the site
 	// itself, and URLs for other sites.
@@ -70,7 +70,7 @@ func (a FetchResult) AccessResult() AccessResult {
 	return Unreachable
 }
 
-// rulesBody returns the body with the rules. It is empty for a response without restrictions.
+// rulesBody returns the body with the rules, or nil for a response without restrictions.
 func (a FetchResult) rulesBody(access AccessResult) []byte {
 	if access != Successful {
 		return nil

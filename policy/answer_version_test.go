@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestVersionOfAnAnswer checks which responses have a version, and its hash.
-func TestVersionOfAnAnswer(t *testing.T) {
+// TestVersionOfResponse checks which responses have a version, and its hash.
+func TestVersionOfResponse(t *testing.T) {
 	const text = "User-agent: *\nDisallow: /x\n"
 	for _, tc := range []struct {
 		name   string
 		answer FetchResult
-		held   string // the expected text
+		rules  string // the expected text
 		settle bool
 	}{
 		{"a file", FetchResult{Status: 200, Body: []byte(text)}, text, true},
@@ -31,8 +31,8 @@ func TestVersionOfAnAnswer(t *testing.T) {
 		if !tc.settle {
 			continue
 		}
-		if want := sha256.Sum256([]byte(tc.held)); hash != want || version.Hash != want {
-			t.Errorf("%s: hash %x, of the version %x, want %x", tc.name, hash, version.Hash, want)
+		if want := sha256.Sum256([]byte(tc.rules)); hash != want || version.Hash != want {
+			t.Errorf("%s: hash %x, hash of the version %x, want %x", tc.name, hash, version.Hash, want)
 		}
 	}
 }
@@ -57,12 +57,12 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestIsNews distinguishes new data of another instance from known data.
-func TestIsNews(t *testing.T) {
+// TestAddsVersions distinguishes new data of another instance from known data.
+func TestAddsVersions(t *testing.T) {
 	until := func(n int, at time.Duration) *Version {
 		return &Version{Hash: [sha256.Size]byte{byte(n)}, ReplacedAt: epoch.Add(at)}
 	}
-	known := []*Version{until(2, 2*time.Hour), until(1, time.Hour)}
+	versions := []*Version{until(2, 2*time.Hour), until(1, time.Hour)}
 	for _, tc := range []struct {
 		name string
 		past []*Version
@@ -76,7 +76,7 @@ func TestIsNews(t *testing.T) {
 		{"one more", []*Version{until(3, 3*time.Hour), until(2, 2*time.Hour), until(1, time.Hour)}, true},
 		{"one less", []*Version{until(2, 2*time.Hour)}, true},
 	} {
-		if got := addsVersions(tc.past, known); got != tc.want {
+		if got := addsVersions(tc.past, versions); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
 	}

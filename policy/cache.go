@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
 )
 
-// Key identifies the robots.txt of an Entry. These names are also the stored JSON.
+// Key identifies the robots.txt of an Entry. The JSON names are part of stored data.
 type Key struct {
 	// Source is the URL or file of the rules, or "" for the site itself. Sites with the same
 	// source share an entry without an authority.
@@ -24,10 +24,10 @@ type Key struct {
 	Site string `json:"site,omitempty"`
 	// Secure reports whether the scheme is https.
 	Secure bool `json:"secure,omitempty"`
-	// Host is the canonical host, with a port unless it is the default port.
+	// Host is the canonical host. It includes the port, except for the default port.
 	Host string `json:"host,omitempty"`
-	// ForwardedHost is the host that a trusted proxy forwards, if it differs from Host. With
-	// a Source it is a host that only clients name and that has its own source.
+	// ForwardedHost is the host that a trusted proxy forwards, if different from Host. With a
+	// Source, ForwardedHost is a host that only clients name and that has its own source.
 	ForwardedHost string `json:"forwarded,omitempty"`
 }
 
@@ -108,7 +108,7 @@ type Bounds struct {
 	ConcurrentFetches int // concurrent fetches
 }
 
-// Cache stores the state of many sites. Lookups take no lock. It is safe for concurrent use.
+// Cache stores the state of many sites. Lookups take no lock. A Cache is safe for concurrent use.
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
@@ -142,7 +142,7 @@ func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots)
 	return c
 }
 
-// Get returns the entry of a site, or nil. It takes no lock and does not allocate.
+// Get returns the entry of a site, or nil. Get takes no lock and does not allocate.
 func (c *Cache) Get(key Key) *Entry {
 	e, _ := c.index.Load(key)
 	return e
@@ -156,7 +156,7 @@ func (c *Cache) Entries() (entries []*Entry) {
 	return entries
 }
 
-// GetOrCreate returns the entry of a site, which it creates if necessary.
+// GetOrCreate returns the entry of a site. It creates a missing entry.
 func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,8 +190,8 @@ func (c *Cache) evict(seg *segment, e *Entry) {
 	seg.versions.releaseAll(e.state.Load())
 }
 
-// shrinkToBytes reduces a segment to its bound in bytes. It evicts entries with the largest files
-// first, so that a site with large or changing files evicts no other site.
+// shrinkToBytes reduces a segment to its bound in bytes. shrinkToBytes evicts entries with the
+// largest files first, so that a site with large or changing files evicts no other site.
 func (c *Cache) shrinkToBytes(seg *segment) {
 	if seg.versions.bytes <= seg.bounds.Bytes {
 		return

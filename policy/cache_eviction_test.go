@@ -17,7 +17,7 @@ func TestCacheEvictsTheLeastUsed(t *testing.T) {
 	c.GetOrCreate(Key{Host: "3"}, ConfiguredHosts)
 	for host, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true} {
 		if got := c.Get(Key{Host: host}) != nil; got != want {
-			t.Errorf("%s is kept: %t, want %t", host, got, want)
+			t.Errorf("%s is cached: %t, want %t", host, got, want)
 		}
 	}
 	if stats := c.Stats(ConfiguredHosts); stats.Entries != 3 || stats.Evicted != 1 {
@@ -25,16 +25,16 @@ func TestCacheEvictsTheLeastUsed(t *testing.T) {
 	}
 }
 
-// TestCacheEvictsWhatCanBeReadAgain skips entries that a fetch cannot restore, but not too many of
+// TestCacheEvictsRestorableEntries skips entries that a fetch cannot restore, but not too many of
 // them.
-func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
+func TestCacheEvictsRestorableEntries(t *testing.T) {
 	fail := func() FetchResult { return failing }
 	text := func(n int) func() FetchResult { return func() FetchResult { return version(n) } }
 	for _, tc := range []struct {
 		name   string
 		before []func() FetchResult // the responses for the oldest entry
 		later  time.Duration        // time until an eviction
-		kept   bool
+		cached bool
 	}{
 		{"one version", []func() FetchResult{text(1)}, time.Minute, false},
 		{"never read", nil, time.Minute, false},
@@ -56,8 +56,8 @@ func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
 				<-c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts).Refresh(holding(time.Hour), text(i), nil)
 			}
 			c.GetOrCreate(Key{Host: "2"}, ConfiguredHosts)
-			if got := c.Get(Key{Host: "old"}) != nil; got != tc.kept {
-				t.Errorf("it is kept: %t, want %t", got, tc.kept)
+			if got := c.Get(Key{Host: "old"}) != nil; got != tc.cached {
+				t.Errorf("the entry is cached: %t, want %t", got, tc.cached)
 			}
 			if n := c.Stats(ConfiguredHosts).Entries; n != 3 {
 				t.Errorf("%d entries, want 3", n)
@@ -79,7 +79,7 @@ func TestCacheEvictsWhatCanBeReadAgain(t *testing.T) {
 	})
 }
 
-func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
+func TestCacheUnknownHostsDoNotEvictConfiguredHosts(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 16, ConcurrentFetches: 4})
 	named := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	<-named.Refresh(holding(time.Hour), func() FetchResult { return forbidding }, nil)
@@ -90,10 +90,10 @@ func TestCacheInventedHostsDoNotEvictNamedOnes(t *testing.T) {
 		}
 	}
 	if c.Get(Key{Host: "example.com"}) != named || named.State().Current == nil {
-		t.Error("the named site is gone")
+		t.Error("the configured site was evicted")
 	}
 	if stats := c.Stats(UnknownHosts); stats.Entries > 10 {
-		t.Errorf("%d invented hosts are kept, want at most 10", stats.Entries)
+		t.Errorf("%d unknown hosts are cached, want at most 10", stats.Entries)
 	}
 }
 
@@ -134,13 +134,13 @@ func TestCacheKeepsHostsInUse(t *testing.T) {
 		}
 	}
 	if n := c.Stats(UnknownHosts).Entries; n != 1000 {
-		t.Errorf("%d hosts are kept, want 1000", n)
+		t.Errorf("%d hosts are cached, want 1000", n)
 	}
 }
 
-// TestCacheKeepsATenthForNewOnes lets new entries evict each other if they fill their part of the
-// segment. Otherwise they evict proven entries.
-func TestCacheKeepsATenthForNewOnes(t *testing.T) {
+// TestCacheReservesATenthForNewEntries lets new entries evict each other if they fill their part of the
+// segment. Otherwise they evict protected entries.
+func TestCacheReservesATenthForNewEntries(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 20, Bytes: 1 << 20, ConcurrentFetches: 1})
 	for i := range 20 {
 		c.segments[ConfiguredHosts].queues.promote(c.GetOrCreate(Key{Host: fmt.Sprint("proven ", i)}, ConfiguredHosts))
@@ -150,40 +150,40 @@ func TestCacheKeepsATenthForNewOnes(t *testing.T) {
 	}
 	for i := range 10 {
 		if got, want := c.Get(Key{Host: fmt.Sprint("new ", i)}) != nil, i >= 7; got != want {
-			t.Errorf("new entry %d of 10 is kept: %t, want %t", i, got, want)
+			t.Errorf("new entry %d of 10 is cached: %t, want %t", i, got, want)
 		}
 	}
 	for i := range 20 {
 		if got, want := c.Get(Key{Host: fmt.Sprint("proven ", i)}) != nil, i >= 3; got != want {
-			t.Errorf("proven entry %d of 20 is kept: %t, want %t", i, got, want)
+			t.Errorf("protected entry %d of 20 is cached: %t, want %t", i, got, want)
 		}
 	}
 }
 
-// TestCacheEvictsTheOldestOfAllInUse uses all proven entries. An eviction skips each of them once
+// TestCacheEvictsOldestUsedEntry uses all protected entries. An eviction skips each of them once
 // and then evicts the first.
-func TestCacheEvictsTheOldestOfAllInUse(t *testing.T) {
+func TestCacheEvictsOldestUsedEntry(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
-	var all []*Entry
+	var entries []*Entry
 	for i := range 3 {
 		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
 		c.segments[ConfiguredHosts].queues.promote(e)
-		all = append(all, e)
+		entries = append(entries, e)
 	}
 	clock.advance(time.Minute)
-	for _, e := range all {
+	for _, e := range entries {
 		e.Touch(clock.now())
 	}
 	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
-	for i, e := range all {
+	for i, e := range entries {
 		if got, want := e.Ref().Entry() == e, i > 0; got != want {
-			t.Errorf("entry %d is kept: %t, want %t", i, got, want)
+			t.Errorf("entry %d is cached: %t, want %t", i, got, want)
 		}
 	}
 }
 
-// TestCacheEvictsTheUnusedOfTheProven uses the first of two proven entries. The other is evicted.
-func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
+// TestCacheEvictsUnusedProtectedEntry uses the first of two protected entries. The other is evicted.
+func TestCacheEvictsUnusedProtectedEntry(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1})
 	used, unused := c.GetOrCreate(Key{Host: "used"}, ConfiguredHosts), c.GetOrCreate(Key{Host: "unused"}, ConfiguredHosts)
 	for _, e := range []*Entry{used, unused} {
@@ -193,14 +193,14 @@ func TestCacheEvictsTheUnusedOfTheProven(t *testing.T) {
 	used.Touch(clock.now())
 	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
 	if used.Ref().Entry() == nil || unused.Ref().Entry() != nil {
-		t.Errorf("the used one is kept: %t, the other: %t", used.Ref().Entry() != nil, unused.Ref().Entry() != nil)
+		t.Errorf("the used entry is cached: %t, the other entry: %t", used.Ref().Entry() != nil, unused.Ref().Entry() != nil)
 	}
 }
 
-// TestCacheTakesHostsThatReturnForUsed keeps a host that only clients name after two uses. The
+// TestCacheProtectsReturningHosts keeps a host that only clients name after two uses. The
 // first use created the entry and does not count.
-func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
-	for uses, kept := range []bool{false, false, true} {
+func TestCacheProtectsReturningHosts(t *testing.T) {
+	for uses, want := range []bool{false, false, true} {
 		c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1})
 		old := c.GetOrCreate(Key{Host: "old"}, UnknownHosts)
 		for range uses {
@@ -209,14 +209,14 @@ func TestCacheTakesHostsThatReturnForUsed(t *testing.T) {
 		}
 		c.GetOrCreate(Key{Host: "next"}, UnknownHosts)
 		c.GetOrCreate(Key{Host: "last"}, UnknownHosts)
-		if got := old.Ref().Entry() == old; got != kept {
-			t.Errorf("used %d times: it is kept: %t, want %t", uses, got, kept)
+		if got := old.Ref().Entry() == old; got != want {
+			t.Errorf("used %d times: the entry is cached: %t, want %t", uses, got, want)
 		}
 	}
 }
 
-// TestCacheKeepsOneThatIsTooLarge does not evict a single entry of any size.
-func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
+// TestCacheKeepsSingleLargeEntry does not evict a single entry of any size.
+func TestCacheKeepsSingleLargeEntry(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1, ConcurrentFetches: 1})
 	for i := range 2 {
 		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
@@ -227,13 +227,13 @@ func TestCacheKeepsOneThatIsTooLarge(t *testing.T) {
 	}
 }
 
-// TestUsesAreCountedBySeconds counts each second with a use once, up to the maximum.
-func TestUsesAreCountedBySeconds(t *testing.T) {
+// TestUsedSeconds counts each second with a use once, up to the maximum.
+func TestUsedSeconds(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 1})
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	for range 3 {
 		if e.Touch(clock.now()); e.UsedSeconds() != 0 {
-			t.Errorf("used %d times in the second in which it was made", e.UsedSeconds())
+			t.Errorf("UsedSeconds is %d after a use in the first second", e.UsedSeconds())
 		}
 	}
 	for second := range maxUsedSeconds + 10 {
@@ -247,8 +247,8 @@ func TestUsesAreCountedBySeconds(t *testing.T) {
 	}
 }
 
-// TestCacheKeepsWhatJustFits evicts nothing at the bound, and one entry at one byte more.
-func TestCacheKeepsWhatJustFits(t *testing.T) {
+// TestCacheBoundIsExact evicts nothing at the bound, and one entry at one byte more.
+func TestCacheBoundIsExact(t *testing.T) {
 	fill := func(bytes, sites int) CacheStats {
 		c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bytes, ConcurrentFetches: 1})
 		for i := range sites {
@@ -259,12 +259,12 @@ func TestCacheKeepsWhatJustFits(t *testing.T) {
 	}
 	whole := fill(1<<20, 3)
 	if whole.Evicted != 0 {
-		t.Fatalf("%d entries are evicted that fit well", whole.Evicted)
+		t.Fatalf("%d entries below the bound were evicted", whole.Evicted)
 	}
 	if got := fill(whole.Bytes, 3); got.Evicted != 0 {
-		t.Errorf("%d entries are evicted that fit just so", got.Evicted)
+		t.Errorf("%d entries at the bound were evicted", got.Evicted)
 	}
 	if got := fill(whole.Bytes-1, 3); got.Evicted != 1 {
-		t.Errorf("%d entries are evicted for one byte too many, want 1", got.Evicted)
+		t.Errorf("%d entries were evicted for one byte above the bound, want 1", got.Evicted)
 	}
 }

@@ -23,7 +23,7 @@ func TestKey(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := tc.key.String(); got != tc.shown {
-				t.Errorf("shown as %q, want %q", got, tc.shown)
+				t.Errorf("String returns %q, want %q", got, tc.shown)
 			}
 			if got := tc.key.SourceKind(); got != tc.kind {
 				t.Errorf("source %q, want %q", got, tc.kind)

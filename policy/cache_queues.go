@@ -91,9 +91,9 @@ const (
 	maxPromotions    = 1024
 )
 
-// evict removes one entry from a segment with the given number of entries. It returns nil if
-// there is none. Uses are recorded without a lock, so an entry that was used is queued again.
-// So is an entry that cannot be restored by fetching the file.
+// evict removes and returns one entry from a segment with the given number of entries. evict
+// returns nil for an empty queue. Uses are recorded without a lock, so evict queues a used entry
+// again. It also queues an entry again that a fetch cannot restore.
 func (q *evictionQueues) evict(entries int) *Entry {
 	secondChances, promotions := min(maxSecondChances, q.protected.len), min(maxPromotions, q.probation.len)
 	for {

@@ -26,17 +26,17 @@ func answering(body string) func() FetchResult {
 	return func() FetchResult { return FetchResult{Status: 200, Body: []byte(body)} }
 }
 
-func TestCacheReadsOnceWhenDue(t *testing.T) {
+func TestCacheFetchesOnceWhenDue(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	if e.State() != nil || !e.IsDue(clock.now()) {
-		t.Fatal("a new entry should know nothing and be due")
+		t.Fatal("a new entry must have no copy and be due")
 	}
 	var reads atomic.Int32
 	read := func() FetchResult { reads.Add(1); return forbidding }
 	<-e.Refresh(holding(time.Hour), read, nil)
 	if e.Refresh(holding(time.Hour), read, nil) != nil {
-		t.Error("an entry that is not due was read again")
+		t.Error("an entry that is not due was fetched again")
 	}
 	clock.advance(time.Hour)
 	<-e.Refresh(holding(time.Hour), read, nil)
@@ -44,11 +44,11 @@ func TestCacheReadsOnceWhenDue(t *testing.T) {
 		t.Errorf("read %d times, want 2", got)
 	}
 	if e.State().Current.Robots.RuleCount() != 1 {
-		t.Error("the rules are not there")
+		t.Error("the rules are missing")
 	}
 }
 
-func TestCacheCoalescesReads(t *testing.T) {
+func TestCacheCoalescesFetches(t *testing.T) {
 	c, _ := newTestCache(roomy)
 	release := make(chan struct{})
 	var reads atomic.Int32
@@ -63,7 +63,7 @@ func TestCacheCoalescesReads(t *testing.T) {
 				<-done
 			}
 			if e.State() == nil {
-				t.Error("a caller that waited found nothing")
+				t.Error("a waiting caller got no copy")
 			}
 		})
 	}
@@ -85,25 +85,25 @@ func TestCacheFailedRefreshKeepsTheGoodCopy(t *testing.T) {
 	}
 }
 
-func TestCacheBoundsReadsOfASegment(t *testing.T) {
+func TestCacheBoundsFetchesOfASegment(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 2})
 	release := make(chan struct{})
 	defer close(release)
 	slow := func() FetchResult { <-release; return forbidding }
 	for i := range 2 {
 		if c.GetOrCreate(Key{Host: fmt.Sprint(i)}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) == nil {
-			t.Fatalf("read %d was refused", i)
+			t.Fatalf("fetch %d was refused", i)
 		}
 	}
 	if c.GetOrCreate(Key{Host: "2"}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) != nil {
-		t.Error("a third read was allowed")
+		t.Error("a third fetch was allowed")
 	}
 	if c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts).Refresh(holding(time.Hour), slow, nil) == nil {
-		t.Error("invented hosts kept a named one from being read")
+		t.Error("fetches of unknown hosts blocked the fetch of a configured host")
 	}
 }
 
-func TestCacheTellsWhatSettled(t *testing.T) {
+func TestRefreshReportsStates(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	type change struct{ before, after State }
@@ -146,31 +146,31 @@ func BenchmarkCacheGet(b *testing.B) {
 	})
 }
 
-func TestCacheRereadsASuspectCopy(t *testing.T) {
+func TestCacheRefetchesPossiblyChangedCopy(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	e.MarkPossiblyChanged(clock.now())
 	if e.PossiblyChanged() {
-		t.Error("there is no copy to suspect yet")
+		t.Error("an entry without a copy is due")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
 	e.MarkPossiblyChanged(clock.now())
 	if e.IsDue(clock.now()) {
-		t.Error("a copy that was just read is due")
+		t.Error("a new copy is due")
 	}
 	clock.advance(changeRecheckInterval)
 	e.MarkPossiblyChanged(clock.now())
 	if !e.PossiblyChanged() || !e.IsDue(clock.now()) {
-		t.Error("a suspect copy is not due")
+		t.Error("a possibly changed copy is not due")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
 	if !e.PossiblyChanged() || e.IsDue(clock.now()) {
-		t.Error("a failure answers nothing, but has to be waited out")
+		t.Error("the entry is due before the end of the wait after a failure")
 	}
 	clock.advance(2 * time.Second)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
 	if e.PossiblyChanged() || ruleOf(e.State().Current) != "2" {
-		t.Error("the new copy is suspect")
+		t.Error("the new copy is still marked")
 	}
 }
 
@@ -189,16 +189,16 @@ func TestCacheMakesAnEntryDue(t *testing.T) {
 	e.MakeDue() // the running fetch may have started before the change
 	answers <- failing
 	if <-done; !e.IsDue(clock.now()) {
-		t.Error("made due during a fetch, and not due after it")
+		t.Error("MakeDue during a fetch has no effect after the fetch")
 	}
-	if all := c.Entries(); len(all) != 1 || all[0] != e || e.Segment() != ConfiguredHosts || e.Key().String() != "http://example.com" {
-		t.Errorf("entries = %v", all)
+	if entries := c.Entries(); len(entries) != 1 || entries[0] != e || e.Segment() != ConfiguredHosts || e.Key().String() != "http://example.com" {
+		t.Errorf("entries = %v", entries)
 	}
 }
 
-// TestCacheSharesReadsFairly makes the fetches of some sites hang. Fetches of other
+// TestCacheSharesFetchesFairly makes the fetches of some sites hang. Fetches of other
 // sites continue.
-func TestCacheSharesReadsFairly(t *testing.T) {
+func TestCacheSharesFetchesFairly(t *testing.T) {
 	type turn struct {
 		tries, want int // for another site
 	}
@@ -236,7 +236,7 @@ func TestCacheSharesReadsFairly(t *testing.T) {
 			}
 			for _, seg := range c.segments {
 				if seg.runningFetches != 0 || len(seg.fetchesBySite) != 0 {
-					t.Errorf("%d attempts of %d sites are left", seg.runningFetches, len(seg.fetchesBySite))
+					t.Errorf("%d fetches of %d sites are still counted", seg.runningFetches, len(seg.fetchesBySite))
 				}
 			}
 		})

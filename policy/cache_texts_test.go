@@ -19,20 +19,20 @@ func TestCacheSharesEqualTexts(t *testing.T) {
 			first = good
 		}
 		if good.Robots != first.Robots {
-			t.Fatal("equal texts were compiled twice")
+			t.Fatal("equal files were compiled twice")
 		}
 		if names, _ := good.Derived.([]string); len(names) != 1 || names[0] != "FooBot" {
 			t.Fatalf("derived = %v", good.Derived)
 		}
 	}
 	if stats := c.Stats(ConfiguredHosts); stats.Bytes != first.Robots.Size() {
-		t.Errorf("bytes = %d, want %d: equal texts count once", stats.Bytes, first.Robots.Size())
+		t.Errorf("bytes = %d, want %d: equal files count once", stats.Bytes, first.Robots.Size())
 	}
 	clock.advance(2 * time.Hour)
 	for i := range 50 {
 		<-c.Get(Key{Host: fmt.Sprint(i)}).Refresh(holding(time.Hour), func() FetchResult { return missing }, nil)
 	}
 	if got, want := c.Stats(ConfiguredHosts).Bytes, Parse(nil).Size()+first.Robots.Size(); got != want {
-		t.Errorf("bytes = %d after all texts changed, want %d: the new one and the one before", got, want)
+		t.Errorf("bytes = %d after all files changed, want %d: the new file and the previous file", got, want)
 	}
 }

@@ -61,7 +61,7 @@ var hexValue = func() (value [256]byte) {
 }()
 
 // appendCanonical appends the canonical form of s, which is the path of a rule or a part of a
-// target. It decodes escapes once, so %2541 stays %2541.
+// target. appendCanonical decodes escapes once, so %2541 stays %2541.
 func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	dst = slices.Grow(dst, 3*len(s)) // the size if all bytes were escaped
 	out := dst[:cap(dst)]

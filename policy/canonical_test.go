@@ -49,7 +49,7 @@ func TestCanonical(t *testing.T) {
 				t.Errorf("the target %q becomes %q, want %q", test.in, got, test.target)
 			}
 			if got, want := isCanonicalRule(test.in), test.in == test.rule; got && !want {
-				t.Errorf("the rule %q passes for canonical", test.in)
+				t.Errorf("isCanonical is true for the rule %q", test.in)
 			}
 		})
 	}
@@ -109,18 +109,18 @@ func TestReencoding(t *testing.T) {
 		if query != "" {
 			query = "?" + query
 		}
-		all := ""
+		escaped := ""
 		for i := range len(target) {
 			c := target[i]
 			escape := fmt.Sprintf("%%%02X", c)
 			switch {
 			case c == '%' || i > 0 && target[i-1] == '%' || i > 1 && target[i-2] == '%':
-				all += string(c)
+				escaped += string(c)
 				check("in lower-case hex", target[:i]+strings.ToLower(string(c))+target[i+1:])
 			case strings.IndexByte("?&=+", c) >= 0 || i == 0:
-				all += string(c)
+				escaped += string(c)
 			case c == '/' && i < len(path):
-				all += string(c)
+				escaped += string(c)
 				check("with %2F", target[:i]+escape+target[i+1:])
 				check("with a backslash", target[:i]+"\\"+target[i+1:])
 				check("with %5c", target[:i]+"%5c"+target[i+1:])
@@ -133,12 +133,12 @@ func TestReencoding(t *testing.T) {
 				check("with %2Fpublic%2F..", target[:i]+"%2Fpublic%2F%2e."+target[i:])
 				check("with all of it", target[:i]+"/.//public%2f./%2e%2E/"+target[i:])
 			default:
-				all += escape
+				escaped += escape
 				check("escaped", target[:i]+escape+target[i+1:])
 				check("escaped in lower case", target[:i]+strings.ToLower(escape)+target[i+1:])
 			}
 		}
-		check("escaped throughout", all)
+		check("escaped throughout", escaped)
 		check("after dots from nowhere", "/../.."+path+query)
 		check("after /public/..", "/public/.."+path+query)
 		check("after doubled slashes", "//"+path+query)

@@ -39,7 +39,7 @@ func TestConformanceCases(t *testing.T) {
 				}
 				rows++
 				selected := Parse(body).Select
-				if known := uaident.Default().Lookup(row.Agent); known != nil && known.ParsesLeniently() {
+				if crawler := uaident.Default().Lookup(row.Agent); crawler != nil && crawler.ParsesLeniently() {
 					selected = Parse(body).SelectLenient
 				}
 				v := selected(true, row.Agent).Judge(TargetOf(row.URL))
@@ -51,7 +51,7 @@ func TestConformanceCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rows == 0 {
-				t.Fatal("the file holds no case")
+				t.Fatal("the file contains no case")
 			}
 		})
 	}

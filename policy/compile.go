@@ -18,9 +18,10 @@ type mergedGroup struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
 	named  bool    // the agents name the crawler and are not *
-	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line such
-	// as Crawl-delay between two user-agent lines. The first ignores it, as Google's parser
-	// does. In the second it begins another group. They are equal in most files.
+	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line, such as
+	// Crawl-delay, between two user-agent lines. In extensionsIgnored the line has no effect, as in
+	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
+	// files.
 	extensionsIgnored, extensionsSplit *matcher
 	selection                          SelectedGroup // in both interpretations
 
@@ -31,7 +32,7 @@ type mergedGroup struct {
 	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
 }
 
-// mergedGroups are the compiled groups. A set is immutable; additions replace it.
+// mergedGroups are the compiled groups. A set is immutable. Additions replace the set.
 type mergedGroups struct {
 	wildcard               *mergedGroup
 	recentByToken, byToken map[string]*mergedGroup // by folded token

@@ -27,9 +27,9 @@ func ParseDelay(value string) (interval time.Duration, ok bool) {
 	return min(time.Duration(seconds*float64(time.Second)), MaxDelay), true
 }
 
-// Delay returns the Crawl-delay of the group. Of several lines or interpretations it returns
-// the shortest delay that any parser reads, which can be none. It ignores lines without a
-// valid number. It does not allocate.
+// Delay returns the Crawl-delay of the group. If lines or interpretations differ, the result is the
+// shortest delay that any parser reads, or no delay. Delay ignores lines without a valid number.
+// Delay does not allocate.
 func (s *SelectedGroup) Delay() Delay {
 	if s == nil || s.lenient.mergedGroup == nil || s.strict.mergedGroup == nil {
 		return Delay{}
@@ -41,8 +41,9 @@ func (s *SelectedGroup) Delay() Delay {
 	return a
 }
 
-// DelayOrWildcard returns [SelectedGroup.Delay], or the delay of the * group if the group has no valid
-// Crawl-delay line. "Crawl-delay: 0" is valid. It does not allocate in most files.
+// DelayOrWildcard returns [SelectedGroup.Delay], or the delay of the * group if the group has no
+// valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcard does not allocate in most
+// files.
 func (s *SelectedGroup) DelayOrWildcard() Delay {
 	if s == nil || s.lenient.mergedGroup == nil || s.lenient.mergedGroup.hasDelay || s.strict.mergedGroup != nil && s.strict.mergedGroup.hasDelay {
 		return s.Delay()
@@ -64,8 +65,8 @@ func (p *parser) addDelay(key, value string) {
 	}
 }
 
-// crawlDelay returns the delay of the groups of the agents, and whether they have one. agents
-// must be in file order.
+// crawlDelay returns the delay of the groups of the agents, and whether the groups have a delay.
+// agents must be in file order.
 func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 	for _, line := range r.delays {
 		if (least.Line == 0 || line.Interval < least.Interval) && r.delayAppliesTo(line, agents) {

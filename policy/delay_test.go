@@ -44,7 +44,7 @@ func TestDelay(t *testing.T) {
 		}
 	}
 	if got := (*SelectedGroup)(nil).Delay(); got != (Delay{}) {
-		t.Errorf("no group asks for %v", got)
+		t.Errorf("without a group the delay is %v", got)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestDelayCosts(t *testing.T) {
 	}
 }
 
-func TestDelayOrGlobal(t *testing.T) {
+func TestDelayOrWildcard(t *testing.T) {
 	const everybody = "\nUser-agent: *\nCrawl-delay: 10\nDisallow: /y\n"
 	for _, tc := range []struct {
 		name, file string

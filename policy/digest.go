@@ -9,9 +9,9 @@ import (
 // none, and no rules.
 func (r *Robots) HasGroups() bool { return len(r.agents) > 0 }
 
-// RulesDigest returns a digest of the rules. Comments, blank lines, surrounding white space
-// and Sitemap lines do not change it, so a new timestamp in a comment has no effect. All
-// files without groups have the digest of the empty file.
+// RulesDigest returns a digest of the rules. Comments, blank lines, surrounding white space and
+// Sitemap lines do not change the digest, so a new timestamp in a comment has no effect. All files
+// without groups have the digest of the empty file.
 func (r *Robots) RulesDigest() [sha256.Size]byte {
 	if !r.HasGroups() {
 		return sha256.Sum256(nil)

@@ -30,6 +30,6 @@ func TestRulesDigest(t *testing.T) {
 		}
 	}
 	if !Parse([]byte("User-agent: *\nDisallow:\n")).HasGroups() {
-		t.Error("a file that allows everything has no groups")
+		t.Error("a file that allows everything must have groups")
 	}
 }

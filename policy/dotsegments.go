@@ -46,8 +46,8 @@ func (t *Target) withMergedSlashes(path string) string {
 	return t.textFrom(start)
 }
 
-// addResolved adds a resolved path. Dots at the end leave a slash in RFC 3986, but none in
-// servers that clean paths like file systems. There /a.pdf/. is /a.pdf.
+// addResolved adds a resolved path. In RFC 3986, final dots leave a slash. In servers that clean
+// paths like file systems, final dots leave no slash, so /a.pdf/. is /a.pdf.
 func (a *componentVariants) addResolved(path, resolved string, form Form) {
 	a.add(resolved, form)
 	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDotSegment(path) {

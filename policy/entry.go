@@ -20,9 +20,9 @@ type Entry struct {
 	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
 	segment     Segment
 
-	// changesSeen counts responses with another file than the copy. changesChecked is its
-	// value at the start of the last successful fetch. While they differ, the entry is due,
-	// but not before earliestRecheck (Unix nanoseconds).
+	// changesSeen counts responses with a different file than the copy. changesChecked is the value
+	// of changesSeen at the start of the last successful fetch. While both differ, the entry is
+	// due, but not before earliestRecheck (Unix nanoseconds).
 	changesSeen, changesChecked atomic.Uint64
 	earliestRecheck             atomic.Int64
 
@@ -63,8 +63,8 @@ const maxUsedSeconds = 1 << 10
 // worth storing.
 const MinUsedSeconds = 3
 
-// UsedSeconds returns the number of seconds with uses, up to a maximum. It distinguishes hosts in
-// use from unknown hosts.
+// UsedSeconds returns the number of seconds with uses, up to a maximum. The number distinguishes
+// hosts in use from unknown hosts.
 func (e *Entry) UsedSeconds() int { return int(e.usedSeconds.Load()) }
 
 // Ref returns a reference that is valid while the entry is in the Cache.
@@ -73,7 +73,7 @@ func (e *Entry) Ref() *EntryRef { return e.ref }
 // EntryRef refers to an entry without keeping an evicted entry in memory.
 type EntryRef struct{ entry atomic.Pointer[Entry] }
 
-// Entry returns the entry, or nil if it was evicted.
+// Entry returns the entry, or nil for an evicted entry.
 func (r *EntryRef) Entry() *Entry { return r.entry.Load() }
 
 // Key returns the key of the entry.
@@ -128,13 +128,13 @@ func (e *Entry) IsDue(now time.Time) bool {
 }
 
 // changeRecheckInterval is the minimum time between a fetch and the next fetch because of a
-// different response. It limits fetches of a site that responds differently each time.
+// different response. The interval limits fetches of a site whose responses always differ.
 const changeRecheckInterval = 10 * time.Second
 
-// MarkPossiblyChanged records that the site served another robots.txt than the copy. The entry is
-// then due ten seconds after the last fetch at the earliest. This shortens a longer wait
-// after a failure, such as by Retry-After. The copy stays in use until the fetch, so that a
-// response to one client changes nothing for others.
+// MarkPossiblyChanged records that the site served a robots.txt that differs from the copy. The
+// entry is then due, but at the earliest ten seconds after the last fetch. A longer wait after a
+// failure, such as by Retry-After, becomes shorter. The copy stays in use until the fetch, so that
+// a response to one client changes nothing for other clients.
 func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -158,13 +158,13 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 // succeeded.
 func (e *Entry) PossiblyChanged() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
 
-// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns. At
-// most one such goroutine runs for an entry, and a bounded number for the segment. f determines the
-// lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order of
-// the fetches, with the state before and after.
+// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
+// At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
+// the lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order
+// of the fetches, with the state before and after.
 //
-// Refresh returns a channel that is closed when the running fetch has ended. It returns nil if no
-// fetch is running, because the entry is not due or the segment has too many fetches.
+// Refresh returns a channel that is closed when the running fetch has ended. Refresh returns nil if
+// no fetch is running, because the entry is not due or the segment has too many fetches.
 func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,8 +214,8 @@ func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(be
 	return done
 }
 
-// apply adds a response to the state and returns the states before and after. changesSeen is
-// its value at the start of the fetch.
+// apply adds a response to the state and returns the states before and after. changesSeen is the
+// value of e.changesSeen at the start of the fetch.
 func (e *Entry) apply(a FetchResult, f Freshness, changesSeen uint64) (before, next State) {
 	for {
 		before = State{}
@@ -237,8 +237,8 @@ func (e *Entry) apply(a FetchResult, f Freshness, changesSeen uint64) (before, n
 	}
 }
 
-// jitterFor returns a deterministic fraction below 1, by which the next fetch is earlier. It
-// distributes the fetches of many sites.
+// jitterFor returns a deterministic fraction below 1, by which the next fetch is earlier. The
+// jitter distributes the fetches of many sites.
 func jitterFor(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
@@ -246,8 +246,8 @@ func jitterFor(key Key, now time.Time) float64 {
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// swapState sets the state to next if it is still before. All changes of an entry's versions go
-// through replace.
+// swapState sets the state to next if the current state is before. All changes of an entry's
+// versions call swapState.
 func (e *Entry) swapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()

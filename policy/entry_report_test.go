@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// TestToldInTurn delays onFetched during the next fetch. The calls come in the order of
+// TestOnFetchedInOrder delays onFetched during the next fetch. The calls come in the order of
 // the fetches, and no fetch waits for them.
-func TestToldInTurn(t *testing.T) {
+func TestOnFetchedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bounds := Bounds{Entries: 1, Bytes: 1 << 20, ConcurrentFetches: 1}
 		e := NewCache(bounds, bounds, time.Now, nil).GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 		const attempts = 3
-		told, begun := make(chan string, attempts), time.Now()
+		reported, begun := make(chan string, attempts), time.Now()
 		for i := range attempts {
 			text := fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)
 			e.MakeDue()
@@ -24,25 +24,25 @@ func TestToldInTurn(t *testing.T) {
 				return FetchResult{Status: http.StatusOK, Body: []byte(text)}
 			}, func(_, after State) {
 				time.Sleep(time.Duration(attempts-i) * time.Second)
-				told <- after.Current.Robots.Text()
+				reported <- after.Current.Robots.Text()
 			})
 			if got := e.State().Current.Robots.Text(); got != text {
 				t.Errorf("%q is known, want %q", got, text)
 			}
 		}
 		if waited := time.Since(begun); waited > 0 {
-			t.Errorf("they took %v", waited)
+			t.Errorf("the fetches took %v", waited)
 		}
-		var all []string
+		var order []string
 		for range attempts {
-			all = append(all, <-told)
+			order = append(order, <-reported)
 		}
-		if !slices.IsSorted(all) {
-			t.Errorf("told in turn: %q", all)
+		if !slices.IsSorted(order) {
+			t.Errorf("onFetched was called in the order %q", order)
 		}
 		synctest.Wait()
 		if e.lastReported != nil {
-			t.Error("what is told to nobody any more is kept")
+			t.Error("the entry still references the last call")
 		}
 	})
 }

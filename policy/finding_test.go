@@ -13,7 +13,7 @@ func TestFindings(t *testing.T) {
 		severity Severity
 		line     int
 		file     string
-		says     string // a part of the message
+		message  string // a part of the message
 	}{
 		{TooLarge, Error, 0, large, "500 KiB"},
 		{LineCut, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
@@ -51,11 +51,11 @@ func TestFindings(t *testing.T) {
 			findings, unreported := Parse([]byte(test.file)).Findings()
 			at := slices.IndexFunc(findings, func(f Finding) bool { return f.Code == test.code })
 			if at < 0 {
-				t.Fatalf("not among the findings:\n%v", findings)
+				t.Fatalf("the finding is missing:\n%v", findings)
 			}
 			f := findings[at]
-			if f.Severity != test.severity || f.Line != test.line || !strings.Contains(f.Message, test.says) {
-				t.Errorf("got %v, want %v in line %d with %q", f, test.severity, test.line, test.says)
+			if f.Severity != test.severity || f.Line != test.line || !strings.Contains(f.Message, test.message) {
+				t.Errorf("got %v, want %v in line %d with %q", f, test.severity, test.line, test.message)
 			}
 			others := len(findings) - 1
 			if test.code == LineCut || test.code == TooLarge {
@@ -68,7 +68,7 @@ func TestFindings(t *testing.T) {
 	}
 	for _, code := range Codes() {
 		if !seen[code] {
-			t.Errorf("no file is found to be %s", code)
+			t.Errorf("no test has the finding %s", code)
 		}
 	}
 }

@@ -81,8 +81,8 @@ func hasSingleQueryVariant(query string) bool {
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// addQueryVariants adds the forms of a canonical query. Clients can escape / and ? there or not (RFC
-// 3986 section 3.4).
+// addQueryVariants adds the forms of a canonical query. In a query, clients can escape / and ? or
+// not (RFC 3986 section 3.4).
 func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decodeSlashes(canonical, '?', '?', false), FormQueryDecoded)

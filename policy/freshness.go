@@ -20,9 +20,9 @@ type Freshness struct {
 }
 
 // Lifetime returns the freshness lifetime of a response received at now, as for a shared cache (RFC
-// 9111 section 4.2). It is s-maxage, else max-age, else Expires, minus the age of the response. The
-// lifetime is Min if the response must not be stored or must be revalidated, or if its freshness is
-// invalid.
+// 9111 section 4.2). The lifetime is s-maxage, else max-age, else Expires, minus the age of the
+// response. If the response must not be stored or must be revalidated, or if its freshness is
+// invalid, the lifetime is Min.
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.

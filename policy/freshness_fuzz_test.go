@@ -26,7 +26,7 @@ func FuzzFreshness(f *testing.F) {
 			"Cache-Control": {cacheControl, cacheControl}, "Expires": {expires}, "Date": {date}, "Age": {age}, "Retry-After": {retry},
 		}}
 		if life := bounds.Lifetime(a, now); life < bounds.Min || life > bounds.Max {
-			t.Errorf("a copy holds for %s", life)
+			t.Errorf("the lifetime is %s", life)
 		}
 		var s State
 		for range 3 {

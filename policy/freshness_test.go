@@ -51,6 +51,6 @@ func TestFreshnessOfAnswers(t *testing.T) {
 func TestFreshnessEndsWithinADay(t *testing.T) {
 	f := Freshness{Default: 48 * time.Hour, Min: 36 * time.Hour, Max: 72 * time.Hour}
 	if got := f.Lifetime(FetchResult{Status: 200}, epoch); got != MaxAge {
-		t.Errorf("Lifetime = %v, want %v whatever is configured", got, MaxAge)
+		t.Errorf("Lifetime = %v, want %v with any configuration", got, MaxAge)
 	}
 }

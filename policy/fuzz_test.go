@@ -100,7 +100,7 @@ func checkParse(t *testing.T, body []byte) {
 	}
 	findings, _ := r.Findings()
 	if len(findings) > maxFindings {
-		t.Fatalf("%d findings are kept", len(findings))
+		t.Fatalf("%d findings are stored", len(findings))
 	}
 	for i, x := range findings {
 		if !slices.Contains(Codes(), x.Code) || x.Message == "" || x.Line < 0 || x.Line > lines+1 || i > 0 && x.Line < findings[i-1].Line {
@@ -113,7 +113,7 @@ func checkParse(t *testing.T, body []byte) {
 	}
 	again := Parse([]byte(r.Text()))
 	if again.Text() != r.Text() || !slices.Equal(again.rules, r.rules) || !slices.Equal(again.agents, r.agents) {
-		t.Fatal("Text parsed again gives other rules")
+		t.Fatal("parsing Text again yields different rules")
 	}
 }
 
@@ -149,7 +149,7 @@ func compareWithNaive(t *testing.T, r *Robots, token, target string) {
 		}
 		got, want := s.Judge(target), naiveJudge(r, token, target, lenient)
 		if got.Allowed != want.Allowed || got.Rule != want.Rule || got.Ambiguous != want.Ambiguous {
-			t.Fatalf("%q for %q, forgiving %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, lenient, r.Text(),
+			t.Fatalf("%q for %q, lenient %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, lenient, r.Text(),
 				got.Allowed, got.Rule, got.Rule.Line, got.Ambiguous, want.Allowed, want.Rule, want.Rule.Line, want.Ambiguous)
 		}
 		isGroups := slices.ContainsFunc(naiveGroups(r.Text(), true, false), func(g Group) bool { return g.has(got) }) ||
@@ -184,15 +184,15 @@ func FuzzTarget(f *testing.F) {
 			path, _, _ := strings.Cut(text, "?")
 			switch {
 			case !strings.HasPrefix(text, "/"):
-				t.Errorf("form %d of %q is %q and no path", i, s, text)
+				t.Errorf("form %d of %q is %q and not a path", i, s, text)
 			case string(appendCanonical(nil, text, false)) != text:
-				t.Errorf("form %d of %q is %q and not canonical", i, s, text)
+				t.Errorf("form %d of %q is %q which is not canonical", i, s, text)
 			case hasDotSegment(path) && target.allVariants()[i].form&FormDotSegments != 0:
-				t.Errorf("form %d of %q is %q, resolved and with a dot segment", i, s, text)
+				t.Errorf("form %d of %q is %q, resolved but with a dot segment", i, s, text)
 			case len(text) > 3*len(s)+2:
 				t.Errorf("form %d of %q has %d bytes", i, s, len(text))
 			case slices.Contains(texts[:i], text):
-				t.Errorf("form %d of %q is %q a second time", i, s, text)
+				t.Errorf("form %d of %q is the duplicate %q", i, s, text)
 			}
 		}
 		if !keepSlashes {
@@ -209,7 +209,7 @@ func FuzzTarget(f *testing.F) {
 			}
 			for _, text := range texts {
 				if !slices.Contains(naive, text) {
-					t.Errorf("forms of %q are %q; %q is one too many", s, texts, text)
+					t.Errorf("forms of %q are %q; %q is unexpected", s, texts, text)
 				}
 			}
 		}
@@ -230,7 +230,7 @@ func FuzzCanonical(f *testing.F) {
 			t.Errorf("%q becomes %q, want %q", s, once, want)
 		}
 		if isRule && isCanonicalRule(s) && string(once) != s {
-			t.Errorf("%q is taken for canonical and is not: %q", s, once)
+			t.Errorf("isCanonical is true for %q, but the canonical form is %q", s, once)
 		}
 		if len(once) > 3*len(s) {
 			t.Errorf("%q grew to %d bytes", s, len(once))

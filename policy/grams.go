@@ -34,7 +34,7 @@ const filterBits = 4
 // maxContext bounds the bytes of a context before the gram, and from the gram on.
 const maxContext = 16
 
-// newGramIndex stores each pattern under its rarest gram. It also returns the patterns
+// newGramIndex stores each pattern under its rarest gram. newGramIndex also returns the patterns
 // without a gram.
 func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	var counts [4096]uint32 // number of grams by hash; equal hashes only make the choice worse

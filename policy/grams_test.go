@@ -43,7 +43,7 @@ func TestGramsCannotBeMadeToCollide(t *testing.T) {
 		longest = max(longest, run)
 	}
 	if longest > rules/8 {
-		t.Errorf("%d of %d grams stand in a row", longest, rules)
+		t.Errorf("%d of %d grams are in one run of slots", longest, rules)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestDecodedForm(t *testing.T) {
 		r := Parse([]byte(b.String()))
 		m := r.Select(true, "x").strict.matcher
 		if len(m.patterns.index.slots) == 0 {
-			t.Fatalf("seed %d: there is no index for\n%s", seed, b.String())
+			t.Fatalf("seed %d: no index for\n%s", seed, b.String())
 		}
 		for range 40 {
 			compareWithNaive(t, r, "x", "/"+text(9, "a", "b", "/", "?", "%2f", "%3f", "%5c", "%c3", "%252F", "2", "F", "c", "//", "%c3F"))
@@ -100,7 +100,7 @@ func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
 			compareWithNaive(t, r, "x", target+end)
 		}
 		if r.Select(true, "x").Judge(target + "y").Allowed {
-			t.Errorf("%s is not found in %s", piece, target)
+			t.Errorf("rule %s does not match %s", piece, target)
 		}
 	}
 }

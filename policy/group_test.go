@@ -94,17 +94,17 @@ func TestChain(t *testing.T) {
 func TestNoToken(t *testing.T) {
 	r := Parse([]byte("User-agent: !\nUser-agent: *\nDisallow: /\n"))
 	if r.Select(true, "x") == nil {
-		t.Fatal("there is a * group")
+		t.Fatal("the * group was selected")
 	}
 	for _, token := range []string{"", "*", "longer than every name"} {
 		if s := r.Select(false, token); s != nil || r.Named(token) {
-			t.Errorf("%q gets the group %+v", token, s.FirstAgent())
+			t.Errorf("%q selects the group %+v", token, s.FirstAgent())
 		}
 	}
 }
 
-// TestContested checks extension lines between user-agent lines.
-func TestContested(t *testing.T) {
+// TestAmbiguousGroups checks extension lines between user-agent lines.
+func TestAmbiguousGroups(t *testing.T) {
 	const file = `User-agent: a
 Crawl-delay: 1
 User-agent: b

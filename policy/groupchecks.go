@@ -20,8 +20,8 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// newAgentTable returns an empty table for the names of many lines. For few lines it returns nil,
-// and each line is compared.
+// newAgentTable returns an empty table for the names of many lines. For few lines newAgentTable
+// returns nil, because comparing each line is fast enough.
 func newAgentTable(lines int) map[string]agent {
 	if lines <= maxUnindexedNames {
 		return nil

@@ -65,7 +65,7 @@ func TestHostile(t *testing.T) {
 			for _, token := range []string{"x", "bot", "bot number 7", "Googlebot"} {
 				v := r.Select(true, token).Judge(target)
 				if v.Allowed == false && v.Rule.Line == 0 {
-					t.Errorf("%s: %.20q is forbidden by no rule", name, target)
+					t.Errorf("%s: %.20q is disallowed without a rule", name, target)
 				}
 			}
 		}
@@ -89,27 +89,27 @@ func TestSelectionsBounded(t *testing.T) {
 	for i := range names {
 		token := fmt.Sprintf("BOT%d", i)
 		if v := r.Select(true, token).Judge(fmt.Sprintf("/own/%d/x", i)); v.Allowed || v.Group.Name != fmt.Sprintf("bot%d", i) {
-			t.Fatalf("%s may fetch its own path: %+v", token, v)
+			t.Fatalf("the path of %s is allowed: %+v", token, v)
 		}
-		kept := 0
+		numRules := 0
 		counted := make(map[*matcher]bool)
-		all := maps.Clone(r.mergedGroups.Load().byToken)
-		if all == nil {
-			all = make(map[string]*mergedGroup)
+		cached := maps.Clone(r.mergedGroups.Load().byToken)
+		if cached == nil {
+			cached = make(map[string]*mergedGroup)
 		}
-		maps.Copy(all, r.mergedGroups.Load().recentByToken)
-		for _, s := range all {
+		maps.Copy(cached, r.mergedGroups.Load().recentByToken)
+		for _, s := range cached {
 			for _, m := range []*matcher{s.extensionsIgnored, s.extensionsSplit} {
 				if !counted[m] {
 					counted[m] = true
-					kept += len(m.literals.texts) + len(m.patterns.patterns)
+					numRules += len(m.literals.texts) + len(m.patterns.patterns)
 				}
 			}
 		}
-		most = max(most, kept)
+		most = max(most, numRules)
 	}
 	if limit := r.maxWeight() + 2*r.RuleCount(); most > limit {
-		t.Errorf("%d rules were kept compiled, want at most %d", most, limit)
+		t.Errorf("%d compiled rules are cached, want at most %d", most, limit)
 	}
 }
 
@@ -124,29 +124,29 @@ func TestManyNames(t *testing.T) {
 	}
 	b.WriteString("Disallow: /x\n")
 	r := Parse([]byte(b.String()))
-	everybody, known := r.Select(true), make([]*SelectedGroup, names)
+	wildcardGroup, groups := r.Select(true), make([]*SelectedGroup, names)
 	for i := range names {
-		if known[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); known[i].Judge("/x").Allowed {
-			t.Fatalf("bot%dx may fetch /x", i)
+		if groups[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); groups[i].Judge("/x").Allowed {
+			t.Fatalf("/x is allowed for bot%dx", i)
 		}
 		x := r.mergedGroups.Load()
 		if n := len(x.recentByToken); n >= maxRecentTokens || n+len(x.byToken) != i+1 || len(x.byToken)%maxRecentTokens != 0 {
-			t.Fatalf("after %d crawlers %d are copied for the next, beside %d", i+1, n, len(x.byToken))
+			t.Fatalf("after %d crawlers, %d groups are copied for the next crawler, with %d shared groups", i+1, n, len(x.byToken))
 		}
 	}
 	for i := range names {
-		if r.Select(true, fmt.Sprintf("BOT%dx", i)) != known[i] {
+		if r.Select(true, fmt.Sprintf("BOT%dx", i)) != groups[i] {
 			t.Fatalf("bot%dx is compiled twice", i)
 		}
 	}
-	if r.Select(true) != everybody {
+	if r.Select(true) != wildcardGroup {
 		t.Error("the * group is compiled twice")
 	}
 }
 
-// TestKeptCompiled caches two large groups together, and the groups of many crawlers up to the
+// TestCompiledGroupsAreCached caches two large groups together, and the groups of many crawlers up to the
 // bound.
-func TestKeptCompiled(t *testing.T) {
+func TestCompiledGroupsAreCached(t *testing.T) {
 	text := ""
 	for _, name := range []string{"a", "b", "c"} {
 		text += "User-agent: " + name + "\n"
@@ -164,14 +164,14 @@ func TestKeptCompiled(t *testing.T) {
 	r = Parse([]byte(strings.Repeat("User-agent: "+strings.Join(words, " ")+"\n", 2000) + "Disallow: /\n"))
 	for i := range words {
 		if r.Select(true, strings.Join(words[:i+1], " ")).Judge("/").Allowed {
-			t.Fatalf("%q may fetch everything", words[:i+1])
+			t.Fatalf("everything is allowed for %q", words[:i+1])
 		}
-		kept := 0
+		numLines := 0
 		for _, c := range r.mergedGroups.Load().recentByToken {
-			kept += len(c.agents)
+			numLines += len(c.agents)
 		}
-		if kept > r.maxWeight()+len(r.agents) {
-			t.Fatalf("%d lines are kept for crawlers, want %d at most", kept, r.maxWeight()+len(r.agents))
+		if numLines > r.maxWeight()+len(r.agents) {
+			t.Fatalf("the cached groups have %d lines, want at most %d", numLines, r.maxWeight()+len(r.agents))
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestSharedMatcher(t *testing.T) {
 	r := Parse([]byte("User-agent: a\nUser-agent: b\nDisallow: /x\nUser-agent: c\nDisallow: /y\n"))
 	a, b, c := r.Select(false, "a"), r.Select(false, "b"), r.Select(false, "c")
 	if a.strict.matcher != b.strict.matcher || a.strict.matcher == c.strict.matcher {
-		t.Error("a and b should share their compiled rules, and not with c")
+		t.Error("a and b must share their compiled rules, and c must not")
 	}
 	if a != r.Select(false, "A") {
 		t.Error("a is compiled twice")
@@ -240,12 +240,12 @@ func TestPrefix(t *testing.T) {
 			}
 			whole := Parse(padded[:end])
 			if read.Text() != string(padded[:end]) {
-				t.Fatalf("%s cut at %d: %d bytes were read, want %d", name, cut, len(read.Text()), end)
+				t.Fatalf("%s cut at %d: %d bytes were parsed, want %d", name, cut, len(read.Text()), end)
 			}
 			for _, target := range targets {
 				got, want := read.Select(true, "Googlebot").Judge(target), whole.Select(true, "Googlebot").Judge(target)
 				if want.Allowed && !got.Allowed {
-					t.Fatalf("%s cut at %d forbids %q by %v", name, cut, target, got.Rule)
+					t.Fatalf("%s cut at %d disallows %q by %v", name, cut, target, got.Rule)
 				}
 			}
 		}

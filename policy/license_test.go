@@ -12,6 +12,6 @@ func TestLicenses(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := Parse([]byte(strings.Repeat("License: https://a.example/x\n", 100))).Licenses(); len(got) != maxLicenses {
-		t.Errorf("%d are told", len(got))
+		t.Errorf("%d licenses", len(got))
 	}
 }

@@ -57,20 +57,20 @@ type Version struct {
 	Hash [sha256.Size]byte
 	// Status is the HTTP status of the last response. A file has 200 or 404.
 	Status int
-	// Served reports whether a response was this file, or stated that no file exists (404,
-	// 410, a redirect without a target). Other clients can then have the same file. It is
-	// false if every response refused the guard, such as 403.
+	// Served reports whether a response was this file, or showed that no file exists (404, 410, a
+	// redirect without a target). Other clients can then have the same file. Served is false if
+	// every response refused the guard, such as 403.
 	Served bool
 	// ETag and LastModified are the validators of the response.
 	ETag, LastModified string
 	// FirstFetched and LastFetched are the times of the first and last consecutive fetch of this
 	// version.
 	FirstFetched, LastFetched time.Time
-	// ReplacedAt is the time of the first fetch of another version. It is zero for the current
+	// ReplacedAt is the time of the first fetch of the next version, or zero for the current
 	// version.
 	ReplacedAt time.Time
-	// Lifetime is the freshness lifetime of the last response, or NoLifetime. It is not
-	// bounded by a [Freshness] and not stored.
+	// Lifetime is the freshness lifetime of the last response, or NoLifetime. No [Freshness] bounds
+	// the value, and it is not stored.
 	Lifetime time.Duration
 	// Derived is the result of the Cache's derive function for Robots.
 	Derived any
@@ -85,7 +85,7 @@ type State struct {
 	// Current is the last response that determined the rules, or nil.
 	Current *Version
 	// Previous are the versions before Current, newest first, at most MaxVersions. Callers must not
-	// modify it.
+	// modify the slice.
 	Previous []*Version
 	// NextFetch is the time of the next fetch.
 	NextFetch time.Time
@@ -104,9 +104,9 @@ type State struct {
 }
 
 // AfterFetch returns the state after a response at now. f determines the validity of a good
-// response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the
-// validity. AfterFetch a failure the next fetch is due after one second, doubling up to five
-// minutes, or at Retry-AfterFetch, but within MaxAge.
+// response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the validity.
+// After a failure the next fetch is due after one second, doubling up to five minutes, or at
+// Retry-After, but within MaxAge.
 func (s State) AfterFetch(a FetchResult, now time.Time, f Freshness, jitter float64) State {
 	access := a.AccessResult()
 	if access == NotModified && s.Current == nil {
@@ -168,8 +168,8 @@ func (s *State) accept(a FetchResult, access AccessResult, now time.Time) {
 	s.Current = &good
 }
 
-// dateValidator returns the Last-Modified of a response at now. It returns "" if the file
-// could change again without a new date (RFC 9110 section 8.8.2.2).
+// dateValidator returns the Last-Modified of a response at now. dateValidator returns "" if the
+// file could change again without a new date (RFC 9110 section 8.8.2.2).
 func dateValidator(h http.Header, now time.Time) string {
 	if age, ok := SinceModified(h, now); ok && age < time.Second {
 		return ""
@@ -177,8 +177,8 @@ func dateValidator(h http.Header, now time.Time) string {
 	return storableValidator(h.Get("Last-Modified"))
 }
 
-// retire moves a version to Previous. If Previous contains the new version, it is removed there, as
-// with two servers that take turns with two files.
+// retire moves a version to Previous, and removes the new version from Previous. Previous contains
+// the new version if, for example, two servers alternate between two files.
 func (s *State) retire(before, good *Version, now time.Time) {
 	old := *before
 	old.ReplacedAt = now
@@ -193,7 +193,7 @@ func (s *State) retire(before, good *Version, now time.Time) {
 	s.Previous = past
 }
 
-// VersionsInGrace returns the previous versions that a crawler may still use at now: those that were
+// VersionsInGrace returns the previous versions that a crawler may still use at now, which were
 // current less than grace ago. RFC 9309 section 2.4 lets a crawler use a copy for 24 hours.
 func (s *State) VersionsInGrace(now time.Time, grace time.Duration) []*Version {
 	for i, v := range s.Previous {

@@ -11,7 +11,7 @@ import (
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func TestMeaningOfAnswers(t *testing.T) {
+func TestAccessResults(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		answer FetchResult
@@ -83,7 +83,7 @@ func TestUsable(t *testing.T) {
 		{name: "rules", steps: []step{{0, forbidding}}, at: time.Hour, known: true, forbids: true},
 		{name: "no robots.txt: the body of a 404 says nothing", steps: []step{{0, missing}}, at: time.Hour, known: true},
 		{name: "a failure within a day changes nothing", steps: []step{{0, forbidding}, {time.Hour, failing}}, at: 23 * time.Hour, fallback: AllowAll, known: true, forbids: true},
-		{name: "last_good holds 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30*day - 1, known: true, forbids: true},
+		{name: "last_good applies for 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30*day - 1, known: true, forbids: true},
 		{name: "last_good ends after 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day},
 		{name: "last_good without a copy restricts nothing", steps: []step{{0, failing}}, at: time.Minute},
 		{name: "allow restricts nothing after a day", steps: []step{{0, forbidding}, {day, failing}}, at: day, fallback: AllowAll},
@@ -96,11 +96,11 @@ func TestUsable(t *testing.T) {
 		{name: "then stays away for the rest of 12 hours", steps: []step{{0, forbidding}, {day, failing}}, at: day + 11*time.Hour, fallback: DisallowLikeGoogle, disallowAll: true},
 		{name: "then uses the last good copy", steps: []step{{0, forbidding}, {day, failing}}, at: day + 12*time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
 		{name: "for 30 days", steps: []step{{0, forbidding}, {day, failing}}, at: 30 * day, fallback: DisallowLikeGoogle},
-		{name: "429 keeps Google from nothing", steps: []step{{0, forbidding}, {day, refusing}}, at: day + time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
+		{name: "429 restricts nothing for Google", steps: []step{{0, forbidding}, {day, refusing}}, at: day + time.Hour, fallback: DisallowLikeGoogle, known: true, forbids: true},
 		{name: "429 does not close even so", steps: []step{{0, refusing}}, at: time.Minute, fallback: DisallowAll},
 		{name: "429 keeps the last good copy", steps: []step{{0, forbidding}, {day, refusing}}, at: 2 * day, known: true, forbids: true},
 		{name: "the failure is over", steps: []step{{0, failing}, {time.Hour, missing}}, at: 2 * time.Hour, fallback: DisallowAll, known: true},
-		{name: "an idle site keeps its copy", steps: []step{{0, forbidding}}, at: 3 * day, fallback: AllowAll, known: true, forbids: true},
+		{name: "the copy of an idle site stays", steps: []step{{0, forbidding}}, at: 3 * day, fallback: AllowAll, known: true, forbids: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := stateAfter(tc.steps...)
@@ -159,7 +159,7 @@ func TestNextAttempt(t *testing.T) {
 func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
 	good := State{}.AfterFetch(forbidding, epoch, holding(time.Hour), 1).NextFetch.Sub(epoch)
 	if good != 54*time.Minute {
-		t.Errorf("with full jitter a life of an hour ends after %v, want 54m", good)
+		t.Errorf("with full jitter a lifetime of an hour ends after %v, want 54m", good)
 	}
 	failed := State{}.AfterFetch(failing, epoch, holding(time.Hour), 1).NextFetch.Sub(epoch)
 	if failed != 1100*time.Millisecond {
@@ -167,15 +167,15 @@ func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
 	}
 }
 
-func TestSameTextIsOneVersion(t *testing.T) {
+func TestSameFileIsOneVersion(t *testing.T) {
 	first := stateAfter(step{0, forbidding})
 	again := first.AfterFetch(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
 	if again.Current.Robots != first.Current.Robots || !again.Current.FirstFetched.Equal(epoch) || !again.Current.LastFetched.Equal(epoch.Add(time.Hour)) {
-		t.Errorf("reading the same text again gave %+v", again.Current)
+		t.Errorf("fetching the same file again yields %+v", again.Current)
 	}
 	changed := again.AfterFetch(missing, epoch.Add(2*time.Hour), holding(time.Hour), 0)
 	if changed.Current.Hash == again.Current.Hash || !changed.Current.FirstFetched.Equal(epoch.Add(2*time.Hour)) {
-		t.Errorf("another text gave %+v", changed.Current)
+		t.Errorf("another file yields %+v", changed.Current)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestNotModifiedKeepsTheCopy(t *testing.T) {
 		t.Errorf("a 304 is no reading: %+v", s)
 	}
 	if s := stateAfter(step{0, FetchResult{Status: 304}}); s.Current != nil || s.Failures != 1 {
-		t.Errorf("a 304 that nobody asked for: %+v", s)
+		t.Errorf("a 304 without a conditional request: %+v", s)
 	}
 }
 
@@ -208,7 +208,7 @@ func TestVersionsAreKept(t *testing.T) {
 	}
 	s := stateAfter(steps...)
 	if ruleOf(s.Current) != "19" || len(s.Previous) != MaxVersions {
-		t.Fatalf("current is %s with %d before it", ruleOf(s.Current), len(s.Previous))
+		t.Fatalf("current is %s with %d previous versions", ruleOf(s.Current), len(s.Previous))
 	}
 	for i, v := range s.Previous {
 		if want := fmt.Sprint(18 - i); ruleOf(v) != want || !v.ReplacedAt.Equal(epoch.Add(time.Duration(19-i)*time.Hour)) {
@@ -217,14 +217,14 @@ func TestVersionsAreKept(t *testing.T) {
 	}
 }
 
-func TestVersionsThatTakeTurns(t *testing.T) {
+func TestAlternatingVersions(t *testing.T) {
 	var steps []step
 	for i := range 9 {
 		steps = append(steps, step{time.Duration(i) * time.Hour, version(i % 2)})
 	}
 	s := stateAfter(steps...)
 	if ruleOf(s.Current) != "0" || len(s.Previous) != 1 || ruleOf(s.Previous[0]) != "1" {
-		t.Errorf("current is %s with %d before it", ruleOf(s.Current), len(s.Previous))
+		t.Errorf("current is %s with %d previous versions", ruleOf(s.Current), len(s.Previous))
 	}
 }
 
@@ -235,7 +235,7 @@ func TestAFailureIsNoVersion(t *testing.T) {
 	}
 }
 
-func TestHeldVersions(t *testing.T) {
+func TestVersionsInGrace(t *testing.T) {
 	const grace = 24 * time.Hour
 	s := stateAfter(step{0, version(0)}, step{10 * time.Hour, version(1)}, step{20 * time.Hour, version(2)})
 	for _, tc := range []struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// literal is a rule without an inner wildcard. It matches targets that start with its text,
-// or that equal it if the rule is anchored.
+// literal is a rule without an inner wildcard. An anchored rule matches targets that equal its
+// text. Other rules match targets that start with their text.
 type literal struct {
 	text     string
 	anchored bool

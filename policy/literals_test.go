@@ -19,11 +19,11 @@ func TestManyLiterals(t *testing.T) {
 			}
 			return b.String()
 		}
-		prefix, known := "/"+word(6), make(map[string]bool)
+		prefix, isText := "/"+word(6), make(map[string]bool)
 		var rules []literal
 		for range 2*maxUnkeyedPrefixes + random.IntN(100) {
 			text := prefix + word(5)
-			known[text] = true
+			isText[text] = true
 			rules = append(rules, literal{text: text, length: int32(len(text)), rule: int32(len(rules))})
 		}
 		l := newLiterals(rules)
@@ -33,7 +33,7 @@ func TestManyLiterals(t *testing.T) {
 				target = "/" + word(8)
 			}
 			want := ""
-			for text := range known {
+			for text := range isText {
 				if strings.HasPrefix(target, text) && len(text) > len(want) {
 					want = text
 				}
@@ -43,16 +43,16 @@ func TestManyLiterals(t *testing.T) {
 				got = l.texts[i]
 			}
 			if got != want {
-				t.Fatalf("seed %d: %q is found for %q, want %q", seed, got, target, want)
+				t.Fatalf("seed %d: longest prefix %q of %q, want %q", seed, got, target, want)
 			}
 		}
 	}
-	var all []literal // with equal keys
+	var rules []literal // with equal keys
 	for i := range 10_000 {
-		all = append(all, literal{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
+		rules = append(rules, literal{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
 	}
-	all = append(all, literal{text: "/", length: 1})
-	l := newLiterals(all)
+	rules = append(rules, literal{text: "/", length: 1})
+	l := newLiterals(rules)
 	if i := l.longestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
 		t.Errorf("%q is found", l.texts[i])
 	}

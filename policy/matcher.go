@@ -40,9 +40,9 @@ func (m match) losesTo(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// add records that a rule matched a form of the target. A rule of length 0 is ignored.
-// Derived forms of the query apply to allow rules only, because RFC 9309 and Google's library
-// differ there and both must block.
+// add records that a rule matched a form of the target. A rule of length 0 is ignored. Derived
+// forms of the query apply to allow rules only. RFC 9309 and Google's library differ about these
+// forms, and both must block.
 func (o *bestMatches) add(allow bool, length, rule int32, form Form) {
 	kind := &o.disallow
 	if allow {
@@ -128,7 +128,7 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 }
 
 // canMatchEscape reports whether a canonical rule contains an escaped slash or question mark, or
-// can begin within one after a star.
+// can begin inside such an escape after a star.
 func canMatchEscape(path string) bool {
 	for i := 0; ; i++ {
 		next := strings.IndexByte(path[i:], 'F')

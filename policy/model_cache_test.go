@@ -188,28 +188,28 @@ func (m *cacheModel) compare(x *modelled) {
 				for _, v := range append([]*Version{state.Current}, state.Previous...) {
 					users[v.Hash]++
 					if shared := seg.versions.byHash[v.Hash]; shared == nil || shared.robots != v.Robots {
-						m.Fatal("a text is not shared")
+						m.Fatal("a version is not shared")
 					}
 				}
 			}
 		}
 		for hash, shared := range seg.versions.byHash {
 			if bytes += shared.robots.Size(); shared.users != users[hash] {
-				m.Fatalf("a text has %d users, want %d", shared.users, users[hash])
+				m.Fatalf("a version has %d users, want %d", shared.users, users[hash])
 			}
 		}
 		if len(users) != len(seg.versions.byHash) || bytes != seg.versions.bytes {
-			m.Fatalf("%d texts of %d bytes, want %d of %d", len(seg.versions.byHash), seg.versions.bytes, len(users), bytes)
+			m.Fatalf("%d versions of %d bytes, want %d of %d", len(seg.versions.byHash), seg.versions.bytes, len(users), bytes)
 		}
 		if entries != seg.queues.len() || entries > seg.bounds.Entries || entries > 1 && bytes > seg.bounds.Bytes {
-			m.Fatalf("%d entries of %d bytes, noted as %d", entries, bytes, seg.queues.len())
+			m.Fatalf("%d entries of %d bytes, %d in the queues", entries, bytes, seg.queues.len())
 		}
 	}
 }
 
-// TestCacheKeepsTheRules applies random operations to a cache that is too small for its sites, and
+// TestCacheAgainstModel applies random operations to a cache that is too small for its sites, and
 // compares each result with the model. Only an eviction resets the state of a site.
-func TestCacheKeepsTheRules(t *testing.T) {
+func TestCacheAgainstModel(t *testing.T) {
 	sequences, most := 60, 300
 	if raceEnabled || testing.Short() {
 		sequences = 10
@@ -236,16 +236,16 @@ func TestCacheKeepsTheRules(t *testing.T) {
 				m.cache.evict(seg, seg.queues.evict(seg.bounds.Entries))
 			}
 			if len(seg.versions.byHash) != 0 || seg.versions.bytes != 0 || seg.runningFetches != 0 {
-				t.Errorf("seed %d: an empty cache has %d texts of %d bytes, %d fetches", seed, len(seg.versions.byHash), seg.versions.bytes, seg.runningFetches)
+				t.Errorf("seed %d: an empty cache has %d versions of %d bytes, %d fetches", seed, len(seg.versions.byHash), seg.versions.bytes, seg.runningFetches)
 			}
 		}
 		if left := m.cache.Entries(); len(left) != 0 {
-			t.Errorf("seed %d: %d entries are left", seed, len(left))
+			t.Errorf("seed %d: %d entries remain", seed, len(left))
 		}
 	}
 	t.Logf("%d sequences, %d steps, %d evictions", sequences, sequences*most, evicted)
 	if evicted == 0 {
-		t.Error("nothing was evicted")
+		t.Error("no entry was evicted")
 	}
 }
 
@@ -281,7 +281,7 @@ func TestCacheEvictionIsInvisible(t *testing.T) {
 			}
 		}
 		if verdicts[0] != verdicts[1] {
-			t.Fatalf("host %d: with room %q, without %q", host, verdicts[0], verdicts[1])
+			t.Fatalf("host %d: large cache %q, small cache %q", host, verdicts[0], verdicts[1])
 		}
 	}
 	if n := small.Stats(ConfiguredHosts).Evicted; n < 1000 {

@@ -114,9 +114,9 @@ func (h history) smaller(q question, f Freshness) history {
 	return h
 }
 
-// TestStateKeepsTheRules applies random sequences of responses and times, and compares the state at
+// TestStateAgainstModel applies random sequences of responses and times, and compares the state at
 // random times with the model.
-func TestStateKeepsTheRules(t *testing.T) {
+func TestStateAgainstModel(t *testing.T) {
 	sequences, most := 80, 60
 	if os.Getenv("LONG_TESTS") != "" && !raceEnabled {
 		sequences = 3000

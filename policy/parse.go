@@ -11,15 +11,15 @@ import (
 // section 2.5 and Google's limit.
 const MaxSize = 500 * 1024
 
-// longLineLength is the length of a line in bytes from which it is reported. Google's parser cuts
-// lines at 16,663 bytes, so that a rule disallows more than intended. Other parsers cut
+// longLineLength is the length in bytes from which Parse reports a line as too long. Google's
+// parser cuts lines at 16,663 bytes, so that a rule disallows more than intended. Other parsers cut
 // earlier.
 const longLineLength = 8192
 
-// Parse parses a robots.txt. It accepts any bytes. It skips invalid lines, which
-// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more
-// than [MaxSize] of a longer file. Parse then drops the line that the limit splits, because
-// half a line can be "Disallow: /". The body is copied.
+// Parse parses a robots.txt. Parse accepts any bytes. Parse skips invalid lines, which
+// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more than
+// [MaxSize] of a longer file. Parse then drops the line that the limit splits, because half a line
+// can be "Disallow: /". The body is copied.
 func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
@@ -128,7 +128,7 @@ func (p *parser) cutAtNUL(s string) string {
 	return s[:i]
 }
 
-// readLine parses one line without its end. comment is the index of the next #, if in the
+// readLine parses one line without its line end. comment is the index of the next #, if in the
 // line.
 func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLineLength {

@@ -138,7 +138,7 @@ func TestSize(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if len(r.Text()) != test.size || !strings.HasPrefix(test.file, r.Text()) {
-				t.Errorf("%d bytes were read, want the first %d", len(r.Text()), test.size)
+				t.Errorf("%d bytes were parsed, want the first %d", len(r.Text()), test.size)
 			}
 			var codes []Code
 			findings, _ := r.Findings()

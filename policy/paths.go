@@ -1,9 +1,9 @@
 package policy
 
-// decide finds the rules that decide the forms of a target. It skips forms with an operation
-// of excluded. compared reports that not all forms were skipped. Resolved dot segments, and a
-// path after a scheme without a slash, are different paths. A rule that allows one of them
-// does not allow the others.
+// decide finds the rules that decide the forms of a target. decide skips forms with an operation of
+// excluded. compared reports that not all forms were skipped. Resolved dot segments, and a path
+// after a scheme without a slash, are different paths. A rule that allows one path does not allow
+// the other paths.
 func (s *interpretation) decide(variants []variant, excluded Form, work *search, best *bestMatches) (allowed, compared bool) {
 	if len(variants) == 1 || !arePaths(variants) {
 		compared = s.match(variants, excluded, work, best)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestSuspectedWhileRead marks an entry as suspect during a fetch that returns the
+// TestPossiblyChangedDuringFetch marks an entry as suspect during a fetch that returns the
 // cached text again. The entry is then due again.
-func TestSuspectedWhileRead(t *testing.T) {
+func TestPossiblyChangedDuringFetch(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
@@ -18,37 +18,37 @@ func TestSuspectedWhileRead(t *testing.T) {
 		return version(1)
 	}, nil)
 	if !e.IsDue(clock.now()) {
-		t.Fatal("a copy that was read before the site was seen to answer otherwise is not due")
+		t.Fatal("a copy is not due after MarkPossiblyChanged during its fetch")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
 	if e.IsDue(clock.now()) {
-		t.Error("a copy that was read since is due")
+		t.Error("a copy that was fetched after the mark is due")
 	}
 }
 
-// TestSuspectedSoonAfterReading marks an entry as suspect just after a fetch. The next fetch
+// TestPossiblyChangedSoonAfterFetch marks an entry as suspect just after a fetch. The next fetch
 // follows after the minimum interval, without another mark.
-func TestSuspectedSoonAfterReading(t *testing.T) {
+func TestPossiblyChangedSoonAfterFetch(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
 	clock.advance(time.Second)
 	e.MarkPossiblyChanged(clock.now())
 	if e.IsDue(clock.now()) {
-		t.Error("a copy that was just read is due")
+		t.Error("a new copy is due")
 	}
 	clock.advance(changeRecheckInterval - time.Second)
 	if !e.IsDue(clock.now()) {
-		t.Fatal("what was seen soon after the reading is forgotten")
+		t.Fatal("the mark soon after the fetch is lost")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
 	if e.PossiblyChanged() || e.IsDue(clock.now()) {
-		t.Error("a copy that was read since is suspect")
+		t.Error("a copy that was fetched after the mark is still marked")
 	}
 }
 
-// TestSuspectedWhileFailing marks an entry as suspect during a Retry-After of a day. The wait ends.
-func TestSuspectedWhileFailing(t *testing.T) {
+// TestPossiblyChangedWhileFailing marks an entry as suspect during a Retry-After of a day. The wait ends.
+func TestPossiblyChangedWhileFailing(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	down := func() FetchResult { return FetchResult{Status: 503, Header: http.Header{"Retry-After": {"86400"}}} }
@@ -58,26 +58,26 @@ func TestSuspectedWhileFailing(t *testing.T) {
 	<-e.Refresh(holding(time.Hour), down, nil)
 	clock.advance(time.Hour)
 	if e.IsDue(clock.now()) {
-		t.Fatal("what was seen before the attempt that failed makes it due")
+		t.Fatal("a mark before the failed fetch makes the entry due")
 	}
 	e.MarkPossiblyChanged(clock.now())
 	if !e.IsDue(clock.now()) {
-		t.Fatal("a site that was seen to serve another text is not due")
+		t.Fatal("a marked entry is not due")
 	}
 	<-e.Refresh(holding(time.Hour), down, nil)
 	e.MarkPossiblyChanged(clock.now())
 	if e.IsDue(clock.now()) {
-		t.Error("a site is due just after an attempt that failed")
+		t.Error("an entry is due just after a failed fetch")
 	}
 	clock.advance(changeRecheckInterval)
 	if !e.IsDue(clock.now()) {
-		t.Error("what was seen soon after an attempt that failed is forgotten")
+		t.Error("the mark soon after a failed fetch is lost")
 	}
 }
 
-// TestSuspectedWhileAReadingFails marks an entry as suspect during a fetch that fails with a
+// TestPossiblyChangedDuringFailingFetch marks an entry as suspect during a fetch that fails with a
 // Retry-After of a day. One fetch follows soon.
-func TestSuspectedWhileAReadingFails(t *testing.T) {
+func TestPossiblyChangedDuringFailingFetch(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	down := FetchResult{Status: 503, Header: http.Header{"Retry-After": {"86400"}}}
@@ -89,15 +89,15 @@ func TestSuspectedWhileAReadingFails(t *testing.T) {
 		return down
 	}, nil)
 	if e.IsDue(clock.now()) {
-		t.Error("a site is due just after an attempt that failed")
+		t.Error("an entry is due just after a failed fetch")
 	}
 	clock.advance(changeRecheckInterval)
 	if !e.IsDue(clock.now()) {
-		t.Fatal("what was seen while an attempt failed is forgotten")
+		t.Fatal("the mark during a failing fetch is lost")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return down }, nil)
 	clock.advance(time.Hour)
 	if e.IsDue(clock.now()) {
-		t.Error("what was seen before the last attempt makes it due")
+		t.Error("a mark before the last fetch makes the entry due")
 	}
 }

@@ -222,11 +222,11 @@ func TestIndexSpreads(t *testing.T) {
 		t.Fatalf("only %d patterns", len(w.patterns))
 	}
 	if n := len(w.patterns) - len(w.index.patternsByGram); n > 0 {
-		t.Errorf("%d patterns are tried for every target", n)
+		t.Errorf("%d patterns are not in the index", n)
 	}
 	for _, slot := range w.index.slots {
 		if n := slot.to - slot.from; n > 40 {
-			t.Errorf("%d patterns are filed under %q", n, slot.context)
+			t.Errorf("%d patterns have the gram of %q", n, slot.context)
 		}
 	}
 }

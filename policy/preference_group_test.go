@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestNobodyIsCalledTraining checks that no client selects the group of [TrainingToken], in any
+// TestNoClientSelectsTrainingGroup checks that no client selects the group of [TrainingToken], in any
 // spelling and with many names.
-func TestNobodyIsCalledTraining(t *testing.T) {
+func TestNoClientSelectsTrainingGroup(t *testing.T) {
 	for _, others := range []int{0, 1, 2 * maxUnindexedNames} {
 		var text strings.Builder
 		for i := range others {
@@ -19,11 +19,11 @@ func TestNobodyIsCalledTraining(t *testing.T) {
 			for range 2 { // compiled the second time
 				for _, token := range []string{TrainingToken, strings.ToUpper(TrainingToken), name, trainingKey, strings.ToLower(trainingKey), "bot0x", ""} {
 					if s := r.Select(true, token); s != nil {
-						t.Errorf("%s of %d chooses a group for %q in line %d", name, others, token, s.FirstAgent().Line)
+						t.Errorf("%s of %d: %q selects the group in line %d", name, others, token, s.FirstAgent().Line)
 					}
 				}
 				if r.Named(TrainingToken) || len(r.Names()) != others {
-					t.Errorf("%s of %d is a name among %v", name, others, r.Names())
+					t.Errorf("%s of %d is in Names %v", name, others, r.Names())
 				}
 				if p, lines := preferencesOf(r, "x", "/a", ""); p.String() != "train-ai=n" || len(lines) != 1 || lines[0].Source != name || lines[0].Path != "/" || lines[0].Line != 2*others+2 {
 					t.Errorf("%s of %d states %v by %+v", name, others, p, lines)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestDecidingIsQuick tests thousands of lines for articles, like those of a CMS. Lines
+// TestDecidingStatementsCost tests thousands of lines for articles, like those of a CMS. Lines
 // for other pages do not allocate.
-func TestDecidingIsQuick(t *testing.T) {
+func TestDecidingStatementsCost(t *testing.T) {
 	for _, path := range []string{"/article/%d", "/article/%d*/x", "/art%%69cle/%d$"} {
 		var text strings.Builder
 		text.WriteString("User-agent: *\nDisallow: /x\nContent-Usage: train-ai=y\n")

@@ -67,9 +67,8 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 	return l
 }
 
-// patternStatements are statements with an inner wildcard. paths contains all of them. Each
-// use contains the statements about one category, with "no" as an allow rule, which wins
-// among equals.
+// patternStatements are statements with an inner wildcard. paths contains all statements. Each use
+// contains the statements about one category, with "no" as an allow rule, which wins among equals.
 type patternStatements struct {
 	unindexed            []pattern         // all patterns, if comparing each is faster than an index
 	unindexedPreferences []pathPreferences // preferences of each pattern
@@ -77,7 +76,7 @@ type patternStatements struct {
 	byUse                [numUses]*matcher
 }
 
-// maxUnindexedStatements is the number of patterns up to which they are compared one by one.
+// maxUnindexedStatements is the maximum number of patterns that are compared without an index.
 const maxUnindexedStatements = 4
 
 // newPatternStatements compiles patterns. The rule of a pattern is the index of its line.
@@ -170,7 +169,7 @@ func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statement
 	return newStatements(usages), newStatements(signals)
 }
 
-// newStatements compiles lines of one kind. It returns nil without lines.
+// newStatements compiles lines of one kind. newStatements returns nil without lines.
 func newStatements(lines []Statement) *statements {
 	if len(lines) == 0 {
 		return nil
@@ -228,13 +227,13 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 	return longest.preferences
 }
 
-// Preferences returns the preferences of the file about the use of a target by a crawler with
-// the group s. It combines the Content-Usage lines and the Content-Signal lines of the group,
-// the group of [TrainingToken] and the group of control, the crawler's control token ("" for
-// none). Any n is n. Of the lines of one kind the longest matching paths decide, or else the
-// lines without a path (draft-ietf-aipref-attach-05 section 3.1). The caller must check
-// whether the target is disallowed, since such a target has no preferences. The lenient
-// interpretation applies.
+// Preferences returns the preferences of the file about the use of a target by a crawler with the
+// group s. Preferences combines the Content-Usage lines and the Content-Signal lines of the group,
+// the group of [TrainingToken] and the group of control. control is the crawler's control token, or
+// "". If any part has the preference n, the result is n. Among lines of the same kind the longest
+// matching paths decide, or else the lines without a path (draft-ietf-aipref-attach-05 section
+// 3.1). The caller must check whether the target is disallowed, because a disallowed target has no
+// preferences. The lenient interpretation applies.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
 	if s != nil && s.lenient.mergedGroup != nil {
 		p = s.lenient.usages.preferencesFor(t).And(s.lenient.signals.preferencesFor(t))

@@ -47,27 +47,27 @@ func preferencesOf(r *Robots, token, target, control string) (Preferences, []Sta
 // TestPreferencesCombine checks how preferences combine. Order and repetition have no effect,
 // unknown adds nothing, and no wins.
 func TestPreferencesCombine(t *testing.T) {
-	var all []Preferences
+	var values []Preferences
 	for i := range 27 {
-		all = append(all, Preferences{Preference(i % 3), Preference(i / 3 % 3), Preference(i / 9)})
+		values = append(values, Preferences{Preference(i % 3), Preference(i / 3 % 3), Preference(i / 9)})
 	}
-	for _, p := range all {
+	for _, p := range values {
 		if p.And(p) != p || p.And(Preferences{}) != p {
-			t.Errorf("%v is not itself with itself or with nothing", p)
+			t.Errorf("%v changes when combined with itself or with no preferences", p)
 		}
-		for _, q := range all {
+		for _, q := range values {
 			both := p.And(q)
 			if both != q.And(p) {
-				t.Errorf("the order of %v and %v matters", p, q)
+				t.Errorf("the order of %v and %v changes the result", p, q)
 			}
 			for _, use := range Uses() {
 				if (p[use] == PreferenceNo || q[use] == PreferenceNo) != (both[use] == PreferenceNo) {
 					t.Errorf("%v and %v are %v about %v", p, q, both, use)
 				}
 			}
-			for _, r := range all {
+			for _, r := range values {
 				if both.And(r) != p.And(q.And(r)) {
-					t.Errorf("%v, %v and %v depend on how they are joined", p, q, r)
+					t.Errorf("the grouping of %v, %v and %v changes the result", p, q, r)
 				}
 			}
 		}
@@ -117,9 +117,9 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 	return p
 }
 
-// TestPreferencesAreTheNaiveOnes compares compiled statements with the naive implementation, and
+// TestPreferencesAgainstNaive compares compiled statements with the naive implementation, and
 // the reported lines with their effect.
-func TestPreferencesAreTheNaiveOnes(t *testing.T) {
+func TestPreferencesAgainstNaive(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	pick := func(words ...string) string { return words[dice.IntN(len(words))] }
 	path := func() string {
@@ -160,19 +160,19 @@ func TestPreferencesAreTheNaiveOnes(t *testing.T) {
 		if got != want {
 			t.Fatalf("%q\nsays %v for %s, want %v", text, got, target, want)
 		}
-		var told Preferences
+		var combined Preferences
 		for _, line := range deciding {
-			told = told.And(line.Preferences)
+			combined = combined.And(line.Preferences)
 		}
-		if told != want {
-			t.Fatalf("%q\nthe lines %+v decide %v for %s, want %v", text, deciding, told, target, want)
+		if combined != want {
+			t.Fatalf("%q\nthe lines %+v yield %v for %s, want %v", text, deciding, combined, target, want)
 		}
 		if want != (Preferences{}) {
 			different++
 		}
 	}
 	if different < 5000 {
-		t.Errorf("only %d files state something", different)
+		t.Errorf("only %d files have preferences", different)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestNoPreferences(t *testing.T) {
 func TestFormerLabels(t *testing.T) {
 	for _, use := range Uses() {
 		if FormerLabel(use.String()) != "" {
-			t.Errorf("%v is a label of today", use)
+			t.Errorf("%v is a current label", use)
 		}
 	}
 	if got := FormerLabel("train-genai"); got != "draft-ietf-aipref-vocab-03" {
@@ -244,12 +244,12 @@ func FuzzContentUsage(f *testing.F) {
 		if path != "" && path[0] != '/' {
 			t.Errorf("%q is a path", path)
 		}
-		says, err := ParsePreferences(dictionary)
-		if err != nil && says != (Preferences{}) {
-			t.Errorf("%v is known although %v", says, err)
+		parsed, err := ParsePreferences(dictionary)
+		if err != nil && parsed != (Preferences{}) {
+			t.Errorf("ParsePreferences returns %v and the error %v", parsed, err)
 		}
-		if again, err := ParsePreferences(says.String()); err != nil || again != says {
-			t.Errorf("%v is read as %v: %v", says, again, err)
+		if again, err := ParsePreferences(parsed.String()); err != nil || again != parsed {
+			t.Errorf("parsing %v again yields %v: %v", parsed, again, err)
 		}
 		preferencesOf(Parse([]byte("User-agent: *\nContent-Usage: "+value+"\nContent-Signal: "+value)), "x", "/a/b?c", "")
 	})

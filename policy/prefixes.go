@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// prefixes finds the texts that are prefixes of a target. The texts are sorted. One binary
-// search finds the greatest text not above the target. Every prefix of the target is that
-// text or one of its ancestors in the chain of longest prefixes.
+// prefixes finds the texts that are prefixes of a target. The texts are sorted. One binary search
+// finds the greatest text not above the target. Every prefix of the target is the found text or an
+// ancestor in the chain of longest prefixes.
 type prefixes struct {
 	texts   []string
 	parents []int32 // by text: index of its longest proper prefix, or -1
-	// The first bytes of the texts after their common prefix, as numbers. Most steps of the
-	// search compare only these.
+	// keys are the first bytes of the texts after their common prefix, as numbers. Most steps of
+	// the search compare only keys.
 	keys   []uint64
 	common int // length of the common prefix
 }

@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// parseStrict parses the text by the strict interpretation, in which misspelled keys are
-// unknown. It returns nil if the result is the same.
+// parseStrict parses the text by the strict interpretation, in which misspelled keys are unknown.
+// parseStrict returns nil if the result is the same.
 func parseStrict(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strict: true}
 	r := p.robots
@@ -17,8 +17,8 @@ func parseStrict(lenient *Robots, text string) *Robots {
 }
 
 // Interpretations returns the selection by each interpretation alone, so that neither is ambiguous.
-// Without a difference it returns the same selection twice. The strict selection can be nil
-// even if the lenient one is not.
+// Without a difference both results are the same selection. The strict selection can be nil even if
+// the lenient selection is not.
 func (s *SelectedGroup) Interpretations() (lenient, strict *SelectedGroup) {
 	if !s.Ambiguous() {
 		return s, s
@@ -75,6 +75,6 @@ func (s interpretation) ruleIndices() []int32 {
 	return rules
 }
 
-// splitsAtExtensions reports whether extension lines between user-agent lines begin another group in
-// this interpretation. It is false without a difference.
+// splitsAtExtensions reports whether extension lines between user-agent lines begin another group
+// in this interpretation. The result is false for a file without such a difference.
 func (s interpretation) splitsAtExtensions() bool { return s.matcher != s.extensionsIgnored }

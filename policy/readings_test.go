@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestReadings judges targets by files that parsers interpret differently. It compares a strict
-// parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
-func TestReadings(t *testing.T) {
+// TestInterpretations judges targets by files that parsers interpret differently. TestInterpretations compares a
+// strict parser, Google's library, and the verdicts for a crawler and for a crawler of Google.
+func TestInterpretations(t *testing.T) {
 	type want struct{ crawler, google string } // the result of Judge; ? for an ambiguous verdict
 	const (
 		yes, no, maybe = "allowed", "forbidden", "allowed?"
@@ -47,7 +47,7 @@ func TestReadings(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := Parse([]byte(tc.robots))
-			says := func(s *SelectedGroup) string {
+			verdictOf := func(s *SelectedGroup) string {
 				v := s.Judge(tc.target)
 				word := map[bool]string{true: "allowed", false: "forbidden"}[v.Allowed]
 				if v.Ambiguous {
@@ -55,7 +55,7 @@ func TestReadings(t *testing.T) {
 				}
 				return word
 			}
-			if got := (want{says(r.Select(true, tc.token)), says(r.SelectLenient(true, tc.token))}); got != tc.want {
+			if got := (want{verdictOf(r.Select(true, tc.token)), verdictOf(r.SelectLenient(true, tc.token))}); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 			compareWithNaive(t, r, tc.token, tc.target)
@@ -63,20 +63,20 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// TestReadingsEvidence prefers a rule that every crawler reads.
-func TestReadingsEvidence(t *testing.T) {
+// TestInterpretationsEvidence prefers a rule that every crawler reads.
+func TestInterpretationsEvidence(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisalow: /shop/\nDisallow: /s\n")).Select(true, "a")
 	if v := s.Judge("/shop/1"); v.Rule.Line != 3 || v.Ambiguous {
-		t.Errorf("by line %d, ambiguous %t; want line 3, which everybody reads", v.Rule.Line, v.Ambiguous)
+		t.Errorf("decided by line %d, ambiguous %t; want line 3, which all parsers accept", v.Rule.Line, v.Ambiguous)
 	}
 	s = Parse([]byte("User-agent: a\nCrawl-delay: 1\nUser-agent: a/2\nDisallow: /\n")).Select(true, "a")
 	if v := s.Judge("/"); v.Group.Line != 3 {
-		t.Errorf("the group's line is %d, want 3, which has the rule in both readings", v.Group.Line)
+		t.Errorf("the group's line is %d, want 3, which has the rule in both interpretations", v.Group.Line)
 	}
 }
 
-// TestSelectionReadings splits a selection into both interpretations.
-func TestSelectionReadings(t *testing.T) {
+// TestSelectedInterpretations splits a selection into both interpretations.
+func TestSelectedInterpretations(t *testing.T) {
 	list := func(s *SelectedGroup) string {
 		if s == nil {
 			return "none"
@@ -121,19 +121,19 @@ func TestSelectionReadings(t *testing.T) {
 	}
 	two := Parse([]byte("User-agent: e f\nUser-agent: g\nDisallow: /\nuser agent: *\n"))
 	if !two.Select(true, "e").Equal(two.Select(true, "e f")) || two.Select(true, "e").Equal(two.Select(true, "g")) {
-		t.Error("names are equal if the same lines are for them")
+		t.Error("names with the same lines must be equal")
 	}
 	if s := r.SelectLenient(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
-		t.Errorf("for a crawler that forgives: %s", list(s))
+		t.Errorf("for a lenient crawler: %s", list(s))
 	}
 	if s := r.SelectLenient(false, "d"); s != nil {
-		t.Errorf("a crawler without a group has %s", list(s))
+		t.Errorf("without a group: %s", list(s))
 	}
 }
 
-// TestDoubtInForms tests rules of only one interpretation, for forms that only some
+// TestAmbiguousForms tests rules of only one interpretation, for forms that only some
 // servers treat as equal.
-func TestDoubtInForms(t *testing.T) {
+func TestAmbiguousForms(t *testing.T) {
 	for _, rules := range []string{
 		"User-agent: *\nDisalow: /x?u=%2Fa\nDisallow: /z\n",
 		"User-agent: *\nDisallow: /x?u=%2Fa\nuseragent: x\nDisallow: /z\n",
@@ -148,8 +148,8 @@ func TestDoubtInForms(t *testing.T) {
 	}
 }
 
-// TestOneReading checks that a file has a second interpretation only if both differ.
-func TestOneReading(t *testing.T) {
+// TestOneInterpretation checks that a file has a second interpretation only if both differ.
+func TestOneInterpretation(t *testing.T) {
 	for robots, two := range map[string]bool{
 		smallFile: false,
 		"User-agent: a\nCrawl-delay: 1\nUser-agent: b\nDisallow: /\n": false, // the keys have one interpretation
@@ -159,16 +159,16 @@ func TestOneReading(t *testing.T) {
 	} {
 		r := Parse([]byte(robots))
 		if (r.strict != nil) != two {
-			t.Errorf("%q: a second reading is kept: %t", robots, !two)
+			t.Errorf("%q: second interpretation: %t", robots, !two)
 		}
 		if two && r.Size() < Parse([]byte("User-agent: a\nDisallow: /\n")).Size()+500 {
-			t.Errorf("%q: the second reading is not counted in %d bytes", robots, r.Size())
+			t.Errorf("%q: Size %d excludes the second interpretation", robots, r.Size())
 		}
 	}
 }
 
-// TestReadingsAgainstNaive compares files with ambiguous lines with the naive implementation.
-func TestReadingsAgainstNaive(t *testing.T) {
+// TestInterpretationsAgainstNaive compares files with ambiguous lines with the naive implementation.
+func TestInterpretationsAgainstNaive(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	lines := []string{
 		"User-agent: a", "User-agent: b", "User-agent: *", "useragent: a", "user agent: *", "User-agent b", "User-agent\v: a", "User-agent: a\f", "User-agent: *\v",

@@ -90,8 +90,8 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 	return past
 }
 
-// mergeVersions adds an older version and its past to a current version and its past. Crawlers
-// may have fetched each of them at the instance where it was current.
+// mergeVersions adds an older version and its past to a current version and its past. Crawlers may
+// have fetched each version at the instance where the version was current.
 func mergeVersions(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, olderPast)
 	if older.Hash == current.Hash {
@@ -127,12 +127,12 @@ func sortPast(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
-// Restore adds a stored state, or the state of another instance. A fresh copy stays the
-// current version unless newest is set. A newer copy of other then becomes a previous
-// version, so that a site with varying responses does not change its copy all the time. A
-// host that only clients name counts as used because of its stored state, see [MinUsedSeconds]. Restore evicts
-// no entry, and ignores sites without room. It reports whether the current version is now the
-// version of other.
+// Restore adds a stored state, or the state of another instance. A fresh copy stays the current
+// version unless newest is set. A newer copy of other then becomes a previous version, so that a
+// site with varying responses does not change its copy all the time. A host that only clients name
+// counts as used because of its stored state, see [MinUsedSeconds]. Restore evicts no entry, and
+// ignores sites without room. Restore reports whether the current version is now the version of
+// other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
 	if (State{}).Merge(other, now).Current == nil {
@@ -181,9 +181,9 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	}
 }
 
-// addsVersions reports whether versions contain another file, or a longer use of a known one. It
-// ignores differences within the clock tolerance, so that two instances do not update each
-// other forever.
+// addsVersions reports whether versions contain an unknown file, or a longer use of a known file.
+// addsVersions ignores differences within the clock tolerance, so that two instances do not update
+// each other forever.
 func addsVersions(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }

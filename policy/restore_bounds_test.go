@@ -17,11 +17,11 @@ func TestCacheRestoreOfAPeer(t *testing.T) {
 	<-e.Refresh(holding(time.Minute), func() FetchResult { return FetchResult{Status: 503} }, nil)
 	clock.advance(100 * time.Millisecond)
 	if e.IsDue(clock.now()) || e.State().Failures != 1 {
-		t.Fatalf("it waits after a failure: %+v", e.State())
+		t.Fatalf("the entry must wait after a failure: %+v", e.State())
 	}
-	stored := known(versionOf(200, smallFile, clock.now(), clock.now()))
+	stored := stateOf(versionOf(200, smallFile, clock.now(), clock.now()))
 	if !c.Restore(e.Key(), ConfiguredHosts, stored, false) {
-		t.Error("nothing was taken over")
+		t.Error("the copy of the peer was not restored")
 	}
 	good := e.State().Current
 	if good.Robots.Text() != smallFile || good.Derived != good.Robots.RuleCount() {
@@ -34,26 +34,26 @@ func TestCacheBytes(t *testing.T) {
 	size := Parse([]byte(smallFile)).Size()
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: size, ConcurrentFetches: 10})
 	restored := func(host, text string) bool {
-		return c.Restore(Key{Host: host}, ConfiguredHosts, known(versionOf(200, text, clock.now(), clock.now())), false)
+		return c.Restore(Key{Host: host}, ConfiguredHosts, stateOf(versionOf(200, text, clock.now(), clock.now())), false)
 	}
 	if !restored("x.test", smallFile) || restored("y.test", smallFile) {
-		t.Error("it was full before the first or was not behind it")
+		t.Error("the segment was full before the first entry or not full after it")
 	}
 	if c.Resize(ConfiguredHosts, Bounds{}); c.Stats(ConfiguredHosts).Entries != 1 {
-		t.Error("one that takes more than there is room for went, though it is alone")
+		t.Error("a single entry above the bound was evicted")
 	}
 	c.Resize(ConfiguredHosts, Bounds{Entries: 10, Bytes: size})
 	c.GetOrCreate(Key{Host: "y.test"}, ConfiguredHosts)
 	for _, tc := range []struct{ bytes, want int }{{size, 2}, {size - 1, 1}, {0, 1}} {
 		c.Resize(ConfiguredHosts, Bounds{Entries: 10, Bytes: tc.bytes, ConcurrentFetches: 10})
 		if n := c.Stats(ConfiguredHosts).Entries; n != tc.want {
-			t.Errorf("with room for %d bytes of %d there are %d entries, want %d", tc.bytes, size, n, tc.want)
+			t.Errorf("with a bound of %d bytes for entries of %d bytes: %d entries, want %d", tc.bytes, size, n, tc.want)
 		}
 	}
 }
 
-// TestCacheProve moves an entry to the proven queue once, and ignores an evicted entry.
-func TestCacheProve(t *testing.T) {
+// TestCacheProtect moves an entry to the protected queue once, and ignores an evicted entry.
+func TestCacheProtect(t *testing.T) {
 	c, _ := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 10})
 	a, b := c.GetOrCreate(Key{Host: "a.test"}, UnknownHosts), c.GetOrCreate(Key{Host: "b.test"}, UnknownHosts)
 	for _, e := range []*Entry{a, b, a} {
@@ -65,7 +65,7 @@ func TestCacheProve(t *testing.T) {
 		got = append(got, e)
 	}
 	if !slices.Equal(got, []*Entry{a, b}) || order.probation.len > 0 {
-		t.Errorf("%v are proven, and %d are not", got, order.probation.len)
+		t.Errorf("%v are protected, %d are in probation", got, order.probation.len)
 	}
 	c.GetOrCreate(Key{Host: "c.test"}, UnknownHosts) // evicts an entry
 	gone := a
@@ -75,6 +75,6 @@ func TestCacheProve(t *testing.T) {
 	gone.protected = false
 	c.promote(gone)
 	if n := c.Stats(UnknownHosts).Entries; n != 2 || c.Get(gone.key) != nil {
-		t.Errorf("%d entries are kept, want 2", n)
+		t.Errorf("%d entries are cached, want 2", n)
 	}
 }

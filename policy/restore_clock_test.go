@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestAdoptOfAWrongClock adopts a version that ended in ten years, by a wrong clock. The version
+// TestMergeWithWrongClock merges a version that ended in ten years, by a wrong clock. The version
 // does not stay that long.
-func TestAdoptOfAWrongClock(t *testing.T) {
+func TestMergeWithWrongClock(t *testing.T) {
 	const ahead = 10 * 365 * 24
 	text := func(text string, from, to, until float64) *Version {
 		v := versionOf(200, text, at(from), at(to))
@@ -23,9 +23,9 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 	} {
 		for live, s := range map[string]State{
 			"nothing is known":       {},
-			"the same is in force":   known(good),
-			"another is in force":    known(versionOf(404, "", at(1), at(1.5))),
-			"another came before it": known(versionOf(404, "", at(-2), at(0.5))),
+			"the same is in force":   stateOf(good),
+			"another is in force":    stateOf(versionOf(404, "", at(1), at(1.5))),
+			"another came before it": stateOf(versionOf(404, "", at(-2), at(0.5))),
 		} {
 			t.Run(name+", "+live, func(t *testing.T) {
 				now := at(2)
@@ -35,17 +35,17 @@ func TestAdoptOfAWrongClock(t *testing.T) {
 				}
 				for i, v := range got.Previous {
 					if i > 0 && v.ReplacedAt.After(got.Previous[i-1].ReplacedAt) {
-						t.Errorf("one that ended at %v comes behind one that ended at %v", v.ReplacedAt, got.Previous[i-1].ReplacedAt)
+						t.Errorf("the version that ended at %v follows the version that ended at %v", v.ReplacedAt, got.Previous[i-1].ReplacedAt)
 					}
 					if v.ReplacedAt.After(now) || v.LastFetched.After(v.ReplacedAt) || v.FirstFetched.After(v.LastFetched) {
-						t.Errorf("a version was read from %v to %v and ended at %v", v.FirstFetched, v.LastFetched, v.ReplacedAt)
+						t.Errorf("a version was fetched from %v to %v and ended at %v", v.FirstFetched, v.LastFetched, v.ReplacedAt)
 					}
 				}
-				if held := got.VersionsInGrace(now.Add(MaxAge), MaxAge); len(held) > 0 {
-					t.Errorf("a day later %d versions are held", len(held))
+				if inGrace := got.VersionsInGrace(now.Add(MaxAge), MaxAge); len(inGrace) > 0 {
+					t.Errorf("a day later %d versions are in grace", len(inGrace))
 				}
 				if again := got.Merge(State{Current: good, Previous: past}, now.Add(time.Hour)); addsVersions(again.Previous, got.Previous) {
-					t.Error("the same record says something new an hour later")
+					t.Error("merging the same state an hour later changes the state")
 				}
 			})
 		}
@@ -58,23 +58,23 @@ func TestRestoreOfTheFuture(t *testing.T) {
 	now := at(0.5)
 	bounds := Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 1}
 	c := NewCache(bounds, bounds, func() time.Time { return now }, nil)
-	ahead := known(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(1)))
+	ahead := stateOf(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(1)))
 	key := Key{Site: "a.test", Host: "a.test"}
 	if !c.Restore(key, ConfiguredHosts, ahead, false) {
-		t.Fatal("it is not taken in where nothing is known")
+		t.Fatal("a state from the future is not restored into an empty entry")
 	}
 	first := c.Get(key).State()
 	if !first.Current.LastFetched.Equal(now) || first.NextFetch.After(now) || !ahead.Current.LastFetched.Equal(at(1)) {
-		t.Errorf("read at %v and due at %v, want %v", first.Current.LastFetched, first.NextFetch, now)
+		t.Errorf("fetched at %v and due at %v, want %v", first.Current.LastFetched, first.NextFetch, now)
 	}
 	fresh := Key{Site: "b.test", Host: "b.test"}
-	c.Restore(fresh, ConfiguredHosts, known(versionOf(200, "User-agent: *\nDisallow: /c\n", at(0), at(0.4))), false)
-	other := known(versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(1)))
+	c.Restore(fresh, ConfiguredHosts, stateOf(versionOf(200, "User-agent: *\nDisallow: /c\n", at(0), at(0.4))), false)
+	other := stateOf(versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(1)))
 	for _, key := range []Key{key, fresh} {
 		for _, newest := range []bool{false, true} {
-			before := c.Get(key).State()
-			if c.Restore(key, ConfiguredHosts, other, newest) || c.Get(key).State() != before {
-				t.Errorf("%s, newest %t: it is taken in where another is known", key, newest)
+			current := c.Get(key).State()
+			if c.Restore(key, ConfiguredHosts, other, newest) || c.Get(key).State() != current {
+				t.Errorf("%s, newest %t: a state from the future replaces a known state", key, newest)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// known returns the state of a site with these versions.
-func known(versions ...*Version) State {
+// stateOf returns the state of a site with these versions.
+func stateOf(versions ...*Version) State {
 	s := State{Current: versions[0], NextFetch: versions[0].LastFetched.Add(time.Hour)}
 	for i, v := range versions[1:] {
 		old := *v
@@ -22,7 +22,7 @@ func known(versions ...*Version) State {
 
 func at(hours float64) time.Time { return epoch.Add(time.Duration(hours * float64(time.Hour))) }
 
-func TestAdopt(t *testing.T) {
+func TestMerge(t *testing.T) {
 	a := func(from, to float64) *Version {
 		return versionOf(200, "User-agent: *\nDisallow: /a\n", at(from), at(to))
 	}
@@ -44,33 +44,33 @@ func TestAdopt(t *testing.T) {
 		failures    int
 		due         float64
 	}{
-		"nothing was known":           {nothing, known(a(0, 1)), 1, []*Version{a(0, 1)}, 0, 2},
-		"nothing is known now":        {known(a(0, 1)), nothing, 1, []*Version{a(0, 1)}, 0, 2},
-		"it could not be read":        {failing(nothing, 1), known(a(0, 1)), 1, []*Version{a(0, 1)}, 3, 1.1},
-		"older than 30 days":          {nothing, known(a(0, 1)), 1 + 30*24, nil, 0, 0},
-		"hardly 30 days":              {nothing, known(a(0, 1)), 30 * 24, []*Version{a(0, 1)}, 0, 2},
-		"from the future":             {nothing, known(a(0, 1)), 0.9, []*Version{a(0, 0.9)}, 0, 0.9},
-		"all of it from the future":   {nothing, known(a(1, 2)), 0.5, []*Version{a(0.5, 0.5)}, 0, 0.5},
-		"the future beside the past":  {known(b(0, 0.5)), known(a(0, 1)), 0.9, []*Version{b(0, 0.5)}, 0, 1.5},
-		"a clock that is a bit ahead": {nothing, known(a(0, 1)), 0.95, []*Version{a(0, 1)}, 0, 2},
-		"the same text, read later":   {known(a(1, 2)), known(a(0, 3)), 3, []*Version{a(0, 3)}, 0, 4},
-		"the same text, read before":  {known(a(1, 2)), known(a(0, 1.5), b(-1, 0)), 3, []*Version{a(0, 2), b(-1, 0)}, 0, 3},
-		"another text, read later":    {known(a(0, 1)), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
-		"another text, read before":   {known(b(2, 3)), known(a(0, 1)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
-		"the history is known":        {known(b(2, 3), c(1, 2)), known(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2), a(0, 1)}, 0, 4},
-		"the history is longer":       {known(b(2, 3)), known(a(1, 1), b(-2, -1), c(-3, -2)), 3, []*Version{b(2, 3), a(1, 1), c(-3, -2)}, 0, 4},
-		"a peer could read it":        {failing(known(a(0, 1)), 2), known(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
-		"nor could a peer":            {failing(known(a(0, 1)), 2), known(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
+		"nothing was known":           {nothing, stateOf(a(0, 1)), 1, []*Version{a(0, 1)}, 0, 2},
+		"nothing is known now":        {stateOf(a(0, 1)), nothing, 1, []*Version{a(0, 1)}, 0, 2},
+		"it could not be read":        {failing(nothing, 1), stateOf(a(0, 1)), 1, []*Version{a(0, 1)}, 3, 1.1},
+		"older than 30 days":          {nothing, stateOf(a(0, 1)), 1 + 30*24, nil, 0, 0},
+		"hardly 30 days":              {nothing, stateOf(a(0, 1)), 30 * 24, []*Version{a(0, 1)}, 0, 2},
+		"from the future":             {nothing, stateOf(a(0, 1)), 0.9, []*Version{a(0, 0.9)}, 0, 0.9},
+		"all of it from the future":   {nothing, stateOf(a(1, 2)), 0.5, []*Version{a(0.5, 0.5)}, 0, 0.5},
+		"the future beside the past":  {stateOf(b(0, 0.5)), stateOf(a(0, 1)), 0.9, []*Version{b(0, 0.5)}, 0, 1.5},
+		"a clock that is a bit ahead": {nothing, stateOf(a(0, 1)), 0.95, []*Version{a(0, 1)}, 0, 2},
+		"the same text, read later":   {stateOf(a(1, 2)), stateOf(a(0, 3)), 3, []*Version{a(0, 3)}, 0, 4},
+		"the same text, read before":  {stateOf(a(1, 2)), stateOf(a(0, 1.5), b(-1, 0)), 3, []*Version{a(0, 2), b(-1, 0)}, 0, 3},
+		"another text, read later":    {stateOf(a(0, 1)), stateOf(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"another text, read before":   {stateOf(b(2, 3)), stateOf(a(0, 1)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"the history is known":        {stateOf(b(2, 3), c(1, 2)), stateOf(a(0, 1)), 3, []*Version{b(2, 3), c(1, 2), a(0, 1)}, 0, 4},
+		"the history is longer":       {stateOf(b(2, 3)), stateOf(a(1, 1), b(-2, -1), c(-3, -2)), 3, []*Version{b(2, 3), a(1, 1), c(-3, -2)}, 0, 4},
+		"a peer could read it":        {failing(stateOf(a(0, 1)), 2), stateOf(b(2, 3)), 3, []*Version{b(2, 3), a(0, 1)}, 0, 4},
+		"nor could a peer":            {failing(stateOf(a(0, 1)), 2), stateOf(a(0, 1.5)), 3, []*Version{a(0, 1.5)}, 3, 2.1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := tc.live.Merge(tc.other, at(tc.now))
 			if tc.want == nil {
 				if got.Current != nil {
-					t.Errorf("got %+v, want nothing", got.Current)
+					t.Errorf("got %+v, want no version", got.Current)
 				}
 				return
 			}
-			want := known(tc.want...)
+			want := stateOf(tc.want...)
 			sameRead(t, got.Current, want.Current)
 			if got.Failures != tc.failures || !got.NextFetch.Equal(at(tc.due)) {
 				t.Errorf("%d failures, due %v; want %d, %v", got.Failures, got.NextFetch, tc.failures, at(tc.due))
@@ -87,34 +87,34 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdoptNewestWins adopts the states of several instances in any order.
-func TestAdoptNewestWins(t *testing.T) {
+// TestMergeNewestWins merges the states of several instances in any order.
+func TestMergeNewestWins(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
-		var all []State
+		var states []State
 		var latest time.Time
 		for i := range 1 + random.IntN(5) {
 			from := random.Float64() * 24
 			v := versionOf(200, oddFiles[i], at(from), at(from+random.Float64()))
-			all = append(all, known(v))
+			states = append(states, stateOf(v))
 			if v.LastFetched.After(latest) {
 				latest = v.LastFetched
 			}
 		}
-		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		random.Shuffle(len(states), func(i, j int) { states[i], states[j] = states[j], states[i] })
 		var s State
-		for _, other := range all {
+		for _, other := range states {
 			s = s.Merge(other, at(25))
 		}
 		if !s.Current.LastFetched.Equal(latest) || s.Failures != 0 || len(s.Previous) > MaxVersions {
-			t.Fatalf("read at %v, want %v", s.Current.LastFetched, latest)
+			t.Fatalf("fetched at %v, want %v", s.Current.LastFetched, latest)
 		}
 	}
 }
 
-// TestServedIsNotForgotten tests a site with a missing or empty file that later denies
+// TestServedStaysTrue tests a site with a missing or empty file that later denies
 // requests. Served stays true across all responses in between.
-func TestServedIsNotForgotten(t *testing.T) {
+func TestServedStaysTrue(t *testing.T) {
 	read := func(s State, status int, body string) State {
 		return s.AfterFetch(FetchResult{Status: status, Body: []byte(body)}, epoch, tenMinutes, 0)
 	}
@@ -142,36 +142,36 @@ func TestServedIsNotForgotten(t *testing.T) {
 func TestCacheRestore(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 2, Bytes: 1 << 20, ConcurrentFetches: 10})
 	stored := func(body string) State {
-		return known(versionOf(200, body, clock.now().Add(-time.Minute), clock.now().Add(-time.Minute)))
+		return stateOf(versionOf(200, body, clock.now().Add(-time.Minute), clock.now().Add(-time.Minute)))
 	}
 	x, y, z := Key{Host: "x.test"}, Key{Host: "y.test"}, Key{Host: "z.test"}
 	if !c.Restore(x, ConfiguredHosts, stored(smallFile), false) || c.Get(x).State().Current.Robots.Text() != smallFile {
-		t.Fatal("it was not restored")
+		t.Fatal("the state was not restored")
 	}
 	if c.Get(x).IsDue(clock.now()) {
 		t.Error("a fresh copy is due")
 	}
 	clock.advance(30 * time.Second)
 	if c.Restore(x, ConfiguredHosts, stored(""), false) || !c.Restore(x, ConfiguredHosts, stored(""), true) {
-		t.Error("a fresh copy is not to be replaced unless it is asked for")
+		t.Error("a fresh copy was replaced although newest is false")
 	}
 	e := c.GetOrCreate(y, ConfiguredHosts)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return FetchResult{Status: 503} }, nil)
 	if !c.Restore(y, ConfiguredHosts, stored(smallFile), false) || e.State().Failures != 1 || e.State().Current == nil {
-		t.Error("a copy helps where the site cannot be read")
+		t.Error("a copy was not restored for an unreachable site")
 	}
 	if c.Restore(z, ConfiguredHosts, stored(smallFile), false) || c.Get(z) != nil || c.Stats(ConfiguredHosts).Evicted != 0 {
-		t.Error("something was evicted to restore something else")
+		t.Error("Restore evicted an entry")
 	}
 	clock.advance(31 * 24 * time.Hour)
 	c.Resize(ConfiguredHosts, roomy)
-	old := known(versionOf(200, smallFile, epoch, epoch))
+	old := stateOf(versionOf(200, smallFile, epoch, epoch))
 	if c.Restore(z, ConfiguredHosts, old, false) || c.Get(z) != nil {
 		t.Error("a copy that is too old was restored")
 	}
 }
 
-// TestCacheRestoreFull adopts a version of another instance when the state has the maximum number
+// TestCacheRestoreFull merges a version of another instance when the state has the maximum number
 // of versions, and when the version is one of them.
 func TestCacheRestoreFull(t *testing.T) {
 	c, clock := newTestCache(roomy)
@@ -186,18 +186,18 @@ func TestCacheRestoreFull(t *testing.T) {
 		clock.advance(time.Hour)
 		seen := versionOf(200, text(n), clock.now(), clock.now())
 		for range 2 {
-			c.Restore(e.Key(), ConfiguredHosts, known(seen), false)
+			c.Restore(e.Key(), ConfiguredHosts, stateOf(seen), false)
 		}
 		s := e.State()
 		if s.Current.Robots.Text() != text(0) || len(s.Previous) != MaxVersions || s.Previous[0].Hash != seen.Hash || !s.Previous[0].ReplacedAt.Equal(clock.now()) {
-			t.Errorf("text %d: %d versions are past, the last of them %q until %s", n, len(s.Previous), s.Previous[0].Robots.Text(), s.Previous[0].ReplacedAt.Sub(epoch))
+			t.Errorf("version %d: %d previous versions, the newest %q until %s", n, len(s.Previous), s.Previous[0].Robots.Text(), s.Previous[0].ReplacedAt.Sub(epoch))
 		}
 	}
 	before := e.State()
 	later := *before.Previous[0]
 	later.ReplacedAt = later.ReplacedAt.Add(clockSkew)
 	if c.Restore(e.Key(), ConfiguredHosts, State{Current: before.Current, Previous: []*Version{&later}}, false); e.State() != before {
-		t.Error("what clocks differ by was taken for news")
+		t.Error("a difference within the clock tolerance changed the state")
 	}
 }
 
@@ -209,12 +209,12 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 	early := c.GetOrCreate(host("restored", 0), UnknownHosts) // requested before the storage was read
 	for n := range 50 {
 		read := clock.now().Add(-time.Hour)
-		if !c.Restore(host("restored", n), UnknownHosts, known(versionOf(200, smallFile, read, read)), false) {
+		if !c.Restore(host("restored", n), UnknownHosts, stateOf(versionOf(200, smallFile, read, read)), false) {
 			t.Fatalf("host %d is not restored", n)
 		}
 	}
 	if early.UsedSeconds() != MinUsedSeconds {
-		t.Errorf("it was used in %d seconds, want %d", early.UsedSeconds(), MinUsedSeconds)
+		t.Errorf("UsedSeconds is %d, want %d", early.UsedSeconds(), MinUsedSeconds)
 	}
 	for n := range 5000 {
 		clock.advance(10 * time.Millisecond)
@@ -222,11 +222,11 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 	}
 	for n := range 50 {
 		if e := c.Get(host("restored", n)); e == nil {
-			t.Errorf("restored host %d was pushed out by hosts that were used once", n)
+			t.Errorf("restored host %d was evicted by hosts with one use", n)
 		}
 	}
 	if n := c.Stats(UnknownHosts).Entries; n != 100 {
-		t.Errorf("%d are kept, want 100", n)
+		t.Errorf("%d entries are cached, want 100", n)
 	}
 
 	// Uses are added, and the order of uses remains.
@@ -236,22 +236,22 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 		busy.Touch(clock.now())
 	}
 	read := clock.now().Add(-time.Hour)
-	c.Restore(busy.Key(), UnknownHosts, known(versionOf(200, smallFile, read, read)), false)
+	c.Restore(busy.Key(), UnknownHosts, stateOf(versionOf(200, smallFile, read, read)), false)
 	if busy.UsedSeconds() != 10 {
-		t.Errorf("it was used in %d seconds, want 10", busy.UsedSeconds())
+		t.Errorf("UsedSeconds is %d, want 10", busy.UsedSeconds())
 	}
 	named := c.GetOrCreate(host("named", 0), ConfiguredHosts)
-	c.Restore(named.Key(), ConfiguredHosts, known(versionOf(200, smallFile, read, read)), false)
+	c.Restore(named.Key(), ConfiguredHosts, stateOf(versionOf(200, smallFile, read, read)), false)
 	if named.UsedSeconds() != 0 {
-		t.Errorf("a named host was used in %d seconds, want none", named.UsedSeconds())
+		t.Errorf("UsedSeconds of a configured host is %d, want 0", named.UsedSeconds())
 	}
 }
 
-// TestCacheRestoreWhileReading loses neither the fetched nor the restored version.
-func TestCacheRestoreWhileReading(t *testing.T) {
+// TestCacheRestoreDuringFetch loses neither the fetched nor the restored version.
+func TestCacheRestoreDuringFetch(t *testing.T) {
 	for range 2000 {
 		c, clock := newTestCache(roomy)
-		stored := known(versionOf(200, smallFile, clock.now().Add(-time.Hour), clock.now().Add(-time.Hour)))
+		stored := stateOf(versionOf(200, smallFile, clock.now().Add(-time.Hour), clock.now().Add(-time.Hour)))
 		e := c.GetOrCreate(Key{Host: "x.test"}, ConfiguredHosts)
 		var both sync.WaitGroup
 		both.Go(func() { <-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /new\n"), nil) })
@@ -259,7 +259,7 @@ func TestCacheRestoreWhileReading(t *testing.T) {
 		both.Wait()
 		s := e.State()
 		if s.Current.Robots.Text() == smallFile || len(s.Previous) != 1 || s.Previous[0].Robots.Text() != smallFile {
-			t.Fatalf("the current version is %q, and %d are past", s.Current.Robots.Text(), len(s.Previous))
+			t.Fatalf("the current version is %q, with %d previous versions", s.Current.Robots.Text(), len(s.Previous))
 		}
 	}
 }
@@ -280,20 +280,20 @@ func TestCacheResize(t *testing.T) {
 	}
 	slices.Sort(left)
 	if !slices.Equal(left, hosts[7:]) {
-		t.Errorf("%v are left, want the last three", left)
+		t.Errorf("%v remain, want the last three", left)
 	}
 	c.Resize(ConfiguredHosts, roomy)
 	for _, host := range hosts {
 		c.GetOrCreate(Key{Host: host}, ConfiguredHosts)
 	}
 	if n := c.Stats(ConfiguredHosts).Entries; n != 10 {
-		t.Errorf("%d are kept after growing, want 10", n)
+		t.Errorf("%d entries are cached after growing, want 10", n)
 	}
 	c.Resize(ConfiguredHosts, Bounds{})
 	if n := c.Stats(ConfiguredHosts).Entries; n != 1 {
-		t.Errorf("%d are kept, want 1", n)
+		t.Errorf("%d entries are cached, want 1", n)
 	}
 	if stats := c.Stats(ConfiguredHosts); stats.Bytes > 2000 {
-		t.Errorf("%d bytes are counted for one", stats.Bytes)
+		t.Errorf("%d bytes are counted for one entry", stats.Bytes)
 	}
 }

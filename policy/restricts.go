@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// Restricts reports whether some rule disallows something for some crawler. It ignores rules
-// that match nothing, groups without a valid name and [TrainingToken]. It does not check
+// Restricts reports whether some rule disallows something for some crawler. Restricts ignores rules
+// that match nothing, groups without a valid name and [TrainingToken]. Restricts does not check
 // whether an allow rule cancels every disallow rule.
 func (r *Robots) Restricts() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool {

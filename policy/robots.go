@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Robots is a parsed robots.txt. It is immutable and safe for concurrent use. Its strings share the
-// memory of one copy of the file.
+// Robots is a parsed robots.txt. A Robots is immutable and safe for concurrent use. Its strings
+// share the memory of one copy of the file.
 //
-// Its methods return the lenient interpretation. Only [Robots.Select] also uses the strict
+// The methods return the lenient interpretation. Only [Robots.Select] also uses the strict
 // interpretation.
 type Robots struct {
 	strict *Robots // the strict interpretation; nil if keys make no difference
@@ -57,21 +57,21 @@ type agent struct {
 	group int32
 }
 
-// group is a run of user-agent lines and the rules that follow it, as ranges of
-// Robots.agents and Robots.rules.
+// group is a run of user-agent lines and the following rules, as ranges of Robots.agents and
+// Robots.rules.
 //
-// Google's parser ignores an extension line such as Crawl-delay between two user-agent
-// lines; for other parsers it begins another group. Agents before splitAt have these rules
-// in the first case and no rules in the second. In a group without such a line splitAt equals
-// agentFrom.
+// Parsers differ about an extension line, such as Crawl-delay, between two user-agent lines.
+// Google's parser ignores the line. In other parsers the line begins another group. Agents before
+// splitAt have these rules in the first case and no rules in the second. In a group without such a
+// line splitAt equals agentFrom.
 type group struct {
 	agentFrom, splitAt, agentTo int32
 	ruleFrom, ruleTo            int32
 }
 
 // contentUsage is a Content-Usage line, as an index into Robots.records, with its user-agent lines
-// as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 it is a rule, so that
-// a user-agent line after it begins another group. Access rules keep the groups of older
+// as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 the line is a rule, so that
+// a user-agent line after the rule begins another group. Access rules keep the groups of older
 // parsers, which ignore Content-Usage.
 type contentUsage struct{ record, agentFrom, agentTo int32 }
 
@@ -108,7 +108,7 @@ type Group struct {
 	Ambiguous bool
 }
 
-// Record is a line with another key that some crawlers use: Sitemap, Crawl-delay, Request-rate,
+// Record is a line with another key for some crawlers: Sitemap, Crawl-delay, Request-rate,
 // Visit-time, Host, Clean-param, Noindex, Content-Signal, Content-Usage, License and others.
 // Records never affect a verdict.
 type Record struct {
@@ -118,8 +118,8 @@ type Record struct {
 	Group int    // index into Groups; -1 for the whole file
 }
 
-// Text returns the parsed part of the file: at most [MaxSize] bytes in whole lines. It is
-// empty for a file that is not text, such as UTF-16.
+// Text returns the parsed part of the file, which is at most [MaxSize] bytes in whole lines. The
+// result is empty for a file in UTF-16 or another format that is not text.
 func (r *Robots) Text() string { return r.text }
 
 // RuleCount returns the number of allow and disallow lines in groups, including empty lines.
@@ -183,8 +183,8 @@ func (r *Robots) Findings() (findings []Finding, unreported int) {
 	return r.findings, r.unreported
 }
 
-// Size returns an estimate of the memory of the file with its compiled groups, in bytes. It
-// is used to bound a cache.
+// Size returns an estimate of the memory of the file with its compiled groups, in bytes, to bound a
+// cache.
 func (r *Robots) Size() int {
 	const (
 		perRule    = 32 + 140 // the line, and its share of a compiled group
@@ -209,7 +209,7 @@ func (r *Robots) rule(i int32) Rule {
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }
 
-// maxUnindexedNames is the number of user-agent lines up to which they are compared one by one.
+// maxUnindexedNames is the maximum number of user-agent lines that are compared without an index.
 const maxUnindexedNames = 8
 
 // index makes the tables of names for Select.

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// SelectedGroup is the group for a crawler: all groups that name it, merged (RFC 9309 section
-// 2.2.1), in both interpretations. It is safe for concurrent use. A nil SelectedGroup means that
-// no group applies and everything is allowed.
+// SelectedGroup is the group for a crawler in both interpretations: all groups with the name of the
+// crawler, merged (RFC 9309 section 2.2.1). A SelectedGroup is safe for concurrent use. A nil
+// SelectedGroup means that no group applies and everything is allowed.
 type SelectedGroup struct {
 	lenient, strict interpretation
 }
@@ -42,9 +42,9 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 	return s
 }
 
-// SelectLenient is [Robots.Select] for a crawler that accepts misspelled keys and lines
-// without a colon by its documentation. Both interpretations then contain these lines. They
-// still differ about extension lines between user-agent lines, because one of them can
+// SelectLenient is [Robots.Select] for a crawler that accepts misspelled keys and lines without a
+// colon by its documentation. Both interpretations then contain these lines. The interpretations
+// still differ about extension lines between user-agent lines, because one interpretation can
 // disallow whole sites by accident.
 func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
 	c := r.mergedGroupFor(wildcard, tokens)
@@ -78,8 +78,8 @@ func (r *Robots) Named(token string) bool {
 	return false
 }
 
-// candidateAgents returns the user-agent lines whose name can match the folded token. If there are
-// few lines, it returns all.
+// candidateAgents returns the user-agent lines whose name can match the folded token. In a file
+// with few lines, candidateAgents returns all.
 func (r *Robots) candidateAgents(folded []byte) []int32 {
 	if r.agentsByWord == nil {
 		return r.namedAgents
@@ -110,8 +110,8 @@ func (r *Robots) mergedGroupNaming(token string) *mergedGroup {
 	return r.mergedGroup(folded, agents)
 }
 
-// appendFolded appends the token with its ASCII letters in lower case. It appends nothing if the token is
-// longer than every name.
+// appendFolded appends the token with its ASCII letters in lower case. A token that is longer than
+// every name appends nothing.
 func (r *Robots) appendFolded(dst []byte, token string) []byte {
 	if len(token) > r.longestName {
 		return dst
@@ -122,8 +122,8 @@ func (r *Robots) appendFolded(dst []byte, token string) []byte {
 	return dst
 }
 
-// FirstAgent returns the user-agent line that selected the group. For several merged groups it is
-// the first. It is the zero Agent for a nil SelectedGroup.
+// FirstAgent returns the first user-agent line that selected the group, or the zero Agent for a nil
+// SelectedGroup.
 func (s *SelectedGroup) FirstAgent() Agent {
 	if s == nil {
 		return Agent{}
@@ -162,7 +162,7 @@ func (s *SelectedGroup) Judge(target string) Verdict {
 	return v
 }
 
-// targetFromPool returns a prepared target from the pool. The caller must return it.
+// targetFromPool returns a prepared target from the pool. The caller must put the target back.
 func targetFromPool(target string) *Target {
 	t := targetPool.Get().(*Target)
 	t.Set(target, false)
@@ -176,8 +176,8 @@ func (t *Target) returnToPool() {
 	}
 }
 
-// JudgeTarget returns the verdict for a prepared target. It is for callers that need several
-// verdicts for one target or configure slashes.
+// JudgeTarget returns the verdict for a prepared target. Use JudgeTarget for several verdicts on
+// one target, or to configure slashes.
 func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}

@@ -23,6 +23,6 @@ func TestIsSitemap(t *testing.T) {
 		}
 	}
 	if (*Robots)(nil).IsSitemap("/map.php") || !(*Robots)(nil).IsSitemap("/sitemap.xml") {
-		t.Error("without a file names alone tell")
+		t.Error("a typical name is not recognized without a file")
 	}
 }

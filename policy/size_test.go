@@ -31,7 +31,7 @@ func TestSizeCounts(t *testing.T) {
 	}
 	comment := strings.Repeat("# comment\n", 1000)
 	if n := size(begin + "Disalow: /y\n" + comment); n > 2*size(begin)+len(comment)+1024 {
-		t.Errorf("%d bytes for a file of two readings, which share its text", n)
+		t.Errorf("%d bytes for a file with two interpretations of the same text", n)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestRoomForRules(t *testing.T) {
 		strings.Repeat("a\nDisallow: /x\r", 9): 19,
 	} {
 		if got := estimateRules(text); got != want {
-			t.Errorf("%.20q and so on: room for %d rules, want %d", text, got, want)
+			t.Errorf("%.20q and so on: capacity for %d rules, want %d", text, got, want)
 		}
 	}
 	for _, file := range []string{
@@ -61,7 +61,7 @@ func TestRoomForRules(t *testing.T) {
 	} {
 		r := Parse([]byte(file))
 		if n := strings.Count(file, "Disallow"); r.RuleCount() != n || cap(r.rules) > n+n/16 {
-			t.Errorf("%.30q and so on: room for %d rules is kept for %d, want %d", file, cap(r.rules), r.RuleCount(), n)
+			t.Errorf("%.30q and so on: capacity %d for %d rules, want %d", file, cap(r.rules), r.RuleCount(), n)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestTablesStaySmall(t *testing.T) {
 	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize)))
 	for range 10 {
 		if tables := parseBufferPool.Get().(*parseBuffers); cap(tables.rules) > smallSize {
-			t.Errorf("they have room for %d rules", cap(tables.rules))
+			t.Errorf("the tables have capacity for %d rules", cap(tables.rules))
 		}
 	}
 }
@@ -81,10 +81,10 @@ func TestTablesOfNames(t *testing.T) {
 	for lines, want := range map[int]bool{1: false, maxUnindexedNames: false, maxUnindexedNames + 1: true, 1000: true} {
 		r := Parse([]byte(strings.Repeat("User-agent: a\n", lines) + "Disallow: /\n"))
 		if r.agentsByWord != nil != want || newAgentTable(lines) != nil != want {
-			t.Errorf("%d names have a table to be selected by: %t, to be read: %t", lines, r.agentsByWord != nil, newAgentTable(lines) != nil)
+			t.Errorf("%d names have a table for selection: %t, for parsing: %t", lines, r.agentsByWord != nil, newAgentTable(lines) != nil)
 		}
 		if r.Select(false, "a").Judge("/").Allowed {
-			t.Errorf("of %d names none is found", lines)
+			t.Errorf("none of %d names is found", lines)
 		}
 	}
 }

@@ -189,8 +189,8 @@ func (b *smallBlock) inDoubt(rule, j int, allowedLiterally bool) bool {
 	return allowedLiterally && b.hasLiteral>>j&1 == 1 && b.rules.hasStar[rule]
 }
 
-// everySmall calls compare for each of n blocks in several goroutines until a call fails. It
-// returns the number of comparisons.
+// everySmall calls compare for each of n blocks in several goroutines until a call fails.
+// everySmall returns the number of comparisons.
 func everySmall(t *testing.T, n int, compare func(i int) (n int64)) int64 {
 	var wg sync.WaitGroup
 	var next, sum atomic.Int64

@@ -19,8 +19,8 @@ const MaxSnapshot = 1 << 20
 // snapshotFormat is the version of the encoding. Format 1 did not distinguish servers.
 const snapshotFormat = 2
 
-// maxValidator is the maximum length of a stored entity tag or date in bytes. Without it the
-// next fetch is unconditional.
+// maxValidator is the maximum length of a stored entity tag or date in bytes. Without a stored
+// validator the next fetch is unconditional.
 const maxValidator = 1024
 
 // Snapshot is the stored state of a site, which has its versions. Failures are not stored, because
@@ -70,8 +70,8 @@ const (
 	formUTF16 = "utf16" // no text
 )
 
-// Encode encodes the snapshot for [DecodeSnapshot]. It returns an error without a version,
-// and for a key that is not UTF-8.
+// Encode encodes the snapshot for [DecodeSnapshot]. Encode returns an error without a version, and
+// for a key that is not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
 	good := s.State.Current
 	if good == nil {
@@ -133,8 +133,8 @@ func (k Key) checkStorable() error {
 // encodedSize returns the length of a text in base64.
 func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
-// toJSON returns the version in the form of the encoding. It corrects the order of times after a
-// clock was set back.
+// toJSON returns the version in the form of the encoding. toJSON corrects the order of times after
+// a clock was set back.
 func (v *Version) toJSON() versionJSON {
 	e := versionJSON{
 		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.Served,

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// DecodeSnapshot decodes the result of [Snapshot.Encode]. It returns an error for any other
-// data, including damaged data and other formats.
+// DecodeSnapshot decodes the result of [Snapshot.Encode]. DecodeSnapshot returns an error for any
+// other data, including damaged data and other formats.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, which is too long", len(data))
@@ -121,7 +121,7 @@ func (e *versionJSON) version() (*Version, error) {
 	return v, err
 }
 
-// robots parses the text. It adds a marker for a text that is not the whole body, so that the
+// robots parses the text. robots adds a marker for a text that is not the whole body, so that the
 // parser repeats the finding.
 func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
 	body := e.Text

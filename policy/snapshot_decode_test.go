@@ -123,7 +123,7 @@ func TestDecodeSnapshotBounds(t *testing.T) {
 	}
 	for year, want := range map[int]bool{1989: false, 1990: true, 9989: true, 9990: false} {
 		if got := isPlausible(time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)); got != want {
-			t.Errorf("a time in %d: %t", year, got)
+			t.Errorf("a time in the year %d is accepted: %t", year, got)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestSnapshotRoom(t *testing.T) {
 		past.ReplacedAt = epoch
 		s, err := DecodeSnapshot(encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, text(half-3)+"#\n\n", epoch, epoch), past)))
 		if err != nil || len(s.State.Previous) != want {
-			t.Errorf("a past text of %d bytes: %d kept, want %d (%v)", n, len(s.State.Previous), want, err)
+			t.Errorf("a previous version of %d bytes: %d versions stored, want %d (%v)", n, len(s.State.Previous), want, err)
 		}
 	}
 }
@@ -178,11 +178,11 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		again, err := first.Encode()
 		if err != nil {
-			t.Fatalf("what was decoded cannot be encoded: %v", err)
+			t.Fatalf("the decoded snapshot cannot be encoded: %v", err)
 		}
 		second, err := DecodeSnapshot(again)
 		if err != nil {
-			t.Fatalf("what was encoded cannot be decoded: %v", err)
+			t.Fatalf("the encoded snapshot cannot be decoded: %v", err)
 		}
 		same(t, second, first)
 		if third := encoded(t, second); !bytes.Equal(third, again) {

@@ -109,7 +109,7 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 		data, err := Snapshot{Key: Key{Host: "a.test"}, State: s, Saved: now}.Encode()
 		if s.Current == nil {
 			if err == nil {
-				t.Fatal("nothing was encoded")
+				t.Fatal("no snapshot was encoded")
 			}
 			continue
 		}
@@ -126,11 +126,11 @@ func TestSnapshotRoundTripRandom(t *testing.T) {
 		}
 		same(t, got, Snapshot{Key: Key{Host: "a.test"}, State: want, Saved: now})
 		if !bytes.Equal(encoded(t, got), data) {
-			t.Fatal("it is encoded in another way the second time")
+			t.Fatal("the second encoding differs")
 		}
 		for _, grace := range []time.Duration{time.Hour, 24 * time.Hour, 1000 * time.Hour} {
 			if g, w := len(got.State.VersionsInGrace(now, grace)), len(s.VersionsInGrace(now, grace)); g != w {
-				t.Errorf("crawlers may hold %d versions, before it were %d", g, w)
+				t.Errorf("%d versions are in grace, want %d as before encoding", g, w)
 			}
 		}
 	}
@@ -157,10 +157,10 @@ func TestSnapshotBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(got.State.Previous); n != 1 || got.State.Previous[0].ETag != "" {
-		t.Errorf("%d past versions were kept, want the small one, without its entity tag", n)
+		t.Errorf("%d previous versions are stored, want the small version without its entity tag", n)
 	}
 	if _, err := (Snapshot{Key: Key{Host: "a\xff"}, State: State{Current: small}}).Encode(); err == nil {
-		t.Error("a key that is no UTF-8 was encoded")
+		t.Error("a key with invalid UTF-8 was encoded")
 	}
 }
 

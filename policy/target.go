@@ -6,10 +6,9 @@ import (
 )
 
 // TargetOf returns the request target for a URL as people write it: with or without scheme
-// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q),
-// or a path. It removes a fragment, except from a path. A scheme without a slash after it
-// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for
-// [Target.Set].
+// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q), or a
+// path. TargetOf removes a fragment, except from a path. A scheme without a slash after it
+// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for [Target.Set].
 func TargetOf(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
@@ -73,13 +72,13 @@ const (
 	maxQueries = 3
 )
 
-// inlineVariants is the number of forms that a Target stores without allocating. It suffices for a
-// target without dot segments.
+// inlineVariants is the number of forms that a Target stores without allocating, which is
+// sufficient for a target without dot segments.
 const inlineVariants = 2 * maxQueries
 
-// Target is a request target in all forms that are compared with rules. A server can treat
-// each form as the same resource. The zero Target is ready for [Target.Set]. Calling Set
-// again reuses the memory. It is not safe for concurrent use.
+// Target is a request target in all forms that are compared with rules. A server can treat each
+// form as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
+// the memory. A Target is not safe for concurrent use.
 type Target struct {
 	inline       [inlineVariants]variant
 	overflow     []variant // all forms, if more than inlineVariants
@@ -95,16 +94,16 @@ type variant struct {
 	samePath int // length of the path if it equals the path of the previous form, else 0
 }
 
-// isUnwritten reports whether the form is not written yet. [Target.allVariants] writes it, with / and
-// ? escaped in the query. A rule without such an escape that matches this form also matches
-// the previous form.
+// isUnwritten reports whether the form is not written yet. [Target.allVariants] writes the form,
+// with / and ? escaped in the query. A rule without such an escape that matches this form also
+// matches the previous form.
 func (x *variant) isUnwritten() bool { return x.text == "" }
 
-// Set prepares a request target (RFC 9112 section 3.2). It uses the path and query of an absolute
+// Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
 // form. An empty target is /. A # does not start a fragment.
 //
-// With keepSlashes, runs of slashes are significant. Without it, the target is also compared with
-// merged slashes, since most servers merge them.
+// With keepSlashes, runs of slashes are significant. Without keepSlashes, the target is also
+// compared with merged slashes, because most servers merge slashes.
 func (t *Target) Set(target string, keepSlashes bool) {
 	t.count, t.hasUnwritten = 0, false
 	if isCanonicalTarget(target) {

@@ -120,8 +120,8 @@ func TestKeepSlashes(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisallow: /a/b\n")).Select(true, "x")
 	var target Target
 	for _, test := range []struct {
-		target       string
-		merged, kept bool // allowed
+		target            string
+		merged, notMerged bool // allowed
 	}{
 		{"/a//b", false, true},
 		{"//a/b", false, true},
@@ -133,12 +133,12 @@ func TestKeepSlashes(t *testing.T) {
 			t.Errorf("%q with slashes merged: allowed %t", test.target, v.Allowed)
 		}
 		target.Set(test.target, true)
-		if v := s.JudgeTarget(&target); v.Allowed != test.kept {
-			t.Errorf("%q with slashes kept: allowed %t", test.target, v.Allowed)
+		if v := s.JudgeTarget(&target); v.Allowed != test.notMerged {
+			t.Errorf("%q with keepSlashes: allowed %t", test.target, v.Allowed)
 		}
 	}
 	if v := s.JudgeTarget(new(Target)); !v.Allowed {
-		t.Error("a Target that was not set is forbidden")
+		t.Error("the zero Target is disallowed")
 	}
 }
 
@@ -183,13 +183,13 @@ func TestEvasions(t *testing.T) {
 		"/doc.pdf/", "/doc.pdf/x", "/doc.pdf/..", "/doc.pdf/./", "/doc.pdf/.?x", "/doc.pdf/.x", "/doc.pdf/...", "x:/x.txt", "x:y/x.txt", "/x:private/x.txt",
 	} {
 		if v := s.Judge(target); !v.Allowed {
-			t.Errorf("%q is forbidden by %v", target, v.Rule)
+			t.Errorf("%q is disallowed by %v", target, v.Rule)
 		}
 	}
 	var target Target
 	target.Set("/private//..%2Fx.txt", true)
 	if v := s.JudgeTarget(&target); v.Allowed {
-		t.Error("with slashes kept apart, a segment without a name is what dots remove")
+		t.Error("with keepSlashes, dots must remove an empty segment")
 	}
 }
 

@@ -153,8 +153,8 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	if got := l.state(LastGood); got != "/2" || l.reads != 2 {
 		t.Errorf("%s after %d readings", got, l.reads)
 	}
-	if held := l.entry.State().VersionsInGrace(l.clock.now(), day); len(held) != 1 {
-		t.Errorf("%d older versions may be followed: the change was noticed just now", len(held))
+	if inGrace := l.entry.State().VersionsInGrace(l.clock.now(), day); len(inGrace) != 1 {
+		t.Errorf("%d previous versions are in grace, want 1 just after the change", len(inGrace))
 	}
 }
 
@@ -177,8 +177,8 @@ func TestTimelineOfAnIdleSiteThatFails(t *testing.T) {
 	}
 }
 
-// TestTimelineOfReadings counts the fetches in a week of requests.
-func TestTimelineOfReadings(t *testing.T) {
+// TestTimelineOfFetches counts the fetches in a week of requests.
+func TestTimelineOfFetches(t *testing.T) {
 	with := func(field, value string) FetchResult {
 		return FetchResult{Status: 200, Body: version(1).Body, Header: http.Header{field: {value}}}
 	}
@@ -200,7 +200,7 @@ func TestTimelineOfReadings(t *testing.T) {
 				t.Errorf("%d readings, want %d to %d", l.reads, tc.min, tc.max)
 			}
 			if age := l.clock.now().Sub(l.entry.State().Current.LastFetched); age > MaxAge {
-				t.Errorf("the copy is %v old", age)
+				t.Errorf("the age of the copy is %v", age)
 			}
 		})
 	}
@@ -233,7 +233,7 @@ func TestTimelineOfRetries(t *testing.T) {
 func TestTimelineOfChanges(t *testing.T) {
 	const interval = 20 * time.Hour
 	l := newTimeline(t, func(at time.Duration) FetchResult { return version(int(at / interval)) })
-	held := func() (rules []string) {
+	inGrace := func() (rules []string) {
 		for _, v := range l.entry.State().VersionsInGrace(l.clock.now(), day) {
 			rules = append(rules, ruleOf(v))
 		}
@@ -257,7 +257,7 @@ func TestTimelineOfChanges(t *testing.T) {
 		if since == 0 || since == 4*time.Hour {
 			continue // depends on the jitter
 		}
-		if got := held(); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := inGrace(); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("after %v crawlers may follow %v, want %v", now, got, want)
 		}
 	}

@@ -13,11 +13,10 @@ type Match struct {
 	Length int   // in bytes of the canonical form; the longest match decides
 }
 
-// Matches returns all rules of the selection that match a form of the target, by descending
-// length and allow rules first among equals. The first rule decides, unless the forms are
-// different paths, of which a disallowed one decides. It tries every rule and is used to
-// explain a verdict. For an ambiguous selection it uses the lenient interpretation. See
-// [SelectedGroup.Interpretations].
+// Matches returns all rules of the selection that match a form of the target, by descending length
+// and allow rules first among equals. The first rule decides, unless the forms are different paths.
+// In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
+// ambiguous selection uses the lenient interpretation. See [SelectedGroup.Interpretations].
 func (s *SelectedGroup) Matches(t *Target) []Match {
 	variants := t.allVariants()
 	if s == nil || isRobotsTxt(variants) {
@@ -48,8 +47,8 @@ func (s *SelectedGroup) Matches(t *Target) []Match {
 	return found
 }
 
-// Rules returns all rules of the selection in file order, including empty rules, in the
-// lenient interpretation. It is nil for a nil SelectedGroup.
+// Rules returns all rules of the selection in file order, including empty rules, in the lenient
+// interpretation. The result is nil for a nil SelectedGroup.
 func (s *SelectedGroup) Rules() []Rule {
 	if s == nil {
 		return nil
@@ -58,7 +57,7 @@ func (s *SelectedGroup) Rules() []Rule {
 }
 
 // Agents returns the user-agent lines that selected the groups, in file order, in the lenient
-// interpretation. It is nil for a nil SelectedGroup.
+// interpretation. The result is nil for a nil SelectedGroup.
 func (s *SelectedGroup) Agents() []Agent {
 	if s == nil {
 		return nil
@@ -70,8 +69,8 @@ func (s *SelectedGroup) Agents() []Agent {
 	return agents
 }
 
-// Canonical returns the canonical form of the rule's path, in which * matches any bytes and $
-// at the end matches the end of the target. It is empty for a rule that matches nothing. Its
+// Canonical returns the canonical form of the rule's path, in which * matches any bytes and $ at
+// the end matches the end of the target. The result is empty for a rule that matches nothing. The
 // length in bytes is the precedence.
 func (r Rule) Canonical() string { return canonicalRule(r.Path) }
 

@@ -56,7 +56,7 @@ Allow: /a
 	}
 	var none *SelectedGroup
 	if none.Matches(new(Target)) != nil || none.Rules() != nil || none.Agents() != nil {
-		t.Error("a crawler without a group has rules")
+		t.Error("a nil selection has rules")
 	}
 	star := robots.Select(true)
 	if got := star.Rules(); len(got) != 6 || got[5] != (Rule{true, "/a", 11}) {

@@ -37,7 +37,7 @@ func TestValidatorsAreBounded(t *testing.T) {
 		long := strings.Repeat("x", size)
 		s := stateAfter(step{0, FetchResult{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
 		if want := size <= maxValidator; (s.Current.ETag == long) != want || (s.Current.LastModified == long) != want || !want && s.Current.ETag+s.Current.LastModified != "" {
-			t.Errorf("of %d bytes %d and %d are kept", size, len(s.Current.ETag), len(s.Current.LastModified))
+			t.Errorf("of validators of %d bytes, %d and %d bytes are stored", size, len(s.Current.ETag), len(s.Current.LastModified))
 		}
 	}
 }

@@ -5,12 +5,12 @@ type Verdict struct {
 	// Allowed reports whether the crawler may fetch the target.
 	Allowed bool
 
-	// Rule is the deciding rule as written. It is the zero Rule if no rule matches.
+	// Rule is the deciding rule as written, or the zero Rule without a matching rule.
 	Rule Rule
 
-	// Group is the user-agent line that selected the rule's group. Without a matching rule, it is
-	// the first of the crawler's groups. It is the zero Agent if no group applies, and for
-	// /robots.txt, which no group can disallow.
+	// Group is the user-agent line that selected the rule's group. Without a matching rule, Group
+	// is the first of the crawler's groups. Without a group, and for /robots.txt, which no group
+	// can disallow, Group is the zero Agent.
 	Group Agent
 
 	// Form is the form of the target that the rule matched.

@@ -50,9 +50,9 @@ func TestVia(t *testing.T) {
 	}
 }
 
-// TestARedirectThatLeadsNowhereIsServed distinguishes a redirect without a target from a refusal of
+// TestRedirectWithoutTargetIsServed distinguishes a redirect without a target from a refusal of
 // the guard.
-func TestARedirectThatLeadsNowhereIsServed(t *testing.T) {
+func TestRedirectWithoutTargetIsServed(t *testing.T) {
 	for status, want := range map[int]bool{302: true, 399: true, 400: false, 403: false, 404: true, 410: true} {
 		s := stateAfter(step{0, FetchResult{Status: status}}, step{time.Hour, FetchResult{Status: 403}})
 		if s.Current.Served != want {

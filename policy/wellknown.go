@@ -11,10 +11,10 @@ type wellKnown struct {
 	extensionsIgnored, extensionsSplit *matcher // as in mergedGroup; nil without a disallow rule
 }
 
-// WellKnown returns the part of a * group that applies to paths below /.well-known/: its
-// allow rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not
-// intended for the programs that fetch these paths (RFC 8615). It returns nil, which allows
-// everything, without such a disallow rule.
+// WellKnown returns the part of a * group that applies to paths below /.well-known/: its allow
+// rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not intended for the
+// programs that fetch these paths (RFC 8615). WellKnown returns nil, which allows everything,
+// without such a disallow rule.
 func (s *SelectedGroup) WellKnown() *SelectedGroup {
 	if s == nil {
 		return nil

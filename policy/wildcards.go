@@ -23,9 +23,8 @@ type pattern struct {
 // target.
 const stepsPerSearch = 8
 
-// matches reports whether a pattern matches a target, and the work. It takes the leftmost
-// position of each part between two stars, so the work is linear in the target and the
-// pattern.
+// matches reports whether a pattern matches a target, and the work. matches takes the leftmost
+// position of each part between two stars, so the work is linear in the target and the pattern.
 func (p *pattern) matches(target string) (ok bool, steps int) {
 	steps = stepsPerSearch
 	prefix, suffix := p.text[:p.firstStar], p.text[p.suffixStart:]
@@ -50,7 +49,7 @@ func (p *pattern) matches(target string) (ok bool, steps int) {
 	return true, steps
 }
 
-// maxUnindexedPatterns is the number of patterns up to which they are tried one by one.
+// maxUnindexedPatterns is the maximum number of patterns that are tried without an index.
 const maxUnindexedPatterns = 8
 
 // patternSet finds the longest patterns that match a target.
@@ -79,9 +78,8 @@ func newPatternSet(patterns []pattern) patternSet {
 	return w
 }
 
-// maxSteps is the maximum work of one verdict in one interpretation, in compared bytes. It
-// corresponds to a few milliseconds. Ordinary files need less than a quarter for a target of
-// 8,000 bytes.
+// maxSteps is the maximum work of one verdict in one interpretation, in compared bytes, which takes
+// a few milliseconds. Ordinary files need less than a quarter for a target of 8,000 bytes.
 const maxSteps = 4 << 20
 
 // search is the work of one verdict.
@@ -121,8 +119,8 @@ func (w *patternSet) candidates(target string, s *search) []uint64 {
 	return s.candidates.bits
 }
 
-// match adds the patterns that match a target to out. Patterns are sorted by descending
-// length, so it stops when no later pattern can win.
+// match adds the patterns that match a target to out. Patterns are sorted by descending length, so
+// match stops when no later pattern can win.
 func (w *patternSet) match(target string, form Form, s *search, out *bestMatches) {
 	if s.isExhausted() {
 		return

@@ -94,12 +94,12 @@ func (s *SelectedGroup) steps(target string) int {
 // TestMaxSteps judges by rules written to be expensive. A verdict is either correct or stopped. A
 // stopped verdict allows, even if a rule outside the index disallows.
 func TestMaxSteps(t *testing.T) {
-	all := hostileRules
+	cases := hostileRules
 	if raceEnabled {
-		all = all[:2]
+		cases = cases[:2]
 	}
 	givenUp := 0
-	for _, h := range all {
+	for _, h := range cases {
 		for _, more := range []string{"", "Disallow: /\n", "Disalow: /\n"} {
 			r := Parse([]byte("User-agent: *\n" + more + strings.TrimPrefix(h.text, "User-agent: *\n")))
 			s := r.Select(true, "x")
@@ -111,21 +111,21 @@ func TestMaxSteps(t *testing.T) {
 			case steps > maxSteps:
 				givenUp++
 				if want := (Verdict{Allowed: true, Group: group}); v != want {
-					t.Errorf("%s with %q: the search was given up, and the verdict is %+v, want %+v", h.name, more, v, want)
+					t.Errorf("%s with %q: the search was stopped with the verdict %+v, want %+v", h.name, more, v, want)
 				}
 			case more == "Disallow: /\n":
 				if v.Allowed || v.Rule.Line != 2 {
-					t.Errorf("%s: %+v, want that line 2 disallows", h.name, v)
+					t.Errorf("%s: %+v, want disallowed by line 2", h.name, v)
 				}
 			default:
 				if !v.Allowed || v.Rule.Line != 0 {
-					t.Errorf("%s with %q: %+v, want that no rule decides", h.name, more, v)
+					t.Errorf("%s with %q: %+v, want no deciding rule", h.name, more, v)
 				}
 			}
 		}
 	}
-	if givenUp < len(all) {
-		t.Errorf("only %d searches were given up", givenUp)
+	if givenUp < len(cases) {
+		t.Errorf("only %d searches were stopped", givenUp)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestHostileRules(t *testing.T) {
 		path = path[:strings.LastIndexByte(path, '*')]
 		longer := Parse([]byte(strings.Replace(r.Text(), "\n", "\nDisallow: "+path+"\n", 1)))
 		if matches := naiveMatch(path, h.target); matches == longer.Select(true, "x").Judge(h.target).Allowed {
-			t.Errorf("%s: Disallow: %s matches: %t, and the verdict is another", h.name, path, matches)
+			t.Errorf("%s: Disallow: %s matches: %t, and the verdict differs", h.name, path, matches)
 		}
 	}
 }
@@ -160,7 +160,7 @@ func TestMaxStepsOfPreferences(t *testing.T) {
 		t.Error("/a has no preference")
 	}
 	if p, _ := preferencesOf(r, "x", h.target, ""); p != (Preferences{}) {
-		t.Errorf("the target has %v, want nothing", p)
+		t.Errorf("the target has %v, want no preferences", p)
 	}
 }
 

@@ -72,8 +72,8 @@ func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
 }
 
 // mainLabel returns the label of a host before its public suffix: acme for www.acme.example and
-// acme.co.uk. It uses no list of public suffixes, so the result is a guess. It returns "" for
-// a host of one label.
+// acme.co.uk. mainLabel uses no list of public suffixes, so the result is a guess. mainLabel
+// returns "" for a host of one label.
 func mainLabel(host string) string {
 	end := strings.LastIndexByte(host, '.')
 	for end > 0 {

@@ -104,8 +104,8 @@ var applicationNames = [...]string{
 	"wechat", "whatsapp", "windsurf", "zed", "zoom",
 }
 
-// IsApplication reports whether name is the name of a well-known application or browser, such
-// as Code for VS Code. It ignores case.
+// IsApplication reports whether name is the name of a well-known application or browser, such as
+// Code for VS Code. IsApplication ignores case.
 func IsApplication(name string) bool {
 	if len(name) > maxName {
 		return false

@@ -1,7 +1,7 @@
 package uaident
 
-// Apps on people's devices, by what tells them. Some are called what robots are, and so
-// are some phones.
+// appTests are apps on people's devices, by the evidence for an app. Some apps and phones have
+// names of robots.
 var appTests = map[string][]identifyTest{
 	"apps that are called robots": {
 		{"Chatbot/53300 CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot", Other, FromFirstProduct},
@@ -15,7 +15,7 @@ var appTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (Linux; Android 14; K; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/138.0.0.0 Mobile Safari/537.36 Chatbot/5.2", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chatbot/5.2 Chrome/138.0.0.0 Electron/37.2.0 Safari/537.36", "", Browser, NoEvidence},
 		{"Chatbot/5.2 Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148", "Chatbot", Other, FromFirstProduct},
-		// A word of a language that some robot has for a name.
+		// An ordinary word that is also a robot's name.
 		{"Zeus/3.1 (example.acme.zeus; build:1; iOS 18.0.0) Alamofire/5.9.1", "Zeus", Other, FromFirstProduct},
 	},
 	"apps with an escaped name": {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestApplications takes applications on a browser engine for browsers if a robots.txt names
-// them, and finds them if the configuration does.
+// TestApplications checks that applications on a browser engine are browsers if a robots.txt names
+// them, and clients of their own if the configuration names them.
 func TestApplications(t *testing.T) {
 	const (
 		webKit   = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -39,11 +39,11 @@ func TestApplications(t *testing.T) {
 				t.Errorf("%s, %s: %q, class %s by %s", name, form, id.Token, id.Class, id.Evidence)
 			}
 			if id := Default().IdentifyWith(ua, o.WithApplications()); o != nil && id.Token != name {
-				t.Errorf("%s, %s: named by the configuration it is %q", name, form, id.Token)
+				t.Errorf("%s, %s: with WithApplications the token is %q", name, form, id.Token)
 			}
 		}
 	}
-	for _, name := range []string{"Comet", "Dia", "Atlas", "Arc", "Operator"} { // behind all that Chrome sends
+	for _, name := range []string{"Comet", "Dia", "Atlas", "Arc", "Operator"} { // at the end of Chrome's User-Agent
 		if id := Default().IdentifyWith(chrome+" "+name+"/1.2", Default().Overlay([]string{name})); id.Class != Browser {
 			t.Errorf("%s: %q, class %s", name, id.Token, id.Class)
 		}
@@ -64,6 +64,6 @@ func TestApplications(t *testing.T) {
 		}
 	}
 	if !slices.IsSorted(applicationNames[:]) {
-		t.Error("the applications are not in order")
+		t.Error("applicationNames are not sorted")
 	}
 }

@@ -45,7 +45,7 @@ func BenchmarkIdentify(b *testing.B) {
 	b.Run("robots", func(b *testing.B) { benchIdentify(b, benchRobots) })
 	b.Run("mixed", func(b *testing.B) { benchIdentify(b, mixed(false)) })
 	b.Run("distinct", func(b *testing.B) { benchIdentify(b, mixed(true)) })
-	b.Run("hostile", func(b *testing.B) { // as long as is read, and all one word
+	b.Run("hostile", func(b *testing.B) { // maximum length, one word
 		benchIdentify(b, []string{strings.Repeat("A", 2030) + "bot", strings.Repeat("A-", 1020), strings.Repeat("a_", 1000) + "bot", "x" + strings.Repeat("!-", 1000)})
 	})
 	b.Run("overlay", func(b *testing.B) {
@@ -56,7 +56,7 @@ func BenchmarkIdentify(b *testing.B) {
 			i++
 		}
 	})
-	b.Run("floor", func(b *testing.B) { // what hashing the same bytes costs
+	b.Run("floor", func(b *testing.B) { // time to hash the same bytes
 		b.SetBytes(110)
 		i := 0
 		for b.Loop() {
@@ -68,7 +68,8 @@ func BenchmarkIdentify(b *testing.B) {
 	})
 }
 
-// mixed returns seven browsers to three robots, all different if distinct.
+// mixed returns User-Agents, seven browsers to three robots. If distinct is true, all are
+// different.
 func mixed(distinct bool) []string {
 	uas := make([]string, 1000)
 	for i := range uas {

@@ -11,11 +11,11 @@ func TestWithBrand(t *testing.T) {
 		wildcard                bool
 	}{
 		{"Lightpanda as it is", "Lightpanda/1.0", `"Lightpanda";v="1"`, "Lightpanda", Headless, true},
-		{"as Chrome", chrome, `"Lightpanda";v="1"`, "Lightpanda", Headless, true},
-		{"by a name of its user's", "acme/1.2", `"Lightpanda";v="1"`, "Lightpanda", Headless, true},
-		{"by a crawler's name", "GPTBot/1.2", `"Lightpanda";v="1"`, "GPTBot", AITraining, true},
-		{"by a library's name", "curl/8.5.0", `"Lightpanda";v="1"`, "curl", Library, false},
-		{"among others", chrome, `"Not)A;Brand";v="99", "Lightpanda";v="1", "Chromium";v="148"`, "Lightpanda", Headless, true},
+		{"with Chrome's User-Agent", chrome, `"Lightpanda";v="1"`, "Lightpanda", Headless, true},
+		{"with a custom User-Agent", "acme/1.2", `"Lightpanda";v="1"`, "Lightpanda", Headless, true},
+		{"with a crawler's name", "GPTBot/1.2", `"Lightpanda";v="1"`, "GPTBot", AITraining, true},
+		{"with a library's name", "curl/8.5.0", `"Lightpanda";v="1"`, "curl", Library, false},
+		{"with other brands", chrome, `"Not)A;Brand";v="99", "Lightpanda";v="1", "Chromium";v="148"`, "Lightpanda", Headless, true},
 		{"Chrome without a window", chrome, `"HeadlessChrome";v="148", "Chromium";v="148", "Not/A)Brand";v="24"`, "HeadlessChrome", Headless, false},
 
 		{"Chrome", chrome, `"Chromium";v="148", "Google Chrome";v="148", "Not/A)Brand";v="24"`, "", Browser, false},
@@ -32,16 +32,16 @@ func TestWithBrand(t *testing.T) {
 		{"a string without an end", chrome, `"Chromium", "Lightpanda`, "", Browser, false},
 		{"a token", chrome, `Lightpanda;v="1"`, "", Browser, false},
 		{"after spaces", chrome, "\"Chromium\" ,\t\"Lightpanda\"", "Lightpanda", Headless, true},
-		{"a crawler is no brand", chrome, `"Googlebot";v="1"`, "", Browser, false},
+		{"a crawler's name as a brand", chrome, `"Googlebot";v="1"`, "", Browser, false},
 	} {
 		id := Identify(WithBrand(tc.userAgent, tc.brands))
 		if id.Token != tc.token || id.Class != tc.class || tc.token != "" && id.WildcardApplies() != tc.wildcard {
-			t.Errorf("%s: %q, %s, judged by * %t; want %q, %s, %t", tc.name, id.Token, id.Class, id.WildcardApplies(), tc.token, tc.class, tc.wildcard)
+			t.Errorf("%s: %q, %s, * group %t; want %q, %s, %t", tc.name, id.Token, id.Class, id.WildcardApplies(), tc.token, tc.class, tc.wildcard)
 		}
 	}
 	for _, brand := range headlessBrands {
 		if c := Default().Lookup(brand); c == nil || c.Class != Headless {
-			t.Errorf("%s is no headless browser of the registry", brand)
+			t.Errorf("the registry lacks the headless browser %s", brand)
 		}
 	}
 	brands := `"Chromium";v="148", "Google Chrome";v="148", "Not/A)Brand";v="24"`

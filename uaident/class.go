@@ -58,8 +58,8 @@ func (c Class) String() string {
 	return "invalid"
 }
 
-// ParseClass returns the class with the given name. It accepts the names that [Class.String]
-// returns, in lower case only.
+// ParseClass returns the class with the given name. ParseClass accepts the names that
+// [Class.String] returns, in lower case only.
 func ParseClass(s string) (Class, bool) {
 	for c, name := range classNames {
 		if s == name {
@@ -71,11 +71,11 @@ func ParseClass(s string) (Class, bool) {
 
 // Classes returns all classes in order of declaration.
 func Classes() []Class {
-	all := make([]Class, numClasses)
-	for i := range all {
-		all[i] = Class(i)
+	classes := make([]Class, numClasses)
+	for i := range classes {
+		classes[i] = Class(i)
 	}
-	return all
+	return classes
 }
 
 // WildcardApplies reports whether the `*` group applies to the class by default. It applies

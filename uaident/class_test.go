@@ -10,7 +10,7 @@ func TestClassWords(t *testing.T) {
 			t.Errorf("ParseClass(%q) = %v, %v", word, got, ok)
 		}
 		if seen[word] {
-			t.Errorf("two classes are called %q", word)
+			t.Errorf("two classes have the name %q", word)
 		}
 		seen[word] = true
 	}
@@ -23,7 +23,7 @@ func TestClassWords(t *testing.T) {
 		}
 	}
 	if Class(200).String() != "invalid" || Class(200).IsCrawler() || Class(200).WildcardApplies() {
-		t.Error("a class that does not exist is taken for one")
+		t.Error("ParseClass accepts an unknown class")
 	}
 }
 
@@ -40,7 +40,7 @@ func TestClassDefaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		if tt.class.IsCrawler() != tt.crawler || tt.class.WildcardApplies() != tt.wildcard {
-			t.Errorf("%s: crawler %v, judged by `*` %v", tt.class, tt.class.IsCrawler(), tt.class.WildcardApplies())
+			t.Errorf("%s: crawler %v, `*` group %v", tt.class, tt.class.IsCrawler(), tt.class.WildcardApplies())
 		}
 	}
 }

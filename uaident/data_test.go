@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// dataLines returns the lines of a list that is not part of this repository,
-// and skips the test where it is absent.
+// dataLines returns the lines of a list outside this repository. dataLines skips the test if the
+// list is missing.
 func dataLines(t testing.TB, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../shared/data/" + name)
 	if err != nil {
-		t.Skip("the list is not here: ", err)
+		t.Skip("the list is missing: ", err)
 	}
 	return strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 }
@@ -31,7 +31,7 @@ func BenchmarkLists(b *testing.B) {
 	})
 }
 
-// TestFigures checks the accuracy of identification against lower bounds, and logs it.
+// TestFigures checks lower bounds of the identification accuracy, and logs the accuracy.
 func TestFigures(t *testing.T) {
 	var labelled, found, named, exact, tools int
 	for _, row := range dataLines(t, "useragents-bots.tsv") {
@@ -57,7 +57,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	if found*1000 < labelled*800 || named*1000 < labelled*930 || exact*1000 < (found+tools)*950 {
-		t.Errorf("%d of %d labelled robots are found, %d have a name, %d are libraries; %d have the labelled token", found, labelled, named, tools, exact)
+		t.Errorf("of %d found robots of %d labelled robots, %d have a name, %d are libraries and %d have the labelled token", found, labelled, named, tools, exact)
 	}
 	wrong, browsers := 0, dataLines(t, "useragents-browsers.txt")
 	for _, ua := range browsers {
@@ -66,7 +66,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	if wrong*100000 > len(browsers)*5 {
-		t.Errorf("%d of %d browsers and apps are taken for robots", wrong, len(browsers))
+		t.Errorf("%d of %d browsers and apps are identified as robots", wrong, len(browsers))
 	}
 	services := dataLines(t, "services.tsv")[1:]
 	for _, row := range services {

@@ -109,8 +109,8 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 // registry's crawler: "FooBot (compatible; Googlebot/2.1)". If `*` applies to the registry's
 // crawler, a first product with a service's name, such as FooBot-Preview, does not replace
 // it.
-func (s *parsedUserAgent) onlyMentions(known Identity) bool {
-	return s.startsWithRobot() && !(known.WildcardApplies() && isService(s.nameStartingAt(s.firstProduct())))
+func (s *parsedUserAgent) onlyMentions(registered Identity) bool {
+	return s.startsWithRobot() && !(registered.WildcardApplies() && isService(s.nameStartingAt(s.firstProduct())))
 }
 
 // startsWithRobot reports whether the first product is the name of an unknown robot.

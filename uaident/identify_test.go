@@ -11,7 +11,7 @@ type identifyTest struct {
 	evidence  Evidence
 }
 
-// Our own User-Agents, by the rule that they show.
+// identifyTests are User-Agents by the rule that applies.
 var identifyTests = map[string][]identifyTest{
 	"nothing": {
 		{"", "", Browser, NoEvidence},
@@ -52,13 +52,13 @@ var identifyTests = map[string][]identifyTest{
 		{"Acme/1.0 (+https://crawler.acme.example/)", "Acme", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (webspider@acme.example)", "Acme", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://bothnia.example/bottles)", "Acme", Other, FromContact},
-		{"Acme/1.0 (+https://github.com/acme/chat-bot)", "Acme", Other, FromContact}, // where its source is
+		{"Acme/1.0 (+https://github.com/acme/chat-bot)", "Acme", Other, FromContact}, // a link to source code
 		{"Acme/1.0 (+https://acme.example/uptime-bot)", "Acme", Other, FromContact},
 		{"Mozilla/5.0 (X11; Linux x86_64) Acme/1.0 (+https://acme.example/)", "Acme", Other, FromContact},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64; Acme/1.0; +https://acme.example/) Firefox/120.0", "Acme", Other, FromContact},
-		// An extension names itself in the User-Agent of the whole browser.
+		// A browser extension adds its name to the browser's User-Agent.
 		{chrome + " AcmeBlock/1.2 (https://acme.example)", "", Browser, NoEvidence},
-		// Words of a URL are no products.
+		// Words of a URL are not products.
 		{"Mozilla/5.0 (Windows NT 10.0) Chrome/99 https://www.example.com/Googlebot/FooBot", "", Browser, NoEvidence},
 		// A version with an at sign, and a provider's site in an old toolbar.
 		{"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 Safari/604.1 (Ecosia ios@11.0.1.2)", "", Browser, NoEvidence},
@@ -101,18 +101,18 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Pinterestbot/1.0)", "Pinterestbot", GenericCrawler, FromRegistry},
 	},
 	"several tokens": {
-		// The first product is what the client calls itself.
+		// The first product takes precedence.
 		{"LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)", "LinkedInBot", Preview, FromRegistry},
 		{"AcmeBot/1.0 (compatible; Googlebot/2.1; +https://acme.example/)", "AcmeBot", GenericCrawler, FromSuffix},
-		// Then the one with a contact.
+		// Then a name with a contact takes precedence.
 		{"Mozilla/5.0 (compatible; Facebot; Twitterbot/1.0; +https://acme.example/) Discordbot", "Facebot", Preview, FromRegistry},
 		{"Mozilla/5.0 (X11) Facebot Safari/600 (compatible; DotBot/1.2; +https://opensiteexplorer.org/dotbot)", "DotBot", SEO, FromRegistry},
-		// The preview of a messenger on the reader's own device.
+		// A link preview that a messenger fetches on the reader's device.
 		{"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_11_1) AppleWebKit/601.2.4 (KHTML, like Gecko) Version/9.0.1 Safari/601.2.4 facebookexternalhit/1.1 Facebot Twitterbot/1.0", "facebookexternalhit", Preview, FromRegistry},
-		// A hosting platform's suffix.
+		// A suffix that a hosting platform adds.
 		{"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/) AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "AhrefsBot", SEO, FromRegistry},
 		{"ExampleBot/1.0 AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "ExampleBot", GenericCrawler, FromSuffix},
-		// A program that names only the platform that it runs on.
+		// A program that names only its hosting platform.
 		{"AppEngine-Google; (+http://code.google.com/appengine; appid: s~example)", "example", Library, FromLibrary},
 		{chrome + " AppEngine-Google; (+http://code.google.com/appengine; appid: example)", "example", Library, FromLibrary},
 		{"AppEngine-Google; (+http://code.google.com/appengine)", "AppEngine-Google", Library, FromLibrary},
@@ -120,13 +120,13 @@ var identifyTests = map[string][]identifyTest{
 		// A name instead of a version.
 		{"foo/FooBot (Foo; http://foo.example/crawler)", "FooBot", GenericCrawler, FromSuffix},
 		{"foo/foobar (crawler; http://foo.example/about)", "foo", GenericCrawler, FromSuffix},
-		// A robot that names itself first, and a site after "compatible;".
+		// A robot's name first, and a site after "compatible;".
 		{"fooSpyder (compatible; foo.example; +http://foo.example/doc.html)", "fooSpyder", GenericCrawler, FromSuffix},
 		{"FooBot/2.0 (compatible; Acme/1.0; +https://acme.example/)", "FooBot", GenericCrawler, FromSuffix},
 		{"Foo/2.0 (compatible; Acme/1.0; +https://acme.example/)", "Acme", GenericCrawler, FromConvention},
 		{"Foo/2.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0)", "Foo", Other, FromFirstProduct},
-		{"FooUptimeBot/2.0 (compatible; Acme/1.0; +https://acme.example/)", "Acme", GenericCrawler, FromConvention}, // it hides none
-		// The words before a name that says it is a robot's are not of it.
+		{"FooUptimeBot/2.0 (compatible; Acme/1.0; +https://acme.example/)", "Acme", GenericCrawler, FromConvention}, // the service's name does not hide the crawler
+		// Words before a robot's name are not part of the name.
 		{chrome + " Acme Group AcmeBot", "AcmeBot", GenericCrawler, FromSuffix},
 		{chrome + " ### This is a crawler", "crawler", GenericCrawler, FromSuffix},
 		// A name of the registry with a version that ends in letters.
@@ -137,7 +137,7 @@ var identifyTests = map[string][]identifyTest{
 		{"Nutch-2-Foo", "Nutch-2-Foo", Other, FromFirstProduct},
 		{"Nutch-Foo-1.5", "Nutch-Foo-1", Other, FromFirstProduct},
 		{chrome + " FooNutch-1.7-SNAPSHOT", "", Browser, NoEvidence},
-		// A crawler before the library that it is built with.
+		// A crawler takes precedence over the library that it uses.
 		{"http.rb/5.2.0 (Mastodon/4.3.0; +https://social.example/)", "Mastodon", Service, FromRegistry},
 		{"W3C-checklink/4.5 [4.160] libwww-perl/5.823", "W3C-checklink", Monitor, FromRegistry},
 	},
@@ -172,7 +172,7 @@ var identifyTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Foobar; +https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar/1.0; https://foobar.example/)", "Foobar", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Foobar Monitor/1.0; +https://foobar.example/)", "Foobar Monitor", Other, FromCompatible},
-		{"Mozilla/4.0 (compatible; Foobar/1.0)", "", Browser, NoEvidence}, // browsers of the nineties
+		{"Mozilla/4.0 (compatible; Foobar/1.0)", "", Browser, NoEvidence}, // browsers of the 1990s
 		{"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; Trident/5.0; Foobar)", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (compatible; Konqueror/4.5; Linux) KHTML/4.5.4 (like Gecko)", "", Browser, NoEvidence},
 		{"Mozilla/5.0 (Foobar/1.0)", "Foobar", Other, FromStructure},
@@ -180,7 +180,7 @@ var identifyTests = map[string][]identifyTest{
 		{"page-preview-foobar", "page-preview-foobar", Other, FromTool},
 		{"prefetch", "prefetch", Other, FromFirstProduct},
 		{"foobar.com", "foobar.com", Other, FromContact},
-		{"com.foobar.android/1.0", "com.foobar.android", Other, FromFirstProduct}, // an app's bundle
+		{"com.foobar.android/1.0", "com.foobar.android", Other, FromFirstProduct}, // the bundle ID of an app
 		{"Google-Test", "Google-Test", Other, FromTool},
 		{"Google-000", "Google-000", Other, FromFirstProduct},
 		{chrome + " Foobar-Google", "Foobar-Google", Other, FromTool},
@@ -265,7 +265,7 @@ func everyUA(f func(ua string)) {
 	}
 }
 
-func TestCaseOfTheTokenDoesNotMatter(t *testing.T) {
+func TestTokenIgnoresCase(t *testing.T) {
 	everyUA(func(ua string) {
 		id := Identify(ua)
 		if id.Crawler == nil || id.Crawler.ExactCase || id.Evidence == FromFamily { // YandexFoo, but not yandexfoo
@@ -274,17 +274,17 @@ func TestCaseOfTheTokenDoesNotMatter(t *testing.T) {
 		for _, other := range []string{strings.ToUpper(id.Token), strings.ToLower(id.Token)} {
 			folded := Identify(strings.ReplaceAll(ua, id.Token, other))
 			if folded.Crawler != id.Crawler || folded.Class != id.Class {
-				t.Errorf("%q is %v, but not as %q", ua, id.Name(), other)
+				t.Errorf("%q is %v, but %q is not", ua, id.Name(), other)
 			}
 		}
 	})
 }
 
-func TestOnlyTheBeginningIsRead(t *testing.T) {
+func TestReadsFirst2048Bytes(t *testing.T) {
 	everyUA(func(ua string) {
 		padded := ua + strings.Repeat(" ", max(0, maxUserAgentBytes-len(ua)))
 		if Identify(padded) != Identify(padded+"Googlebot/2.1 (+http://www.google.com/bot.html)") {
-			t.Errorf("%q: what comes after 2,048 bytes changes who it is", ua)
+			t.Errorf("%q: bytes after the first 2,048 change the identity", ua)
 		}
 	})
 	long := strings.Repeat("Mozilla/5.0 (Windows NT 10.0) ", 400)

@@ -69,9 +69,9 @@ func (id Identity) Name() string {
 // Known reports whether [Identity.Name] comes from a registry or a policy.
 func (id Identity) Known() bool { return id.Crawler != nil || id.policyName != "" }
 
-// AppendNames appends to dst the names of the client for the selection of a group, in order
-// of precedence: the token as sent, the registry token, its aliases and its documented
-// fallbacks. It skips duplicates, ignoring case. It allocates only if dst has no room.
+// AppendNames appends to dst the names of the client for the selection of a group, in order of
+// precedence: the token as sent, the registry token, its aliases and its documented fallbacks.
+// AppendNames skips duplicates, ignoring case. AppendNames allocates only if dst has no room.
 //
 // AppendNames appends nothing for a browser or for a token with RobotsOnly.
 func (id Identity) AppendNames(dst []string) []string {

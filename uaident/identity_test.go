@@ -26,7 +26,7 @@ func TestChain(t *testing.T) {
 		{"Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)", []string{"Yahoo! Slurp", "Slurp", "Yahoo! Slurp China", "Yahoo Slurp"}},
 		{"Nutch-1.7 (+http://example.com/)", []string{"Nutch-1", "Nutch"}},
 		{"bedrockbot_123e4567-e89b-12d3-a456-426614174000", []string{"bedrockbot_123e4567-e89b-12d3-a456-426614174000", "bedrockbot"}},
-		{"bedrockbot_123e4567-e89b-12d3-a456", []string{"bedrockbot_123e4567-e89b-12d3-a456"}}, // no UUID
+		{"bedrockbot_123e4567-e89b-12d3-a456", []string{"bedrockbot_123e4567-e89b-12d3-a456"}}, // not a UUID
 		{"FooBot/1.0 (+https://foo.example/)", []string{"FooBot"}},
 		{"curl/8.7.1", []string{"curl"}},
 		{"Google-Extended/1.0", nil},
@@ -84,6 +84,6 @@ func TestEvidenceWords(t *testing.T) {
 		seen[e.String()] = true
 	}
 	if Evidence(99).String() != "invalid" {
-		t.Error("evidence that does not exist has a word")
+		t.Error("unknown evidence has a name")
 	}
 }

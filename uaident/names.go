@@ -57,7 +57,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	return s.ua[start:end]
 }
 
-// nameEndingAt returns the name that ends with word i. It returns "" for a generic word
+// nameEndingAt returns the name that ends with word i. nameEndingAt returns "" for a generic word
 // without a word before it.
 func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
@@ -66,11 +66,11 @@ func (s *parsedUserAgent) nameEndingAt(i int) string {
 		return cutVersion(s.wordText(w)) // FooBot/1.0
 	}
 	for n := 1; n < maxNameWords; n++ {
-		before := s.previousNameWord(start)
-		if before < 0 {
+		previous := s.previousNameWord(start)
+		if previous < 0 {
 			break
 		}
-		start = before
+		start = previous
 	}
 	if start == int(w.start) && w.kind == words.Generic {
 		return ""

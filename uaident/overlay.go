@@ -22,8 +22,8 @@ type Overlay struct {
 	applications bool // the names also identify applications
 }
 
-// WithApplications returns a copy of o whose names also identify applications on a browser
-// engine, such as VS Code by the name Code. Such applications are browsers by default. It
+// WithApplications returns a copy of o whose names also identify applications on a browser engine,
+// such as VS Code by the name Code. Such applications are browsers by default. WithApplications
 // returns nil for nil.
 func (o *Overlay) WithApplications() *Overlay {
 	if o == nil {
@@ -49,11 +49,11 @@ type overlayName struct {
 	hasSeveralWords bool   // more than one word
 }
 
-// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
-// policy. It skips names in the registry, words of browsers and generic robot words. It
-// ignores a version at the end of a name (FooBot/2.1) and a `*`. It drops names after the
-// first 256 and names longer than 100 bytes. It returns nil if no name remains. The overlay
-// does not refer to the memory of names.
+// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a policy.
+// Overlay skips names in the registry, words of browsers and generic robot words. Overlay ignores a
+// version at the end of a name (FooBot/2.1) and a `*`. Overlay drops names after the first 256 and
+// names longer than 100 bytes. Overlay returns nil if no name remains. The overlay does not refer
+// to the memory of names.
 func (r *Registry) Overlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
@@ -92,8 +92,9 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// overlayIdentity finds a name of the overlay that stands as a product. It then tries names followed by
-// a version, as in FooBot-2.0, and at last labels of hosts. The name must begin before until.
+// overlayIdentity finds a name of the overlay that stands as a product. overlayIdentity then tries
+// names followed by a version, as in FooBot-2.0, and at last labels of hosts. The name must begin
+// before until.
 func (s *parsedUserAgent) overlayIdentity(o *Overlay, until int) Identity {
 	if id := s.overlayIdentityWith(o, until, false); id.Token != "" {
 		return id

@@ -10,8 +10,8 @@ const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KH
 
 func TestOverlay(t *testing.T) {
 	names := []string{
-		"Zorbl", "FooBot/2.1", "Green Apple Reader", "Wibble*", "Sync Helper", "Code", "Fire", "Build", "SM-S918B", // unknown to the registry
-		"Googlebot", "curl", "NaverBot", "sogou web spider", // known to it
+		"Zorbl", "FooBot/2.1", "Green Apple Reader", "Wibble*", "Sync Helper", "Code", "Fire", "Build", "SM-S918B", // not in the registry
+		"Googlebot", "curl", "NaverBot", "sogou web spider", // in the registry
 		"Chrome", "Mozilla/5", "Mozilla", "bot", "crawler", "like", "Android", "Spider", "preview", // words of every User-Agent
 		"*", "", " ", "42", "/", "-",
 	}
@@ -20,7 +20,7 @@ func TestOverlay(t *testing.T) {
 		ua, token, name string
 		class           Class
 	}{
-		// Not a product: a part of a word, a word of a comment, a device.
+		// Not products: a part of a word, a word of a comment, a device.
 		{chrome, "", "", Browser},
 		{chrome + " Zorblet/1.0", "", "", Browser},
 		{chrome + " x-Zorbl/1.0", "", "", Browser},
@@ -29,7 +29,7 @@ func TestOverlay(t *testing.T) {
 		{"Mozilla/5.0 (Linux; Android 4.4.2; Fire Build/KOT49H) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/30.0.0.0 Mobile Safari/537.36", "", "", Browser},
 		{"Mozilla/5.0 (Linux; Android 14; SM-S918B Build/UP1A) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", "", Browser},
 		{chrome + " (like Zorbl/1.0)", "", "", Browser},
-		// A product of a browser: the owner has named it.
+		// A product in a browser's User-Agent, named by the site's owner.
 		{chrome + " Zorbl/1.0", "Zorbl", "Zorbl", Other},
 		{chrome + " ZORBL/1.0", "ZORBL", "Zorbl", Other},
 		{"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Code/1.101.0 Chrome/134.0.6998.205 Electron/35.5.1 Safari/537.36", "", "", Browser},
@@ -39,10 +39,10 @@ func TestOverlay(t *testing.T) {
 		{"green apple reader/1.0", "green apple reader", "Green Apple Reader", Other},
 		{"Wibble/1.0 (iPhone; iOS 18.0)", "Wibble", "Wibble*", Other},
 		{"Sync Helper 2", "Sync Helper", "Sync Helper", Other},
-		// Crawlers that only this policy knows.
+		// Crawlers that only this policy names.
 		{"FooBot/3.0 (+https://foo.example/)", "FooBot", "FooBot/2.1", GenericCrawler},
 		{"Mozilla/5.0 (compatible; Zorbl/1.0; +https://zorbl.example/)", "Zorbl", "Zorbl", GenericCrawler},
-		// The registry comes first, and names that it knows are none of the overlay.
+		// Registry names take precedence, and the overlay does not contain them.
 		{"Mozilla/5.0 (compatible; Googlebot/2.1; Zorbl/1.0)", "Googlebot", "Googlebot", Search},
 		{"curl/8.7.1", "curl", "curl", Library},
 	}
@@ -52,12 +52,12 @@ func TestOverlay(t *testing.T) {
 			t.Errorf("%q is %q (%q), class %s by %s, not %q (%q), %s", tt.ua, id.Token, id.Name(), id.Class, id.Evidence, tt.token, tt.name, tt.class)
 		}
 		if id.Token != "" && !id.Known() {
-			t.Errorf("%q: the name %q is not known", tt.ua, id.Name())
+			t.Errorf("%q: Known is false for the name %q", tt.ua, id.Name())
 		}
 	}
 }
 
-func TestOverlayIsNilWhenNothingIsLeft(t *testing.T) {
+func TestOverlayWithoutNamesIsNil(t *testing.T) {
 	if o := Default().Overlay([]string{"*", "Googlebot", "Mozilla/5", "bot", "008", strings.Repeat("x", 101)}); o != nil {
 		t.Errorf("%+v", o)
 	}
@@ -76,7 +76,7 @@ func TestOverlayIsBounded(t *testing.T) {
 	}
 	o := Default().Overlay(names)
 	if len(o.names) != maxOverlayNames {
-		t.Errorf("%d names are kept", len(o.names))
+		t.Errorf("the overlay has %d names", len(o.names))
 	}
 	if id := Default().IdentifyWith("Policy255Name/1", o); id.Name() != "Policy255Name" {
 		t.Errorf("%+v", id)
@@ -86,8 +86,8 @@ func TestOverlayIsBounded(t *testing.T) {
 	}
 }
 
-// A crawler's version may run into its name, as in Nutch-1.7. Its group is the name's, and
-// not that of *: it may be the group that lets it in.
+// TestOverlayWithoutVersion checks names that a version follows directly, as in Nutch-1.7. The
+// crawler belongs to the group of the name and not to the * group.
 func TestOverlayWithoutVersion(t *testing.T) {
 	o := Default().Overlay([]string{"FooBot", "WobbleBot-3", "Zorbl", "Acme Price Crawler", "Wibble_Spider"})
 	tests := []struct {
@@ -98,16 +98,16 @@ func TestOverlayWithoutVersion(t *testing.T) {
 		{"FooBot_2.3.62 (bot@foo.example)", "FooBot", GenericCrawler},
 		{"Mozilla/5.0 (compatible; FooBot2.1; +http://foo.example/)", "FooBot", GenericCrawler},
 		{"Mozilla/5.0 (Zorbl-0.9 http://zorbl.example/robot.html)", "Zorbl", GenericCrawler},
-		{"WobbleBot-3.1 (+http://wobble.example/)", "WobbleBot-3", GenericCrawler}, // named with its version
+		{"WobbleBot-3.1 (+http://wobble.example/)", "WobbleBot-3", GenericCrawler}, // the version is part of the group's name
 		{"Acme Price Crawler-1.2 (+http://acme.example/)", "Acme Price Crawler", GenericCrawler},
-		{"Wibble_Spider_(modspider)", "Wibble_Spider", GenericCrawler},            // what joins it to a comment
-		{"FooBot_123e4567-e89b-12d3-a456-426614174000", "FooBot", GenericCrawler}, // whose it is
+		{"Wibble_Spider_(modspider)", "Wibble_Spider", GenericCrawler},            // joined to a comment
+		{"FooBot_123e4567-e89b-12d3-a456-426614174000", "FooBot", GenericCrawler}, // followed by a UUID
 		// Other names.
 		{"FooBot-Image/1.0", "FooBot-Image", GenericCrawler},
 		{"FooBot-2-Image/1.0", "FooBot-2-Image", GenericCrawler},
 		{"FooBot2/1.0", "FooBot2", GenericCrawler},
 		{"Acme Price Crawlers-1.2", "Acme Price Crawlers-1.2", Other},
-		// No products.
+		// Not products.
 		{chrome + " Zorbl-1.0", "", Browser},
 		{"Mozilla/5.0 (Linux; Android 14; Zorbl-2.0 Build/UP1A) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", Browser},
 	}
@@ -118,8 +118,8 @@ func TestOverlayWithoutVersion(t *testing.T) {
 	}
 }
 
-// A name of the policy that stands before one of the registry's is the crawler's own: that
-// of a framework that it is built on comes after it.
+// TestOverlayBeforeTheRegistry checks a name of the policy before a registry name. The policy's
+// name is the token. The registry name is the framework of the crawler.
 func TestOverlayBeforeTheRegistry(t *testing.T) {
 	o := Default().Overlay([]string{"Zorbl", "FooSpider", "Acme ArchiveBot", "Wibble"})
 	tests := []struct{ ua, token string }{

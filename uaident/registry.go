@@ -79,9 +79,9 @@ type Verification struct {
 	// Ranges lists URLs of address lists. The lists together contain every address of the
 	// crawler.
 	Ranges []string
-	// ConfirmingRanges lists URLs of address lists that may be incomplete. A listed address
+	// PartialRanges lists URLs of address lists that may be incomplete. A listed address
 	// verifies the client. An address that is not listed proves nothing.
-	ConfirmingRanges []string
+	PartialRanges []string
 	// WebBotAuth is the URL of the operator's directory of signature keys.
 	WebBotAuth string
 	// Unsure marks facts from other sources than the operator. They can verify a client, but
@@ -99,7 +99,7 @@ const (
 )
 
 // ControlToken returns the token whose group controls training by the operator of c:
-// Google-Extended or Applebot-Extended. It returns "" for other operators.
+// Google-Extended or Applebot-Extended. ControlToken returns "" for other operators.
 func (c *Crawler) ControlToken() string {
 	switch {
 	case c == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Every crawler of the registry is identified where products stand.
+// TestEveryEntryIsIdentified checks each registry entry in all positions of a product.
 func TestEveryEntryIsIdentified(t *testing.T) {
 	for _, c := range Default().Crawlers() {
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
@@ -20,7 +20,7 @@ func TestEveryEntryIsIdentified(t *testing.T) {
 			}
 			switch {
 			case c.App && !looksLikeRobot(name):
-				uas = uas[2:] // by itself it is the app
+				uas = uas[2:] // the name alone is the app
 			case c.ExactCase:
 				uas = slices.Delete(uas, 2, 3)
 			}
@@ -34,8 +34,7 @@ func TestEveryEntryIsIdentified(t *testing.T) {
 	}
 }
 
-// No name of the registry catches a browser that merely has it as a part of a
-// word.
+// TestNamesAreWholeWords checks that a registry name inside a longer word does not match.
 func TestNamesAreWholeWords(t *testing.T) {
 	for _, c := range Default().Crawlers() {
 		ua := "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) x" + c.Token + "x/1.0 Safari/537.36"
@@ -77,29 +76,30 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A name that begins with a word which most browsers send would have each of them
-// looked up as if it could be that name, which takes half as long again.
-func TestNoNameBeginsWithAWordOfBrowsers(t *testing.T) {
+// TestNoNameBeginsWithAWordOfBrowsers checks the first words of registry names. If browsers sent
+// such a word, each request of a browser would need a longer lookup, which takes 50 % more time.
+func TestNamesBeginWithRareWords(t *testing.T) {
 	for word := range strings.FieldsSeq("Mozilla Windows NT Win64 x64 AppleWebKit KHTML Gecko Chrome Safari Version Mobile Macintosh Intel Mac OS X iPhone CPU Linux X11 Edg Firefox rv") {
 		if !Default().isStop(words.Hash(word)) {
-			t.Errorf("%s is not found at the first look", word)
+			t.Errorf("%s is not in its first slot", word)
 		}
 	}
 }
 
 func TestCrawlersIsNotAppendable(t *testing.T) {
-	all := Default().Crawlers()
-	if len(all) < 1000 || cap(all) != len(all) {
-		t.Errorf("%d entries with room for %d", len(all), cap(all))
+	entries := Default().Crawlers()
+	if len(entries) < 1000 || cap(entries) != len(entries) {
+		t.Errorf("%d entries with capacity %d", len(entries), cap(entries))
 	}
-	if !slices.IsSortedFunc(all, func(a, b Crawler) int {
+	if !slices.IsSortedFunc(entries, func(a, b Crawler) int {
 		return strings.Compare(strings.ToLower(a.Token), strings.ToLower(b.Token))
 	}) {
-		t.Error("not sorted by token")
+		t.Error("the entries are not sorted by token")
 	}
 }
 
-// What operators document about the `*` group and about robots.txt-only tokens.
+// TestDocumentedFacts checks operators' documentation about the `*` group and about tokens that
+// only occur in robots.txt.
 func TestDocumentedFacts(t *testing.T) {
 	tests := []struct {
 		token      string
@@ -146,7 +146,7 @@ func TestDocumentedFacts(t *testing.T) {
 			continue
 		}
 		if c.Class != tt.class || c.WildcardApplies() != tt.wildcard || c.RobotsOnly != tt.robotsOnly {
-			t.Errorf("%s: class %s, judged by `*` %v, robots.txt only %v", tt.token, c.Class, c.WildcardApplies(), c.RobotsOnly)
+			t.Errorf("%s: class %s, `*` group %v, robots.txt only %v", tt.token, c.Class, c.WildcardApplies(), c.RobotsOnly)
 		}
 	}
 }

@@ -142,14 +142,14 @@ func hasServicePrefix(name string) bool {
 		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !partEnds(name, i+len("bot")) {
 			continue
 		}
-		before, apart := name[:i], false
-		if hasFoldedSuffix(before, "ro") {
-			before = before[:i-len("ro")]
+		prefix, isSeparateWord := name[:i], false
+		if hasFoldedSuffix(prefix, "ro") {
+			prefix = prefix[:i-len("ro")]
 		}
-		if n := len(before); n > 0 && (before[n-1] == '-' || before[n-1] == '_' || before[n-1] == ' ') {
-			before, apart = before[:n-1], before[n-1] == ' '
+		if n := len(prefix); n > 0 && (prefix[n-1] == '-' || prefix[n-1] == '_' || prefix[n-1] == ' ') {
+			prefix, isSeparateWord = prefix[:n-1], prefix[n-1] == ' '
 		}
-		if endsWith(before, &servicePrefixes) || !apart && endsWith(before, &monitorPrefixes) {
+		if endsWith(prefix, &servicePrefixes) || !isSeparateWord && endsWith(prefix, &monitorPrefixes) {
 			return true
 		}
 	}

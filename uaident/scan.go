@@ -162,10 +162,10 @@ func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	}
 }
 
-// addWord looks up a word that is not a stop word by its hash alone. It updates the signs and
-// stores the word, unless the word cannot be a name. letters is the union of the classes of
-// its bytes, and prev is the context of the word. addWord returns the context of the next
-// word. contactEnd is the end of the URL or mail address that begins with the word, or 0.
+// addWord looks up a word that is not a stop word by its hash alone. addWord updates the signs and
+// stores the word, unless the word cannot be a name. letters is the union of the classes of its
+// bytes, and prev is the context of the word. addWord returns the context of the next word.
+// contactEnd is the end of the URL or mail address that begins with the word, or 0.
 func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordContext) (contactEnd int, next wordContext) {
 	s.lookUp(r, &w)
 	if w.kind != words.Stop {
@@ -236,7 +236,7 @@ func webKitPrefixLength(s string) int {
 	return 0
 }
 
-// isStop reports whether a word is a stop word, by its hash. It checks the first slot only,
+// isStop reports whether a word is a stop word, by its hash. isStop checks the first slot only,
 // where most stop words are. lookUp finds the rest.
 func (r *Registry) isStop(hash uint32) bool {
 	slot := r.table[words.Slot(hash)]

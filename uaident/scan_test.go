@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// splitSlowly is what scan.run is to find, by obvious means: the words in order,
-// without stop words, marks, numbers and versions, and contacts as a whole.
+// splitSlowly is a simple implementation of parsedUserAgent.split. splitSlowly returns the words in
+// order, without stop words, marks, numbers and versions. A contact is one word.
 func splitSlowly(r *Registry, ua string) []string {
 	if len(ua) > maxUserAgentBytes {
 		ua = ua[:maxUserAgentBytes]
@@ -33,7 +33,7 @@ func splitSlowly(r *Registry, ua string) []string {
 			i += len(contact)
 			continue
 		}
-		if keeps(r, w) {
+		if hasNameWord(r, w) {
 			found = append(found, w)
 		}
 		i = end + len(versionRE.FindString(ua[end:]))
@@ -82,8 +82,8 @@ func isStopSlowly(r *Registry, w string) bool {
 	return k == words.Stop
 }
 
-func keeps(r *Registry, w string) bool {
-	k, known := kindSlowly(r, w)
+func hasNameWord(r *Registry, w string) bool {
+	k, isKey := kindSlowly(r, w)
 	switch k {
 	case words.Like, words.Compatible, words.Device:
 		return false
@@ -91,7 +91,7 @@ func keeps(r *Registry, w string) bool {
 		i := slices.IndexFunc(r.keys, func(k words.Key) bool { return strings.EqualFold(k.Text, w) })
 		return len(r.keys[i].Phrases) > 0
 	case words.Unknown:
-		return known || strings.ContainsFunc(w, func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' })
+		return isKey || strings.ContainsFunc(w, func(c rune) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' })
 	}
 	return true
 }
@@ -104,7 +104,7 @@ func checkWords(t *testing.T, ua string) {
 		got = append(got, s.wordText(&w))
 	}
 	if want := splitSlowly(Default(), ua); !slices.Equal(got, want) {
-		t.Errorf("words of %q:\n%q, not\n%q", ua, got, want)
+		t.Errorf("words of %q:\n%q, want\n%q", ua, got, want)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestWordsOfTheLists(t *testing.T) {
 	}
 }
 
-// FuzzIdentify holds the words of any bytes against splitSlowly, and what
-// follows from them against what must always be true.
+// FuzzIdentify compares the words of random bytes with splitSlowly, and checks invariants of the
+// identity.
 func FuzzIdentify(f *testing.F) {
 	everyUA(func(ua string) { f.Add(ua, "Zorbl") })
 	f.Fuzz(func(t *testing.T, ua, name string) {
@@ -138,13 +138,13 @@ func FuzzIdentify(f *testing.F) {
 		id := Default().IdentifyWith(ua, o)
 		switch {
 		case !strings.Contains(ua, id.Token):
-			t.Errorf("%q: the token %q is no part of it", ua, id.Token)
+			t.Errorf("%q: the token %q is not a substring", ua, id.Token)
 		case (id.Token == "") != (id.Class == Browser) || (id.Token == "") != (id.Evidence == NoEvidence):
 			t.Errorf("%q: token %q, class %s, by %s", ua, id.Token, id.Class, id.Evidence)
 		case id != Default().IdentifyWith(ua, o):
-			t.Errorf("%q: another answer at another time", ua)
+			t.Errorf("%q: the second result differs", ua)
 		case o == nil && id != Identify(ua):
-			t.Errorf("%q: no overlay changes the answer", ua)
+			t.Errorf("%q: an empty overlay changes the result", ua)
 		}
 		for i, name := range id.AppendNames(nil) {
 			if name == "" || i == 0 && name != id.Token {

@@ -22,8 +22,8 @@ var kindWords = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
 
-// ExaminedWords returns the words that [Registry.Identify] examined, in order, as an explanation of an
-// identity. It omits numbers and words of browsers.
+// ExaminedWords returns the words that [Registry.Identify] examined, in order, as an explanation of
+// an identity. ExaminedWords omits numbers and words of browsers.
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
 	s.split(r, ua)

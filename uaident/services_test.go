@@ -2,10 +2,9 @@ package uaident
 
 import "testing"
 
-// Clients that act for somebody, by what tells it.
+// serviceTests are clients that act for a person or a site, by the evidence.
 var serviceTests = map[string][]identifyTest{
-	// As their operators document them, or as they are seen; the registry names
-	// its source for each.
+	// By documentation or observation. The registry contains the source of each entry.
 	"services": {
 		{"Stripe/1.0 (+https://stripe.com/docs/webhooks)", "Stripe", Service, FromRegistry},
 		{"GitHub-Hookshot/044aadd", "GitHub-Hookshot", Service, FromRegistry},
@@ -63,7 +62,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; AcmeReader/1.0; +https://acme.example)", "AcmeReader", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme2RSS/0.7; +https://acme.example)", "Acme2RSS", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeFeeds/1.0; +https://acme.example)", "AcmeFeeds", Other, FromCompatible},
-		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme)", "Acme", Other, FromCompatible}, // a program, whoever runs it
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme)", "Acme", Other, FromCompatible}, // a program that many people run
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},
@@ -92,7 +91,7 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; FooBot-User/1.0; +https://acme.example)", "FooBot-User", Other, FromTool},
 		{"Acme/1.0 (+https://acme.example/status-bot)", "Acme", Other, FromContact},
 		{"Mozilla/5.0 (compatible; AcmeFetch/1.0; +https://acme.example)", "AcmeFetch", Other, FromCompatible},
-		{"Mozilla/5.0 (compatible; AIAgent/1.0; +https://acme.example)", "AIAgent", Other, FromCompatible}, // a part after capitals
+		{"Mozilla/5.0 (compatible; AIAgent/1.0; +https://acme.example)", "AIAgent", Other, FromCompatible}, // a part after capital letters
 		{"Mozilla/5.0 (compatible; AcmeBrowser/1.0; +https://acme.example)", "AcmeBrowser", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeMail/1.0; +https://acme.example)", "AcmeMail", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmePlayer/1.0; +https://acme.example)", "AcmePlayer", Other, FromCompatible},
@@ -116,7 +115,7 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeHealthBotanyCrawler/1.0", "AcmeHealthBotanyCrawler", GenericCrawler, FromSuffix},
 		{chrome + " (+https://acme.health/bot)", "acme.health", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://acme.example/reader/bot)", "Acme", GenericCrawler, FromRobotContact},
-		{"SEOAudit/1.0 (+https://acme.example/bot)", "SEOAudit", GenericCrawler, FromRobotContact}, // behind capitals, as at AIAgent
+		{"SEOAudit/1.0 (+https://acme.example/bot)", "SEOAudit", GenericCrawler, FromRobotContact}, // a part after capital letters, as in AIAgent
 		{"WebCalcBot/1.0", "WebCalcBot", GenericCrawler, FromSuffix},
 		{"Foo/1.0 (+https://webcalculator.example/bot)", "Foo", GenericCrawler, FromRobotContact},
 		{"Mozilla/5.0 (compatible; EmailHunter/1.0; +https://acme.example)", "EmailHunter", GenericCrawler, FromConvention},
@@ -141,16 +140,16 @@ var serviceTests = map[string][]identifyTest{
 		{"AcmeBot/1.0 webhook", "AcmeBot", GenericCrawler, FromSuffix},
 		{"AcmeBot for webhooks", "AcmeBot", GenericCrawler, FromSuffix},
 		{"Mozilla/5.0 (compatible; AcmeBot/1.0; +https://github.com/acme/acme)", "AcmeBot", GenericCrawler, FromSuffix},
-		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme-crawler)", "Acme", GenericCrawler, FromConvention}, // a program that says what it does
-		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention},   // no agent
-		{"Mozilla/5.0 (compatible; AcmeProxyBot/1.0; +https://acme.example)", "AcmeProxyBot", GenericCrawler, FromSuffix},     // a robot all the same
-		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                        // no feed
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme-crawler)", "Acme", GenericCrawler, FromConvention}, // a program that describes itself as a crawler
+		{"Mozilla/5.0 (compatible; AcmeReagent/1.0; +https://acme.example)", "AcmeReagent", GenericCrawler, FromConvention},   // does not contain the word agent
+		{"Mozilla/5.0 (compatible; AcmeProxyBot/1.0; +https://acme.example)", "AcmeProxyBot", GenericCrawler, FromSuffix},     // the word bot outweighs the word proxy
+		{"AcmeSeedBot/1.0", "AcmeSeedBot", GenericCrawler, FromSuffix},                                                        // does not contain the word feed
 		{"acmescrapingbot/1.0", "acmescrapingbot", GenericCrawler, FromSuffix},
 	},
 }
 
-// TestServant takes a word for one of whom a robot serves only where nothing but a hyphen, an
-// underscore or a space is between it and "bot".
+// TestServant checks words for services before "bot". Such a word counts only if it directly
+// precedes "bot" or if a hyphen, an underscore or a space separates both.
 func TestServant(t *testing.T) {
 	for name, want := range map[string]bool{
 		"StatusBot": true, "status-bot": true, "status_bot": true, "Status Bot": true, "StatusRobot": true, "acme_rss-robot/2": true,

@@ -1,6 +1,6 @@
 package uaident
 
-// Names of the registry that are spelled in another way, or stand beside another.
+// spelledTests are registry names in another spelling or in another context.
 var spelledTests = map[string][]identifyTest{
 	"a name that its operator writes longer": {
 		{chrome + " Agent-NovaAct/0.9", "Agent-NovaAct", AIAssistant, FromRegistry},
@@ -9,34 +9,34 @@ var spelledTests = map[string][]identifyTest{
 	"a version that the name runs into": {
 		{"Mozilla/5.0 (X11; trendictionbot0.6.1; trendiction search; https://foo.example/)", "trendictionbot0", GenericCrawler, FromRegistry},
 		{"trendictionbot/0.6.1", "trendictionbot", GenericCrawler, FromRegistry},
-		{"trendictionbot2", "trendictionbot2", GenericCrawler, FromSuffix}, // no version
+		{"trendictionbot2", "trendictionbot2", GenericCrawler, FromSuffix}, // not a version
 		{chrome + " Acme1.2 curl8", "", Browser, NoEvidence},
 	},
 	"a name that its operator writes as his site's": {
 		{"Mozilla/4.0 (compatible; HostTracker.com/1.0;+http://host-tracker.com/)", "HostTracker.com", Monitor, FromRegistry},
 		{"PagePeeker.com (info: http://pagepeeker.com/robots)", "PagePeeker.com", Preview, FromRegistry},
 		{"Mozilla/5.0 (compatible; MegaIndex.com/2.0; +http://megaindex.com/crawler)", "MegaIndex.com", SEO, FromRegistry},
-		{"MegaIndex.ru/2.0", "MegaIndex.ru", SEO, FromRegistry},                // which has an entry of its own
+		{"MegaIndex.ru/2.0", "MegaIndex.ru", SEO, FromRegistry},                // a separate registry entry
 		{"Buck.com/1.0", "Buck.com", Other, FromContact},                       // an ordinary word
-		{"wget.com/1.0", "wget.com", Other, FromContact},                       // nobody's site
+		{"wget.com/1.0", "wget.com", Other, FromContact},                       // a site with a library's name
 		{"com.hosttracker.app/1.0", "com.hosttracker.app", Other, FromContact}, // an app
 		{"Mozilla/5.0 (compatible; +probely.com/sos) " + chrome[len("Mozilla/5.0 "):] + " ProbelySPDR/0.2.0", "ProbelySPDR", Monitor, FromRegistry},
-		{"HostTracker.acme/1.0", "HostTracker.acme", Other, FromFirstProduct}, // nobody's site
+		{"HostTracker.acme/1.0", "HostTracker.acme", Other, FromFirstProduct}, // not a top-level domain
 		{"hosttracker.com/about", "hosttracker.com", Other, FromContact},
-		{"AcmeBot/1.0 (+https://hosttracker.com)", "AcmeBot", GenericCrawler, FromSuffix}, // an address
+		{"AcmeBot/1.0 (+https://hosttracker.com)", "AcmeBot", GenericCrawler, FromSuffix}, // only in the contact
 		{"Mozilla/5.0 (compatible; HostTracker.com.acme/1.0; +http://acme.example/)", "HostTracker.com.acme", GenericCrawler, FromConvention},
 	},
 	"a name with the number of whom it crawls for": {
 		{"amazon-kendra-customer-id-0a1b2c3d4e5f", "amazon-kendra-customer-id-0a1b2c3d4e5f", AISearch, FromFamily},
 		{"amazon-kendra", "amazon-kendra", AISearch, FromRegistry},
-		{"amazon-QBusiness", "amazon-QBusiness", AISearch, FromRegistry}, // which builds an index, too
+		{"amazon-QBusiness", "amazon-QBusiness", AISearch, FromRegistry}, // also builds an index
 	},
 	"a library beside the language that it is written in": {
 		{"Python/3.12 aiohttp/3.10.10", "aiohttp", Library, FromLibrary},
 		{"Python/3.12", "Python", Library, FromLibrary},
 		{"aiohttp/3.10.10 Python/3.12", "aiohttp", Library, FromLibrary},
 		{"Python/3.12 (Acme 1.0) aiohttp/3.10.10", "aiohttp", Library, FromLibrary},
-		{"Java/17 Apache-HttpClient/4.5", "Java", Library, FromLibrary}, // whom a group for Java means
+		{"Java/17 Apache-HttpClient/4.5", "Java", Library, FromLibrary}, // a group for Java applies
 		{"python-requests/2.32.0 Python/3.12", "python-requests", Library, FromLibrary},
 	},
 	"an unknown name that is spared, before one of the registry": {

@@ -119,8 +119,8 @@ func (s *parsedUserAgent) hasVersion(i int) bool {
 	return end < len(s.ua) && s.ua[end] == '/'
 }
 
-// robotWord returns the index of the first robot's name, else of the first generic robot
-// word, else -1. It returns -1 for an app, whose own name or device can contain a robot word.
+// robotWord returns the index of the first robot's name, else of the first generic robot word, else
+// -1. robotWord returns -1 for an app, whose own name or device can contain a robot word.
 func (s *parsedUserAgent) robotWord() int {
 	i := s.findRobotWord()
 	if i >= 0 && s.isApp() {
@@ -249,12 +249,12 @@ func (s *parsedUserAgent) withFamily(r *Registry, id Identity) Identity {
 	hash := uint32(words.Seed) // incremental, since hashing every prefix takes quadratic time
 	for i := range len(id.Token) {
 		c := id.Token[i]
-		before := hash
+		prefixHash := hash
 		hash = words.Step(hash, words.Fold[c])
 		if i == 0 || c != '-' && (c < 'A' || c > 'Z' || id.Class == Other) {
 			continue
 		}
-		if k := r.key(id.Token[:i], before); k != nil && k.Kind == words.Name {
+		if k := r.key(id.Token[:i], prefixHash); k != nil && k.Kind == words.Name {
 			if entry := &r.crawlers[k.Crawler]; entry.Family {
 				id.Crawler, id.Class, id.Evidence = entry, entry.Class, FromFamily
 				return id

@@ -133,9 +133,9 @@ func (c *Crawler) Validate() error {
 
 // trimVersion returns a name without the version after the slash, as in "FooBot/2.1".
 func trimVersion(name string) string {
-	before, version, _ := strings.Cut(name, "/")
+	base, version, _ := strings.Cut(name, "/")
 	if version = strings.TrimPrefix(version, "v"); version != "" && words.IsDigit(version[0]) {
-		return before
+		return base
 	}
 	return name
 }

@@ -45,7 +45,7 @@ func TestWith(t *testing.T) {
 		t.Error("the default registry has changed")
 	}
 	if again, err := r.WithCrawlers(Crawler{Token: "Green Apple", Class: Ads}); err != nil || again.Identify("Green Apple/1").Class != Ads {
-		t.Errorf("With on its own result: %v", err)
+		t.Errorf("second WithCrawlers: %v", err)
 	}
 }
 

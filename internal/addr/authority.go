@@ -2,8 +2,8 @@ package addr
 
 import "strings"
 
-// Authority returns the host and port of a URL unchanged, without user and password. It returns
-// "" for a path.
+// Authority returns the host and port of a URL unchanged, without user and password. Authority
+// returns "" for a path.
 func Authority(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
@@ -12,8 +12,8 @@ func Authority(url string) string {
 	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
-// SplitPort splits an authority into the host and the port with its colon, "" for no port. Unlike
-// [net.SplitHostPort] it accepts any input.
+// SplitPort splits an authority into the host and the port with its colon. port is "" for an
+// authority without a port. Unlike [net.SplitHostPort], SplitPort accepts any input.
 func SplitPort(authority string) (host, port string) {
 	if i := strings.LastIndexByte(authority, ':'); i >= 0 && !strings.Contains(authority[i:], "]") {
 		return authority[:i], authority[i:]

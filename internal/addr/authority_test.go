@@ -22,7 +22,7 @@ func TestAuthority(t *testing.T) {
 	}
 }
 
-func TestCutPort(t *testing.T) {
+func TestSplitPort(t *testing.T) {
 	for _, tc := range []struct{ authority, host, port string }{
 		{"", "", ""},
 		{"a.example", "a.example", ""},
@@ -32,7 +32,7 @@ func TestCutPort(t *testing.T) {
 		{"[::1]", "[::1]", ""},
 		{"[::1]:80", "[::1]", ":80"},
 		{"[2001:db8::1%25eth0]:8080", "[2001:db8::1%25eth0]", ":8080"},
-		{"::1", ":", ":1"}, // no authority; nobody can tell
+		{"::1", ":", ":1"}, // not a valid authority, so any result is correct
 		{"a:b:c", "a:b", ":c"},
 		{"a:80]", "a:80]", ""},
 	} {

@@ -2,7 +2,7 @@ package addr
 
 import "net/netip"
 
-// Normalize returns an address without a zone. It converts an IPv4-mapped address to IPv4.
+// Normalize returns an address without a zone. Normalize converts an IPv4-mapped address to IPv4.
 func Normalize(addr netip.Addr) netip.Addr {
 	if addr.Is4() {
 		return addr // most addresses
@@ -10,7 +10,7 @@ func Normalize(addr netip.Addr) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// Network returns the network of an address: the /24, or the /48 for IPv6. It returns the zero
+// Network returns the network of an address: the /24, or the /48 for IPv6. Network returns the zero
 // Prefix for an invalid address.
 func Network(addr netip.Addr) netip.Prefix {
 	addr = Normalize(addr)

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// IsPublic reports whether an address may belong to a public web server. Use it before
-// connecting to an address that others choose. Addresses of 6to4 and Teredo are not public. A
-// NAT64 address is public if the embedded IPv4 address is.
+// IsPublic reports whether an address may belong to a public web server. Call IsPublic before
+// connecting to an address from an untrusted source. Addresses of 6to4 and Teredo are not public. A
+// NAT64 address is public if the embedded IPv4 address is public.
 func IsPublic(addr netip.Addr) bool {
 	addr = Normalize(addr)
 	if nat64.Contains(addr) {
@@ -19,8 +19,8 @@ func IsPublic(addr netip.Addr) bool {
 }
 
 // FromInternet reports whether a request from the public Internet can have the address. Unlike
-// [IsPublic], it includes 6to4 and Teredo, whose hosts also send requests, and it excludes
-// NAT64 addresses. It includes the addresses for documentation, for examples and tests.
+// [IsPublic], FromInternet includes 6to4 and Teredo, whose hosts also send requests, and excludes
+// NAT64. FromInternet includes the addresses for documentation, which examples and tests use.
 func FromInternet(addr netip.Addr) bool {
 	b := blockOf(Normalize(addr))
 	return b == nil || b.isSource
@@ -135,10 +135,10 @@ var registered6 = []block{
 	newBlock("3fff::/20", isSource),         // documentation
 }
 
-// platforms4 and platforms6 list addresses that look public but that clouds use for their own
-// machines: metadata, agents, health probes, private access to APIs. The clouds document them,
-// not a registry. Other such addresses are in the registered blocks or, as fd00:ec2::254 and
-// fd20:ce::254, not global unicast.
+// platforms4 and platforms6 list addresses that look public, but that clouds use for metadata,
+// agents, health probes or private access to APIs. The sources are the documents of the clouds.
+// Other cloud addresses are in the registered blocks, or are not global unicast, such as
+// fd00:ec2::254 and fd20:ce::254.
 var (
 	platforms4 = []block{
 		// Azure: agent, DNS, DHCP, health probes and the state of the machine.

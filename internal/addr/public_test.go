@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// TestIsPublic asks what may be connected to.
 func TestIsPublic(t *testing.T) {
 	for _, addr := range strings.Fields(`
 		1.1.1.1 8.8.8.8 93.184.215.14 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
@@ -16,7 +15,7 @@ func TestIsPublic(t *testing.T) {
 		2600:2d00:2:1100::1 64:ff9b::168.63.129.17 223.255.255.255 ::ffff:1.1.1.1 64:ff9b::1.1.1.1
 		2606:4700:4700::1111 2a00:1450:4001::1 2001:200::1 2001:4860:4860::8888 2003::1 2620:4f:8001::1 2000::1 3ffe::1 2001:db9::1`) {
 		if !IsPublic(netip.MustParseAddr(addr)) {
-			t.Errorf("%s is refused", addr)
+			t.Errorf("%s is not public, want public", addr)
 		}
 	}
 	for _, addr := range strings.Fields(`
@@ -34,15 +33,14 @@ func TestIsPublic(t *testing.T) {
 		2002:a9fe:a9fe::1 ::ffff:0:169.254.169.254
 		fc00::1 fd12:3456::1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 ff0e::1 4000::1`) {
 		if IsPublic(netip.MustParseAddr(addr)) {
-			t.Errorf("%s is let through", addr)
+			t.Errorf("%s is public, want not public", addr)
 		}
 	}
 	if IsPublic(netip.Addr{}) {
-		t.Error("no address is let through")
+		t.Error("the zero address is public")
 	}
 }
 
-// TestFromInternet asks whose requests may be those of anybody.
 func TestFromInternet(t *testing.T) {
 	for _, addr := range strings.Fields(`
 		1.1.1.1 66.249.66.1 100.63.255.255 100.128.0.0 168.63.129.15 168.63.129.17 172.15.255.255 172.32.0.0 192.0.1.0 198.17.255.255 198.20.0.0
@@ -50,7 +48,7 @@ func TestFromInternet(t *testing.T) {
 		9.255.255.255 11.0.0.0 172.15.0.1 172.32.0.1 198.17.0.1 198.20.0.1
 		2001:4860:4801::1 2a03:2880::1 2001:db8::1 2001:200::1 2002:102:304::1 2001::1 3fff::1 2001:4860:4801::1%eth0`) {
 		if !FromInternet(netip.MustParseAddr(addr)) {
-			t.Errorf("%s is none of the Internet", addr)
+			t.Errorf("%s is not from the Internet", addr)
 		}
 	}
 	for _, addr := range strings.Fields(`
@@ -59,26 +57,26 @@ func TestFromInternet(t *testing.T) {
 		199.36.153.4 161.26.0.10 166.9.14.2 2600:2d00:2:1000::1 ::ffff:10.1.2.3
 		:: ::1 fe80::1 fe80::1%eth0 fc00::1 fd00:ec2::254 ff02::1 64:ff9b::10.0.0.1 64:ff9b::66.249.66.1 2001:2::1 2001:10::1 2001:20::1 2001:2f:ffff::1`) {
 		if FromInternet(netip.MustParseAddr(addr)) {
-			t.Errorf("%s is one of the Internet", addr)
+			t.Errorf("%s is from the Internet", addr)
 		}
 	}
 	if FromInternet(netip.Addr{}) {
-		t.Error("no address is one of the Internet")
+		t.Error("the zero address is from the Internet")
 	}
 }
 
-// TestEveryBlock holds both ends of every block, and what is next to it, to the
-// tables: how they are sorted by the first byte loses none.
+// TestEveryBlock checks the first and the last address of each block, because the tables index
+// blocks by the first byte.
 func TestEveryBlock(t *testing.T) {
-	all := append(append([]block(nil), registered4...), platforms4...)
-	all = append(append(all, registered6...), platforms6...)
-	for _, b := range all {
+	blocks := append(append([]block(nil), registered4...), platforms4...)
+	blocks = append(append(blocks, registered6...), platforms6...)
+	for _, b := range blocks {
 		if b.Prefix != b.Masked() {
-			t.Errorf("%s is no prefix", b.Prefix)
+			t.Errorf("%s has bits after the prefix length", b.Prefix)
 		}
 		for _, addr := range []netip.Addr{b.Addr(), last(b.Prefix)} {
 			if IsPublic(addr) || FromInternet(addr) && !b.isSource {
-				t.Errorf("%s of %s: public %t, of the Internet %t", addr, b.Prefix, IsPublic(addr), FromInternet(addr))
+				t.Errorf("%s of %s: public %t, from the Internet %t", addr, b.Prefix, IsPublic(addr), FromInternet(addr))
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
 	if c := id.Crawler; c != nil {
 		report.Registry = &registryEntry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
-			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.ConfirmingRanges, WebBotAuth: c.Verification.WebBotAuth,
+			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.PartialRanges, WebBotAuth: c.Verification.WebBotAuth,
 			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
 			Purposes: c.Purposes.Set.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}

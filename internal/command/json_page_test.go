@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 // TestEveryCommandPrintsJSON checks that each command has a flag for JSON and a section in
@@ -131,7 +131,7 @@ func TestJSONPage(t *testing.T) {
 		"explain":  []any{json.RawMessage(explained), brief},
 		"identify": []any{identityReport{Registry: &known}, verificationReport{Operator: "x", Steps: []verificationStep{{}}}},
 		"registry": []any{
-			map[string]any{"changes": []edition.Change{{Fields: []edition.FieldChange{{Before: "x", After: "x"}}}}},
+			map[string]any{"changes": []registryfile.Change{{Fields: []registryfile.FieldChange{{Before: "x", After: "x"}}}}},
 			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), WaveAt: time.Now(), WaveNetworks: 1}}},
 			admin.RegistryReport{Registry: &report.Registry{
 				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),

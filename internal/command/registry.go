@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 func registryCommand() *cobra.Command {
@@ -77,7 +77,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 		return false, g.showEntries(cmd, rest)
 	case what == "export" && len(rest) == 0:
 		out := g.lines(cmd)
-		_, _ = out.screen.Write(edition.Embedded()) // flush returns the error
+		_, _ = out.screen.Write(registryfile.Embedded()) // flush returns the error
 		return false, out.flush()
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
@@ -118,7 +118,7 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 			continue
 		}
 		shown++
-		entry := json.RawMessage(edition.AppendEntry(nil, &crawlers[i]))
+		entry := json.RawMessage(registryfile.AppendEntry(nil, &crawlers[i]))
 		if err := out.print(entry, func(w io.Writer) { fmt.Fprintf(w, "%s\n", entry) }); err != nil {
 			return err
 		}
@@ -151,34 +151,34 @@ func suggestToken(token string) string {
 	return ""
 }
 
-// readEdition reads a registry from a file or from standard input.
-func readEdition(cmd *cobra.Command, name string) (*edition.File, error) {
-	data, err := readFile(cmd.InOrStdin(), name, edition.MaxBytes)
+// readRegistryFile reads a registry from a file or from standard input.
+func readRegistryFile(cmd *cobra.Command, name string) (*registryfile.File, error) {
+	data, err := readFile(cmd.InOrStdin(), name, registryfile.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
-	return edition.Parse(name, data)
+	return registryfile.Parse(name, data)
 }
 
 // diff prints how a registry differs from another or from the built-in registry.
 func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
-	after, err := readEdition(cmd, names[len(names)-1])
+	after, err := readRegistryFile(cmd, names[len(names)-1])
 	if err != nil {
 		return false, err
 	}
-	changes := []edition.Change{}
+	changes := []registryfile.Change{}
 	if len(names) == 2 {
-		before, err := readEdition(cmd, names[0])
+		before, err := readRegistryFile(cmd, names[0])
 		if err != nil {
 			return false, err
 		}
-		changes = append(changes, edition.Diff(before.Crawlers, after.Crawlers)...)
+		changes = append(changes, registryfile.Diff(before.Crawlers, after.Crawlers)...)
 	} else {
 		merged, err := after.Merge(uaident.Default())
 		if err != nil {
 			return false, err
 		}
-		changes = append(changes, edition.Diff(uaident.Default().Crawlers(), merged.Crawlers())...)
+		changes = append(changes, registryfile.Diff(uaident.Default().Crawlers(), merged.Crawlers())...)
 	}
 	return len(changes) > 0, g.print(cmd, map[string]any{"changes": changes}, func(w io.Writer) {
 		printRegistryChanges(w, changes)
@@ -186,7 +186,7 @@ func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool
 }
 
 // printRegistryChanges prints the differences, one crawler per line.
-func printRegistryChanges(w io.Writer, changes []edition.Change) {
+func printRegistryChanges(w io.Writer, changes []registryfile.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s: %s", text.Printable(c.Token), c.Kind)
 		for i, f := range c.Fields {

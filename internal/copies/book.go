@@ -11,15 +11,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxHosts bounds the hosts of a History, for configured hosts and for other hosts. A host with one
-// file has a small record without the file.
+// maxHosts is the maximum number of hosts in a History, for configured hosts and for other hosts.
+// The record of a host with one file is small and does not contain the file.
 var (
 	maxHosts = [2]int{1 << 17, 1 << 14}
 	maxBytes = [2]int{256 << 20, 32 << 20} // estimated memory of the files of hosts with several files; equal files share memory
 )
 
-// Horizon is the longest grace that a configuration or a crawler's operator may set. Older files
-// are dropped.
+// Horizon is the maximum grace of a configuration or a crawler's operator. Older files are dropped.
 const Horizon = 7 * 24 * time.Hour
 
 // History records the files of all hosts. It is safe for concurrent use.
@@ -75,8 +74,8 @@ func (b *History) record(host Host) *hostRecord {
 	return nil
 }
 
-// openRecord returns the files of a host, in the part for named or other hosts. It adds a record if the
-// host has none. b.mu must be locked.
+// openRecord returns the files of a host, in the part for named or other hosts. openRecord adds a
+// record if the host has none. b.mu must be locked.
 func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 	record := b.record(host)
 	switch {
@@ -144,8 +143,8 @@ func (b *History) retainAll(record *hostRecord) {
 	}
 }
 
-// retain stores the contents of a file that so far only the policy cache references. It returns
-// false if the contents were freed. b.mu must be locked.
+// retain stores the contents of a file that only the policy cache references. retain returns false
+// if the cache already freed the contents. b.mu must be locked.
 func (b *History) retain(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
@@ -173,7 +172,7 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		f = &file{digest: digest}
 		previous := record.files[0] // may have only a digest
 		if !b.retain(record, previous) {
-			previous.lastCopied = laterOf(previous.lastCopied, now) // it may have been our copy until now
+			previous.lastCopied = laterOf(previous.lastCopied, now) // the copy may have been in use until now
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}
@@ -225,8 +224,8 @@ func (b *History) drop(record *hostRecord, f *file) {
 	record.revision++
 }
 
-// dropLargest drops the oldest file of the host with the most bytes. It returns false if no host
-// has several files. b.mu must be locked.
+// dropLargest drops the oldest file of the host with the most bytes. dropLargest returns false if
+// no host has several files. b.mu must be locked.
 func (b *History) dropLargest(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
@@ -369,8 +368,8 @@ func (record *hostRecord) tokenWithRoom(token string) string {
 	return token
 }
 
-// boundToken drops the oldest file served to a token if the token has too many. A file that was our
-// copy stays.
+// boundToken drops the oldest file of a token if more files than allowed were served to the token.
+// A file that was our copy stays.
 func (record *hostRecord) boundToken(token string) {
 	var oldest *file
 	n := 0
@@ -388,9 +387,10 @@ func (record *hostRecord) boundToken(token string) {
 	}
 }
 
-// PossiblyUsed returns the files, except our copy, that a crawler with this product token may use at now.
-// The empty token selects only files that were our copy. lost is true if such a file was dropped,
-// so its rules are unknown. While our fetches fail, now must be the time of the first failure.
+// PossiblyUsed returns the files, except our copy, that a crawler with this product token may use
+// at now. The empty token selects only files that were our copy. lost is true if a usable file was
+// dropped, so its rules are unknown. While our fetches fail, now must be the time of the first
+// failure.
 func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -416,7 +416,7 @@ func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 	return versions, lost || record.isLost(token, now, grace)
 }
 
-// Current returns our latest copy for a host, or nil if there is none.
+// Current returns our latest copy for a host, or nil.
 func (b *History) Current(host Host) *policy.Robots {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -466,8 +466,8 @@ func (b *History) EnforcedVersions(host Host, now time.Time) (kept []*policy.Ver
 	return kept
 }
 
-// EffectiveAt returns when our copy becomes the only file that crawlers may use, unless the site
-// served them another file. The zero time means now.
+// EffectiveAt returns the time from which crawlers may use only our copy. The site may have served
+// a different file to a crawler, which EffectiveAt ignores. The zero time means now.
 func (b *History) EffectiveAt(host Host, now time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -492,8 +492,8 @@ func (b *History) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace ends the grace of all files that were in use until now, for the hosts selected by has.
-// It returns the number of these hosts.
+// EndGrace ends the grace of all previous files of the hosts for which matches returns true.
+// EndGrace returns the number of these hosts.
 func (b *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -76,7 +76,7 @@ func TestNewDisallowWaits(t *testing.T) {
 	}
 	s.after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
 	if at := s.book.EffectiveAt(s.of.Host, s.now); !at.IsZero() {
-		t.Errorf("takes effect at %v, want that it does", at)
+		t.Errorf("takes effect at %v, want now", at)
 	}
 }
 
@@ -156,43 +156,43 @@ func TestEndGrace(t *testing.T) {
 	s.wants("foobot", "disallowed").wants("barbot", "disallowed").after(time.Second).serves("barbot", open).wants("barbot", "stale")
 }
 
-func TestFileKeptInForce(t *testing.T) {
+func TestEnforcedFile(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	before := s.state.Current
 	s.reads(200, closed)
 	s.book.SetEnforcedUntil(s.of, before, s.now.Add(3*day), s.now)
 	s.after(3*day-time.Second).wants("foobot", "disallowed")
-	if held := s.book.EnforcedVersions(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
-		t.Errorf("%d files are kept in force", len(held))
+	if enforced := s.book.EnforcedVersions(s.of.Host, s.now); len(enforced) != 1 || enforced[0].Hash != before.Hash {
+		t.Errorf("%d files are enforced", len(enforced))
 	}
-	if held := s.book.EnforcedVersions(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
-		t.Errorf("%d files are kept in force after the time", len(held))
+	if enforced := s.book.EnforcedVersions(s.of.Host, s.now.Add(time.Second)); len(enforced) > 0 {
+		t.Errorf("%d files are enforced after the end", len(enforced))
 	}
 }
 
-// TestLargeHostsLoseTheirOwn checks that large files of some hosts do not evict files of other
+// TestLargeHostsEvictOwnFiles checks that large files of some hosts do not evict files of other
 // hosts.
-func TestLargeHostsLoseTheirOwn(t *testing.T) {
+func TestLargeHostsEvictOwnFiles(t *testing.T) {
 	b, now := NewHistory(nil), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	small := RequestHost{Host: Host{Name: "small.test"}}
 	var state policy.State
-	note := func(host RequestHost, state policy.State, body string) policy.State {
+	record := func(host RequestHost, state policy.State, body string) policy.State {
 		state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
 		b.RecordCurrent(host, &state, now)
 		return state
 	}
-	state = note(small, note(small, state, open), closed)
+	state = record(small, record(small, state, open), closed)
 	now = now.Add(time.Hour)
 	rules := strings.Repeat("Disallow: /private/area/of/this/tenant\n", 5000)
 	for i := range 30 {
 		host := RequestHost{Host: Host{Name: fmt.Sprintf("t%d.test", i)}}
 		var large policy.State
 		for n := range 3 {
-			large = note(host, large, fmt.Sprintf("User-agent: *\nDisallow: /%d-%d\n%s", i, n, rules))
+			large = record(host, large, fmt.Sprintf("User-agent: *\nDisallow: /%d-%d\n%s", i, n, rules))
 		}
 	}
 	if bytes := b.hostSets[1].versionBytes; bytes > maxBytes[1] {
-		t.Errorf("%d bytes are kept, more than %d", bytes, maxBytes[1])
+		t.Errorf("%d bytes are stored, more than %d", bytes, maxBytes[1])
 	}
 	if got := verdict(b, small.Host, state.Current, "foobot", "/page", now, day); got != "stale" {
 		t.Errorf("the small host: %s, want stale", got)
@@ -202,9 +202,9 @@ func TestLargeHostsLoseTheirOwn(t *testing.T) {
 	}
 }
 
-// TestForgottenHost evicts a host. When the host returns with another file, disallowed paths are
+// TestEvictedHost evicts a host. When the host returns with another file, disallowed paths are
 // stale for a day.
-func TestForgottenHost(t *testing.T) {
+func TestEvictedHost(t *testing.T) {
 	defer func(before [2]int) { maxHosts = before }(maxHosts)
 	maxHosts = [2]int{4, 4}
 	s := newSite(t).reads(200, open)
@@ -216,9 +216,9 @@ func TestForgottenHost(t *testing.T) {
 	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
 }
 
-// TestUnnamedHostIsStored restarts with one unconfigured host among many invented hosts. A crawler
+// TestUnconfiguredHostIsStored restarts with one unconfigured host among many unknown hosts. A crawler
 // may still obey the file before the change.
-func TestUnnamedHostIsStored(t *testing.T) {
+func TestUnconfiguredHostIsStored(t *testing.T) {
 	s := newSite(t)
 	s.of.Configured = false
 	s.reads(200, open).after(time.Hour).reads(200, closed).wants("foobot", "stale")
@@ -242,7 +242,7 @@ func TestUnnamedHostIsStored(t *testing.T) {
 	s.book = NewHistory(nil)
 	s.book.Restore(stored, true, 0, s.now)
 	if s.book.hostSets[0].hosts.Len() != 0 || s.book.hostSets[1].hosts.Len() != 1 {
-		t.Error("the host is restored as one that the configuration names")
+		t.Error("the host is restored as a configured host")
 	}
 	s.wants("foobot", "stale").after(day).wants("foobot", "disallowed")
 }

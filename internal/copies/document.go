@@ -67,9 +67,9 @@ type Encoded struct {
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
 const storedUnnamed = 256
 
-// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 others.
-// Among the others, hosts with several files come first, then the most recently used. So unknown
-// hosts, which have one file each, evict no host with a history.
+// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 other
+// hosts. Hosts with several files come first, then the most recently used. Unknown hosts have one
+// file each, so they never evict a host with several files.
 func (b *History) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,8 +95,7 @@ func (b *History) Revision(host Host) uint64 {
 	return 0
 }
 
-// Encode returns the files of a host for [History.Restore]. empty is true if there is nothing to
-// store.
+// Encode returns the files of a host for [History.Restore]. empty is true for a host without files.
 func (b *History) Encode(host Host, now time.Time) (d Encoded, empty bool, err error) {
 	b.mu.Lock()
 	record := b.record(host)
@@ -156,8 +155,8 @@ type Stored struct {
 	content contentJSON
 }
 
-// Decode decodes the output of [History.Encode]. It returns an error if the data are damaged or have a
-// newer format.
+// Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
+// have a newer format.
 func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 	var envelope envelopeJSON
 	var host hostJSON
@@ -174,14 +173,14 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 		return s, sum, fmt.Errorf("no files: %w", err)
 	}
 	if (host.Source == "") == (host.Name == "") {
-		return s, sum, errors.New("it names neither a host nor a source")
+		return s, sum, errors.New("the document must name either a host or a source")
 	}
 	if len(host.Files) > maxCopiedFiles+maxServedFiles+1 || len(host.LostFor) > maxTokens+1 {
-		return s, sum, errors.New("it has more files or tokens than a host can have")
+		return s, sum, errors.New("the document has too many files or tokens")
 	}
 	for _, f := range host.Files {
 		if len(f.Served) > maxTokens+1 || len(f.Text) > policy.MaxSize || f.Extra < 0 {
-			return s, sum, errors.New("a file has more tokens or bytes than it can have")
+			return s, sum, errors.New("a file has too many tokens or bytes")
 		}
 	}
 	same, err := json.Marshal(host.contentJSON)

@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Host identifies a robots.txt. It has no host pattern and no listeners, so the files survive a
-// reload that changes these.
+// Host identifies a robots.txt. Host contains no host pattern and no listeners, so the files
+// survive a reload that changes these.
 type Host struct {
 	Source        string `json:"source,omitempty"` // the configured source; only ForwardedHost may also be set
 	Secure        bool   `json:"secure,omitempty"`
@@ -36,11 +36,11 @@ const (
 	maxToken          = 64      // bytes of a token
 )
 
-// everyToken replaces tokens beyond maxTokens. Files served to it apply to all tokens.
+// everyToken replaces tokens beyond maxTokens. Files served to everyToken apply to all tokens.
 const everyToken = "*"
 
-// proxyExtra is the extra grace behind a trusted proxy for a file without a freshness lifetime. The
-// proxy may serve the file from its cache for that time.
+// proxyExtra is the extra grace behind a trusted proxy for a file without a freshness lifetime.
+// During this time the proxy may serve the file from its cache.
 const proxyExtra = 2 * time.Hour
 
 // file is one robots.txt of a host. Bodies with the same rules are one file.
@@ -49,9 +49,9 @@ type file struct {
 	hash          [sha256.Size]byte // of the last body
 	version       *policy.Version   // nil if the host has no other file and this is our copy, which the policy cache references
 	robots        weak.Pointer[policy.Robots]
-	lastCopied    time.Time            // last time it was our copy, or zero
-	served        map[string]time.Time // last time it was served, by product token
-	proxyTime     time.Duration        // how much longer a proxy may serve it
+	lastCopied    time.Time            // last time as our copy, or zero
+	served        map[string]time.Time // time of the last response with the file, by product token
+	proxyTime     time.Duration        // additional time for which a proxy may serve the file
 	enforcedUntil time.Time            // end of enforcement by the change guard, or zero
 }
 
@@ -63,8 +63,8 @@ func (f *file) mayBeUsed(token string, now, ended time.Time, grace time.Duration
 	return within(f.lastCopied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// lastUse returns the last time at which the guard had the file as its copy, the change guard kept it
-// in force, or the site served it.
+// lastUse returns the last use of the file: as the guard's copy, enforced by the change guard, or
+// served by the site.
 func (f *file) lastUse() time.Time {
 	last := laterOf(f.lastCopied, f.enforcedUntil)
 	for _, at := range f.served {
@@ -83,8 +83,8 @@ type hostRecord struct {
 	lastRecorded  time.Time         // last record of our copy
 	currentHash   [sha256.Size]byte // hash of our copy at that time
 
-	// rulelessSince is the time since which our copies have had no rules. rulelessUntil is the last
-	// record of such a copy. rulelessSince is zero while our copy has rules.
+	// rulelessSince is the start of the period in which our copies have no rules, and rulelessUntil
+	// its last record. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
 	// lostAt is the last time when a dropped file was our copy. lostFor has the last time when a
@@ -106,8 +106,8 @@ func (record *hostRecord) find(digest [sha256.Size]byte) *file {
 	return nil
 }
 
-// digestOf returns the digest of the rules of a version. It does not recompute the digest for the
-// body of a recorded file.
+// digestOf returns the digest of the rules of a version. digestOf reuses the digest of a recorded
+// file with the same body.
 func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
 	for _, f := range record.files {
 		if f.hash == v.Hash {
@@ -148,7 +148,7 @@ func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped 
 	return dropped
 }
 
-// excess returns a file that exceeds the bounds, or nil. It never returns our copy.
+// excess returns a file that exceeds the bounds, or nil. excess never returns our copy.
 func (record *hostRecord) excess() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file
@@ -179,7 +179,7 @@ func (record *hostRecord) excess() *file {
 	return nil
 }
 
-// markLost records that a file was dropped although a crawler may still use it.
+// markLost records that a dropped file may still be used by a crawler.
 func (record *hostRecord) markLost(f *file) {
 	if !f.lastCopied.IsZero() {
 		record.lostAt = laterOf(record.lostAt, f.lastCopied.Add(f.proxyTime))
@@ -189,7 +189,7 @@ func (record *hostRecord) markLost(f *file) {
 	}
 }
 
-// markLostFor does the same as lose for one token.
+// markLostFor does the same as markLost for one token.
 func (record *hostRecord) markLostFor(token string, at time.Time) {
 	if record.lostAtByToken == nil {
 		record.lostAtByToken = make(map[string]time.Time)

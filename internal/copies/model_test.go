@@ -36,7 +36,7 @@ func forbids(text, path string) bool {
 	return !policy.Parse([]byte(text)).Select(true, "foobot").Judge(path).Allowed
 }
 
-// verdict returns the verdict of a guard with a Book.
+// verdict returns the verdict of a guard with a History.
 func verdict(b *History, host Host, copy *policy.Version, token, path string, now time.Time, grace time.Duration) string {
 	allows := func(v *policy.Version) bool { return v.Robots.Select(true, "foobot").Judge(path).Allowed }
 	if allows(copy) {
@@ -54,12 +54,12 @@ func verdict(b *History, host Host, copy *policy.Version, token, path string, no
 	return "disallowed"
 }
 
-// TestRule compares a Book with the model. The site changes its file at random and serves other
-// files to some clients.
-func TestRule(t *testing.T) {
+// TestHistoryAgainstModel compares a History with the model. The site changes its file at random
+// and serves other files to some clients.
+func TestHistoryAgainstModel(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	host := RequestHost{Host: Host{Name: "a.test"}, Configured: true}
-	asked := make(map[string]int)
+	counts := make(map[string]int)
 	for seed := range uint64(400) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		text := func() string {
@@ -82,7 +82,7 @@ func TestRule(t *testing.T) {
 			switch token := tokens[dice.IntN(2)]; dice.IntN(4) {
 			case 0:
 				read(text())
-			case 1: // the site serves another file to this client
+			case 1: // the site serves a different file to this client
 				body := text()
 				b.RecordServed(host, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
 				m = append(m, use{body, token, now})
@@ -92,15 +92,15 @@ func TestRule(t *testing.T) {
 				b.RecordCurrent(host, &state, now)
 				got, want := verdict(b, host.Host, state.Current, token, path, now, grace), m.verdict(state.Current.Robots.Text(), token, path, now, grace)
 				if got != want {
-					t.Fatalf("seed %d at %v: %s asks for %s: %s, want %s", seed, now.Sub(start), token, path, got, want)
+					t.Fatalf("seed %d at %v: %s requests %s: %s, want %s", seed, now.Sub(start), token, path, got, want)
 				}
-				asked[got]++
+				counts[got]++
 			}
 		}
 	}
 	for _, verdict := range []string{"allowed", "stale", "disallowed"} {
-		if asked[verdict] < 100 {
-			t.Errorf("%s came up %d times only", verdict, asked[verdict])
+		if counts[verdict] < 100 {
+			t.Errorf("%s occurred only %d times", verdict, counts[verdict])
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (d *Decoder) Offset() int { return d.pos }
 // Seek sets the offset that Mistake and Place use.
 func (d *Decoder) Seek(offset int) { d.pos = offset }
 
-// Peek moves to the next token. It returns the first byte, or 0 at the end, and the offset.
+// Peek moves to the next token. Peek returns the first byte and the offset. At the end the byte is
+// 0.
 func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
 
 // Skip skips a value of any type.
@@ -118,7 +119,8 @@ func (d *Decoder) open(first byte, want string) error {
 	return nil
 }
 
-// Object reads an object. It returns an error for a field that is not in fields or occurs twice.
+// Object reads an object. Object returns an error for a field that is not in fields or occurs
+// twice.
 func (d *Decoder) Object(want string, fields []string, read func(field string) error) error {
 	if err := d.open('{', want); err != nil {
 		return err

@@ -1,8 +1,8 @@
 package jsontext
 
-// CountContainers returns the number of objects and arrays in a JSON text. Callers limit these numbers
-// before they decode, since a short text can need much memory. A null is an object here, since it
-// may need the memory of one.
+// CountContainers returns the number of objects and arrays in a JSON text. Callers limit these
+// numbers before decoding, because a short text can need much memory. A null counts as an object,
+// because it can need the memory of an object.
 func CountContainers(text []byte) (objects, arrays int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -7,12 +7,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// budget is the budget of one client. Several goroutines may use it at once.
+// budget is the budget of one client. It is safe for concurrent use.
 type budget struct {
 	key        uint64
 	lastUsed   atomic.Int64 // time of the last use; see table.find
-	requests   window       // requests that the Crawl-delay applies to
-	concurrent Concurrency  // concurrent requests; see Budgets.enter
+	requests   window       // requests to which the Crawl-delay applies
+	concurrent Concurrency  // concurrent requests; see Budgets.acquireSlot
 	// Requests within the rate, by Crawl-delay and by the configured limit.
 	crawlDelay, configured limit.Rate
 	slowing                atomic.Pointer[searchSlowing] // nil until a search engine is slowed
@@ -20,21 +20,21 @@ type budget struct {
 
 	sharedID      atomic.Uint64 // the same on all instances; 0 if not shared yet
 	windowLength  atomic.Int64  // of the last window
-	otherRequests atomic.Int64  // requests at other instances in such a window
-	otherUntil    atomic.Int64  // earliest end of the first of these
+	otherRequests atomic.Int64  // requests to other instances in the window
+	otherUntil    atomic.Int64  // earliest end of the counts in otherRequests
 }
 
-// charge is the charge of a request to a budget, by Crawl-delay and by the configured limit, and
-// whether the request was counted.
+// charge records what a request was charged: the Crawl-delay, the configured limit, and the count
+// of requests.
 type charge struct {
 	crawlDelay, configured time.Duration
 	counted                bool
 }
 
-// spend charges a request to a budget and fills in its pace. A request over the Crawl-delay or
-// over the configured limit is charged to neither, so the next request is due after at most
-// one interval. full is true if there are too many concurrent requests, and then nothing is
-// charged. sharing is true if other instances charge the budget too.
+// spend charges a request to a budget and sets the pace. A request over the Crawl-delay or over the
+// configured limit is not charged, so the next request is due after at most one interval. full is
+// true if too many requests run concurrently. Then spend charges nothing. sharing is true if other
+// instances charge the budget too.
 func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (charged charge) {
 	*p = Pace{}
 	part, others, nextWait := uint64(0), 0, time.Duration(0)
@@ -91,9 +91,9 @@ func (b *budget) refund(charged charge) {
 	b.configured.Refund(charged.configured)
 }
 
-// uncount removes a request from the count of a claimed name. It does so if the request was over
-// the shared budget or the concurrent requests, and if its network also exceeds its own budget.
-// Otherwise one fast network would reduce the budget of the name at other instances.
+// uncount removes a request from the count of a claimed name. The request was over the shared
+// budget or over the concurrent limit. uncount removes it only if its network also exceeds its own
+// budget. Otherwise one fast network would reduce the budget of the name at other instances.
 func (b *budget) uncount(all *budget, charged charge, now time.Duration, rules *Rules) {
 	if charged.counted && !b.refusals.Allow(now, max(rules.CrawlDelay.Interval, rules.Configured.Interval), max(rules.CrawlDelay.Burst, rules.Configured.Burst, 1)) {
 		all.requests.drop(partOf(now, rules.Window))
@@ -110,8 +110,8 @@ func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) 
 	return wait
 }
 
-// shareOfRules returns the rules for this instance while other instances have this number of
-// requests, and the window of the counts.
+// shareOfRules returns the part of the rules for this instance, and the time that the counts cover.
+// others is the number of requests to other instances.
 func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
 	if file, owner, span = rules.CrawlDelay, rules.Configured, rules.Window; others > 0 {
 		ownRequests := b.requests.sum(part)
@@ -129,7 +129,8 @@ func (b *budget) recentRequests(now time.Duration) int {
 	return b.requests.sum(partOf(now, time.Duration(b.windowLength.Load())))
 }
 
-// chargeRate charges a request and returns 0. If there is no room, it returns the time until there is.
+// chargeRate charges a request and returns 0. If the request is over the rate, chargeRate charges
+// nothing and returns the time to wait.
 func chargeRate(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if pace.Allow(now, r.Interval, max(r.Burst, 1)) {
 		return 0
@@ -137,9 +138,9 @@ func chargeRate(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration
 	return max(1, waitFor(pace, now, r))
 }
 
-// waitFor returns the time until there is room for a request. It is at most one interval. Requests
-// that were charged at a longer interval, before the rule changed or while other instances had
-// more requests, do not lead to a longer wait.
+// waitFor returns the time until a request is within the rate, at most one interval. Requests that
+// were charged at a longer interval do not lead to a longer wait. The interval was longer before
+// the rule changed, or while other instances had more requests.
 func waitFor(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// model is a budget as the documents describe it, with all requests remembered.
+// model is a budget as in the documents. It remembers all requests.
 type model struct {
-	asked       []time.Duration // when requests came
-	file, owner time.Duration   // when the next one were due if each had come in its time
+	times       []time.Duration // times of all requests
+	file, owner time.Duration   // due time of the next request if all requests had the mean interval
 }
 
 func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
@@ -23,9 +23,9 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 	}
 	file, owner, tooFast := wait(m.file, r.CrawlDelay), wait(m.owner, r.Configured), false
 	if r.CrawlDelay.Interval > 0 {
-		m.asked = append(m.asked, now)
+		m.times = append(m.times, now)
 		part := r.Window / windowParts
-		for _, at := range m.asked {
+		for _, at := range m.times {
 			if file > 0 && now/part-at/part < windowParts {
 				p.Requests++
 			}
@@ -41,8 +41,8 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 		p.Wait = file
 	}
 	if p.Over = p.OverLimit || byFile; p.Over && !r.Advisory {
-		seen := 1 // the next one
-		for _, at := range m.asked {
+		seen := 1 // the next request
+		for _, at := range m.times {
 			if part := r.Window / windowParts; now/part-at/part < windowParts {
 				seen++
 			}
@@ -51,7 +51,7 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 			p.Wait = max(p.Wait, file)
 		}
 	}
-	if owner == 0 && file == 0 { // what passes takes
+	if owner == 0 && file == 0 { // only a request that passes is charged
 		m.file = max(m.file, now) + r.CrawlDelay.Interval
 	}
 	if owner == 0 && (!byFile || r.Advisory) {
@@ -60,8 +60,8 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 	return p
 }
 
-// TestModel holds budgets to the model, under random rules and requests.
-func TestModel(t *testing.T) {
+// TestBudgetAgainstModel compares budgets with the model, with random rules and requests.
+func TestBudgetAgainstModel(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute}
@@ -77,7 +77,7 @@ func TestModel(t *testing.T) {
 		now := time.Duration(random.Int64N(int64(time.Hour)))
 		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		for i := range 400 {
-			got := Pace{Requests: 7, Wait: 7, Over: true, OverLimit: true} // of another budget
+			got := Pace{Requests: 7, Wait: 7, Over: true, OverLimit: true} // values of a previous request
 			b.spend(&got, now, &rules, false, false)
 			want := m.spend(now, &rules)
 			if got != want {
@@ -94,9 +94,9 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestOtherWindow changes the window, as a reload may: what was counted by the other
-// one counts no more, and no request is lost.
-func TestOtherWindow(t *testing.T) {
+// TestChangedWindow changes the length of the window, as a reload can. Counts of the previous
+// window are ignored, and no request is lost.
+func TestChangedWindow(t *testing.T) {
 	var w window
 	now := 100 * time.Hour
 	add := func(now, length time.Duration) int { return w.sum(w.add(now, length)) }
@@ -112,19 +112,19 @@ func TestOtherWindow(t *testing.T) {
 		}
 	}
 	if n := add(now-5*time.Second, 5*time.Second); n > 2 {
-		t.Errorf("a request that comes late: %d", n)
+		t.Errorf("a late request: %d", n)
 	}
 }
 
-// TestAtOnce spends from many goroutines: no request is lost and no more pass than
-// may.
-func TestAtOnce(t *testing.T) {
+// TestConcurrentSpend calls Spend in many goroutines. No request is lost, and no more requests pass
+// than allowed.
+func TestConcurrentSpend(t *testing.T) {
 	b, passed := NewBudgets(start), atomic.Int64{}
-	rules := asking(10 * time.Second)
+	rules := delayRules(10 * time.Second)
 	rules.Configured = Rule{Interval: time.Hour, Burst: 100}
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		group.Go(func() {
 			for i := range 1000 {
 				if !b.Spend(start, verified.from(i), rules).Over {
 					passed.Add(1)
@@ -132,39 +132,39 @@ func TestAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	if p := b.Spend(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
-		t.Errorf("%d seen, %d passed", p.Requests, passed.Load())
+		t.Errorf("%d counted, %d passed", p.Requests, passed.Load())
 	}
 }
 
-func TestSpendingCostsNoAllocation(t *testing.T) {
-	b, rules, few := NewBudgets(start), asking(10*time.Second), atOnce(4)
+func TestSpendDoesNotAllocate(t *testing.T) {
+	b, rules, few := NewBudgets(start), delayRules(10*time.Second), concurrentRules(4)
 	for _, client := range []*Client{&verified, claimed.from(1), {Site: shop}} {
 		b.Spend(start, client, rules)
 		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, rules) }); n > 0 {
 			t.Errorf("%+v: %v allocations", client, n)
 		}
 		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, few) }); n > 0 {
-			t.Errorf("%+v: %v allocations for a place", client, n)
+			t.Errorf("%+v: %v allocations for a slot", client, n)
 		}
 	}
 }
 
 func BenchmarkSpend(b *testing.B) {
-	at := time.Now() // as the server's: of a time without a monotonic reading Sub takes five times as long
+	at := time.Now() // with a monotonic reading, as in the server; without one Sub takes five times as long
 	for _, bench := range []struct {
 		name   string
 		client *Client
 		rules  *Rules
 	}{
-		{"verified", &verified, asking(time.Millisecond)},
-		{"verified, too fast", &verified, asking(10 * time.Second)},
-		{"claimed", claimed.from(1), asking(time.Millisecond)},
-		{"unknown", &Client{Site: shop, Network: network(1)}, asking(time.Millisecond)},
+		{"verified", &verified, delayRules(time.Millisecond)},
+		{"verified, too fast", &verified, delayRules(10 * time.Second)},
+		{"claimed", claimed.from(1), delayRules(time.Millisecond)},
+		{"unknown", &Client{Site: shop, Network: network(1)}, delayRules(time.Millisecond)},
 		{"limit", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}}},
 		{"limit and concurrent", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
-		{"nothing", &verified, new(Rules)},
+		{"no rules", &verified, new(Rules)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			budgets := NewBudgets(at)

@@ -25,17 +25,16 @@ type Client struct {
 	// Network is the network of the client, from addr.Network. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
-	// HeldSlot is the place that the request already has, or nil. The request does not take a
-	// second place there.
+	// HeldSlot is the slot that the request already has, or nil. The request does not take a second
+	// slot there.
 	HeldSlot *Concurrency
 }
 
-// Budgets are the budgets of all crawlers at all sites. Their number is bounded: a new budget
-// replaces the least recently used budget of its bucket. Spoofed clients neither use nor evict
-// the budget of a verified crawler. Unknown hosts do not evict the budgets of configured hosts.
+// Budgets contains the budgets of all crawlers at all sites. Their number is bounded. A new budget
+// replaces the least recently used budget of its bucket. Spoofed clients neither use nor evict the
+// budget of a verified crawler. Unknown hosts do not evict the budgets of configured hosts.
 //
-// Several goroutines may use Budgets at once. A request waits for another only to add a new
-// budget.
+// Budgets is safe for concurrent use. A request waits for another request only to add a new budget.
 type Budgets struct {
 	start                         time.Time
 	seed                          maphash.Seed
@@ -71,17 +70,17 @@ func NewBudgets(start time.Time) *Budgets {
 //     claimed name. Software that anybody can run has no shared budget.
 //   - A spoofed or unknown client uses the budget of its network.
 //
-// Each configured limit has a separate budget, so that limits do not affect each other. A
-// request over the budget of its network is not charged to the shared budget, and vice versa.
-// Spend allocates only for the first request of a budget.
+// Each configured limit has a separate budget, so that limits do not affect each other. A request
+// over the budget of its network is not charged to the shared budget, and vice versa. Spend
+// allocates only for the first request of a budget.
 //
-// In mode [Enforce] a request over the rate is slowed. In mode [SlowSearch] at most one in twenty of
-// the requests in the last 24 hours is slowed, for each verified crawler and for each network
-// with a claimed name. After slowing for 24 hours, Spare slows no more requests until the
-// crawler has stayed within the rate for 24 hours.
+// In mode [Enforce] a request over the rate is slowed. In mode [SlowSearch] at most one in twenty
+// of the requests in the last 24 hours is slowed, for each verified crawler and for each network
+// with a claimed name. After slowing for 24 hours, Spend slows no more requests until the crawler
+// has stayed within the rate for 24 hours.
 //
-// If the rules limit concurrent requests, a request within the rate holds a place until the
-// caller gives it back.
+// If the rules limit concurrent requests, a request within the rate holds a slot until the caller
+// calls [Concurrency.Release].
 func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) {
 	hasRate := rules.CrawlDelay.Interval > 0 || rules.Configured.Interval > 0
 	if !hasRate && rules.Concurrent <= 0 {
@@ -113,9 +112,9 @@ func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) 
 	return pace
 }
 
-// chargeClient takes a request from whose budgets it is. own is the one that nobody else spends
-// from. full says that the request has found no place. It fills in the pace, as to return
-// one would be to copy it three times, which took half of the time.
+// chargeClient charges a request to the budgets of its client. own is the budget of this client
+// alone, or of its network. full is true if the request found no free slot. chargeClient writes to
+// pace, because returning a Pace copies it three times and takes half of the time.
 func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
 	if limit := rules.Configured; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
@@ -152,7 +151,7 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	return own
 }
 
-// chargeShared takes a request from the budget of a crawler, which other instances share.
+// chargeShared charges a request to the budget of a crawler name, which instances share.
 func (b *Budgets) chargeShared(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) charge {
 	sharing := b.peers.sharing.Load() && !client.UnknownHost
 	if sharing && of.sharedID.Load() == 0 {
@@ -200,8 +199,8 @@ func (b *Budgets) hashName(site uint64, token string) uint64 {
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
-	// One half is always the same: of a /48 the low one, of a /24 the high one. The last
-	// byte of the other one is 0, and tells which it is.
+	// One half of the address is always zero: the low half of a /48, the high half of a /24. The
+	// last byte of the other half is zero too. It is used for the length of the prefix.
 	return mix(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 

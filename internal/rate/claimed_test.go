@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// TestLimitOfWhoReadsNoDelay holds all who claim a name together to a limit, also where each
-// network asks faster than a Crawl-delay that the crawler's operator does not read.
-func TestLimitOfWhoReadsNoDelay(t *testing.T) {
+// TestLimitOfClaimedName checks that all clients with a claimed name together stay within a limit.
+// Each network also exceeds a Crawl-delay that the operator ignores.
+func TestLimitOfClaimedName(t *testing.T) {
 	for _, delay := range []time.Duration{0, 10 * time.Second} {
-		b, rules := NewBudgets(start), asking(delay)
+		b, rules := NewBudgets(start), delayRules(delay)
 		rules.Configured, rules.Advisory, rules.Mode = Rule{Interval: time.Second, Burst: 10}, true, Enforce
 		passed, over := 0, 0
 		for at := start; at.Before(start.Add(10 * time.Minute)); at = at.Add(time.Second) {
@@ -25,31 +25,32 @@ func TestLimitOfWhoReadsNoDelay(t *testing.T) {
 			}
 		}
 		if passed > 600+10 {
-			t.Errorf("%d requests passed in ten minutes by a limit of one a second, beside a delay of %v", passed, delay)
+			t.Errorf("%d requests passed in ten minutes with a limit of one a second and a delay of %v", passed, delay)
 		}
 		if over < 6000-610 {
-			t.Errorf("%d were one too many, beside a delay of %v", over, delay)
+			t.Errorf("%d requests were over the rate with a delay of %v", over, delay)
 		}
 	}
 }
 
-// TestWhatIsSlowedSpendsNothing answers 429 to a network because of others that claim the name:
-// it has spent nothing of its own, so that it gets its page when it was told to come again.
-func TestWhatIsSlowedSpendsNothing(t *testing.T) {
+// TestSlowedRequestIsNotCharged slows a network because of other networks with the same claimed
+// name. Its own budget is not charged, so its request after Wait passes.
+func TestSlowedRequestIsNotCharged(t *testing.T) {
 	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
 	b.Spend(start, claimed.from(2), rules)
 	if p := b.Spend(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
 		t.Fatalf("%+v", p)
 	}
 	if p := b.Spend(start.Add(10*time.Second), claimed.from(1), rules); p.Over {
-		t.Errorf("it has waited for as long as it was told to: %+v", p)
+		t.Errorf("the request after the wait is over the rate: %+v", p)
 	}
 }
 
-// TestModelOfClaims holds what networks that claim a name spend together to the model of
-// [TestModel]: of a network and of all one each, of which a request takes only where both have room.
-// Of those that are one too many by all, these count no more than the network might ask alone.
-func TestModelOfClaims(t *testing.T) {
+// TestClaimedNamesAgainstModel compares the requests of networks with a claimed name with the model
+// of [TestBudgetAgainstModel]. A request passes only if the budget of its network and the budget of
+// the name have room. Requests over the shared budget count only as far as their network's own rate
+// allows.
+func TestClaimedNamesAgainstModel(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Advisory: random.IntN(2) == 0}
@@ -59,24 +60,24 @@ func TestModelOfClaims(t *testing.T) {
 		if random.IntN(4) > 0 {
 			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
-		b, networks, all, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
-		refused := make([]time.Duration, len(networks)) // when the next one were due of those that all refuse
+		b, networks, shared, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
+		refused := make([]time.Duration, len(networks)) // due time of the next request of each network, among requests over the shared budget
 		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		for i := range 400 {
 			n := random.IntN(len(networks))
 			own, before := &networks[n], networks[n]
 			want := own.spend(now, &rules)
 			if !want.isStopped(&rules) {
-				byAll := all.spend(now, &rules)
-				if want.Over = want.Over || byAll.Over; byAll.isStopped(&rules) {
+				byName := shared.spend(now, &rules)
+				if want.Over = want.Over || byName.Over; byName.isStopped(&rules) {
 					own.file, own.owner = before.file, before.owner
 					if interval := max(rules.CrawlDelay.Interval, rules.Configured.Interval); refused[n]-now <= time.Duration(max(rules.CrawlDelay.Burst, rules.Configured.Burst)-1)*interval {
 						refused[n] = max(refused[n], now) + interval
 					} else if rules.CrawlDelay.Interval > 0 {
-						all.asked = all.asked[:len(all.asked)-1]
+						shared.times = shared.times[:len(shared.times)-1]
 					}
 				}
-				want.OverLimit = byAll.OverLimit
+				want.OverLimit = byName.OverLimit
 			}
 			if got := b.Spend(start.Add(now), claimed.from(n), &rules); got.Over != want.Over || got.OverLimit != want.OverLimit {
 				t.Fatalf("seed %d, request %d at %v from %d by %+v: %+v, want %+v", seed, i, now, n, rules, got, want)

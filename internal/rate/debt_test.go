@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// TestNobodyPaysForOthers tells an instance of more requests elsewhere than there can
-// be, as impostors cause them or a storage says: a crawler that few of its requests lead
-// to here is asked to wait for minutes, not days, and for no longer than an interval
-// once the others tell nothing any more.
-func TestNobodyPaysForOthers(t *testing.T) {
+// TestWaitIsBoundedWithOtherInstances imports an implausible number of requests from another
+// instance, caused by impostors or a wrong storage. The wait is then minutes, not days. When the
+// other instance stops exporting, the wait is at most one interval.
+func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
 	limit := &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
 	for _, others := range []int{10_000, 1 << 30} {
 		b := NewBudgets(start)
 		b.Share(start, true)
-		b.Spend(start, claimed.from(0), limit) // it is known by name from now on
+		b.Spend(start, claimed.from(0), limit) // adds the shared budget of the name
 		at := start
 		for range 2 {
 			at = at.Add(15 * time.Second)
@@ -29,26 +28,26 @@ func TestNobodyPaysForOthers(t *testing.T) {
 			p := b.Spend(at, claimed.from(i), limit)
 			over = over || p.Over
 			if p.Wait < 0 || p.Wait > limit.Window {
-				t.Fatalf("%d elsewhere: it is to wait for %v", others, p.Wait)
+				t.Fatalf("%d requests elsewhere: wait is %v", others, p.Wait)
 			}
 		}
 		if !over {
-			t.Errorf("%d elsewhere: nothing was one too many", others)
+			t.Errorf("%d requests elsewhere: no request was over the rate", others)
 		}
 		at = at.Add(2 * time.Minute)
 		b.Share(at, true)
 		if live(b) != 0 {
-			t.Fatal("the other instance is there still")
+			t.Fatal("the counts of the other instance still apply")
 		}
 		if p := b.Spend(at, claimed.from(40), limit); p.Wait > 2*time.Second {
-			t.Errorf("%d elsewhere, two minutes ago: it is to wait for %v", others, p.Wait)
+			t.Errorf("%d requests elsewhere, two minutes ago: wait is %v", others, p.Wait)
 		}
 	}
 }
 
-// TestLessIsAskedAtOnce changes what is asked to less: what was spent before counts by
-// that, and not for as long as it would have.
-func TestLessIsAskedAtOnce(t *testing.T) {
+// TestMilderLimit replaces a strict limit by a mild limit. Requests before the change lead to no
+// longer wait than the mild limit allows.
+func TestMilderLimit(t *testing.T) {
 	b := NewBudgets(start)
 	strict := &Rules{Configured: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
 	for range 20 {
@@ -56,16 +55,16 @@ func TestLessIsAskedAtOnce(t *testing.T) {
 	}
 	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
 	if p := b.Spend(start, &verified, mild); p.Wait > time.Second {
-		t.Errorf("it is to wait for %v", p.Wait)
+		t.Errorf("wait is %v", p.Wait)
 	}
 	if p := b.Spend(start.Add(10*time.Second), &verified, mild); p.Over {
-		t.Errorf("ten seconds later it is over, and to wait for %v", p.Wait)
+		t.Errorf("ten seconds later the request is over the rate, and wait is %v", p.Wait)
 	}
 }
 
-// TestMilderLimitMakesNoRoom has a crawler ask in turns where a site has a strict limit
-// and where it has a mild one: neither changes what is left of the other.
-func TestMilderLimitMakesNoRoom(t *testing.T) {
+// TestLimitsAreIndependent sends a crawler alternately to paths with a strict limit and a mild
+// limit. Neither limit affects the budget of the other.
+func TestLimitsAreIndependent(t *testing.T) {
 	b := NewBudgets(start)
 	strict := &Rules{Configured: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
 	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}

@@ -7,19 +7,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// concurrentWait is what a crawler is asked to wait for a place. Nobody knows when one is
-// given back; it is long enough that a crawler does not come to look for one all the
-// time.
+// concurrentWait is the Retry-After for a request over the concurrent limit. The end of running
+// requests is unknown. The time is long enough to avoid constant retries.
 const concurrentWait = 10 * time.Second
 
-// Concurrency counts the concurrent requests of a crawler. Several goroutines may use it at once. The
-// zero value has no requests.
+// Concurrency counts the concurrent requests of a crawler. The zero value has no requests. It is
+// safe for concurrent use.
 type Concurrency struct {
 	inUse           atomic.Int32
-	nameConcurrency atomic.Pointer[Concurrency] // the places of the claimed name, if these are the places of a network; else nil
+	nameConcurrency atomic.Pointer[Concurrency] // slots of the claimed name, if p has the slots of a network, else nil
 }
 
-// acquire takes one of most places and reports whether there was a free one.
+// acquire takes one of limit slots and reports whether a slot was free.
 func (p *Concurrency) acquire(limit int) bool {
 	for {
 		n := p.inUse.Load()
@@ -32,7 +31,7 @@ func (p *Concurrency) acquire(limit int) bool {
 	}
 }
 
-// Release gives back the place of a request. Call it once for each taken place.
+// Release returns the slot of a request. Call Release once for each acquired slot.
 func (p *Concurrency) Release() {
 	p.inUse.Add(-1)
 	if all := p.nameConcurrency.Load(); all != nil {
@@ -40,8 +39,8 @@ func (p *Concurrency) Release() {
 	}
 }
 
-// releaseOne gives back a place unless all are free. The budget of a claimed name may have been
-// evicted in the meantime, with its taken places.
+// releaseOne returns a slot, unless all slots are free. The budget of a claimed name may have been
+// evicted in the meantime, with its used slots.
 func (p *Concurrency) releaseOne() {
 	for {
 		n := p.inUse.Load()
@@ -51,8 +50,8 @@ func (p *Concurrency) releaseOne() {
 	}
 }
 
-// acquireBoth takes a place of a network and a place of its claimed name. A network gets at most half
-// of the places of the name, so that it cannot shut out other networks.
+// acquireBoth takes a slot of a network and a slot of its claimed name. A network gets at most half
+// of the name's slots, so that it cannot shut out other networks.
 func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 	if !p.acquire((limit + 1) / 2) {
 		return false
@@ -65,14 +64,14 @@ func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 	return true
 }
 
-// acquireSlot takes a place for a request, if there is one; full says that there is none. It
-// returns of whom the place is. The places are those of the crawler and not of a limit,
-// so that a reload with another limit knows of the requests that are under way.
+// acquireSlot takes a slot for a request, and returns the budget with the slot. full is true if no
+// slot is free. Slots belong to a crawler and not to a limit, so that running requests still count
+// after a reload with another limit.
 //
-// Who claims to be a crawler shares the places with all who do: there are no more of
-// these than of one that is verified.
+// All clients that claim a name share one set of slots, of the same size as the slots of the
+// verified crawler.
 func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
-	const salt = 0x9e3779b97f4a7c15 // separates the keys of places from those of budgets in one table
+	const salt = 0x9e3779b97f4a7c15 // distinguishes the keys of slots from the keys of budgets in the same table
 	p, site := b.tablesFor(client), mix(site^salt)
 	name, isShared := b.hashName(site, client.Token), false
 	switch {
@@ -92,7 +91,7 @@ func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, ru
 	return budget, !budget.concurrent.acquire(rules.Concurrent)
 }
 
-// keepOrReleaseSlot gives back the place of a request that is over the rate, in every mode, so that observe
+// keepOrReleaseSlot returns the slot of a request over the rate, in every mode, so that observe
 // reports the same as enforce.
 func (p *Pace) keepOrReleaseSlot(budget *budget, client *Client, full, stops bool) {
 	switch {

@@ -11,11 +11,11 @@ type Rule struct {
 	Burst int
 }
 
-// Rules are the rules for one crawler. The stricter of File and Owner applies.
+// Rules are the rules for one crawler. The stricter of CrawlDelay and Configured applies.
 type Rules struct {
-	// CrawlDelay is the Crawl-delay of robots.txt. It is enforced while the crawler is more than Over
-	// times too fast, averaged over the last Window. The average allows for crawlers such as
-	// Bing, which treat the delay as a window with one fetch at any time in it.
+	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average
+	// over the last Window exceeds Tolerance times the rate. The average allows for crawlers such
+	// as Bing, which treat the delay as a window with one fetch at any time in the window.
 	CrawlDelay Rule
 	Tolerance  float64
 	Window     time.Duration
@@ -23,7 +23,7 @@ type Rules struct {
 	Configured Rule
 	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
-	// Advisory is true if the crawler ignores Crawl-delay. File is then counted and never
+	// Advisory is true if the crawler ignores Crawl-delay. CrawlDelay is then counted and never
 	// enforced.
 	Advisory bool
 	// Mode is the treatment of requests over the rate.
@@ -39,24 +39,24 @@ const (
 	SlowSearch             // slow a few of them, for search engines; see [Budgets.Spend]
 )
 
-// MaxRequests returns the number of requests in a window from which the Crawl-delay is enforced. It is
-// at least the burst, because the interval may be longer than the window.
+// MaxRequests returns the number of requests in a window from which the Crawl-delay is enforced.
+// The number is at least the burst, because the interval may be longer than the window.
 func (r *Rules) MaxRequests() int { return r.maxRequestsIn(r.Window) }
 
-// maxRequestsIn is like Most for another length of the window.
+// maxRequestsIn is like MaxRequests for another length of the window.
 func (r *Rules) maxRequestsIn(span time.Duration) int {
 	return int(max(float64(r.CrawlDelay.Burst), r.Tolerance*float64(span)/float64(r.CrawlDelay.Interval)))
 }
 
 // Pace is the rate of a client at a request.
 type Pace struct {
-	// Requests is the number of requests in the window, including this one. It is 0 if the request
-	// keeps the Crawl-delay.
+	// Requests is the number of requests in the window, including this request. It is 0 for a
+	// request within the Crawl-delay.
 	Requests int
-	// Wait is the time until the next request is within the rate, if there is no other request
-	// before. It is 0 if Over is false.
+	// Wait is the time until the next request is within the rate, if no other request comes first.
+	// It is 0 if Over is false.
 	Wait time.Duration
-	// Slot is where the request has taken a place that the caller must give back, or nil.
+	// Slot is the slot of the request, or nil. The caller must release the slot.
 	Slot *Concurrency
 	// Over is true if the request exceeds the rate.
 	Over bool
@@ -76,7 +76,7 @@ type Pace struct {
 // crawler obeys.
 func (p *Pace) isStopped(rules *Rules) bool { return p.Over && (p.OverLimit || !rules.Advisory) }
 
-// Quota returns a mean interval as a number of requests in a window of whole seconds. It returns
+// Quota returns a mean interval as a number of requests in a window of whole seconds. Quota returns
 // the shortest exact window, or else about one request in the interval.
 func Quota(interval time.Duration) (requests int, window time.Duration) {
 	const most = 1000

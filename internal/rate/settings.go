@@ -22,10 +22,10 @@ type Settings struct {
 	Window    time.Duration
 	// IgnoreDelay ignores Crawl-delay.
 	IgnoreDelay bool
-	// Enforce slows requests over the rate. It slows search engines only with Search, and then
-	// only few of their requests.
+	// Enforce slows requests over the rate. Requests of search engines are slowed only with Search,
+	// and then only few of them.
 	Enforce, Search bool
-	// Limits are the configured limits. The first one that fits a client applies.
+	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit
 	// AllClients also counts requests for parts of pages: styles, scripts, images, fonts.
 	AllClients bool
@@ -34,9 +34,9 @@ type Settings struct {
 // Default are the default settings.
 var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
 
-// Rules returns the rules for a client with this Crawl-delay, 0 for none, and this limit, nil for
-// none. The enforced delay is at most the longest delay that the crawler's operator documents.
-// A delay that the crawler ignores is not enforced.
+// Rules returns the rules for a client with a Crawl-delay (0 for none) and a limit (nil for none).
+// The enforced delay is at most the longest delay that the crawler's operator documents. A delay
+// that the crawler ignores is not enforced.
 func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
 	r.Tolerance, r.Window = s.Tolerance, s.Window
 	if limit != nil {

@@ -43,7 +43,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestSettingsRules tells what a client is held to, and what is done about it.
+// TestSettingsRules checks the rules and the mode for a client.
 func TestSettingsRules(t *testing.T) {
 	limits := []Limit{{Client: "Googlebot", Rule: Rule{Interval: time.Second, Burst: 2}}}
 	for _, tc := range []struct {
@@ -54,17 +54,17 @@ func TestSettingsRules(t *testing.T) {
 		limit           *Limit
 		want            Rules
 	}{
-		{"nothing", "CCBot/2.0", verify.Claimed, nil, 0, nil, Rules{Mode: Enforce}},
+		{"no delay and no limit", "CCBot/2.0", verify.Claimed, nil, 0, nil, Rules{Mode: Enforce}},
 		{"a delay", "CCBot/2.0", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
-		{"a long one", "CCBot/2.0", verify.Claimed, nil, time.Hour, nil, Rules{CrawlDelay: Rule{Interval: 30 * time.Second}, Mode: Enforce}},
-		{"longer than its operator keeps", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
-		{"the same, under a false name", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
-		{"observed", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
-		{"left out", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
-		{"one that does not read it", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Advisory: true, Mode: Enforce}},
+		{"a delay longer than max_delay", "CCBot/2.0", verify.Claimed, nil, time.Hour, nil, Rules{CrawlDelay: Rule{Interval: 30 * time.Second}, Mode: Enforce}},
+		{"a delay longer than the operator documents", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"the same delay for a spoofed client", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
+		{"observe", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
+		{"ignore_crawl_delay", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
+		{"a crawler that ignores Crawl-delay", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Advisory: true, Mode: Enforce}},
 		{"a search engine", "bingbot/2.0", verify.Verified, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
 		{"a search engine, enforced", "bingbot/2.0", verify.Verified, func(s *Settings) { s.Search = true }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: SlowSearch}},
-		{"under the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
+		{"a spoofed client with the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
 		{"a limit", "Googlebot/2.1", verify.Claimed, func(s *Settings) { s.Search = true }, 0, &limits[0], Rules{Configured: limits[0].Rule, Advisory: true, Mode: SlowSearch}},
 	} {
 		s := Default
@@ -82,7 +82,7 @@ func TestSettingsRules(t *testing.T) {
 	}
 }
 
-// TestQuota has quotas that say the same as the interval, in whole seconds.
+// TestQuota checks that quotas equal their interval, in whole seconds.
 func TestQuota(t *testing.T) {
 	for interval, want := range map[time.Duration]struct {
 		requests int

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxShared bounds the crawlers whose counts an instance exports, and those that it imports
-	// from each other instance.
+	// maxShared is the maximum number of crawlers whose counts an instance exports, or imports from
+	// each other instance.
 	maxShared = 2 * maxCrawlers
-	// maxPeers bounds the instances whose counts are imported.
+	// maxPeers is the maximum number of instances whose counts are imported.
 	maxPeers = 256
 	// ShareInterval is the time between two exports, and between two imports.
 	ShareInterval = 15 * time.Second
 	// peerLifetime is the time for which imported counts apply.
 	peerLifetime = 4 * ShareInterval
-	// maxCountAge is the maximum age of counts at import: the time between two imports, and the
-	// same time for a slow storage.
+	// maxCountAge is the maximum age of counts at import. It allows for the interval between two
+	// imports and for a storage that is slow by one interval.
 	maxCountAge = 2 * ShareInterval
 )
 
-// errInvalidCounts means that stored data is not the output of [Budgets.Export].
+// errInvalidCounts is the error for stored data that is not from [Budgets.Export].
 var errInvalidCounts = errors.New("invalid request counts")
 
 // countsJSON is the stored form of an instance's request counts.
@@ -39,8 +39,8 @@ type countsJSON struct {
 	Requests map[string]int `json:"requests"` // in the last window, by sharedWindowID in hexadecimal
 }
 
-// peers are the other instances that share a site. With the zero value, a budget counts the
-// requests of this instance only.
+// peers are the other instances of a site. With the zero value, a budget counts the requests of
+// this instance only.
 type peers struct {
 	sharing          atomic.Bool
 	mu               sync.Mutex
@@ -63,8 +63,8 @@ type peer struct {
 	requests    map[uint64]int
 }
 
-// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule. It
-// returns 0 for budgets that are not shared.
+// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule.
+// sharedIDOf returns 0 for budgets that are not shared.
 func sharedIDOf(client *Client, limit Rule) uint64 {
 	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
@@ -74,8 +74,9 @@ func sharedIDOf(client *Client, limit Rule) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// sharedWindowID returns the ID of the budget and the length of its window. While instances reload
-// one after the other, an instance does not take the count of an hour for the count of a minute.
+// sharedWindowID returns the ID of the budget and the length of its window. The length prevents
+// confusion during a reload: instances reload one after the other, and the count of an hour is not
+// the count of a minute.
 func (b *budget) sharedWindowID() uint64 {
 	return mix(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
 }
@@ -98,8 +99,8 @@ func (p *peers) dropEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
-// Share sets whether other instances exist. With other instances, call Share regularly, since it
-// also drops the counts of instances that no longer export.
+// Share sets whether other instances exist. With other instances, call Share regularly. Share also
+// drops the counts of instances that stopped exporting.
 func (b *Budgets) Share(at time.Time, others bool) {
 	before := b.peers.sharing.Swap(others)
 	switch {
@@ -115,7 +116,7 @@ func (b *Budgets) Share(at time.Time, others bool) {
 }
 
 // Export returns the number of requests of each crawler to this instance in the last window, for
-// [Budgets.Import]. It returns nil if there were none.
+// [Budgets.Import]. Export returns nil without requests.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := countsJSON{Saved: at, Requests: make(map[string]int)}
@@ -133,16 +134,16 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Import adds the counts of another instance. They apply for a minute after their last change, so
-// that the counts of an instance that has ended expire whatever its clock says. Import returns an
-// error and changes nothing if data is not the output of [Budgets.Export].
+// Import adds the counts of another instance. The counts apply for a minute after their last
+// change. So the counts of a stopped instance expire even if its clock is wrong. Import returns an
+// error and changes nothing if data is not from [Budgets.Export].
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c countsJSON
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("%w: %w", errInvalidCounts, err)
 	}
 	if len(c.Requests) > maxShared {
-		return fmt.Errorf("%w: there are %d, and at most %d", errInvalidCounts, len(c.Requests), maxShared)
+		return fmt.Errorf("%w: %d counts, more than %d", errInvalidCounts, len(c.Requests), maxShared)
 	}
 	requests := make(map[uint64]int, len(c.Requests))
 	for text, n := range c.Requests {
@@ -174,8 +175,8 @@ func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64
 	}
 }
 
-// updateBudgets sets the requests to other instances in each budget. It drops instances whose counts
-// did not change within peerLifetime.
+// updateBudgets sets the requests to other instances in each budget. updateBudgets drops instances
+// whose counts did not change within peerLifetime.
 func (b *Budgets) updateBudgets(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
@@ -206,9 +207,9 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	}
 }
 
-// countedSpan returns the time that the counts of all instances cover: the window of this instance,
-// and the time since the windows of the others ended. A crawler may have changed from another
-// instance to this one, so that both counted its requests.
+// countedSpan returns the time that the counts of all instances cover. This is the window of this
+// instance plus the age of the other counts. A crawler may have moved from another instance to this
+// one, so that both instances counted its requests.
 func (b *budget) countedSpan(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherUntil.Load()))
 }
@@ -221,9 +222,9 @@ func (r Rule) maxIn(in time.Duration) int {
 	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
-// ownPart returns the rule for this instance. Its share of the allowed requests is its share of the
-// crawler's requests. A burst is not divided. The interval grows to most at the longest, since the
-// counts of other instances are outdated after that time.
+// ownPart returns the part of the rule for this instance, in proportion to its part of the
+// crawler's requests. The burst is not divided. The interval is at most most, because the counts of
+// other instances expire after that time.
 func (r Rule) ownPart(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// late is some instances that hear of each other's counts later than these were made, as by
-// a storage that each writes and each reads every 15 seconds.
-type late struct {
+// lateCluster is a cluster whose instances import counts one sync later, as with a storage that
+// each instance writes and reads every 15 seconds.
+type lateCluster struct {
 	*cluster
-	told [][]byte // by each the last time
+	lastExports [][]byte // last export of each instance
 }
 
-// sync has each hear what the others told the last time, and then tell what it counts.
-func (l *late) sync(t *testing.T, passed time.Duration) {
-	for i, to := range l.all {
-		for j, data := range l.told {
+// sync imports the previous exports into each instance, then exports again.
+func (l *lateCluster) sync(t *testing.T, passed time.Duration) {
+	for i, to := range l.instances {
+		for j, data := range l.lastExports {
 			if j != i && data != nil && l.up[i] {
 				if err := to.Import(fmt.Sprint(j), data, l.at(i, passed)); err != nil {
 					t.Fatal(err)
@@ -25,7 +25,7 @@ func (l *late) sync(t *testing.T, passed time.Duration) {
 		}
 		to.Share(l.at(i, passed), true)
 	}
-	for i, from := range l.all {
+	for i, from := range l.instances {
 		if !l.up[i] {
 			continue
 		}
@@ -34,15 +34,15 @@ func (l *late) sync(t *testing.T, passed time.Duration) {
 			t.Fatal(err)
 		}
 		if data != nil {
-			l.told[i] = data
+			l.lastExports[i] = data
 		}
 	}
 }
 
-// TestMovesWhileCountsAreLate has a crawler keep exactly to what is asked while all its
-// requests come to another instance from some moment on, also since the one before has
-// ended: what that one counted last is then known for a minute more. It is never too fast.
-func TestMovesWhileCountsAreLate(t *testing.T) {
+// TestMoveToAnotherInstance moves a compliant crawler to another instance, also because its
+// instance stopped. The last counts of that instance apply for one more minute. No request is over
+// the rate.
+func TestMoveToAnotherInstance(t *testing.T) {
 	const moves = 20 * time.Minute
 	for _, window := range []time.Duration{time.Minute, 5 * time.Minute} {
 		for name, rules := range map[string]*Rules{
@@ -53,7 +53,7 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 			"Crawl-delay, over": {CrawlDelay: Rule{time.Second, 10}, Tolerance: 1.1, Window: window},
 		} {
 			for _, ends := range []bool{false, true} {
-				c := &late{newCluster(2), make([][]byte, 2)}
+				c := &lateCluster{newCluster(2), make([][]byte, 2)}
 				refused, asked, synced := 0, 0, time.Duration(0)
 				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.Configured.Interval, rules.CrawlDelay.Interval) {
 					for ; synced <= now; synced += 15 * time.Second {
@@ -63,22 +63,22 @@ func TestMovesWhileCountsAreLate(t *testing.T) {
 					if now >= moves {
 						i, c.up[0] = 1, !ends
 					}
-					if asked++; c.all[i].Spend(c.at(i, now), &verified, rules).Over {
+					if asked++; c.instances[i].Spend(c.at(i, now), &verified, rules).Over {
 						refused++
 					}
 				}
 				if refused > 0 {
-					t.Errorf("%s in %v, the other ends: %t: %d of %d are one too many", name, window, ends, refused, asked)
+					t.Errorf("%s in %v, first instance stops: %t: %d of %d requests are over the rate", name, window, ends, refused, asked)
 				}
 			}
 		}
 	}
 }
 
-// TestOtherWindows has one instance count in a window of an hour, as both did before a change
-// of the configuration that the other has loaded already, while a crawler asks both in turn as
-// often as a limit allows: what was counted in another window is not held against it.
-func TestOtherWindows(t *testing.T) {
+// TestDifferentWindows lets a compliant crawler alternate between two instances. One instance has
+// loaded a configuration with a shorter window. Counts of a different window do not affect a
+// verdict.
+func TestDifferentWindows(t *testing.T) {
 	rules := [...]*Rules{
 		{Configured: Rule{time.Second, 10}, Window: time.Hour},
 		{Configured: Rule{time.Second, 10}, Window: time.Hour},
@@ -94,37 +94,37 @@ func TestOtherWindows(t *testing.T) {
 		if asked == 1207 || asked == 2405 { // between two syncs
 			rules[asked/2400] = &Rules{Configured: Rule{time.Second, 10}, Window: time.Minute}
 		}
-		if c.all[i].Spend(c.at(i, now), &verified, rules[i]).Over {
+		if c.instances[i].Spend(c.at(i, now), &verified, rules[i]).Over {
 			refused++
 		}
 	}
 	if refused > 0 {
-		t.Errorf("%d are one too many", refused)
+		t.Errorf("%d requests are over the rate", refused)
 	}
 	for now := time.Hour; now < time.Hour+20*time.Minute; now += 15 * time.Second {
 		for i := range 2 {
 			for range 30 {
-				c.all[i].Spend(c.at(i, now), &verified, rules[i])
+				c.instances[i].Spend(c.at(i, now), &verified, rules[i])
 			}
 		}
 		c.sync(t, now)
 	}
-	for i, b := range c.all {
+	for i, b := range c.instances {
 		if b.peers.sharedBudgets[0].otherRequests.Load() == 0 {
-			t.Errorf("instance %d hears nothing of the other, which counts in the same window by now", i)
+			t.Errorf("instance %d ignores the counts of the other instance with the same window", i)
 		}
 	}
 }
 
-// TestPollingCountsLittle has two networks poll one instance by a name, far too fast, also
-// while one of them holds the only place that it may: the other instance hears of no more
-// than each may ask alone, so that who asks there is not slowed for them.
-func TestPollingCountsLittle(t *testing.T) {
+// TestPollingNetworks lets two networks poll one instance far too fast under one name, also while
+// one of them uses its only slot. The other instance imports no more requests than each network may
+// send. So a client with that name is not slowed at the other instance.
+func TestPollingNetworks(t *testing.T) {
 	for _, concurrent := range []int{0, 2} {
 		rules := &Rules{Configured: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
 		c := newCluster(2)
-		if place := c.all[0].Spend(c.at(0, 0), claimed.from(1), rules).Slot; (place != nil) != (concurrent > 0) {
-			t.Fatal("it holds no place")
+		if slot := c.instances[0].Spend(c.at(0, 0), claimed.from(1), rules).Slot; (slot != nil) != (concurrent > 0) {
+			t.Fatal("unexpected slot")
 		}
 		refused, synced := 0, time.Duration(0)
 		for tick := range 100 * 300 {
@@ -132,26 +132,26 @@ func TestPollingCountsLittle(t *testing.T) {
 			for ; synced <= now; synced += 15 * time.Second {
 				c.sync(t, synced)
 			}
-			leave(c.all[0].Spend(c.at(0, now), claimed.from(1+tick%2), rules))
+			release(c.instances[0].Spend(c.at(0, now), claimed.from(1+tick%2), rules))
 			if tick%200 != 0 {
 				continue
 			}
-			pace := c.all[1].Spend(c.at(1, now), claimed.from(3), rules)
-			if leave(pace); pace.Over {
+			pace := c.instances[1].Spend(c.at(1, now), claimed.from(3), rules)
+			if release(pace); pace.Over {
 				refused++
 			}
 		}
-		if others := c.all[1].peers.sharedBudgets[0].otherRequests.Load(); others == 0 || others > 3*(300+10) {
-			t.Errorf("%d places: the other instance hears of %d requests", concurrent, others)
+		if others := c.instances[1].peers.sharedBudgets[0].otherRequests.Load(); others == 0 || others > 3*(300+10) {
+			t.Errorf("%d concurrent: the other instance imports %d requests", concurrent, others)
 		}
 		if refused > 150*4/5 {
-			t.Errorf("%d places: of 150 requests there %d are one too many", concurrent, refused)
+			t.Errorf("%d concurrent: %d of 150 requests to the other instance are over the rate", concurrent, refused)
 		}
 	}
 }
 
-// leave gives the place of a request back, if it has taken one.
-func leave(p Pace) {
+// release releases the slot of a request, if any.
+func release(p Pace) {
 	if p.Slot != nil {
 		p.Slot.Release()
 	}

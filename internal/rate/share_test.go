@@ -12,18 +12,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// cluster is some instances that share a site, each with a clock that is an hour later
-// than that of the one before.
+// cluster is a set of instances that share a site. The clock of each instance is an hour ahead of
+// the previous one.
 type cluster struct {
-	all []*Budgets
-	up  []bool
+	instances []*Budgets
+	up        []bool
 }
 
 func newCluster(n int) *cluster {
 	c := new(cluster)
 	for i := range n {
-		c.all, c.up = append(c.all, NewBudgets(c.at(i, 0))), append(c.up, true)
-		c.all[i].Share(c.at(i, 0), n > 1)
+		c.instances, c.up = append(c.instances, NewBudgets(c.at(i, 0))), append(c.up, true)
+		c.instances[i].Share(c.at(i, 0), n > 1)
 	}
 	return c
 }
@@ -32,14 +32,14 @@ func (c *cluster) at(i int, passed time.Duration) time.Time {
 	return start.Add(time.Duration(i)*time.Hour + passed)
 }
 
-// sync has each tell the others what it has counted, as a storage does that they share.
+// sync exports the counts of each instance and imports them into the others.
 func (c *cluster) sync(t *testing.T, passed time.Duration) {
-	for i, from := range c.all {
+	for i, from := range c.instances {
 		data, err := from.Export(c.at(i, passed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, to := range c.all {
+		for j, to := range c.instances {
 			if j != i && c.up[i] && c.up[j] && data != nil {
 				if err := to.Import(fmt.Sprint(i), data, c.at(j, passed)); err != nil {
 					t.Fatal(err)
@@ -47,13 +47,13 @@ func (c *cluster) sync(t *testing.T, passed time.Duration) {
 			}
 		}
 	}
-	for i, b := range c.all {
-		b.Share(c.at(i, passed), len(c.all) > 1)
+	for i, b := range c.instances {
+		b.Share(c.at(i, passed), len(c.instances) > 1)
 	}
 }
 
-// run has a crawler ask, each time the instance that route says, and returns how many
-// passed in the last part of that time.
+// run sends requests of a client. route returns the instance for each request. run returns the
+// numbers of passed and sent requests in the last part of the time.
 func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.Duration, step func() time.Duration, route func() int, last time.Duration) (passed, asked int) {
 	synced := from
 	for now := from; now < to; now += step() {
@@ -61,7 +61,7 @@ func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.
 			c.sync(t, synced)
 		}
 		i := route()
-		over := c.all[i].Spend(c.at(i, now), client.from(i), rules).Over
+		over := c.instances[i].Spend(c.at(i, now), client.from(i), rules).Over
 		if now >= to-last {
 			asked++
 			if !over {
@@ -72,9 +72,9 @@ func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.
 	return passed, asked
 }
 
-// TestInstancesShareWhatIsAllowed has several instances, whose clocks are hours apart,
-// let pass what one would, however the requests of a greedy crawler are spread.
-func TestInstancesShareWhatIsAllowed(t *testing.T) {
+// TestInstancesShareRate checks that several instances together allow the rate of one instance,
+// with different clocks and different distributions of the requests.
+func TestInstancesShareRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	limit := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
 	for n := 1; n <= 3; n++ {
@@ -84,50 +84,50 @@ func TestInstancesShareWhatIsAllowed(t *testing.T) {
 			"to one":     func() int { return n - 1 },
 			"two by two": func() func() int { i := 0; return func() int { i++; return i / 2 % n } }(),
 		} {
-			for what, rules := range map[string]*Rules{"Crawl-delay": asking(5 * time.Second), "limit": limit} {
+			for what, rules := range map[string]*Rules{"Crawl-delay": delayRules(5 * time.Second), "limit": limit} {
 				client := map[bool]*Client{true: &verified, false: &claimed}[what == "limit"]
 				c := newCluster(n)
 				const last = 20 * time.Minute
 				passed, _ := c.run(t, client, rules, 0, 30*time.Minute, func() time.Duration { return 400 * time.Millisecond }, route, last)
 				want := float64(last) / float64(max(rules.CrawlDelay.Interval, rules.Configured.Interval))
 				if got := float64(passed) / want; got < 0.8 || got > 1.2 {
-					t.Errorf("%d instances, %s, %s, %v: %.2f of what is allowed passed", n, name, what, client.Identity, got)
+					t.Errorf("%d instances, %s, %s, %v: %.2f times the allowed requests passed", n, name, what, client.Identity, got)
 				}
 			}
 		}
 	}
 }
 
-// TestObedientAtSeveralInstances keeps a delay as Bing does while each request reaches
-// another instance: it is never too fast.
-func TestObedientAtSeveralInstances(t *testing.T) {
+// TestBingAtSeveralInstances sends one request at a random time in each window of the delay, to
+// random instances. No request is over the rate.
+func TestBingAtSeveralInstances(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, delay := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second} {
 		c := newCluster(3)
 		begin := time.Duration(0)
 		slot := time.Duration(0)
-		step := func() time.Duration { // from one place in a window to one in the next
-			before := begin
+		step := func() time.Duration { // time from the request in one window to the request in the next
+			previous := begin
 			slot += delay
 			begin = slot + time.Duration(random.Int64N(int64(delay)))
-			return begin - before
+			return begin - previous
 		}
 		const long = time.Hour
-		if passed, asked := c.run(t, &verified, asking(delay), 0, long, step, func() int { return random.IntN(3) }, long); passed != asked || asked == 0 {
-			t.Errorf("a delay of %v: %d of %d passed", delay, passed, asked)
+		if passed, asked := c.run(t, &verified, delayRules(delay), 0, long, step, func() int { return random.IntN(3) }, long); passed != asked || asked == 0 {
+			t.Errorf("delay %v: %d of %d passed", delay, passed, asked)
 		}
 	}
 }
 
-// TestWithinALimitAtSeveralInstances asks as often as an owner's limit allows, a burst first,
-// whichever instance that reaches: it is never too fast, nor is it after another one has
-// asked a little by the same name.
-func TestWithinALimitAtSeveralInstances(t *testing.T) {
+// TestCompliantAtSeveralInstances sends a burst and then requests at the interval of a limit, to
+// different instances. No request is over the rate, also if another network sends a few requests
+// with the same name.
+func TestCompliantAtSeveralInstances(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, limit := range []Rule{{time.Second, 5}, {3 * time.Second, 4}, {5 * time.Minute, 3}} {
 		for name, route := range map[string]func(asked int) int{
 			"in turn":     func(asked int) int { return asked % 3 },
-			"by chance":   func(int) int { return random.IntN(3) },
+			"at random":   func(int) int { return random.IntN(3) },
 			"for a while": func(asked int) int { return asked / 40 % 3 },
 			"moved once":  func(asked int) int { return min(1, asked/150) },
 		} {
@@ -140,14 +140,14 @@ func TestWithinALimitAtSeveralInstances(t *testing.T) {
 			}
 			to := 300 * limit.Interval
 			rules := &Rules{Configured: limit, Window: 5 * time.Minute}
-			if passed, all := c.run(t, &claimed, rules, 0, to, step, func() int { return route(asked) }, to); passed != all || all < 300 {
-				t.Errorf("%v, %s: %d of %d passed", limit, name, passed, all)
+			if passed, sent := c.run(t, &claimed, rules, 0, to, step, func() int { return route(asked) }, to); passed != sent || sent < 300 {
+				t.Errorf("%v, %s: %d of %d passed", limit, name, passed, sent)
 			}
 		}
 	}
 }
 
-// live returns how many others tell what they count.
+// live returns the number of instances whose counts apply.
 func live(b *Budgets) (n int) {
 	for _, p := range b.peers.byInstance {
 		if p.hasChanged {
@@ -157,45 +157,45 @@ func live(b *Budgets) (n int) {
 	return n
 }
 
-// TestInstanceThatEnds leaves all that is allowed to the others within two minutes, and
-// counts nothing that one has left behind.
-func TestInstanceThatEnds(t *testing.T) {
+// TestStoppedInstance stops an instance. The other instances use the whole rate within two minutes,
+// and ignore the stored counts of the stopped instance.
+func TestStoppedInstance(t *testing.T) {
 	rules := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	c := newCluster(2)
 	quick := func() time.Duration { return 100 * time.Millisecond }
 	turn := 0
 	c.run(t, &verified, rules, 0, 20*time.Minute, quick, func() int { turn++; return turn % 2 }, time.Minute)
-	if n := live(c.all[0]); n != 1 {
-		t.Fatalf("%d others, want 1", n)
+	if n := live(c.instances[0]); n != 1 {
+		t.Fatalf("%d live instances, want 1", n)
 	}
-	left, err := c.all[1].Export(c.at(1, 20*time.Minute))
-	if err != nil || left == nil {
-		t.Fatal("nothing was counted", err)
+	exported, err := c.instances[1].Export(c.at(1, 20*time.Minute))
+	if err != nil || exported == nil {
+		t.Fatal("the instance exports no counts", err)
 	}
 	c.up[1] = false
 	passed, _ := c.run(t, &verified, rules, 20*time.Minute, 27*time.Minute, quick, func() int { return 0 }, 5*time.Minute)
 	if passed < 280 || passed > 320 {
-		t.Errorf("%d passed in the last five minutes of which 300 may", passed)
+		t.Errorf("%d requests passed in the last five minutes, want about 300", passed)
 	}
-	if n := live(c.all[0]); n != 0 {
-		t.Errorf("%d others, want none", n)
+	if n := live(c.instances[0]); n != 0 {
+		t.Errorf("%d live instances, want none", n)
 	}
-	alone := NewBudgets(start)
-	alone.Share(start, true)
-	alone.Spend(start, &verified, rules)
-	for i := range 4 { // what is read again says nothing new
+	other := NewBudgets(start)
+	other.Share(start, true)
+	other.Spend(start, &verified, rules)
+	for i := range 4 { // repeated imports of unchanged counts
 		at := start.Add(time.Duration(i) * 15 * time.Second)
-		if err := alone.Import("1", left, at); err != nil {
+		if err := other.Import("1", exported, at); err != nil {
 			t.Fatal(err)
 		}
-		if n := live(alone); n != 0 {
-			t.Errorf("%d others live, want none", n)
+		if n := live(other); n != 0 {
+			t.Errorf("%d live instances, want none", n)
 		}
 	}
 }
 
-// TestImportRefuses what are no counts, and takes in no more than it has room for.
-func TestImportRefuses(t *testing.T) {
+// TestImportErrors checks invalid imports and the bound on instances.
+func TestImportErrors(t *testing.T) {
 	b := NewBudgets(start)
 	b.Share(start, true)
 	many := make([]string, 0, maxShared+1)
@@ -216,53 +216,52 @@ func TestImportRefuses(t *testing.T) {
 		}
 	}
 	if len(b.peers.byInstance) != maxPeers {
-		t.Errorf("%d others are known, want %d", len(b.peers.byInstance), maxPeers)
+		t.Errorf("%d instances are known, want %d", len(b.peers.byInstance), maxPeers)
 	}
 }
 
-// TestNothingIsToldAlone keeps what one instance counts to itself, and what nobody else
-// can have: what impostors and clients invent.
-func TestNothingIsToldAlone(t *testing.T) {
-	rules := asking(time.Second)
+// TestExport checks that one instance alone exports nothing, and that budgets of impostors and
+// invented hosts are not exported.
+func TestExport(t *testing.T) {
+	rules := delayRules(time.Second)
 	b := NewBudgets(start)
 	b.Spend(start, &verified, rules)
 	if data, err := b.Export(start); data != nil || err != nil {
-		t.Errorf("alone it tells %s, %v", data, err)
+		t.Errorf("exported without other instances: %s, %v", data, err)
 	}
 	b.Share(start, true)
-	for _, who := range []Client{{Site: shop}, {Site: shop, Token: "bingbot", UnknownHost: true, Identity: verified.Identity}} {
-		b.Spend(start, who.from(1), rules)
+	for _, client := range []Client{{Site: shop}, {Site: shop, Token: "bingbot", UnknownHost: true, Identity: verified.Identity}} {
+		b.Spend(start, client.from(1), rules)
 	}
 	if data, err := b.Export(start); data != nil || err != nil {
-		t.Errorf("it tells %s, %v", data, err)
+		t.Errorf("exported: %s, %v", data, err)
 	}
 	b.Spend(start, &verified, rules)
 	if data, err := b.Export(start); !strings.Contains(string(data), `":2}`) || err != nil {
-		t.Errorf("it tells %s, %v, want what it has counted since it shares, and before", data, err)
+		t.Errorf("exported: %s, %v, want the counts before and after Share", data, err)
 	}
 	if data, err := b.Export(start.Add(time.Hour)); data != nil || err != nil {
-		t.Errorf("an hour later it tells %s, %v", data, err)
+		t.Errorf("exported an hour later: %s, %v", data, err)
 	}
 	if n := testing.AllocsPerRun(100, func() { b.Spend(start, &verified, rules) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-// TestPutOutBudgetsAreNotShared bounds those that others are told of, however many
-// crawlers come and go.
-func TestPutOutBudgetsAreNotShared(t *testing.T) {
+// TestEvictedBudgetsAreNotExported checks that the number of exported budgets stays bounded.
+func TestEvictedBudgetsAreNotExported(t *testing.T) {
 	b := NewBudgets(start)
 	b.Share(start, true)
 	rules := &Rules{CrawlDelay: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
 	for n := range 3 * maxCrawlers {
-		who := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
-		b.Spend(start, &who, rules)
+		client := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
+		b.Spend(start, &client, rules)
 	}
 	data, err := b.Export(start)
 	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {
-		t.Errorf("others are told of %d crawlers, where there are budgets for %d: %v", n, maxCrawlers, err)
+		t.Errorf("%d crawlers are exported, at most %d have budgets: %v", n, maxCrawlers, err)
 	}
 	if n := len(b.peers.sharedBudgets); n > maxCrawlers {
-		t.Errorf("%d are remembered", n)
+		t.Errorf("%d budgets are shared", n)
 	}
 }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// A search engine that is answered 429 for days takes pages out of its index, so it is
-// slowed seldom, and not for long.
+// A search engine that receives 429 responses for days removes pages from its index. So only few of
+// its requests are slowed, and for a limited time.
 const (
-	slowingWindow = 24 * time.Hour // over which shares are counted, and how long slowing lasts at most
-	slowingShare  = 20             // of so many requests one may be slowed
-	slowingGap    = time.Hour      // in which none is one too many: what comes then is another slowing
+	slowingWindow = 24 * time.Hour // window for the share of slowed requests, and maximum duration of slowing
+	slowingShare  = 20             // one in this number of requests may be slowed
+	slowingGap    = time.Hour      // time without requests over the rate that ends slowing
 
-	// slowedMemory is for how long those that were slowed are counted: of it a window looks
-	// at a day and no less, of slowingDay at no more.
+	// slowedMemory is the length of the window for slowed requests. The sum over this window covers
+	// at least slowingWindow.
 	slowedMemory = slowingWindow * windowParts / (windowParts - 1)
 )
 
-// searchSlowing is how often a search engine was slowed. Several goroutines may use it at
-// once. The zero slowing has slowed nothing. Times are never 0.
+// searchSlowing is the slowing of a search engine. The zero value has slowed no request. Times are
+// never 0. It is safe for concurrent use.
 type searchSlowing struct {
-	requests, slowed window       // in slowingDay and slowedCounts
-	began, last      atomic.Int64 // when the first was slowed and the last was one too many, without a pause between
-	// ended is when a request was one too many last after slowing has ended by itself, 0
-	// while it has not.
+	requests, slowed window       // requests in slowingWindow, slowed requests in slowedMemory
+	began, last      atomic.Int64 // first slowed request, and last request over the rate, of the current slowing
+	// ended is the time of the last request over the rate after slowing reached its maximum
+	// duration. It is 0 otherwise.
 	ended atomic.Int64
 }
 
@@ -36,8 +36,8 @@ func (b *budget) searchSlowing() *searchSlowing {
 	return b.slowing.Load()
 }
 
-// shouldSlow counts a request, which is one too many or not, and tells whether it is to be
-// slowed. ended says that slowing has ended by itself just now.
+// shouldSlow counts a request and reports whether to slow it. over is true for a request over the
+// rate. ended is true if slowing just reached its maximum duration.
 func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bool) {
 	now = max(now, 1)
 	part := s.requests.add(now, slowingWindow)
@@ -52,7 +52,7 @@ func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bo
 		s.began.Store(0)
 		s.ended.Store(0)
 	}
-	last, began := time.Duration(s.last.Load()), time.Duration(s.began.Load()) // in this order: after a pause the latter goes first
+	last, began := time.Duration(s.last.Load()), time.Duration(s.began.Load()) // last is read first, because a pause resets began before last changes
 	if began != 0 && now-last > slowingGap {
 		began = 0
 		s.began.Store(0)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestSlowingBeginsAnewForAll has several requests at once be one too many after a pause:
-// what was before that is over for each of them.
-func TestSlowingBeginsAnewForAll(t *testing.T) {
+// TestSlowingAfterPauseIsConcurrent sends concurrent requests over the rate after a pause. For all
+// of them a new slowing begins.
+func TestSlowingAfterPauseIsConcurrent(t *testing.T) {
 	for range 3000 {
 		var s searchSlowing
 		for range 100 {
@@ -20,17 +20,17 @@ func TestSlowingBeginsAnewForAll(t *testing.T) {
 			s.shouldSlow(later, false)
 		}
 		begin := make(chan struct{})
-		var all sync.WaitGroup
+		var group sync.WaitGroup
 		for range 4 {
-			all.Go(func() {
+			group.Go(func() {
 				<-begin
 				if _, ended := s.shouldSlow(later, true); ended {
-					t.Error("it has ended though it has just begun")
+					t.Error("the new slowing has already ended")
 				}
 			})
 		}
 		close(begin)
-		all.Wait()
+		group.Wait()
 		if t.Failed() {
 			return
 		}

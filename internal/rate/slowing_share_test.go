@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// TestOneInTwentyOfADay has search engines ask by chance, a lot and then little, and remembers
-// when: of the requests in the 24 hours before each that is slowed no more than one in twenty is.
-func TestOneInTwentyOfADay(t *testing.T) {
+// TestOneInTwentyPerDay sends requests of search engines at random rates. In the 24 hours before
+// each slowed request, at most one in twenty requests was slowed.
+func TestOneInTwentyPerDay(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		var s searchSlowing
-		var asked, slowed []time.Duration
+		var requests, slowed []time.Duration
 		since := func(times []time.Duration, from time.Duration) (n int) {
 			for _, at := range times {
 				if at > from {
@@ -28,16 +28,16 @@ func TestOneInTwentyOfADay(t *testing.T) {
 			}
 			now += time.Duration(random.Int64N(int64(mean)))
 			slow, _ := s.shouldSlow(now, over)
-			if asked = append(asked, now); !slow {
+			if requests = append(requests, now); !slow {
 				continue
 			}
 			slowed = append(slowed, now)
-			if n, of := since(slowed, now-24*time.Hour), since(asked, now-24*time.Hour); n*20 > of {
-				t.Fatalf("seed %d after %v: %d of %d", seed, now, n, of)
+			if n, total := since(slowed, now-24*time.Hour), since(requests, now-24*time.Hour); n*20 > total {
+				t.Fatalf("seed %d after %v: %d of %d requests slowed", seed, now, n, total)
 			}
 		}
-		if len(slowed) == 0 && len(asked) > 1000 {
-			t.Errorf("seed %d: none of %d was slowed", seed, len(asked))
+		if len(slowed) == 0 && len(requests) > 1000 {
+			t.Errorf("seed %d: none of %d requests was slowed", seed, len(requests))
 		}
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// enforced returns the rules with which that is done about requests that are one too
-// many.
-func enforced(r *Rules, mode Mode) *Rules { r.Mode = mode; return r }
+// withMode sets the mode of rules.
+func withMode(r *Rules, mode Mode) *Rules { r.Mode = mode; return r }
 
-// TestSlowed slows what is one too many, but for what its operator does not read.
+// TestSlowed checks that requests over the rate are slowed, but not for a Crawl-delay that the
+// operator ignores.
 func TestSlowed(t *testing.T) {
 	limit := Rule{Interval: time.Minute, Burst: 2}
 	for _, tc := range []struct {
@@ -20,16 +20,16 @@ func TestSlowed(t *testing.T) {
 		who        Client
 		over, slow int // of 100 requests at once
 	}{
-		{"observed", *asking(10 * time.Second), verified, 55, 0},
-		{"a delay", *enforced(asking(10*time.Second), Enforce), verified, 55, 55},
-		{"a delay, by claim", *enforced(asking(10*time.Second), Enforce), claimed, 55, 55},
-		{"a delay, under a false name", *enforced(asking(10*time.Second), Enforce), Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, 55, 55},
-		{"a delay that is not read", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Advisory: true, Mode: Enforce}, verified, 55, 0},
+		{"observe", *delayRules(10 * time.Second), verified, 55, 0},
+		{"a delay", *withMode(delayRules(10*time.Second), Enforce), verified, 55, 55},
+		{"a delay for a claimed crawler", *withMode(delayRules(10*time.Second), Enforce), claimed, 55, 55},
+		{"a delay for a spoofed client", *withMode(delayRules(10*time.Second), Enforce), Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, 55, 55},
+		{"an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Advisory: true, Mode: Enforce}, verified, 55, 0},
 		{"a limit", Rules{Configured: limit, Mode: Enforce}, verified, 98, 98},
-		{"both", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Mode: Enforce}, verified, 98, 98},
-		{"a limit, and a delay that is not read", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Advisory: true, Mode: Enforce}, verified, 98, 98},
+		{"a delay and a limit", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Mode: Enforce}, verified, 98, 98},
+		{"a limit and an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Advisory: true, Mode: Enforce}, verified, 98, 98},
 		{"a search engine", Rules{Configured: limit, Mode: SlowSearch}, verified, 98, 5},
-		{"a search engine, by claim", Rules{Configured: limit, Mode: SlowSearch}, claimed, 98, 5},
+		{"a claimed search engine", Rules{Configured: limit, Mode: SlowSearch}, claimed, 98, 5},
 	} {
 		b, over, slow := NewBudgets(start), 0, 0
 		for range 100 {
@@ -50,19 +50,19 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
-// TestSearchIsSpared has a search engine ask five times as fast as it is asked to for
-// days, with a pause and without: no more than one in twenty is slowed in any 24 hours,
-// and nothing any more after a day without a pause.
-func TestSearchIsSpared(t *testing.T) {
-	rules := enforced(asking(10*time.Second), SlowSearch)
+// TestSlowingOfSearchEngines sends requests of a search engine at five times the rate for days,
+// with and without a daily pause. At most one in twenty requests in any 24 hours is slowed. After a
+// day without a pause no request is slowed.
+func TestSlowingOfSearchEngines(t *testing.T) {
+	rules := withMode(delayRules(10*time.Second), SlowSearch)
 	for _, tc := range []struct {
 		name  string
-		pause time.Duration // each day at noon
+		pause time.Duration // before midnight of each day
 		ends  time.Duration // 0 for never
 	}{
 		{"without a pause", 0, 24 * time.Hour},
-		{"with a short one", 30 * time.Minute, 24 * time.Hour},
-		{"with a long one", 90 * time.Minute, 0},
+		{"with a short pause", 30 * time.Minute, 24 * time.Hour},
+		{"with a long pause", 90 * time.Minute, 0},
 	} {
 		b, ends := NewBudgets(start), time.Duration(0)
 		hours := make([][2]int, 72)
@@ -76,12 +76,12 @@ func TestSearchIsSpared(t *testing.T) {
 			if p.Slowed {
 				hour[1]++
 				if ends > 0 {
-					t.Fatalf("%s: slowed after %v, and it had ended after %v", tc.name, at, ends)
+					t.Fatalf("%s: slowed after %v, although slowing ended after %v", tc.name, at, ends)
 				}
 			}
 			if p.SlowingEnded {
 				if ends > 0 {
-					t.Fatalf("%s: it ended twice", tc.name)
+					t.Fatalf("%s: slowing ended twice", tc.name)
 				}
 				ends = at
 			}
@@ -98,17 +98,17 @@ func TestSearchIsSpared(t *testing.T) {
 			}
 			total += slowed
 			if slowed*20 > asked {
-				t.Errorf("%s: from hour %d %d of %d were slowed", tc.name, from, slowed, asked)
+				t.Errorf("%s: in the day from hour %d, %d of %d requests were slowed", tc.name, from, slowed, asked)
 			}
 		}
 		if total == 0 {
-			t.Errorf("%s: nothing was slowed", tc.name)
+			t.Errorf("%s: no request was slowed", tc.name)
 		}
 	}
 }
 
-// TestSlowingBeginsAgain ends the slowing of a search engine, and has it be too fast
-// again after a day in which it was not.
+// TestSlowingBeginsAgain ends the slowing of a search engine. After a day within the rate, a new
+// slowing begins.
 func TestSlowingBeginsAgain(t *testing.T) {
 	var s searchSlowing
 	now := time.Hour
@@ -126,12 +126,12 @@ func TestSlowingBeginsAgain(t *testing.T) {
 		over  bool
 		slows bool
 	}{
-		{"a day", 25 * time.Hour, true, true},
-		{"two more", 48 * time.Hour, true, false},
-		{"half a day in which it is not", 12 * time.Hour, false, false},
-		{"too fast again", time.Hour, true, false},
-		{"a day in which it is not", 25 * time.Hour, false, false},
-		{"too fast again", 2 * time.Hour, true, true},
+		{"a day over the rate", 25 * time.Hour, true, true},
+		{"two more days", 48 * time.Hour, true, false},
+		{"half a day within the rate", 12 * time.Hour, false, false},
+		{"over the rate again", time.Hour, true, false},
+		{"a day within the rate", 25 * time.Hour, false, false},
+		{"over the rate again", 2 * time.Hour, true, true},
 	} {
 		if n := slowed(tc.long, tc.over); n > 0 != tc.slows {
 			t.Errorf("%s: %d slowed", tc.name, n)
@@ -139,9 +139,9 @@ func TestSlowingBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestSlowingOfASlowEngineEnds has an engine be too fast all the time with so few
-// requests that hours lie between those of them that may be slowed.
-func TestSlowingOfASlowEngineEnds(t *testing.T) {
+// TestSlowingOfSlowEngineEnds sends few requests of a search engine, all over the rate. Hours pass
+// between two slowed requests.
+func TestSlowingOfSlowEngineEnds(t *testing.T) {
 	var s searchSlowing
 	slowed, ends := 0, time.Duration(0)
 	for now := time.Hour; now < 100*time.Hour; now += 10 * time.Minute {
@@ -150,7 +150,7 @@ func TestSlowingOfASlowEngineEnds(t *testing.T) {
 			slowed++
 		}
 		if slow && ends > 0 {
-			t.Fatalf("slowed after %v, and it had ended after %v", now, ends)
+			t.Fatalf("slowed after %v, although slowing ended after %v", now, ends)
 		}
 		if ended {
 			ends = now
@@ -161,14 +161,14 @@ func TestSlowingOfASlowEngineEnds(t *testing.T) {
 	}
 }
 
-// TestImpostorsMoveNoShare has impostors in other networks use a search engine's name all
-// the time, and be too fast, while nobody can verify who has it: the engine gets no more
-// than one in twenty of its own requests answered 429.
-func TestImpostorsMoveNoShare(t *testing.T) {
+// TestImpostorsDoNotSlowSearchEngine sends requests over the rate under the name of a search engine
+// from other networks. No client is verified. At most one in twenty requests of the search engine
+// is slowed.
+func TestImpostorsDoNotSlowSearchEngine(t *testing.T) {
 	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: SlowSearch}
 	asked, slowed := 0, 0
 	for at := time.Duration(0); at < 12*time.Hour; at += time.Second {
-		flood := 1 // within what is asked, which leaves room for requests that are slowed
+		flood := 1 // within the rate, so that the share of slowed requests stays low
 		if at%time.Minute == 0 && at > 11*time.Hour {
 			flood = 60
 		}
@@ -185,6 +185,6 @@ func TestImpostorsMoveNoShare(t *testing.T) {
 		}
 	}
 	if asked == 0 || slowed*20 > asked {
-		t.Errorf("%d of %d were slowed", slowed, asked)
+		t.Errorf("%d of %d requests were slowed", slowed, asked)
 	}
 }

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// bucketSize is how many budgets share a bucket. When another comes, the least recently used of
-// these goes; one of which requests are under way goes only where all have some.
+// bucketSize is the number of budgets in a bucket. A new budget replaces the least recently used
+// budget of its bucket. A budget with running requests is replaced only if all budgets of the
+// bucket have running requests.
 const bucketSize = 8
 
-// bucket has the budgets of keys that fall together.
+// bucket contains the budgets of keys with the same hash.
 type bucket [bucketSize]atomic.Pointer[budget]
 
-// table keeps budgets by key, so many at most. Finding one that is there takes no
+// table maps keys to budgets. The number of budgets is bounded. Finding an existing budget takes no
 // lock and does not allocate.
 type table struct {
 	buckets []bucket // a power of two
 	mu      sync.Mutex
 }
 
-// newTable returns a table for at least so many budgets.
+// newTable returns a table for at least size budgets.
 func newTable(size int) *table {
 	buckets := 1
 	for buckets*bucketSize < size {
@@ -29,11 +30,10 @@ func newTable(size int) *table {
 	return &table{buckets: make([]bucket, buckets)}
 }
 
-// lastUsedStep is how exactly it is known when a budget was used: not each request
-// writes that.
+// lastUsedStep is the precision of the time of last use. It avoids a write for each request.
 const lastUsedStep = time.Second
 
-// find returns the budget of a key, a new one if it has none.
+// find returns the budget of a key. find adds a budget if the key has none.
 func (t *table) find(key uint64, now time.Duration) *budget {
 	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {
@@ -47,7 +47,7 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 	return t.add(p, key, now)
 }
 
-// contains reports whether a budget was not put out.
+// contains reports whether the table contains b, so b was not evicted.
 func (t *table) contains(b *budget) bool {
 	p := &t.buckets[b.key&uint64(len(t.buckets)-1)]
 	for i := range p {
@@ -58,7 +58,7 @@ func (t *table) contains(b *budget) bool {
 	return false
 }
 
-// evictedBefore reports whether one budget goes before another when there is no room.
+// evictedBefore reports whether b is evicted before other.
 func (b *budget) evictedBefore(other *budget) bool {
 	if busy, others := b.concurrent.inUse.Load() > 0, other.concurrent.inUse.Load() > 0; busy != others {
 		return others
@@ -66,7 +66,7 @@ func (b *budget) evictedBefore(other *budget) bool {
 	return b.lastUsed.Load() < other.lastUsed.Load()
 }
 
-// add gives a key a budget, instead of the one in its bucket that was used least recently.
+// add adds a budget for a key and replaces the least recently used budget of the bucket.
 func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +78,7 @@ func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 			break
 		}
 		if b.key == key {
-			return b // added meanwhile
+			return b // added by another goroutine
 		}
 		if b.evictedBefore(p[idlest].Load()) {
 			idlest = i
@@ -90,7 +90,7 @@ func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 	return b
 }
 
-// len returns how many budgets there are.
+// len returns the number of budgets.
 func (t *table) len() (n int) {
 	for i := range t.buckets {
 		for j := range t.buckets[i] {

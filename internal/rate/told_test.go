@@ -8,11 +8,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TestWhoWaitsAsToldPasses has clients ask under random rules, from several networks. Whoever is
-// one too many comes again when it was told to: that is none too many, if nobody else has
-// asked meanwhile.
-func TestWhoWaitsAsToldPasses(t *testing.T) {
-	told := 0
+// TestRequestAfterWaitPasses sends requests with random rules from several networks. A slowed
+// request that is repeated after Wait passes, if no other request comes first.
+func TestRequestAfterWaitPasses(t *testing.T) {
+	repeated := 0
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))
 		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Mode: Enforce}
@@ -23,17 +22,17 @@ func TestWhoWaitsAsToldPasses(t *testing.T) {
 			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		rules.Advisory = random.IntN(3) == 0
-		who := Client{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), RunByMany: random.IntN(5) == 0}
+		client := Client{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), RunByMany: random.IntN(5) == 0}
 		b, at, mean := NewBudgets(start), start, max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
 		networks := 1 + random.IntN(3)
 		for i := range 300 {
 			from := random.IntN(networks)
-			p := b.Spend(at, who.from(from), &rules)
+			p := b.Spend(at, client.from(from), &rules)
 			if p.Slowed && random.IntN(2) == 0 {
-				told++
+				repeated++
 				at = at.Add(p.Wait)
-				if again := b.Spend(at, who.from(from), &rules); again.Slowed {
-					t.Fatalf("seed %d, request %d, %v by %+v: %+v and then %+v", seed, i, who.Identity, rules, p, again)
+				if again := b.Spend(at, client.from(from), &rules); again.Slowed {
+					t.Fatalf("seed %d, request %d, %v by %+v: %+v and then %+v", seed, i, client.Identity, rules, p, again)
 				}
 			}
 			if random.IntN(3) > 0 {
@@ -41,7 +40,7 @@ func TestWhoWaitsAsToldPasses(t *testing.T) {
 			}
 		}
 	}
-	if told < 10_000 {
-		t.Errorf("%d were told to wait", told)
+	if repeated < 10_000 {
+		t.Errorf("%d requests were repeated", repeated)
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// windowParts is into how many parts a window is cut. The current part and those before it
-// are counted, so that between nine tenths of a window and a whole one is looked at:
-// nothing counts for longer than the rule says.
+// windowParts is the number of parts of a window. A sum covers the current part and the previous
+// parts, which is nine tenths of the window to a whole window. So a request never counts for longer
+// than the rule says.
 const windowParts = 10
 
-// window counts requests over the last time. Each part has a word: in its upper half
-// which part it is, in the lower one how many there were. Several goroutines may use
-// a window at once. The zero window has counted nothing.
+// window counts requests in a sliding window. Each part is a word with the number of the part in
+// its upper half and the count of requests in its lower half. The zero window has no requests. It
+// is safe for concurrent use.
 type window [windowParts]atomic.Uint64
 
-// partOf returns which part of a window of this length a time is in.
+// partOf returns the number of the part that contains now, in a window of the given length.
 func partOf(now, length time.Duration) uint64 {
 	return uint64(now) / uint64(max(length/windowParts, 1))
 }
 
-// add counts one now. It returns in which part that is.
+// add counts a request and returns the number of its part.
 func (w *window) add(now, length time.Duration) (part uint64) {
 	part = partOf(now, length)
 	word := &w[part%windowParts]
@@ -31,7 +31,7 @@ func (w *window) add(now, length time.Duration) (part uint64) {
 		case part:
 			next = old + 1
 		case part + windowParts:
-			return part // it comes late, and its part is gone
+			return part // the request is late, and its part was overwritten
 		}
 		if word.CompareAndSwap(old, next) {
 			return part
@@ -39,7 +39,7 @@ func (w *window) add(now, length time.Duration) (part uint64) {
 	}
 }
 
-// drop takes back one that was counted in a part, unless that is gone.
+// drop removes a request from a part, unless the part was overwritten.
 func (w *window) drop(part uint64) {
 	word := &w[part%windowParts]
 	for old := word.Load(); old>>32 == part && uint32(old) > 0; old = word.Load() {
@@ -49,7 +49,7 @@ func (w *window) drop(part uint64) {
 	}
 }
 
-// sum returns how many there are in a part and those before it.
+// sum returns the number of requests in a part and the previous parts of the window.
 func (w *window) sum(part uint64) (seen int) {
 	for i := range w {
 		if word := w[i].Load(); part-word>>32 < windowParts {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -30,7 +30,7 @@ type Settings struct {
 
 // Version is a fetched registry. It is immutable.
 type Version struct {
-	*edition.File
+	*registryfile.File
 	hash [sha256.Size]byte
 	data []byte
 }
@@ -62,7 +62,7 @@ type Feed struct {
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: edition.MaxBytes}.NewSource(s.Location, s.Now)
+	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 // and more than one, is an error. While a configuration is loaded, inUse is nil, so that the owner can use any valid
 // version.
 func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
-	e, err := edition.Parse(f.Name(), data)
+	e, err := registryfile.Parse(f.Name(), data)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func checkBrowsers(r *uaident.Registry) error {
 
 func (v *Version) checkPlausible(inUse *Version) error {
 	missing := 0
-	for _, change := range edition.Diff(inUse.Crawlers, v.Crawlers) {
-		if change.Kind == edition.Removed {
+	for _, change := range registryfile.Diff(inUse.Crawlers, v.Crawlers) {
+		if change.Kind == registryfile.Removed {
 			missing++
 		}
 	}
@@ -163,7 +163,7 @@ func (u feedUser) Replaced(previous, version *Version) {
 	if previous != nil {
 		crawlers = previous.Crawlers
 	}
-	changes := edition.Diff(crawlers, version.Crawlers)
+	changes := registryfile.Diff(crawlers, version.Crawlers)
 	u.Logger.Info("a new version of the registry is in use",
 		zap.String("registry", u.feed.Name()), zap.String("id", version.ID()), zap.Int("crawlers", len(version.Crawlers)), zap.Int("changes", len(changes)))
 	u.sendEvent("robots_registry_changed", map[string]any{"registry": u.feed.Name(), "id": version.ID(), "crawlers": len(version.Crawlers), "changes": len(changes)})

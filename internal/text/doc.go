@@ -1,3 +1,3 @@
-// Package text makes text that others wrote fit to be shown: safe in a line of
-// plain text or a terminal, and no longer than there is room for. It writes durations, too.
+// Package text prepares text from clients and files for output. The result is safe in a line of
+// plain text or a terminal, and has a maximum length. The package also formats durations.
 package text

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Duration writes a duration as people do in a configuration: 1m and not 1m0s, and whole days
-// from two on as 2d.
+// Duration formats a duration as in a configuration: 1m and not 1m0s. Two or more whole days are
+// written as 2d.
 func Duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day && d%day == 0 {
@@ -23,7 +23,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Span writes a duration in a sentence: 1 minute, 90 seconds, 24 hours.
+// Span formats a duration for a sentence: 1 minute, 90 seconds, 24 hours.
 func Span(d time.Duration) string {
 	for _, unit := range []struct {
 		name string

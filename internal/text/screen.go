@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal writes what people read. It breaks lines that are too wide between
-// words, and never in one. Escape sequences in what is written to it may only be
-// those of [Colorize]. It writes nothing before a line ends or Flush is called.
+// Terminal writes text for people. It breaks long lines between words, never inside a word. The
+// only escape sequences in its input are those of [Colorize]. Terminal writes a line when the line
+// ends or Flush is called.
 type Terminal struct {
 	out   *bufio.Writer
 	width int
 	color bool
-	line  []byte // that has begun
+	line  []byte // the unfinished line
 }
 
-// NewTerminal returns a Terminal that writes to w. The width is in columns, 0 for as
-// many as it takes; color says whether words may be coloured.
+// NewTerminal returns a Terminal that writes to w. width is the maximum line length in columns, or
+// 0 for no maximum. color allows colors.
 func NewTerminal(w io.Writer, width int, color bool) *Terminal {
 	return &Terminal{out: bufio.NewWriter(w), width: width, color: color}
 }
 
-// Width returns the width in columns, 0 for as many as it takes.
+// Width returns the maximum line length in columns, or 0 for no maximum.
 func (s *Terminal) Width() int { return s.width }
 
 // Write implements [io.Writer].
@@ -45,24 +45,24 @@ func (s *Terminal) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush writes what was not written yet.
+// Flush writes the unfinished line.
 func (s *Terminal) Flush() error {
 	if len(s.line) > 0 {
-		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // Flush says why it failed
+		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // the following Flush returns the error
 		s.line = s.line[:0]
 	}
 	return s.out.Flush()
 }
 
-// wrapLine breaks a line between words where it is wider than so many columns. What
-// follows is indented.
+// wrapLine breaks a line between words if the line has more than width columns. Continuation lines
+// are indented.
 func wrapLine(line string, width int) string {
 	if displayWidth(line) <= width {
 		return line
 	}
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	words := strings.Split(line[len(indent):], " ")
-	var folded, b strings.Builder // the lines that ended, and the last
+	var folded, b strings.Builder // finished lines, and the current line
 	b.WriteString(indent + words[0])
 	at := displayWidth(indent) + displayWidth(words[0])
 	for _, word := range words[1:] {
@@ -79,7 +79,7 @@ func wrapLine(line string, width int) string {
 	return folded.String() + b.String()
 }
 
-// displayWidth returns how wide a piece of a line is.
+// displayWidth returns the width of s in columns, without escape sequences.
 func displayWidth(s string) int {
 	n := utf8.RuneCountInString(s)
 	for rest := s; ; {
@@ -93,15 +93,15 @@ func displayWidth(s string) int {
 	}
 }
 
-// colors are of words that say how something stands.
+// colors maps a verdict, a severity or another state to an SGR color code.
 var colors = map[string]string{
 	"error": "31", "disallowed": "31", "spoofed": "31", "blocked": "31", "not ok": "31",
 	"warning": "33", "stale": "33", "logged": "33", "unknown": "33",
 	"allowed": "32", "verified": "32", "ok": "32", "opened": "32",
 }
 
-// Colorize colours a word that says how something stands, such as a verdict or a
-// severity, if w is a Terminal that shows colours.
+// Colorize returns word in its color if w is a Terminal with colors. Only words for states have a
+// color, such as verdicts and severities.
 func Colorize(w io.Writer, word string) string {
 	if s, ok := w.(*Terminal); ok && s.color && colors[word] != "" {
 		return "\x1b[" + colors[word] + "m" + word + "\x1b[m"

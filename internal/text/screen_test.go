@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestFold(t *testing.T) {
+func TestWrapLine(t *testing.T) {
 	for _, tc := range []struct {
 		line  string
 		width int
@@ -17,7 +17,7 @@ func TestFold(t *testing.T) {
 		{"abc de", 6, "abc de"},
 		{"abc def", 6, "abc\n  def"},
 		{"  abc def ghi", 9, "  abc def\n    ghi"},
-		{"abcdefghij k", 5, "abcdefghij\n  k"}, // no word is broken
+		{"abcdefghij k", 5, "abcdefghij\n  k"}, // words are not broken
 		{"日本 日本", 4, "日本\n  日本"},
 		{"\x1b[31merror\x1b[m: x", 8, "\x1b[31merror\x1b[m: x"},
 		{"a  b   c", 5, "a  b\n  c"},
@@ -28,13 +28,13 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestScreen writes the same whatever the pieces.
-func TestScreen(t *testing.T) {
-	const said, want = "one two three\nfour five\n\nsix seven eight", "one two\n  three\nfour\n  five\n\nsix\n  seven\n  eight"
-	for size := 1; size < len(said); size++ {
+// TestTerminal writes the same output for input in pieces of any size.
+func TestTerminal(t *testing.T) {
+	const input, want = "one two three\nfour five\n\nsix seven eight", "one two\n  three\nfour\n  five\n\nsix\n  seven\n  eight"
+	for size := 1; size < len(input); size++ {
 		var b strings.Builder
 		s := NewTerminal(&b, 8, false)
-		for rest := said; rest != ""; {
+		for rest := input; rest != ""; {
 			n, err := s.Write([]byte(rest[:min(size, len(rest))]))
 			if err != nil {
 				t.Fatal(err)
@@ -42,18 +42,18 @@ func TestScreen(t *testing.T) {
 			rest = rest[n:]
 		}
 		if err := s.Flush(); err != nil || b.String() != want {
-			t.Fatalf("by %d bytes: %q (%v), want %q", size, b.String(), err, want)
+			t.Fatalf("pieces of %d bytes: %q (%v), want %q", size, b.String(), err, want)
 		}
 	}
 	var plain strings.Builder
 	if Colorize(&plain, "error") != "error" || Colorize(NewTerminal(&plain, 0, false), "error") != "error" || Colorize(NewTerminal(&plain, 0, true), "page") != "page" {
-		t.Error("a colour where none is wanted")
+		t.Error("unexpected color")
 	}
 	closed, w := io.Pipe()
 	_ = closed.Close()
 	s := NewTerminal(w, 8, false)
 	_, _ = s.Write([]byte("one"))
 	if err := s.Flush(); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("an error that is not said: %v", err)
+		t.Errorf("Flush returns %v, want the write error", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// FoldSpelling drops what people write differently: case, and what parts words.
+// FoldSpelling removes differences of case and of word separators.
 func FoldSpelling(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_.!", r) {
@@ -18,14 +18,14 @@ func FoldSpelling(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ContainsFold reports whether a name is one of some but for case.
+// ContainsFold reports whether names contains name, ignoring case.
 func ContainsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// EditDistance returns how many bytes have to be put in, left out, replaced or swapped
-// with their neighbour to make b of a (the Damerau-Levenshtein distance in which no
-// part is edited twice); most if it is that many or more.
+// EditDistance returns the Damerau-Levenshtein distance between a and b in bytes, without editing a
+// substring twice (optimal string alignment). EditDistance returns limit if the distance is limit
+// or more.
 func EditDistance(a, b string, limit int) int {
 	var buffers [3][64]int // enough for most names
 	rows := [3][]int{}
@@ -59,8 +59,7 @@ func EditDistance(a, b string, limit int) int {
 	return min(limit, rows[(len(a)+1)%3][len(b)])
 }
 
-// IsTransposition reports whether two neighbours in a, and nothing else, have to change
-// places to make b of it.
+// IsTransposition reports whether swapping two adjacent bytes of a yields b.
 func IsTransposition(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -73,8 +72,8 @@ func IsTransposition(a, b string) bool {
 	return false
 }
 
-// ByteSet returns which bytes a name has, each as one of 32 bits, so that [MinEdits] can tell most
-// names that are far from each other without comparing them.
+// ByteSet returns the set of bytes in a name, mapped to 32 bits. [MinEdits] compares two sets to
+// skip most distant names without computing an edit distance.
 func ByteSet(name string) (bytes uint32) {
 	for i := range len(name) {
 		bytes |= 1 << (name[i] & 31)
@@ -82,15 +81,15 @@ func ByteSet(name string) (bytes uint32) {
 	return bytes
 }
 
-// MinEdits returns how many edits there are at least, as [EditDistance] counts them, between names
-// with these sets: one replaces a byte by another at most.
+// MinEdits returns a lower bound of the [EditDistance] between two names with these byte sets. One
+// edit replaces at most one byte by another.
 func MinEdits(a, b uint32) int { return (bits.OnesCount32(a^b) + 1) / 2 }
 
-// Nearest returns the word that a misspelt one is most likely meant to be, "" if none
-// is near. Short words are near to too many others.
+// Nearest returns the most similar word for a misspelt word, or "" if no word is similar. Short
+// words match only without edits, because they are similar to too many other words.
 func Nearest(misspelt string, words []string) string {
 	folded := FoldSpelling(misspelt)
-	maxEdits := min(3, (len(folded)+3)/4) // edits
+	maxEdits := min(3, (len(folded)+3)/4)
 	if len(folded) < 3 {
 		maxEdits = 0
 	}
@@ -103,8 +102,8 @@ func Nearest(misspelt string, words []string) string {
 	return best
 }
 
-// NearestFile returns the file beside one that is not there whose name is near, with the same
-// directory as is written, "" if there is none.
+// NearestFile returns the file with the most similar name in the directory of a missing file, or
+// "". The result has the same directory as path.
 func NearestFile(path string) string {
 	directory, name := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(directory + "."))

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestNearFile looks for the file that is meant by one that is not there.
-func TestNearFile(t *testing.T) {
+func TestNearestFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"robots.txt", "other"} {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {

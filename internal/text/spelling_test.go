@@ -11,35 +11,35 @@ func TestDistance(t *testing.T) {
 		most, want int
 	}{
 		{"googlebot", "googlebot", 3, 0},
-		{"googelbot", "googlebot", 3, 1}, // swapped
-		{"goglebot", "googlebot", 3, 1},  // left out
+		{"googelbot", "googlebot", 3, 1}, // swapped bytes
+		{"goglebot", "googlebot", 3, 1},  // missing byte
 		{"googlebott", "googlebot", 3, 1},
 		{"foogleb0t", "googlebot", 3, 2},
-		{"ca", "abc", 9, 3}, // no part is edited twice
+		{"ca", "abc", 9, 3}, // no substring is edited twice
 		{"gptbot", "bingbot", 3, 3},
-		{"googlebot", "bingbot", 2, 2}, // no further than that
+		{"googlebot", "bingbot", 2, 2}, // bounded by the limit
 		{"", "abc", 9, 3},
 		{"abc", "", 9, 3},
 		{"", "", 9, 0},
 	} {
 		if got := EditDistance(tc.a, tc.b, tc.most); got != tc.want {
-			t.Errorf("Distance(%q, %q, %d) = %d, want %d", tc.a, tc.b, tc.most, got, tc.want)
+			t.Errorf("EditDistance(%q, %q, %d) = %d, want %d", tc.a, tc.b, tc.most, got, tc.want)
 		}
 		if got := EditDistance(tc.b, tc.a, tc.most); got != tc.want {
-			t.Errorf("Distance(%q, %q, %d) = %d, want %d", tc.b, tc.a, tc.most, got, tc.want)
+			t.Errorf("EditDistance(%q, %q, %d) = %d, want %d", tc.b, tc.a, tc.most, got, tc.want)
 		}
 	}
 }
 
-func TestLetters(t *testing.T) {
+func TestFoldSpelling(t *testing.T) {
 	for name, want := range map[string]string{"ai-training": "aitraining", "Ai_Training": "aitraining", "Sogou web spider": "sogouwebspider", "Yahoo! Slurp": "yahooslurp", "": ""} {
 		if got := FoldSpelling(name); got != want {
-			t.Errorf("Letters(%q) = %q, want %q", name, got, want)
+			t.Errorf("FoldSpelling(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
 
-func TestSwapped(t *testing.T) {
+func TestIsTransposition(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		want bool
@@ -56,13 +56,13 @@ func TestSwapped(t *testing.T) {
 		{"", "", false},
 	} {
 		if got := IsTransposition(tc.a, tc.b); got != tc.want {
-			t.Errorf("Swapped(%q, %q) = %v, want %v", tc.a, tc.b, got, tc.want)
+			t.Errorf("IsTransposition(%q, %q) = %v, want %v", tc.a, tc.b, got, tc.want)
 		}
 	}
 }
 
-// TestEdits holds the bound to the distances of names that are edited at random.
-func TestEdits(t *testing.T) {
+// TestMinEdits checks the lower bound for randomly edited names.
+func TestMinEdits(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	far := 0
 	for range 10_000 {
@@ -76,13 +76,13 @@ func TestEdits(t *testing.T) {
 		}
 		least, d := MinEdits(ByteSet(string(a)), ByteSet(string(b))), EditDistance(string(a), string(b), 99)
 		if least > d {
-			t.Fatalf("%s and %s: at least %d edits, and the distance is %d", a, b, least, d)
+			t.Fatalf("%s and %s: MinEdits %d is greater than the distance %d", a, b, least, d)
 		}
 		if least > 1 {
 			far++
 		}
 	}
 	if far == 0 {
-		t.Error("the bound never tells anything")
+		t.Error("the bound is always below 2")
 	}
 }

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// ColumnKind says what stands in a column of a table.
+// ColumnKind defines how the cells of a column are shortened.
 type ColumnKind uint8
 
 const (
-	NameColumn    ColumnKind = iota // a name, a number: never broken, never cut
-	ListColumn                      // names with commas between them: broken behind a comma
+	NameColumn    ColumnKind = iota // a name or number, never broken or cut
+	ListColumn                      // names separated by commas, broken after a comma
 	ProseColumn                     // broken between words
-	LongColumn                      // a path, a rule: cut
-	VerdictColumn                   // as NameColumn; its first word is coloured, see [Colorize]
+	LongColumn                      // a path or rule, cut
+	VerdictColumn                   // like NameColumn, with the first word in color, see [Colorize]
 )
 
-// splitCell returns the pieces of a cell that are never broken, with what stands
-// between them.
+// splitCell returns the unbreakable pieces of a cell and their separator.
 func (k ColumnKind) splitCell(cell string) (words []string, between string) {
 	switch k {
 	case ListColumn:
@@ -34,9 +33,8 @@ type Column struct {
 	Kind  ColumnKind
 }
 
-// Table lays out rows in columns. On a [Terminal] it becomes as narrow as that is:
-// by breaking and cutting cells as their kind allows, and where that is not
-// enough by a line for each cell.
+// Table writes rows in columns. On a [Terminal] with a maximum width, Table breaks and cuts cells
+// by the kind of their column. If the table is still too wide, each cell gets a line of its own.
 type Table struct {
 	Indent  int // columns before each row
 	w       io.Writer
@@ -44,7 +42,7 @@ type Table struct {
 	rows    [][]string
 }
 
-// NewTable returns a table that Flush writes to w.
+// NewTable returns a table. [Table.Flush] writes the table to w.
 func NewTable(w io.Writer, columns ...Column) *Table {
 	t := &Table{w: w, columns: columns}
 	titles := make([]string, len(columns))
@@ -55,14 +53,14 @@ func NewTable(w io.Writer, columns ...Column) *Table {
 	return t
 }
 
-// AddRow adds a row, of as many cells as there are columns. They have to be
-// printable.
+// AddRow adds a row with one cell for each column. The cells must be printable.
 func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 
 // gap separates columns.
 const gap = "  "
 
-// Flush writes the table. The writer keeps an error, as a [Screen] does.
+// Flush writes the table. Flush ignores write errors, because w reports them later, as [Terminal]
+// does.
 func (t *Table) Flush() {
 	widths := make([]int, len(t.columns))
 	for _, row := range t.rows {
@@ -81,11 +79,11 @@ func (t *Table) Flush() {
 	_, _ = io.WriteString(t.w, b.String())
 }
 
-// minLongWidth is how narrow a LongColumn may become.
+// minLongWidth is the minimum width of a LongColumn.
 const minLongWidth = 16
 
-// shrinkColumns makes the widest columns narrower until the table fits, and reports
-// whether it does.
+// shrinkColumns narrows the widest columns until the table fits. shrinkColumns reports whether the
+// table fits.
 func (t *Table) shrinkColumns(widths []int, width int) bool {
 	minWidths := make([]int, len(widths))
 	for _, row := range t.rows {
@@ -119,7 +117,7 @@ func (t *Table) shrinkColumns(widths []int, width int) bool {
 	return true
 }
 
-// writeRow writes a row, in as many lines as its cells take.
+// writeRow writes a row, in several lines if a cell was broken.
 func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	cells := make([][]string, len(row))
 	lines := 1
@@ -144,8 +142,7 @@ func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	}
 }
 
-// wrapCell breaks a cell into pieces that are at most so wide, and cuts a
-// LongColumn.
+// wrapCell breaks a cell into pieces of at most width columns. It cuts the cell of a LongColumn.
 func wrapCell(cell string, kind ColumnKind, width int) []string {
 	if displayWidth(cell) <= width {
 		return []string{cell}
@@ -168,7 +165,7 @@ func wrapCell(cell string, kind ColumnKind, width int) []string {
 	return pieces
 }
 
-// colorize colours the first word of a cell.
+// colorize colors the first word of a cell in a VerdictColumn.
 func (t *Table) colorize(column int, cell string) string {
 	if t.columns[column].Kind != VerdictColumn {
 		return cell
@@ -180,7 +177,7 @@ func (t *Table) colorize(column int, cell string) string {
 	return word + rest
 }
 
-// writeStacked writes a line for each cell, and an empty one between rows.
+// writeStacked writes one line for each cell and an empty line between rows.
 func (t *Table) writeStacked(b *strings.Builder, width int) {
 	widest := 0
 	for _, title := range t.rows[0] {

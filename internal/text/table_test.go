@@ -7,8 +7,8 @@ import (
 
 var verdicts = []Column{{"VERDICT", VerdictColumn}, {"URL", LongColumn}, {"CRAWLERS", ListColumn}}
 
-// drawn draws a table on a screen.
-func drawn(t *testing.T, width int, color bool) string {
+// render returns the table for a terminal of the given width.
+func render(t *testing.T, width int, color bool) string {
 	t.Helper()
 	var b strings.Builder
 	s := NewTerminal(&b, width, color)
@@ -22,7 +22,6 @@ func drawn(t *testing.T, width int, color bool) string {
 	return b.String()
 }
 
-// TestTable becomes narrower without breaking a name.
 func TestTable(t *testing.T) {
 	for _, tc := range []struct {
 		width int
@@ -57,24 +56,24 @@ URL       /
 CRAWLERS  GPTBot 1
 `},
 	} {
-		got := drawn(t, tc.width, false)
+		got := render(t, tc.width, false)
 		if got != tc.want[1:] {
 			t.Errorf("width %d:\n%s\nwant\n%s", tc.width, got, tc.want[1:])
 		}
 	}
 }
 
-// TestTableFits holds every width to lines that fit, and to names that are whole.
+// TestTableFits checks for each width that lines fit and names are not broken.
 func TestTableFits(t *testing.T) {
 	for width := 30; width < 130; width++ {
-		got := drawn(t, width, true)
+		got := render(t, width, true)
 		for _, name := range []string{"Sogou web spider 3", "Googlebot-Image 2", "GPTBot", "disallowed"} {
 			if !strings.Contains(got, name) {
 				t.Errorf("width %d breaks %s:\n%s", width, name, got)
 			}
 		}
 		if strings.Count(got, "\x1b[31mdisallowed\x1b[m") != 1 || strings.Count(got, "\x1b[32mallowed\x1b[m") != 1 {
-			t.Errorf("width %d: the verdicts have no colour: %q", width, got)
+			t.Errorf("width %d: the verdicts have no color: %q", width, got)
 		}
 		for line := range strings.Lines(got) {
 			if n := displayWidth(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(line, "query=too") {

@@ -7,14 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns s with a ? in place of each character that is not printable,
-// and of each run of bytes that is not UTF-8. What is left are letters, marks,
-// numbers, punctuation, symbols and the plain space: no line break, no control
-// character that a terminal acts upon, nothing that turns the direction of the
-// text or hides in it.
+// Printable replaces each unprintable character of s, and each run of invalid UTF-8, by a question
+// mark. The result contains only letters, marks, numbers, punctuation, symbols and the plain space.
+// It contains no line breaks, no control characters of terminals, and no characters that are
+// invisible or change the direction of text.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return s // as nearly all are
+		return s // the usual case
 	}
 	return strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {
@@ -24,9 +23,8 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// Truncate bounds a string to so many bytes, of which there have to be at least three;
-// … at its end marks that something is missing. What it returns may share the
-// memory of s.
+// Truncate shortens s to at most most bytes and marks the cut with … at the end. most must be at
+// least 3. The result can share the memory of s.
 func Truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -34,8 +32,7 @@ func Truncate(s string, most int) string {
 	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
 }
 
-// Abbreviate bounds a string to so many characters, such as a cell of a table has room
-// for; … at its end marks that something is missing.
+// Abbreviate shortens s to at most most characters and marks the cut with … at the end.
 func Abbreviate(s string, most int) string {
 	if end := runes(s, most); end < len(s) {
 		return s[:runes(s, most-1)] + "…"
@@ -43,8 +40,8 @@ func Abbreviate(s string, most int) string {
 	return s
 }
 
-// Quote returns the first so many characters of s in double quotes, escaped as in
-// Go; … behind them marks that something is missing.
+// Quote returns the first most characters of s as a quoted Go string. A … after the closing quote
+// marks a cut.
 func Quote(s string, most int) string {
 	if end := runes(s, most); end < len(s) {
 		return fmt.Sprintf("%q…", s[:end])
@@ -52,7 +49,7 @@ func Quote(s string, most int) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// runes returns where the first n characters of s end.
+// runes returns the length in bytes of the first n characters of s.
 func runes(s string, n int) int {
 	if len(s) <= n {
 		return len(s)

@@ -9,20 +9,20 @@ import (
 
 func TestPrintable(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
-		{"nothing", "", ""},
+		{"empty", "", ""},
 		{"plain", "Disallow: /a?b=c d~", "Disallow: /a?b=c d~"},
 		{"other scripts", "/ünï/日本/😀/e\u0301", "/ünï/日本/😀/e\u0301"},
 		{"an escape sequence", "\x1b[31mx\x1b]0;title\x07", "?[31mx?]0;title?"},
-		{"the same of C1", "\u009b31m", "?31m"},
+		{"a C1 escape sequence", "\u009b31m", "?31m"},
 		{"line breaks", "a\r\nb\u2028c\u2029d\ve\f", "a??b?c?d?e?"},
 		{"tabs", "a\tb", "a?b"},
 		{"NUL and DEL", "\x00\x7f", "??"},
-		{"turned around", "a\u202eb\u2066c\u200fd\u061c", "a?b?c?d?"},
-		{"nothing to be seen", "a\u200bb\u00adc\ufeffd\U000e0041", "a?b?c?d?"},
-		{"spaces of other kinds", "a\u00a0b\u3000c", "a?b?c"},
-		{"private use, unassigned, no character", "\ue000\U0010ffff\ufdd0", "???"},
-		{"no UTF-8", "a\xffb\xfe\xfdc", "a?b?c"},
-		{"cut within a character", "a\xe6\x97", "a?"},
+		{"direction marks", "a\u202eb\u2066c\u200fd\u061c", "a?b?c?d?"},
+		{"invisible characters", "a\u200bb\u00adc\ufeffd\U000e0041", "a?b?c?d?"},
+		{"other spaces", "a\u00a0b\u3000c", "a?b?c"},
+		{"private use, unassigned, noncharacter", "\ue000\U0010ffff\ufdd0", "???"},
+		{"invalid UTF-8", "a\xffb\xfe\xfdc", "a?b?c"},
+		{"a cut character", "a\xe6\x97", "a?"},
 		{"a surrogate", "a\xed\xa0\x80b", "a?b"},
 		{"the replacement character", "a\ufffdb", "a\ufffdb"},
 	} {
@@ -32,7 +32,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	for _, tc := range []struct {
 		in   string
 		most int
@@ -47,7 +47,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
+func TestAbbreviate(t *testing.T) {
 	for _, tc := range []struct {
 		in   string
 		most int
@@ -75,22 +75,22 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// FuzzText holds what is shown to be one line of printable characters, and to be
-// no longer than was asked for.
+// FuzzText checks that the output is one line of printable characters with at most the given
+// length.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "plain", "\x1b[2J\xff\u202e", "日本\xe6\x97", strings.Repeat("é", 40)} {
 		f.Add(seed, 10)
 	}
 	f.Fuzz(func(t *testing.T, s string, most int) {
 		most = 3 + max(0, most)%100
-		shown := Printable(s)
-		if !utf8.ValidString(shown) || strings.ContainsFunc(shown, func(c rune) bool {
+		printed := Printable(s)
+		if !utf8.ValidString(printed) || strings.ContainsFunc(printed, func(c rune) bool {
 			return !unicode.IsPrint(c) || unicode.Is(unicode.C, c) || unicode.Is(unicode.Bidi_Control, c)
 		}) {
-			t.Errorf("%q is shown as %q", s, shown)
+			t.Errorf("Printable(%q) = %q", s, printed)
 		}
-		if Printable(shown) != shown {
-			t.Errorf("%q is no more printable the second time", shown)
+		if Printable(printed) != printed {
+			t.Errorf("Printable changes its own output %q", printed)
 		}
 		if len(Truncate(s, most)) > most || len(s) <= most && Truncate(s, most) != s || utf8.ValidString(s) && !utf8.ValidString(Truncate(s, most)) {
 			t.Errorf("%q to %d bytes is %q", s, most, Truncate(s, most))

@@ -7,16 +7,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// What a request costs when the answer is known.
+// BenchmarkCheck measures a check with a cached result.
 func BenchmarkCheck(b *testing.B) {
 	list := ""
 	for i := range 2000 {
 		list += netip.PrefixFrom(invented(i*7), 27).Masked().String() + "\n"
 	}
-	all := append(uaident.Default().Crawlers(), crawlers()...)
-	v := configured(b, Options{Resolver: honestDNS()}, Config{Crawlers: all, ReverseDNS: true,
+	entries := append(uaident.Default().Crawlers(), crawlers()...)
+	v := configured(b, Options{Resolver: honestDNS()}, Config{Crawlers: entries, ReverseDNS: true,
 		Lists: []List{{For: "FooBot", File: writeFile(b, list)}}})
-	for i := range 1000 { // others
+	for i := range 1000 { // other clients in the cache
 		v.Check(&fooPreview, invented(i))
 	}
 	idle(b, v)
@@ -55,7 +55,7 @@ func BenchmarkCheck(b *testing.B) {
 	})
 }
 
-// What a request costs whose claim cannot be looked up, since there are too many.
+// BenchmarkCheckFlood measures a check of a client that is not verified because of too many claims.
 func BenchmarkCheckFlood(b *testing.B) {
 	dns := honestDNS()
 	dns.gate = make(chan struct{})

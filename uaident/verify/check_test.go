@@ -20,22 +20,22 @@ func writeFile(t testing.TB, text string) string {
 	return path
 }
 
-// honestDNS knows the real crawler's addresses 192.0.2.1 and 2001:db8::1 and what
-// liars make of theirs.
+// honestDNS contains the addresses of the genuine crawler, 192.0.2.1 and 2001:db8::1, and records
+// of spoofed clients.
 func honestDNS() *fakeDNS {
 	return &fakeDNS{
 		ptr: map[string][]string{
 			"192.0.2.1":     {"crawl-1.bot.example.com."},
 			"2001:db8::1":   {"Crawl-6.BOT.example.com."},
 			"192.0.2.2":     {"a.crawl.example.net"},
-			"203.0.113.1":   {"crawl-1.bot.example.com."},      // says so, but the name is not its own
+			"203.0.113.1":   {"crawl-1.bot.example.com."},      // the name resolves to another address
 			"203.0.113.2":   {"x.bot.example.com.evil.test."},  // the domain is not at the end
-			"203.0.113.3":   {"x.fakebot.example.com."},        // not at a label
-			"203.0.113.4":   {"xbot.example.com."},             // not at a label either
+			"203.0.113.3":   {"x.fakebot.example.com."},        // not at the boundary of a label
+			"203.0.113.4":   {"xbot.example.com."},             // not at the boundary of a label
 			"203.0.113.5":   {"bot.example.com."},              // the domain itself
-			"203.0.113.6":   {"nowhere.bot.example.com."},      // does not exist
-			"203.0.113.7":   {"slow.bot.example.com."},         // cannot be looked up
-			"198.51.100.44": {"host.isp.test.", "x.isp.test."}, // names, but others
+			"203.0.113.6":   {"nowhere.bot.example.com."},      // the name does not exist
+			"203.0.113.7":   {"slow.bot.example.com."},         // the lookup of the name fails
+			"198.51.100.44": {"host.isp.test.", "x.isp.test."}, // names outside of the domains
 		},
 		addrs: map[string][]string{
 			"crawl-1.bot.example.com":     {"192.0.2.9", "192.0.2.1"},
@@ -65,7 +65,7 @@ func TestReverseDNSDecides(t *testing.T) {
 		{&fooBot, "::ffff:192.0.2.1", Finding{Verified, ReverseDNS}},
 		{&fooBot, "2001:db8::1", Finding{Verified, ReverseDNS}},
 		{&fooBot, "2001:db8::1%eth0", Finding{Verified, ReverseDNS}},
-		{&fooBot, "192.0.2.2", Finding{Verified, ReverseDNS}}, // by the second domain
+		{&fooBot, "192.0.2.2", Finding{Verified, ReverseDNS}}, // confirmed by the second domain
 		{&fooImage, "192.0.2.1", Finding{Verified, ReverseDNS}},
 		{&fooPreview, "192.0.2.1", Finding{Verified, ReverseDNS}},
 		{&fooUser, "192.0.2.1", Finding{Verified, ReverseDNS}},
@@ -78,18 +78,18 @@ func TestReverseDNSDecides(t *testing.T) {
 		{&fooBot, "203.0.113.5", Finding{Spoofed, ReverseDNS}},
 		{&fooBot, "203.0.113.6", Finding{Spoofed, ReverseDNS}},
 		{&fooBot, "198.51.100.44", Finding{Spoofed, ReverseDNS}},
-		{&fooBot, "198.51.100.45", Finding{Spoofed, ReverseDNS}}, // has no name
+		{&fooBot, "198.51.100.45", Finding{Spoofed, ReverseDNS}}, // the address has no name
 		{&fooImage, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
 
-		// Nobody is accused by a look-up that failed,
+		// A failed lookup never makes a client spoofed.
 		{&fooBot, "198.51.100.1", Finding{State: Unknown}},
 		{&fooBot, "203.0.113.7", Finding{State: Unknown}},
-		// as a preview, for a person, by facts that are not the operator's,
+		// Neither does an address of a preview or a user-triggered fetcher, or unsure data.
 		{&fooPreview, "203.0.113.1", Finding{State: Claimed}},
 		{&fooUser, "203.0.113.1", Finding{State: Claimed}},
 		{&unsureBot, "203.0.113.1", Finding{State: Claimed}},
 		{&unsureBot, "198.51.100.1", Finding{State: Unknown}},
-		// or behind a proxy.
+		// Neither does the address of a proxy.
 		{&fooBot, "127.0.0.1", Finding{State: Unknown}},
 		{&fooBot, "10.1.2.3", Finding{State: Unknown}},
 		{&fooBot, "100.64.0.1", Finding{State: Unknown}},
@@ -111,7 +111,7 @@ func TestReverseDNSDecides(t *testing.T) {
 		}
 	}
 	if got := v.Check(&fooBot, netip.Addr{}); got != (Finding{State: Unknown}) {
-		t.Errorf("no address at all: %v", got)
+		t.Errorf("zero address: %v", got)
 	}
 }
 
@@ -162,10 +162,10 @@ func TestFirstRequestDoesNotWait(t *testing.T) {
 	dns.gate = make(chan struct{})
 	v := configured(t, Options{Resolver: dns, LookupTimeout: time.Hour}, Config{Crawlers: crawlers(), ReverseDNS: true})
 	addr := netip.MustParseAddr("192.0.2.1")
-	for range 100 { // while the look-up hangs
+	for range 100 { // during the lookup
 		for _, c := range []*uaident.Crawler{&fooBot, &fooImage, &fooPreview} {
 			if got := v.Check(c, addr); got != (Finding{State: Unknown}) {
-				t.Fatalf("before the look-up: %v", got)
+				t.Fatalf("before the lookup: %v", got)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func TestFirstRequestDoesNotWait(t *testing.T) {
 		t.Errorf("another crawler of the operator is %s", got.State)
 	}
 	if got := dns.count(); got != 2 {
-		t.Errorf("DNS was asked %d times, want 2: for the name and the address", got)
+		t.Errorf("DNS was queried %d times, want 2: for the name and the address", got)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestNoLookupIfListHasAddress(t *testing.T) {
 	}
 	idle(t, v)
 	if got := dns.count(); got != 0 {
-		t.Errorf("DNS was asked %d times", got)
+		t.Errorf("DNS was queried %d times", got)
 	}
 }
 
@@ -204,33 +204,33 @@ func TestResultsOverTime(t *testing.T) {
 	}
 	asks := func(addr string, want bool) {
 		t.Helper()
-		before := dns.count()
+		numQueries := dns.count()
 		v.Check(&fooBot, netip.MustParseAddr(addr))
 		idle(t, v)
-		if got := dns.count() > before; got != want {
-			t.Errorf("at %s a request of %s causes a look-up: %t, want %t", clock.Now(), addr, got, want)
+		if got := dns.count() > numQueries; got != want {
+			t.Errorf("at %s a request of %s starts a lookup: %t, want %t", clock.Now(), addr, got, want)
 		}
 	}
 	check(real, Verified)
 	check(liar, Spoofed)
 	check(slow, Unknown)
 
-	for _, minutes := range []time.Duration{1, 2, 4, 5, 5, 5} { // between attempts
+	for _, minutes := range []time.Duration{1, 2, 4, 5, 5, 5} { // time between attempts
 		clock.Add(minutes*time.Minute - time.Second)
 		asks(slow, false)
 		clock.Add(time.Second)
 		asks(slow, true)
 	}
-	clock.Add(30 * time.Minute) // 52 in all
+	clock.Add(30 * time.Minute) // 52 minutes in total
 	asks(real, false)
-	clock.Add(time.Minute) // a failure is looked up again after 52.5 minutes
+	clock.Add(time.Minute) // a negative result is rechecked after 52.5 minutes
 	asks(liar, true)
 	asks(liar, false)
 	clock.Add(20 * time.Hour)
 	asks(real, false)
 
-	// Before a verified result ends it is looked up again. If that fails it counts
-	// to its end, and no longer.
+	// A verified result is rechecked before it expires. If the recheck fails, the result stays
+	// valid until it expires.
 	dns.change(func() { dns.fails[real] = errors.New("i/o timeout") })
 	clock.Add(time.Hour)
 	asks(real, true)
@@ -243,7 +243,7 @@ func TestResultsOverTime(t *testing.T) {
 	dns.change(func() { delete(dns.fails, real) })
 	clock.Add(5 * time.Minute)
 	check(real, Verified)
-	// Somebody else got the address.
+	// The address now belongs to another client.
 	dns.change(func() { delete(dns.ptr, real) })
 	clock.Add(22 * time.Hour)
 	check(real, Spoofed)
@@ -254,20 +254,20 @@ func TestConfigureKeepsResults(t *testing.T) {
 	config := Config{Crawlers: crawlers(), ReverseDNS: true}
 	v := configured(t, Options{Resolver: dns}, config)
 	settled(t, v, &fooBot, "192.0.2.1")
-	before := dns.count()
+	numQueries := dns.count()
 	if err := v.Configure(config); err != nil {
 		t.Fatal(err)
 	}
-	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified || dns.count() != before {
+	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified || dns.count() != numQueries {
 		t.Errorf("after the same configuration: %v", got)
 	}
 	if err := v.Configure(Config{Crawlers: crawlers()}); err != nil {
 		t.Fatal(err)
 	}
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got != (Finding{}) {
-		t.Errorf("switched off: %v", got)
+		t.Errorf("with all methods disabled: %v", got)
 	}
-	// What was found about other domains does not count.
+	// Results for other domains are ignored.
 	config.Domains = []Domain{{For: "FooBot", Suffix: "other.example.org"}}
 	if err := v.Configure(config); err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestCloseEndsLookups(t *testing.T) {
 	v.Close()
 	idle(t, v)
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Unknown {
-		t.Errorf("after a cancelled look-up: %v", got)
+		t.Errorf("after a cancelled lookup: %v", got)
 	}
 	if s := v.Stats(); s.Running+s.Waiting != 0 || v.results.others.held() != 0 {
 		t.Errorf("after Close: %+v", s)

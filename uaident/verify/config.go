@@ -55,7 +55,7 @@ type Domain struct {
 	Suffix string
 }
 
-// Validate returns an error for each invalid part of c. It reads no file and makes no
+// Validate returns an error for each invalid part of c. Validate reads no file and makes no
 // request.
 func (c *Config) Validate() error {
 	var errs []error

@@ -43,7 +43,7 @@ func TestConfigFails(t *testing.T) {
 			t.Errorf("%s: %v, want an error with %q", tc.name, err, tc.want)
 		}
 		if got := v.Check(&plainBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
-			t.Errorf("%s: afterwards the configuration is another: %v", tc.name, got)
+			t.Errorf("%s: the configuration changed despite the error: %v", tc.name, got)
 		}
 	}
 }
@@ -59,33 +59,33 @@ func TestDNSServerAddress(t *testing.T) {
 	}
 }
 
-// What is built in can be configured.
+// TestRegistryCanBeUsed configures a verifier with the built-in registry.
 func TestRegistryCanBeUsed(t *testing.T) {
-	all := uaident.Default().Crawlers()
-	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: all, Ranges: true, ReverseDNS: true})
+	entries := uaident.Default().Crawlers()
+	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: entries, Ranges: true, ReverseDNS: true})
 	s := v.setup.Load()
 	has := func(c *uaident.Crawler) bool {
-		return len(c.Verification.Ranges)+len(c.Verification.ConfirmingRanges)+len(c.Verification.RDNS) > 0
+		return len(c.Verification.Ranges)+len(c.Verification.PartialRanges)+len(c.Verification.RDNS) > 0
 	}
 	published := map[string]bool{} // by operator
-	for i := range all {
-		if c := &all[i]; runByOperator(c) && has(c) {
+	for i := range entries {
+		if c := &entries[i]; runByOperator(c) && has(c) {
 			published[c.Operator] = true
 		}
 	}
-	for i := range all {
-		c := &all[i]
+	for i := range entries {
+		c := &entries[i]
 		p := s.plans[c.Token]
 		if want := has(c) || runByOperator(c) && published[c.Operator]; want != (p != nil) {
 			t.Errorf("%s can be verified: %t, want %t", c.Token, p != nil, want)
 		}
 		if p != nil && p.deniesUnverified && (c.Class == uaident.Preview || c.Verification.Unsure || len(c.Verification.Ranges)+len(c.Verification.RDNS) == 0) {
-			t.Errorf("%s may be spoofed", c.Token)
+			t.Errorf("clients with the name %s can be spoofed", c.Token)
 		}
 	}
 	google, image := s.plans["Googlebot"], s.plans["Googlebot-Image"]
 	if google == nil || image == nil || google.scope != image.scope || !google.deniesUnverified {
-		t.Error("Googlebot and Googlebot-Image do not share look-ups")
+		t.Error("Googlebot and Googlebot-Image do not share lookups")
 	}
 	if len(v.Lists()) < 15 {
 		t.Errorf("%d lists", len(v.Lists()))

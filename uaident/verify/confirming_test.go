@@ -8,25 +8,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// A list that only confirms makes nobody spoofed, alone or with others.
-func TestConfirmingRanges(t *testing.T) {
-	const whole, part = "https://foo.example/whole.json", "https://foo.example/part.csv"
-	lists := map[string]string{whole: "192.0.2.0/28", part: "192.0.2.64/28,US,,,"}
-	confirmed, unsaid := Finding{Verified, Ranges}, Finding{}
+// TestPartialRanges checks that a partial list never makes a client spoofed, alone or with other
+// lists.
+func TestPartialRanges(t *testing.T) {
+	const complete, part = "https://foo.example/complete.json", "https://foo.example/part.csv"
+	lists := map[string]string{complete: "192.0.2.0/28", part: "192.0.2.64/28,US,,,"}
+	confirmed, undecided := Finding{Verified, Ranges}, Finding{}
 	for _, tc := range []struct {
 		name   string
 		facts  uaident.Verification
 		addr   string
 		want   Finding
-		reason string // why nobody is spoofed
+		reason string // the reason why no client is spoofed
 	}{
-		{"confirms", uaident.Verification{ConfirmingRanges: []string{part}}, "192.0.2.65", confirmed, ""},
-		{"refutes nothing", uaident.Verification{ConfirmingRanges: []string{part}}, "203.0.113.1", unsaid, "may be incomplete"},
-		{"of two lists: confirmed by the whole one", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "192.0.2.1", confirmed, ""},
-		{"of two lists: confirmed by the other", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "192.0.2.65", confirmed, ""},
-		{"of two lists: refuted by the whole one", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}}, "203.0.113.1", Finding{Spoofed, Ranges}, ""},
-		{"two that confirm", uaident.Verification{ConfirmingRanges: []string{part, whole}}, "203.0.113.1", unsaid, "may be incomplete"},
-		{"unsure", uaident.Verification{Ranges: []string{whole}, ConfirmingRanges: []string{part}, Unsure: true}, "203.0.113.1", unsaid, "may be incomplete"},
+		{"address in the partial list", uaident.Verification{PartialRanges: []string{part}}, "192.0.2.65", confirmed, ""},
+		{"address outside of the partial list", uaident.Verification{PartialRanges: []string{part}}, "203.0.113.1", undecided, "may be incomplete"},
+		{"two lists, address in the complete list", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}}, "192.0.2.1", confirmed, ""},
+		{"two lists, address in the partial list", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}}, "192.0.2.65", confirmed, ""},
+		{"two lists, address in neither", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}}, "203.0.113.1", Finding{Spoofed, Ranges}, ""},
+		{"two partial lists", uaident.Verification{PartialRanges: []string{part, complete}}, "203.0.113.1", undecided, "may be incomplete"},
+		{"unsure", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}, Unsure: true}, "203.0.113.1", undecided, "may be incomplete"},
 	} {
 		bot := uaident.Crawler{Token: "FooBot", Operator: "Foo", Class: uaident.AITraining, Verification: tc.facts}
 		v := configured(t, Options{}, Config{Crawlers: []uaident.Crawler{bot}, Ranges: true})
@@ -46,7 +47,7 @@ func TestConfirmingRanges(t *testing.T) {
 		}
 		explained := v.Explain(t.Context(), &bot, netip.MustParseAddr(tc.addr), false)
 		if last := explained.Steps[len(explained.Steps)-1].Text; explained.Finding != tc.want || !strings.Contains(last, tc.reason) {
-			t.Errorf("%s: explained as %+v, %q", tc.name, explained.Finding, last)
+			t.Errorf("%s: Explain returns %+v, %q", tc.name, explained.Finding, last)
 		}
 	}
 }

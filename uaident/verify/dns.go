@@ -82,8 +82,8 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 	return addrs, r.convertError(err)
 }
 
-// convertError adds ErrNoName to conclusive errors. It also corrects the server in the error,
-// since net.Resolver reports a server of the system even if Dial used another.
+// convertError adds ErrNoName to conclusive errors. convertError also corrects the server in the
+// error, since net.Resolver reports a server of the system even if Dial used another.
 func (r *netResolver) convertError(err error) error {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	if !ok {

@@ -10,16 +10,16 @@ import (
 	"github.com/miekg/dns"
 )
 
-// script says what a DNS server answers: records by name and type, or a response
-// code by name. What is in neither does not exist.
+// script contains the responses of a DNS server: records and response codes by name. All other
+// names do not exist.
 type script struct {
 	records  []string       // in the format of zone files
 	codes    map[string]int // by name, or by "TYPE name"
-	silent   []string       // names it never answers about
+	silent   []string       // names without a response
 	truncate []string       // names whose answers are truncated over UDP
-	wrongID  []string       // names it answers with another ID
+	wrongID  []string       // names with a response with the wrong ID
 
-	tcp *atomic.Int64 // counts questions over TCP, if not nil
+	tcp *atomic.Int64 // counts queries over TCP, if not nil
 }
 
 func (s *script) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
@@ -38,7 +38,7 @@ func (s *script) ServeDNS(w dns.ResponseWriter, q *dns.Msg) {
 		code, ok = s.codes[name]
 	}
 	exists := false
-	for seen := 0; seen < 16 && !ok; seen++ { // as a resolver does, with its CNAME records
+	for seen := 0; seen < 16 && !ok; seen++ { // adds CNAME records, as a resolver does
 		next := ""
 		for _, text := range s.records {
 			r, err := dns.NewRR(text)
@@ -86,7 +86,7 @@ func serveDNS(t *testing.T, s *script) string {
 	t.Helper()
 	var udp net.PacketConn
 	var tcp net.Listener
-	for range 20 { // until one port is free for both
+	for range 20 { // until a port is free for UDP and TCP
 		var err error
 		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func serveDNS(t *testing.T, s *script) string {
 	return udp.LocalAddr().String()
 }
 
-// reverse returns the name under which DNS has the names of an address.
+// reverse returns the name for the PTR records of an address.
 func reverse(addr string) string {
 	name, err := dns.ReverseAddr(addr)
 	if err != nil {

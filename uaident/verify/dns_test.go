@@ -116,19 +116,19 @@ func TestDNSServer(t *testing.T) {
 				t.Errorf("%s, want %s: %q", e.Finding.State, tc.want, e.Steps)
 			}
 			if got := v.Check(&fooBot, netip.MustParseAddr(tc.addr)); got != e.Finding {
-				t.Errorf("Check says %v, Explain %v", got, e.Finding)
+				t.Errorf("Check returns %v, Explain %v", got, e.Finding)
 			}
 			if tc.says != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return strings.Contains(s.Text, tc.says) }) {
-				t.Errorf("%q is not said: %q", tc.says, e.Steps)
+				t.Errorf("%q is missing in %q", tc.says, e.Steps)
 			}
 			if len(tc.script.truncate) > 0 && tc.script.tcp.Load() == 0 {
-				t.Error("no question over TCP")
+				t.Error("no query over TCP")
 			}
 		})
 	}
 }
 
-// What never comes to an end is unknown, however little time it had.
+// TestSlowDNSServer checks that a lookup without a response is inconclusive, with any timeout.
 func TestSlowDNSServer(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -148,10 +148,10 @@ func TestSlowDNSServer(t *testing.T) {
 				t.Errorf("%s: %q", e.Finding.State, e.Steps)
 			}
 			if !slices.ContainsFunc(e.Steps, func(s Step) bool { return strings.Contains(s.Text, "DNS did not answer") }) {
-				t.Errorf("it does not say that nobody answered: %q", e.Steps)
+				t.Errorf("the explanation lacks the missing response: %q", e.Steps)
 			}
 			if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Unknown {
-				t.Errorf("in the background: %s", got.State)
+				t.Errorf("Check returns %s", got.State)
 			}
 		})
 	}
@@ -169,12 +169,12 @@ func TestSlowDNSServer(t *testing.T) {
 			t.Error(e.Finding)
 		}
 		if v.results.others.held() != 0 {
-			t.Error("what a cancelled look-up found is remembered")
+			t.Error("the result of a cancelled lookup is cached")
 		}
 	})
 }
 
-// The server that was asked is named, not one that the system is configured with.
+// TestServerIsNamed checks that errors name the queried server and not a server of the system.
 func TestServerIsNamed(t *testing.T) {
 	const name = "1.2.0.192.in-addr.arpa."
 	server := serveDNS(t, &script{codes: map[string]int{name: dns.RcodeServerFailure}})
@@ -208,7 +208,8 @@ func TestConclusiveErrors(t *testing.T) {
 	}
 }
 
-// Where the first of the system's servers does not answer, the next one does in time.
+// TestNextServer checks that the second server of the system is queried in time if the first does
+// not respond.
 func TestNextServer(t *testing.T) {
 	const name = "1.2.0.192.in-addr.arpa."
 	silent := serveDNS(t, &script{silent: []string{name, "crawl-1.bot.example.com."}})
@@ -217,7 +218,7 @@ func TestNextServer(t *testing.T) {
 	dial := r.Dial
 	asked := 0
 	r.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if asked++; asked%2 == 1 { // as if the system had these two
+		if asked++; asked%2 == 1 { // the system has these two servers
 			return dial(ctx, network, silent)
 		}
 		return dial(ctx, network, server)

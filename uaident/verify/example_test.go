@@ -9,11 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// A DNS that knows one crawler.
+// dns is a Resolver with one crawler.
 type dns struct{}
 
 func (dns) LookupPTR(_ context.Context, addr netip.Addr) ([]string, error) {
-	return []string{"crawl-192-0-2-1.googlebot.com."}, nil // says anybody, of his own address
+	return []string{"crawl-192-0-2-1.googlebot.com."}, nil // any client can claim this name for its own address
 }
 
 func (dns) LookupAddr(context.Context, string, netip.Addr) ([]netip.Addr, error) {

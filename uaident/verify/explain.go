@@ -76,7 +76,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 func (e *Explanation) explainNoMethod(c *uaident.Crawler) {
 	has := c.Verification
 	switch {
-	case len(has.Ranges)+len(has.ConfirmingRanges)+len(has.RDNS) == 0:
+	case len(has.Ranges)+len(has.PartialRanges)+len(has.RDNS) == 0:
 		e.add(None, "The operator of %s publishes no known addresses or domains.", c.Token)
 	default:
 		e.add(None, "The operator of %s publishes data for verification, but the method is disabled.", c.Token)
@@ -84,12 +84,12 @@ func (e *Explanation) explainNoMethod(c *uaident.Crawler) {
 }
 
 func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
-	loaded := l.loaded.Load()
+	active := l.active.Load()
 	failed := ""
 	if s.Err != nil {
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
 	}
-	if loaded == nil {
+	if active == nil {
 		e.add(Ranges, "%s is not loaded, so it is not used.%s", s.Source, failed)
 		return
 	}
@@ -98,7 +98,7 @@ func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
 	}
 	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.Checked.UTC().Format(time.RFC3339))
 	switch {
-	case loaded.contains(client):
+	case active.contains(client):
 		e.add(Ranges, "%s contains %s.", about, client)
 	case s.Stale:
 		e.add(Ranges, "%s does not contain %s, but may be out of date, so the claim is not disproved.%s", about, client, failed)
@@ -112,19 +112,19 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 	domains := strings.Join(p.suffixes, ", ")
 	subject := newResultKey(client, p.scope)
 	if !online {
-		known := v.results.get(subject)
+		cached := v.results.get(subject)
 		switch {
-		case known == nil || v.now() >= known.expiresAt:
+		case cached == nil || v.now() >= cached.expiresAt:
 			e.add(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)
 			return Unknown
-		case known.state == Verified:
+		case cached.state == Verified:
 			e.add(ReverseDNS, "Cached DNS result: a name of %s is in one of %s and resolves to this address.", client, domains)
-		case known.state == Spoofed:
+		case cached.state == Spoofed:
 			e.add(ReverseDNS, "Cached DNS result: no name of %s is in one of %s and resolves to this address.", client, domains)
 		default:
 			e.add(ReverseDNS, "Cached DNS result: no conclusive answer for %s.", client)
 		}
-		return known.state
+		return cached.state
 	}
 	limited, cancel := context.WithTimeout(ctx, v.options.LookupTimeout)
 	defer cancel()

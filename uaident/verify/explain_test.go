@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 		addr    string
 		online  bool
 		want    State
-		says    []string // in this order, each in one step
+		says    []string // expected texts, in order, each in a separate step
 	}{
 		{"no crawler", Config{}, nil, "192.0.2.1", true, Claimed, []string{"names no crawler"}},
 		{"all is off", Config{}, &fooBot, "192.0.2.1", true, Claimed, []string{"the method is disabled"}},
@@ -55,7 +55,7 @@ func TestExplain(t *testing.T) {
 			for _, says := range tc.says {
 				i := slices.IndexFunc(steps, func(s Step) bool { return strings.Contains(s.Text, says) })
 				if i < 0 {
-					t.Errorf("%q is not said, or not in this order: %q", says, e.Steps)
+					t.Errorf("%q is missing or out of order in %q", says, e.Steps)
 					break
 				}
 				steps = steps[i+1:]
@@ -63,9 +63,9 @@ func TestExplain(t *testing.T) {
 			if !tc.online && dns.count() > 0 {
 				t.Error("asked DNS")
 			}
-			// The same as a request gets, once it is known.
+			// Check returns the same finding after the lookup.
 			if got := v.Check(tc.crawler, addr); got != e.Finding {
-				t.Errorf("Check says %v, Explain %v", got, e.Finding)
+				t.Errorf("Check returns %v, Explain %v", got, e.Finding)
 			}
 			idle(t, v)
 		})
@@ -99,7 +99,7 @@ func TestExplainLists(t *testing.T) {
 		t.Errorf("offline: %+v", e)
 	}
 	if s.count() != 0 {
-		t.Error("asked the server")
+		t.Error("the server got a request")
 	}
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding != (Finding{Verified, Ranges}) || !strings.Contains(e.Steps[0].Text, "(4 prefixes") {
 		t.Errorf("online: %+v", e)
@@ -110,7 +110,7 @@ func TestExplainLists(t *testing.T) {
 	s.says("")
 	v = configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is empty") {
-		t.Errorf("a bad list: %+v", e)
+		t.Errorf("an invalid list: %+v", e)
 	}
 	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err == nil || !strings.Contains(err.Error(), s.URL) {
 		t.Errorf("loading: %v", err)

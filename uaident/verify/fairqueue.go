@@ -118,9 +118,9 @@ func rotate[T any](s []*T, i int, keep bool) []*T {
 	return s
 }
 
-// displaceFor removes the newest job of the operator with the most jobs, or of the network with
-// the most jobs of j's own operator. It removes no job if that operator and network would
-// then have fewer jobs than j's. ok is false in that case.
+// displaceFor removes the newest job of the operator with the most jobs, or of the network with the
+// most jobs of j's own operator. displaceFor removes no job if that operator and network would then
+// have fewer jobs than j's. ok is false in that case.
 func (q *fairQueue) displaceFor(j job) (job, bool) {
 	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
 	from := q.longestOperator()

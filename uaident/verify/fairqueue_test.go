@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// job1 is a job by a word such as "1a2": of operator 1, from network a, its second.
-func job1(word string) job {
+// parseJob returns the job for a word such as "1a2": operator 1, network a, second job.
+func parseJob(word string) job {
 	addr := netip.AddrFrom4([4]byte{20, 0, word[1], word[2]})
 	return job{resultKey: newResultKey(addr, uint64(word[0])), address: addr}
 }
@@ -21,37 +21,37 @@ func word(j job) string {
 }
 
 func TestTurns(t *testing.T) {
-	all := func(netip.Prefix) bool { return true }
+	anyNetwork := func(netip.Prefix) bool { return true }
 	for _, tc := range []struct {
 		name, added, want string
 		ready             func(netip.Prefix) bool
 	}{
-		{"none", "", "", all},
-		{"of one network, as they came", "1a1 1a2 1a3", "1a1 1a2 1a3", all},
-		{"networks in turn", "1a1 1a2 1a3 1b1 1c1 1c2", "1a1 1b1 1c1 1a2 1c2 1a3", all},
-		{"operators in turn", "1a1 1b1 1c1 2a1 2a2 3z1", "1a1 2a1 3z1 1b1 2a2 1c1", all},
-		{"those that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == addr.Network(job1("1a1").address) }},
+		{"none", "", "", anyNetwork},
+		{"one network in order of arrival", "1a1 1a2 1a3", "1a1 1a2 1a3", anyNetwork},
+		{"networks in turn", "1a1 1a2 1a3 1b1 1c1 1c2", "1a1 1b1 1c1 1a2 1c2 1a3", anyNetwork},
+		{"operators in turn", "1a1 1b1 1c1 2a1 2a2 3z1", "1a1 2a1 3z1 1b1 2a2 1c1", anyNetwork},
+		{"networks that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == addr.Network(parseJob("1a1").address) }},
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.added) {
-			q.add(job1(w))
+			q.add(parseJob(w))
 		}
 		var got []string
 		for q.hasReady(tc.ready) {
 			j, ok := q.next(tc.ready)
 			if !ok {
-				t.Fatalf("%s: any and next differ", tc.name)
+				t.Fatalf("%s: hasReady is true and next returns no job", tc.name)
 			}
 			got = append(got, word(j))
 		}
 		if _, ok := q.next(tc.ready); ok {
-			t.Errorf("%s: next has one more", tc.name)
+			t.Errorf("%s: next returns another job", tc.name)
 		}
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("%s: %v, want %s", tc.name, got, tc.want)
 		}
 		if left := len(strings.Fields(tc.added)) - len(got); q.size != left {
-			t.Errorf("%s: %d left, want %d", tc.name, q.size, left)
+			t.Errorf("%s: %d jobs remain, want %d", tc.name, q.size, left)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestDisplace(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting, comes string
 		want                 string // what makes room, "" for none
-		crowded              bool   // for whoever comes
+		crowded              bool   // by other networks
 	}{
 		{"the newest of the network with the most", "1a1 1a2 1a3 1b1", "1c1", "1a3", false},
 		{"of the operator with the most", "1a1 1b1 1c1 2a1", "3a1", "1a1", false},
@@ -72,10 +72,10 @@ func TestDisplace(t *testing.T) {
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.waiting) {
-			q.add(job1(w))
+			q.add(parseJob(w))
 		}
 		size := q.size
-		comes := job1(tc.comes)
+		comes := parseJob(tc.comes)
 		if got := q.crowdedScope() == comes.scope; got != tc.crowded {
 			t.Errorf("%s: crowded: %t", tc.name, got)
 		}
@@ -85,11 +85,11 @@ func TestDisplace(t *testing.T) {
 			size--
 		}
 		if got != tc.want || q.size != size {
-			t.Errorf("%s: %q makes room, want %q; %d left", tc.name, got, tc.want, q.size)
+			t.Errorf("%s: %q is displaced, want %q; %d jobs remain", tc.name, got, tc.want, q.size)
 		}
 		for _, o := range q.operators {
 			if o.size == 0 || len(o.longestNetwork().jobs) == 0 {
-				t.Errorf("%s: something empty is left", tc.name)
+				t.Errorf("%s: the queue contains an empty group", tc.name)
 			}
 		}
 	}

@@ -84,8 +84,8 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 	}
 	request.Header.Set("Accept", "application/json, text/plain;q=0.9, */*;q=0.1")
 	request.Header.Set("User-Agent", v.options.UserAgent)
-	before := l.loaded.Load()
-	if before != nil {
+	current := l.active.Load()
+	if current != nil {
 		l.mu.Lock()
 		if l.state.etag != "" {
 			request.Header.Set("If-None-Match", l.state.etag)
@@ -105,8 +105,8 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode == http.StatusOK:
-	case response.StatusCode == http.StatusNotModified && before != nil:
-		v.markUnchanged(l, before)
+	case response.StatusCode == http.StatusNotModified && current != nil:
+		v.markUnchanged(l, current)
 		return nil
 	default:
 		return &statusError{response.Status, limit.RetryAfter(response.Header, v.options.Now())}
@@ -123,8 +123,8 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 	if err != nil {
 		return err
 	}
-	if before != nil && before.shrinksTo(next) {
-		if err := v.checkShrunk(l, before); err != nil {
+	if current != nil && current.shrinksTo(next) {
+		if err := v.checkShrunk(l, current); err != nil {
 			return err
 		}
 	}
@@ -136,18 +136,18 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 }
 
 // markUnchanged records that the list in use is current.
-func (v *Verifier) markUnchanged(l *list, before *loaded) {
+func (v *Verifier) markUnchanged(l *list, current *activeTable) {
 	now := v.options.Now()
-	l.loaded.Store(&loaded{before.table, v.monotimeOf(now) + monotime(maxDenyAge)})
+	l.active.Store(&activeTable{current.table, v.monotimeOf(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
-// checkShrunk handles a response that lacks most of the prefixes. It returns an error until
-// the responses have lacked them for shrinkConfirmTime. Until then the old list confirms clients,
-// but denies none.
-func (v *Verifier) checkShrunk(l *list, before *loaded) error {
+// checkShrunk handles a response that lacks most of the prefixes. checkShrunk returns an error
+// until the responses have lacked them for shrinkConfirmTime. Until then the old list confirms
+// clients, but denies none.
+func (v *Verifier) checkShrunk(l *list, current *activeTable) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +157,7 @@ func (v *Verifier) checkShrunk(l *list, before *loaded) error {
 	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.loaded.Store(&loaded{before.table, v.monotimeOf(now)})
-	return fmt.Errorf("the list lost most of its addresses; it will be accepted if unchanged on %s",
+	l.active.Store(&activeTable{current.table, v.monotimeOf(now)})
+	return fmt.Errorf("the new list lacks most of the addresses; if unchanged, the new list will be accepted on %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

@@ -47,7 +47,7 @@ func TestListIsFetched(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	for _, tc := range []struct {
 		name, retryAfter string
-		least, most      []time.Duration // between attempts
+		least, most      []time.Duration // time between attempts
 	}{
 		{"none", "", []time.Duration{4 * time.Minute, 9 * time.Minute, 18 * time.Minute, 36 * time.Minute}, []time.Duration{5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute}},
 		{"seconds", "7200", []time.Duration{100 * time.Minute}, []time.Duration{2 * time.Hour}},
@@ -70,11 +70,11 @@ func TestBackOff(t *testing.T) {
 			if wait < tc.least[i] || wait > tc.most[i] {
 				t.Errorf("%s: waits %s after failure %d, want %s to %s", tc.name, wait, i+1, tc.least[i], tc.most[i])
 			}
-			before := s.count()
+			numRequests := s.count()
 			clock.Add(wait - time.Second)
 			v.loadAll(t.Context(), v.isDue)
-			if s.count() != before {
-				t.Errorf("%s: asked before the time", tc.name)
+			if s.count() != numRequests {
+				t.Errorf("%s: a request was sent too early", tc.name)
 			}
 			clock.Add(time.Second)
 		}
@@ -95,9 +95,9 @@ func TestRunFetches(t *testing.T) {
 	statuses := make(chan ListStatus, 10)
 	var v *Verifier
 	v = New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) {
-		kept, err := v.Export() // as to store it
+		exported, err := v.Export() // as before a restart
 		if err == nil {
-			err = v.Import(kept)
+			err = v.Import(exported)
 		}
 		if err != nil {
 			t.Error(err)
@@ -115,7 +115,7 @@ func TestRunFetches(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	eventually(t, "the list is in use", func() bool { return v.Check(bar, netip.MustParseAddr("192.0.2.1")).State == Verified })
-	// What hangs ends with the context.
+	// A fetch without a response ends with the context.
 	hangs := make(chan struct{})
 	s.does(func(_ http.ResponseWriter, r *http.Request) { close(hangs); <-r.Context().Done() })
 	if err := v.Configure(Config{Crawlers: []uaident.Crawler{*bar}, Lists: []List{{For: "BarBot", URL: s.URL + "/other"}}}); err != nil {

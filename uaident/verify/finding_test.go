@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The words are part of configurations, logs and metrics.
+// TestWords checks the names, which are part of configurations, logs and metrics.
 func TestWords(t *testing.T) {
 	var states, methods []string
 	for _, s := range States() {

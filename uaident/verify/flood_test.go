@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// floodDNS is a Resolver that takes 20 ms for each question, and knows the real
-// crawlers by their addresses: 192.0.2.0/24 and 100 networks in 198.0.0.0/8. About
-// what hangs returns true for it never answers.
+// floodDNS is a Resolver that needs 20 ms for each query. It contains the genuine crawlers:
+// 192.0.2.0/24 and 100 networks in 198.0.0.0/8. It never responds for addresses for which hangs
+// returns true.
 type floodDNS struct{ hangs func(netip.Addr) bool }
 
 const (
@@ -22,7 +22,7 @@ const (
 	otherSuffix = ".bar.example.org"
 )
 
-// realAddress returns one of the addresses of the real crawlers.
+// realAddress returns the address of the i-th genuine crawler.
 func realAddress(i int, inOneNetwork bool) netip.Addr {
 	if inOneNetwork {
 		return netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
@@ -65,57 +65,57 @@ func (f *floodDNS) LookupAddr(ctx context.Context, name string, like netip.Addr)
 	return []netip.Addr{like}, nil
 }
 
-// Real crawlers are verified at once, whoever else causes look-ups.
+// TestFloods checks that genuine crawlers are verified quickly while other clients cause lookups.
 func TestFloods(t *testing.T) {
 	other := uaident.Crawler{Token: "BarBot", Operator: "Bar", Class: uaident.Search, Verification: uaident.Verification{RDNS: []string{otherSuffix}}}
 	never := func(netip.Addr) bool { return false }
-	liars := func(addr netip.Addr) bool { return !isReal(addr) }
+	spoofed := func(addr netip.Addr) bool { return !isReal(addr) }
 	for _, tc := range []struct {
-		name   string
-		liar   func(i int) netip.Addr // of the i-th false claim
-		hangs  func(netip.Addr) bool
-		claims *uaident.Crawler // of the real ones
-		within time.Duration
-		shared time.Duration // the same if they are all in one network, which has one network's share; 0 where that may take long
+		name    string
+		spoofed func(i int) netip.Addr // address of the i-th spoofed client
+		hangs   func(netip.Addr) bool
+		claims  *uaident.Crawler // crawler that the genuine clients claim
+		within  time.Duration
+		shared  time.Duration // maximum time if all genuine clients are in one network, which has the share of one network; 0 for no maximum
 	}{
-		{"nobody else", nil, never, &fooBot, time.Second, time.Second},
+		{"no other clients", nil, never, &fooBot, time.Second, time.Second},
 		{"one IPv6 /64", oneNetwork6, never, &fooBot, 2 * time.Second, 2 * time.Second},
-		{"one /24 whose zone does not answer", oneNetwork4, liars, &fooBot, 2 * time.Second, 2 * time.Second},
-		{"one IPv6 /64 whose zone does not answer", oneNetwork6, liars, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"one /24 with a zone that does not respond", oneNetwork4, spoofed, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"one IPv6 /64 with a zone that does not respond", oneNetwork6, spoofed, &fooBot, 2 * time.Second, 2 * time.Second},
 		{"ten networks", networksOf(10), never, &fooBot, 2 * time.Second, 2 * time.Second},
-		{"ten networks whose zones do not answer", networksOf(10), liars, &fooBot, 2 * time.Second, 2 * time.Second},
-		{"half answer and half do not", networksOf(10), func(addr netip.Addr) bool { return liars(addr) && addr.As4()[2]%2 == 0 }, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"ten networks with zones that do not respond", networksOf(10), spoofed, &fooBot, 2 * time.Second, 2 * time.Second},
+		{"ten networks, half with zones that do not respond", networksOf(10), func(addr netip.Addr) bool { return spoofed(addr) && addr.As4()[2]%2 == 0 }, &fooBot, 2 * time.Second, 2 * time.Second},
 		{"twenty networks", networksOf(20), never, &fooBot, 2 * time.Second, 0},
 		{"a hundred networks", networksOf(100), never, &fooBot, 5 * time.Second, 0},
-		{"a network for each claim, of another operator", invented, never, &other, 2 * time.Second, 2 * time.Second},
+		{"a network for each claim, genuine crawlers of another operator", invented, never, &other, 2 * time.Second, 2 * time.Second},
 	} {
 		for _, inOneNetwork := range []bool{false, true} {
 			if inOneNetwork && tc.shared == 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s, real ones in one network %t", tc.name, inOneNetwork), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, genuine crawlers in one network %t", tc.name, inOneNetwork), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					within := tc.within
 					if inOneNetwork {
 						within = tc.shared
 					}
 					v := configured(t, Options{Resolver: &floodDNS{tc.hangs}}, Config{Crawlers: append(crawlers(), other), ReverseDNS: true})
-					const reals, step, before = 40, 2 * time.Millisecond, 10 * time.Second
+					const numGenuine, step, warmUp = 40, 2 * time.Millisecond, 10 * time.Second
 					verified, last := 0, time.Duration(-1)
-					done := make([]bool, reals)
-					for at := time.Duration(0); at < before+10*time.Second && verified < reals; at += step {
-						if tc.liar != nil { // 500 a second
-							v.Check(&fooBot, tc.liar(int(at/step)))
+					done := make([]bool, numGenuine)
+					for at := time.Duration(0); at < warmUp+10*time.Second && verified < numGenuine; at += step {
+						if tc.spoofed != nil { // 500 requests a second
+							v.Check(&fooBot, tc.spoofed(int(at/step)))
 						}
-						for i := range done { // each asks ten times a second
-							if since := at - before; since < 0 || done[i] || since%(100*time.Millisecond) != time.Duration(i)*step {
+						for i := range done { // each client sends ten requests a second
+							if since := at - warmUp; since < 0 || done[i] || since%(100*time.Millisecond) != time.Duration(i)*step {
 								continue
 							}
 							if f := v.Check(tc.claims, realAddress(i, inOneNetwork)); f.State == Verified {
-								done[i], last = true, at-before
+								done[i], last = true, at-warmUp
 								verified++
 							} else if f.State != Unknown {
-								t.Fatalf("a real one is %s", f.State)
+								t.Fatalf("a genuine crawler is %s", f.State)
 							}
 						}
 						if s := v.Stats(); s.Running > v.options.Lookups || s.Waiting > v.options.Queue {
@@ -123,9 +123,9 @@ func TestFloods(t *testing.T) {
 						}
 						time.Sleep(step)
 					}
-					t.Logf("%d of %d verified, the last after %s", verified, reals, last)
-					if verified < reals || last > within {
-						t.Errorf("%d of %d were verified, the last after %s, want all within %s", verified, reals, last, within)
+					t.Logf("%d of %d verified, the last after %s", verified, numGenuine, last)
+					if verified < numGenuine || last > within {
+						t.Errorf("%d of %d were verified, the last after %s, want all within %s", verified, numGenuine, last, within)
 					}
 				})
 			})
@@ -141,7 +141,7 @@ func oneNetwork6(i int) netip.Addr {
 
 func oneNetwork4(i int) netip.Addr { return netip.AddrFrom4([4]byte{203, 0, 113, byte(i)}) }
 
-// networksOf returns addresses of n networks.
+// networksOf returns a function that returns addresses of n networks in turn.
 func networksOf(n int) func(i int) netip.Addr {
 	return func(i int) netip.Addr { return netip.AddrFrom4([4]byte{20, 0, byte(i % n), byte(i / n)}) }
 }

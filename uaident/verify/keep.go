@@ -28,24 +28,24 @@ type exportedList struct {
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
-// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart.
-// It omits lists from files.
+// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart. Export
+// omits lists from files.
 func (v *Verifier) Export() ([]byte, error) {
-	kept := exportedLists{Version: exportVersion, Lists: []exportedList{}}
+	exported := exportedLists{Version: exportVersion, Lists: []exportedList{}}
 	for _, l := range v.setup.Load().lists {
-		loaded := l.loaded.Load()
-		if l.isFile || loaded == nil {
+		active := l.active.Load()
+		if l.isFile || active == nil {
 			continue
 		}
 		l.mu.Lock()
-		kept.Lists = append(kept.Lists, exportedList{
+		exported.Lists = append(exported.Lists, exportedList{
 			URL: l.source, ETag: l.state.etag, LastModified: l.state.lastModified,
-			Changed: l.state.lastChanged, Checked: l.state.lastChecked, ShrunkSince: l.state.shrunkSince, Prefixes: loaded.prefixes,
+			Changed: l.state.lastChanged, Checked: l.state.lastChecked, ShrunkSince: l.state.shrunkSince, Prefixes: active.prefixes,
 		})
 		l.mu.Unlock()
 	}
-	slices.SortFunc(kept.Lists, func(a, b exportedList) int { return strings.Compare(a.URL, b.URL) })
-	return json.Marshal(kept)
+	slices.SortFunc(exported.Lists, func(a, b exportedList) int { return strings.Compare(a.URL, b.URL) })
+	return json.Marshal(exported)
 }
 
 // Import restores the lists of [Verifier.Export]. Call it after [Verifier.Configure]. Import
@@ -53,16 +53,16 @@ func (v *Verifier) Export() ([]byte, error) {
 // must satisfy the same rules as fetched lists. Import skips unusable lists and returns an
 // error for each.
 func (v *Verifier) Import(data []byte) error {
-	var kept exportedLists
-	if err := json.Unmarshal(data, &kept); err != nil {
+	var exported exportedLists
+	if err := json.Unmarshal(data, &exported); err != nil {
 		return fmt.Errorf("stored address lists: %w", err)
 	}
-	if kept.Version != exportVersion {
-		return fmt.Errorf("stored address lists: unknown version %d", kept.Version)
+	if exported.Version != exportVersion {
+		return fmt.Errorf("stored address lists: unknown version %d", exported.Version)
 	}
 	lists := v.setup.Load().lists
 	var errs []error
-	for _, k := range kept.Lists {
+	for _, k := range exported.Lists {
 		l := lists[listKey{source: k.URL}]
 		if l == nil {
 			continue
@@ -103,7 +103,7 @@ func (v *Verifier) restore(l *list, t *table, k exportedList) {
 	if !k.ShrunkSince.IsZero() {
 		deniesUntil = v.monotimeOf(now) // as in checkShrunk
 	}
-	l.loaded.Store(&loaded{t, deniesUntil})
+	l.active.Store(&activeTable{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
 	l.state.lastChanged, l.state.lastChecked = k.Changed, k.Checked
 	l.state.nextLoad = k.Checked.Add(jitter(refreshInterval))

@@ -38,14 +38,14 @@ func TestKeptLists(t *testing.T) {
 	}
 	after.loadAll(t.Context(), after.isDue)
 	if s.count() != 1 {
-		t.Error("a list that was just kept is fetched")
+		t.Error("a list was fetched again just after its import")
 	}
 	clock.Add(24 * time.Hour)
 	after.loadAll(t.Context(), after.isDue)
 	if l := after.Lists()[0]; s.count() != 2 || l.Err != nil || !l.Checked.Equal(clock.Now()) || l.Changed.Equal(l.Checked) {
 		t.Errorf("after a day: %+v", l)
 	}
-	// What is older does not replace what is newer.
+	// Older data do not replace newer data.
 	if err := after.Import([]byte(strings.ReplaceAll(string(kept), "192.0.2", "203.0.113"))); err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +70,15 @@ func TestKeptLists(t *testing.T) {
 			t.Errorf("%s: %+v", tc.name, l)
 		}
 	}
-	// Lists of others are nobody's business.
+	// Import ignores lists that are not configured.
 	v = configured(t, Options{Now: clock.Now}, Config{})
 	if err := v.Import(kept); err != nil || len(v.Lists()) != 0 {
-		t.Errorf("without a use for it: %v, %v", err, v.Lists())
+		t.Errorf("with an empty configuration: %v, %v", err, v.Lists())
 	}
 }
 
-// A list that lost most of what it had stays in doubt over restarts, and is believed in
-// time however often there is one.
+// TestKeptDoubt checks a list that lost most of its prefixes. The list stays in doubt across
+// restarts and is accepted after the usual time.
 func TestKeptDoubt(t *testing.T) {
 	s := serveList(t, fourPrefixes)
 	v, clock, bar := fetched(t, s)

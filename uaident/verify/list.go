@@ -29,7 +29,7 @@ type list struct {
 	isFile bool
 
 	// loaded is the table for requests, or nil if the list was never loaded.
-	loaded atomic.Pointer[loaded]
+	active atomic.Pointer[activeTable]
 
 	loading sync.Mutex // held while the list is loading
 	mu      sync.Mutex // guards state
@@ -38,7 +38,7 @@ type list struct {
 
 // loaded is the immutable table of a list's prefixes, and the time until which the list can deny
 // clients.
-type loaded struct {
+type activeTable struct {
 	*table
 	deniesUntil monotime
 }
@@ -56,30 +56,30 @@ type listState struct {
 }
 
 func (l *list) status(users []string, now monotime) ListStatus {
-	loaded := l.loaded.Load()
+	active := l.active.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := ListStatus{
 		Source: l.source, For: users, Err: l.state.err,
 		Changed: l.state.lastChanged, Checked: l.state.lastChecked, Next: l.state.nextLoad, ShrunkSince: l.state.shrunkSince,
-		Stale: loaded == nil || now >= loaded.deniesUntil,
+		Stale: active == nil || now >= active.deniesUntil,
 	}
-	if loaded != nil {
-		s.Prefixes = len(loaded.prefixes)
+	if active != nil {
+		s.Prefixes = len(active.prefixes)
 	}
 	return s
 }
 
 // load loads the list if due(l) is true, and calls OnList.
 func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) error {
-	loaded, err := v.loadNow(ctx, l, due)
-	if loaded && v.options.OnList != nil {
+	completed, err := v.loadNow(ctx, l, due)
+	if completed && v.options.OnList != nil {
 		v.options.OnList(l.status(v.setup.Load().users[l], v.now()))
 	}
 	return err
 }
 
-// loadNow loads the list if due(l) is true. It reports whether the attempt completed.
+// loadNow loads the list if due(l) is true. loadNow reports whether the attempt completed.
 func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
 	l.loading.Lock()
 	defer l.loading.Unlock()
@@ -102,7 +102,7 @@ func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (
 }
 
 // isMissing reports whether a list was never loaded.
-func isMissing(l *list) bool { return l.loaded.Load() == nil }
+func isMissing(l *list) bool { return l.active.Load() == nil }
 
 // isDue reports whether a list has to be loaded now.
 func (v *Verifier) isDue(l *list) bool {
@@ -147,7 +147,7 @@ func (v *Verifier) setTable(l *list, t *table) {
 	if !l.isFile {
 		until = v.monotimeOf(now) + monotime(maxDenyAge)
 	}
-	l.loaded.Store(&loaded{t, until})
+	l.active.Store(&activeTable{t, until})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChanged, l.state.lastChecked, l.state.shrunkSince = now, now, time.Time{}

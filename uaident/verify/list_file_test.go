@@ -24,7 +24,7 @@ func TestFileIsReadAgain(t *testing.T) {
 		}
 		v.loadAll(t.Context(), v.isDue)
 	}
-	clock.Add(1000 * time.Hour) // a file is as current as its owner keeps it
+	clock.Add(1000 * time.Hour) // a file never becomes stale
 	if a, b := state("192.0.2.1"), state("203.0.113.1"); a != Verified || b != Spoofed {
 		t.Errorf("at first: %s, %s", a, b)
 	}

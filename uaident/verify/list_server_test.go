@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// listServer is an HTTPS server of one list, which tests change.
+// listServer is an HTTPS server with one list, which tests change.
 type listServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -29,7 +29,7 @@ func serveList(t *testing.T, text string) *listServer {
 		s.asked++
 		s.answer(w, r)
 	}))
-	s.Config.ErrorLog = log.New(&strings.Builder{}, "", 0) // refused certificates are no news
+	s.Config.ErrorLog = log.New(&strings.Builder{}, "", 0) // hides errors about rejected certificates
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s
@@ -51,8 +51,8 @@ func (s *listServer) count() int {
 	return s.asked
 }
 
-// fetched returns a verifier that loaded the list of a server, its clock, and the
-// crawler that the list is of.
+// fetched returns a verifier after it loaded the list of a server, its clock, and the crawler of
+// the list.
 func fetched(t *testing.T, s *listServer) (*Verifier, *clock, *uaident.Crawler) {
 	t.Helper()
 	bar := &uaident.Crawler{Token: "BarBot", Class: uaident.Search, Verification: uaident.Verification{Ranges: []string{s.URL + "/list.json"}}}

@@ -18,7 +18,8 @@ const (
 	onePrefix     = `{"prefixes":[{"ipv4Prefix":"203.0.113.0/27"}]}`
 )
 
-// An answer that is no list verifies nobody and denies nobody, at first load too.
+// TestErrorIsNoList checks that a response without a list neither verifies nor denies clients, also
+// at the first load.
 func TestErrorIsNoList(t *testing.T) {
 	s := serveList(t, `{"error": "too many requests", "client_ip": "203.0.113.77"}`)
 	v, _, bar := fetched(t, s)
@@ -40,27 +41,27 @@ func TestListAndReverseDNS(t *testing.T) {
 	v := configured(t, Options{Resolver: honestDNS(), Now: clock.Now, Transport: s.Client().Transport},
 		Config{Crawlers: []uaident.Crawler{bot}, Ranges: true, ReverseDNS: true})
 	state := func(addr string) State { return settled(t, v, &bot, addr).State }
-	// DNS denies, but nobody knows what the list would say.
+	// DNS denies the client, but the list is not loaded.
 	if got := state("203.0.113.1"); got != Unknown {
-		t.Errorf("without a list a liar is %s", got)
+		t.Errorf("without a list a spoofed client is %s", got)
 	}
 	if got := state("192.0.2.1"); got != Verified {
-		t.Errorf("without a list the real one is %s", got)
+		t.Errorf("without a list the genuine crawler is %s", got)
 	}
 	v.loadAll(t.Context(), v.isDue)
 	if got := state("203.0.113.1"); got != Spoofed {
-		t.Errorf("with the list a liar is %s", got)
+		t.Errorf("with the list a spoofed client is %s", got)
 	}
 	if got := state("10.0.0.1"); got != Unknown {
-		t.Errorf("an address of the own network is %s by another's list", got)
+		t.Errorf("an address of a private network is %s", got)
 	}
 	clock.Add(8 * 24 * time.Hour)
 	if got := state("203.0.113.1"); got != Unknown {
-		t.Errorf("with an old list a liar is %s", got)
+		t.Errorf("with an old list a spoofed client is %s", got)
 	}
 }
 
-// Whatever a server answers, a good list stays in use.
+// TestBadAnswerDoesNotReplaceList checks that an invalid response does not replace a valid list.
 func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 	other := serveList(t, onePrefix)
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, onePrefix) }))
@@ -87,8 +88,8 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 		{"everybody", text("0.0.0.0/0\n::/0"), "wide"},
 		{"half the Internet", text(fourPrefixes[:len(fourPrefixes)-2] + `,{"ipv4Prefix":"128.0.0.0/1"}]}`), "wide"},
 		{"too long", text(fourPrefixes + strings.Repeat(" ", MaxListBytes)), "longer"},
-		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lost most"},
-		{"all other", text(onePrefix), "lost most"},
+		{"shrunk", text(`{"prefixes":[{"ipv4Prefix":"192.0.2.0/27"}]}`), "lacks most"},
+		{"all other", text(onePrefix), "lacks most"},
 		{"without end", func(w http.ResponseWriter, _ *http.Request) {
 			for err := error(nil); err == nil; {
 				_, err = w.Write([]byte(strings.Repeat("#", 1<<16)))
@@ -118,16 +119,16 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 				t.Errorf("%d prefixes, error %v, want 4 and %q", list.Prefixes, list.Err, tc.want)
 			}
 			if got := v.Check(bar, netip.MustParseAddr("192.0.2.1")); got != (Finding{Verified, Ranges}) {
-				t.Errorf("the real one is %v", got)
+				t.Errorf("the genuine crawler is %v", got)
 			}
 			if got := v.Check(bar, netip.MustParseAddr("203.0.113.1")); got.State == Verified {
-				t.Error("an address of the bad list is verified")
+				t.Error("an address of the rejected list is verified")
 			}
 			s.says(fourPrefixes)
 			clock.Add(24 * time.Hour)
 			v.loadAll(t.Context(), v.isDue)
 			if list := v.Lists()[0]; list.Err != nil || list.Stale {
-				t.Errorf("does not recover: %+v", list)
+				t.Errorf("the list is not loaded again: %+v", list)
 			}
 		})
 	}
@@ -141,17 +142,17 @@ func TestOldListDeniesNothing(t *testing.T) {
 	clock.Add(7*24*time.Hour - time.Second)
 	v.loadAll(t.Context(), v.isDue)
 	if got := state("203.0.113.1"); got != Spoofed {
-		t.Errorf("within a week a liar is %s", got)
+		t.Errorf("within a week a spoofed client is %s", got)
 	}
 	clock.Add(time.Second)
 	if got := state("203.0.113.1"); got != Unknown {
-		t.Errorf("after a week a liar is %s", got)
+		t.Errorf("after a week a spoofed client is %s", got)
 	}
 	if got := state("192.0.2.1"); got != Verified {
-		t.Errorf("after a week the real one is %s", got)
+		t.Errorf("after a week the genuine crawler is %s", got)
 	}
 	if !v.Lists()[0].Stale {
-		t.Error("the list does not say that it is stale")
+		t.Error("the list is not marked as stale")
 	}
 }
 
@@ -167,13 +168,13 @@ func TestShrunkListIsBelievedInTime(t *testing.T) {
 	s.says(onePrefix)
 	pass(24 * time.Hour)
 	if o, n, l := state(old), state(new), state(liar); o != Verified || n != Unknown || l != Unknown {
-		t.Errorf("in doubt: old %s, new %s, liar %s", o, n, l)
+		t.Errorf("in doubt: old %s, new %s, spoofed client %s", o, n, l)
 	}
-	// It was a mistake: the doubt begins anew.
+	// The list is complete again, so the next doubt lasts for the whole time.
 	s.says(threePrefixes)
 	pass(24 * time.Hour)
 	if o, l := state(old), state(liar); o != Verified || l != Spoofed {
-		t.Errorf("afterwards: old %s, liar %s", o, l)
+		t.Errorf("afterwards: old %s, spoofed client %s", o, l)
 	}
 	s.says(onePrefix)
 	for range 12 {
@@ -186,6 +187,6 @@ func TestShrunkListIsBelievedInTime(t *testing.T) {
 		pass(6 * time.Hour)
 	}
 	if o, n, l := state(old), state(new), state(liar); o != Spoofed || n != Verified || l != Spoofed {
-		t.Errorf("after two days: old %s, new %s, liar %s", o, n, l)
+		t.Errorf("after two days: old %s, new %s, spoofed client %s", o, n, l)
 	}
 }

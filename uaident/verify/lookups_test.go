@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// invented returns the i-th of many addresses, each of a network of its own.
+// invented returns the i-th of many addresses, each in a separate network.
 func invented(i int) netip.Addr {
 	return netip.AddrFrom4([4]byte{byte(20 + i>>16), byte(i >> 8), byte(i), 1})
 }
@@ -39,18 +39,18 @@ func testManyClaimedAddresses(t *testing.T) {
 	}
 	idle(t, v)
 	s := v.Stats()
-	// One question each: they have no name.
+	// One query for each lookup, because the addresses have no name.
 	if asked, most := dns.count()-before, 50*(4+seconds+1); asked > most || asked == 0 {
-		t.Errorf("%d claims caused %d look-ups in %d s, want at most %d", claims, asked, seconds, most)
+		t.Errorf("%d claims caused %d queries in %d s, want at most %d", claims, asked, seconds, most)
 	}
 	if verified, others := v.results.verified.held(), v.results.others.held(); verified != 1 || others > v.results.others.most() {
-		t.Errorf("%d verified and %d others are kept", verified, others)
+		t.Errorf("%d verified and %d other results are cached", verified, others)
 	}
 	if s.Dropped == 0 {
-		t.Error("nothing was dropped")
+		t.Error("no lookup was dropped")
 	}
 	if got := v.Check(&fooBot, real); got.State != Verified {
-		t.Errorf("the real one is %s afterwards", got.State)
+		t.Errorf("the genuine crawler is %s after the flood", got.State)
 	}
 }
 
@@ -69,23 +69,23 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		return n
 	}
 	before := kept()
-	if before < 24 { // a few have to share their places
+	if before < 24 { // some results share a bucket
 		t.Fatalf("%d of 32 kept", before)
 	}
 	for i := range 100_000 {
 		r.put(newResult(newResultKey(invented(1000+i), 1), Spoofed, nil, now), now)
 	}
 	if got := kept(); got != before {
-		t.Errorf("%d of %d verified results kept", got, before)
+		t.Errorf("%d of %d verified results are still cached", got, before)
 	}
 	if got := r.others.held(); got > 256 {
-		t.Errorf("%d results kept", got)
+		t.Errorf("%d results are cached", got)
 	}
-	// What changes its state changes its place.
+	// A new state moves a result to the other table.
 	s := newResultKey(invented(1000+99_999), 1)
 	r.put(newResult(s, Verified, r.get(s), now), now)
 	if found := r.others.find(r.hash(s), s); found != nil {
-		t.Error("a verified address is still among the others")
+		t.Error("a verified address is still in the other table")
 	}
 }
 
@@ -101,7 +101,7 @@ func TestQueueIsBounded(t *testing.T) {
 		wait.Go(func() {
 			for i := range 25_000 {
 				if got := v.Check(&fooBot, invented(part*25_000+i)); got.State != Unknown {
-					t.Errorf("%s before any answer", got.State)
+					t.Errorf("%s before the first response", got.State)
 					return
 				}
 			}
@@ -118,7 +118,7 @@ func TestQueueIsBounded(t *testing.T) {
 	close(dns.gate)
 	idle(t, v)
 	if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Verified {
-		t.Errorf("afterwards the real one is %s", got.State)
+		t.Errorf("the genuine crawler is %s after the flood", got.State)
 	}
 }
 
@@ -127,17 +127,17 @@ func TestNetworkHasShareOfQueue(t *testing.T) {
 	dns.gate = make(chan struct{})
 	v := configured(t, Options{Resolver: dns, Lookups: 1, Queue: 64, Rate: 1_000_000, LookupTimeout: time.Hour},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
-	for i := range 10_000 { // one network
+	for i := range 10_000 { // all from one network
 		v.Check(&fooBot, netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)))
 	}
 	if s := v.Stats(); s.Running+s.Waiting != 64/networkShare {
-		t.Errorf("one network has %d look-ups", s.Running+s.Waiting)
+		t.Errorf("one network has %d lookups", s.Running+s.Waiting)
 	}
 	v.Check(&fooBot, netip.MustParseAddr("192.0.2.1"))
 	close(dns.gate)
 	idle(t, v)
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
-		t.Errorf("the real one is %s", got.State)
+		t.Errorf("the genuine crawler is %s", got.State)
 	}
 }
 
@@ -149,28 +149,29 @@ func testRecheckHasRoomOfItsOwn(t *testing.T) {
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	settled(t, v, &fooBot, "192.0.2.1")
 	clock.Add(22 * time.Hour)
-	for i := range 1000 { // uses up the rate and the room
+	for i := range 1000 { // fills the queue and uses up the rate
 		v.Check(&fooBot, invented(i))
 	}
 	synctest.Wait()
 	if s := v.Stats(); s.Waiting == 0 {
-		t.Fatal("nothing waits")
+		t.Fatal("no lookup waits")
 	}
 	before := dns.count()
 	v.Check(&fooBot, netip.MustParseAddr("192.0.2.1"))
 	synctest.Wait()
 	if got := dns.count() - before; got != 2 {
-		t.Errorf("DNS was asked %d times about the real one, want 2", got)
+		t.Errorf("DNS was queried %d times about the genuine crawler, want 2", got)
 	}
 	idle(t, v)
 	clock.Add(3 * time.Hour)
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
-		t.Errorf("the real one is %s", got.State)
+		t.Errorf("the genuine crawler is %s", got.State)
 	}
 	idle(t, v)
 }
 
-// Between looking for a result and asking for one, it may have come.
+// TestNotAskedTwice checks a result that is stored between the read of the cache and the start of a
+// lookup.
 func TestNotAskedTwice(t *testing.T) {
 	dns := honestDNS()
 	v := configured(t, Options{Resolver: dns}, Config{Crawlers: crawlers(), ReverseDNS: true})
@@ -180,7 +181,7 @@ func TestNotAskedTwice(t *testing.T) {
 	v.lookups.enqueue(job{resultKey: newResultKey(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
 	idle(t, v)
 	if got := dns.count(); got != before {
-		t.Errorf("DNS was asked %d times more", got-before)
+		t.Errorf("DNS was queried %d more times", got-before)
 	}
 }
 
@@ -194,10 +195,10 @@ func TestParallelUse(t *testing.T) {
 			for i := range 2000 {
 				v.Check(&fooBot, invented((part*i)%100))
 				if f := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); f.State == Spoofed {
-					t.Error("the real one is spoofed")
+					t.Error("the genuine crawler is spoofed")
 				}
 				if f := v.Check(&fooBot, netip.MustParseAddr("203.0.113.1")); f.State == Verified {
-					t.Error("the fake is verified")
+					t.Error("the spoofed client is verified")
 				}
 				if i%500 == 0 {
 					v.Stats()
@@ -212,11 +213,11 @@ func TestParallelUse(t *testing.T) {
 	wait.Wait()
 	idle(t, v)
 	if r := v.results; r.verified.held() > r.verified.most() || r.others.held() > r.others.most() {
-		t.Errorf("%d verified and %d others are kept", r.verified.held(), r.others.held())
+		t.Errorf("%d verified and %d other results are cached", r.verified.held(), r.others.held())
 	}
 }
 
-// held returns how many results are in memory, those that count no more included.
+// held returns the number of results in memory, including expired results.
 func (p *resultTable) held() (n int) {
 	for i := range p.buckets {
 		for j := range p.buckets[i] {
@@ -228,5 +229,5 @@ func (p *resultTable) held() (n int) {
 	return n
 }
 
-// most returns for how many results there is room.
+// most returns the maximum number of results.
 func (p *resultTable) most() int { return len(p.buckets) * bucketSize }

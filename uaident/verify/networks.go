@@ -43,7 +43,7 @@ func (n *networks) find(network netip.Prefix) *networkState {
 	return nil
 }
 
-// findOrAdd returns the state of a network. It replaces the oldest state in the bucket if
+// findOrAdd returns the state of a network. findOrAdd replaces the oldest state in the bucket if
 // necessary.
 func (n *networks) findOrAdd(network netip.Prefix) *networkState {
 	if p := n.find(network); p != nil {

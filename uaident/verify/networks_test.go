@@ -13,32 +13,32 @@ func TestNetworks(t *testing.T) {
 	n := newNetworks()
 	busy, slow := addr.Network(invented(1)), addr.Network(invented(2))
 	if p := n.find(busy); p != nil || !p.mayLookUp(now, ahead) || p.isSlow(now) {
-		t.Errorf("something is known of a network that was never heard of: %v", p)
+		t.Errorf("unexpected state of a new network: %v", p)
 	}
-	asked := 0
-	for ; n.find(busy).mayLookUp(now, ahead); asked++ {
+	numLookups := 0
+	for ; n.find(busy).mayLookUp(now, ahead); numLookups++ {
 		n.findOrAdd(busy).countLookup(now, each)
 	}
-	if asked != 40 {
-		t.Errorf("%d at once, want 40", asked)
+	if numLookups != 40 {
+		t.Errorf("%d lookups at once, want 40", numLookups)
 	}
 	n.findOrAdd(busy).countLookup(now, each)
 	if n.find(busy).mayLookUp(now+each, ahead) || !n.find(busy).mayLookUp(now+each+1, ahead) {
-		t.Error("the next one is not in time when its time has come")
+		t.Error("the next lookup is allowed at the wrong time")
 	}
 	n.findOrAdd(slow).recordDuration(true, now)
 	if !n.find(slow).isSlow(now+slowDuration-1) || n.find(slow).isSlow(now+slowDuration) {
-		t.Error("a network is slow for another time than slowFor")
+		t.Error("a network is slow for another time than slowDuration")
 	}
-	// Many others that cause one each do not take their places.
+	// Many networks with one lookup each do not evict this network.
 	for i := range 2000 {
 		n.findOrAdd(addr.Network(invented(100+i))).countLookup(now, each)
 	}
 	if n.find(busy).mayLookUp(now, ahead) || !n.find(slow).isSlow(now+1) {
-		t.Error("a network lost its place to others of which less was heard")
+		t.Error("a network was evicted by networks with fewer lookups")
 	}
 	n.find(slow).recordDuration(false, now+1)
 	if n.find(slow).isSlow(now + 1) {
-		t.Error("still slow after a fast look-up")
+		t.Error("a network is still slow after a fast lookup")
 	}
 }

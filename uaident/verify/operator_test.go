@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Crawlers of one operator, each verified by something else.
+// Crawlers of one operator with different methods.
 var (
 	barBot     = uaident.Crawler{Token: "BarBot", Operator: "Bar", Class: uaident.Search, Verification: uaident.Verification{RDNS: []string{".bot.example.com"}}}
 	barAds     = uaident.Crawler{Token: "BarAds", Operator: "Bar", Class: uaident.Ads, Verification: uaident.Verification{RDNS: []string{".crawl.example.net"}}}
@@ -22,8 +22,8 @@ var (
 	barOther   = uaident.Crawler{Token: "BarOther", Operator: "Bar", Class: uaident.Search}
 )
 
-// TestAddressOfAnotherCrawler verifies a crawler at an address of another crawler of its
-// operator, and finds one spoofed only at an address of none.
+// TestAddressOfAnotherCrawler checks that an address of any crawler of the operator verifies a
+// client, and that all other addresses are spoofed.
 func TestAddressOfAnotherCrawler(t *testing.T) {
 	config := Config{ReverseDNS: true, Crawlers: []uaident.Crawler{barBot, barAds, barUser, barPreview, barUnsure, barPlain, barLibrary, copyBot}}
 	v := configured(t, Options{Resolver: honestDNS()}, config)
@@ -46,7 +46,7 @@ func TestAddressOfAnotherCrawler(t *testing.T) {
 		{"spoofed: a name in the domain that is not its own", &barAds, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
 		{"spoofed: a name in no domain", &barBot, "203.0.113.2", Finding{Spoofed, ReverseDNS}},
 		{"spoofed: no name", &barBot, "198.51.100.9", Finding{Spoofed, ReverseDNS}},
-		{"a look-up that failed", &barAds, "198.51.100.1", Finding{State: Unknown}},
+		{"a lookup that failed", &barAds, "198.51.100.1", Finding{State: Unknown}},
 		{"a preview elsewhere", &barPreview, "203.0.113.1", Finding{}},
 		{"for a person elsewhere", &barUser, "203.0.113.1", Finding{}},
 		{"unsure facts elsewhere", &barUnsure, "203.0.113.1", Finding{}},
@@ -58,7 +58,8 @@ func TestAddressOfAnotherCrawler(t *testing.T) {
 	}
 }
 
-// TestListOfAnotherCrawler denies a claim only while each list of the operator is current.
+// TestListOfAnotherCrawler checks that a client is denied only while all lists of the operator are
+// current.
 func TestListOfAnotherCrawler(t *testing.T) {
 	own, other := serveList(t, fourPrefixes), serveList(t, `["203.0.113.0/28"]`)
 	lists, others := barLists, barOther
@@ -91,13 +92,12 @@ func TestListOfAnotherCrawler(t *testing.T) {
 	check("the other list is stale", elsewhere, Finding{State: Unknown})
 	for _, l := range v.Lists() {
 		if len(l.For) != 1 {
-			t.Errorf("%s is for %v, want the crawler that it was published for", l.Source, l.For)
+			t.Errorf("%s is for %v, want only the crawler of the registry entry", l.Source, l.For)
 		}
 	}
 }
 
-// TestGoogle checks the crawlers of Google in the built-in registry, whose pages name
-// different domains for them.
+// TestGoogle checks the crawlers of Google in the built-in registry, which have different domains.
 func TestGoogle(t *testing.T) {
 	registry := uaident.Default()
 	dns := &fakeDNS{

@@ -19,7 +19,7 @@ type PublishedRanges struct {
 type rangesSnapshot struct {
 	setup    *activeConfig
 	lists    []*list
-	tables   []*loaded // of lists; nil for a list that was never loaded
+	tables   []*activeTable // of lists; nil for a list that was never loaded
 	prefixes []netip.Prefix
 }
 
@@ -32,7 +32,7 @@ func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
 	return p
 }
 
-// Prefixes returns the ranges without duplicates. It includes lists that are stale and omits
+// Prefixes returns the ranges without duplicates. Prefixes includes lists that are stale and omits
 // lists that were never loaded. Callers must not modify the result.
 func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	s, last := p.verifier.setup.Load(), p.last.Load()
@@ -49,10 +49,10 @@ func (p *PublishedRanges) Prefixes() []netip.Prefix {
 			if slices.Contains(next.lists, l) {
 				continue
 			}
-			loaded := l.loaded.Load()
-			next.lists, next.tables = append(next.lists, l), append(next.tables, loaded)
-			if loaded != nil {
-				next.prefixes = append(next.prefixes, loaded.prefixes...)
+			active := l.active.Load()
+			next.lists, next.tables = append(next.lists, l), append(next.tables, active)
+			if active != nil {
+				next.prefixes = append(next.prefixes, active.prefixes...)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (p *PublishedRanges) Prefixes() []netip.Prefix {
 // isCurrent reports whether no list was reloaded since.
 func (r *rangesSnapshot) isCurrent() bool {
 	for i, l := range r.lists {
-		if l.loaded.Load() != r.tables[i] {
+		if l.active.Load() != r.tables[i] {
 			return false
 		}
 	}

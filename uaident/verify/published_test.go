@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestPublished gives the ranges of an operator's lists while they are loaded.
+// TestPublished checks the ranges of an operator while its lists are loaded.
 func TestPublished(t *testing.T) {
 	own, other := serveList(t, fourPrefixes), serveList(t, `["203.0.113.0/28", "192.0.2.0/27"]`)
 	lists, others := barLists, barOther
@@ -36,7 +36,7 @@ func TestPublished(t *testing.T) {
 	clock.Add(24 * time.Hour)
 	v.loadAll(t.Context(), v.isDue)
 	if !contains(bar.Prefixes(), "203.0.113.64/28") {
-		t.Errorf("loaded again: %v", bar.Prefixes())
+		t.Errorf("after the list was loaded again: %v", bar.Prefixes())
 	}
 	if err := v.Configure(config); err != nil {
 		t.Fatal(err)
@@ -53,9 +53,9 @@ func TestPublished(t *testing.T) {
 	check("switched off", bar, "[]")
 }
 
-func contains(all []netip.Prefix, one string) bool {
-	for _, p := range all {
-		if p.String() == one {
+func contains(prefixes []netip.Prefix, want string) bool {
+	for _, p := range prefixes {
+		if p.String() == want {
 			return true
 		}
 	}

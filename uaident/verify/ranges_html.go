@@ -85,7 +85,8 @@ func jsonLists(text string) []json.RawMessage {
 	return lists
 }
 
-// jsonObjects returns the JSON objects in a text that are lists. It ignores nested objects.
+// jsonObjects returns the JSON objects in a text that are lists. jsonObjects ignores nested
+// objects.
 func jsonObjects(text string) (lists []json.RawMessage) {
 	for range maxObjects {
 		start := strings.IndexByte(text, '{')

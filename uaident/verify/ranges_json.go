@@ -32,19 +32,19 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, fmt.Errorf("JSON: %w", err)
 	}
-	known := false
-	var all []netip.Prefix
+	recognized := false
+	var merged []netip.Prefix
 	for _, s := range listFormats {
 		if array, ok := list[s.array]; ok {
 			prefixes, err := s.parse(array)
 			if err != nil {
 				return nil, err
 			}
-			known, all = true, append(all, prefixes...)
+			recognized, merged = true, append(merged, prefixes...)
 		}
 	}
-	if known {
-		return all, nil
+	if recognized {
+		return merged, nil
 	}
 	names := slices.Sorted(maps.Keys(list))
 	for _, name := range names {
@@ -55,23 +55,23 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 		if json.Unmarshal(list[name], &product) != nil {
 			continue // not this format
 		}
-		for _, of := range []struct {
-			family string
-			array  json.RawMessage
+		for _, field := range []struct {
+			name  string
+			array json.RawMessage
 		}{{"prefixes_ipv4", product.IPv4}, {"prefixes_ipv6", product.IPv6}} {
-			if of.array == nil {
+			if field.array == nil {
 				continue
 			}
-			prefixes, err := parseArray(of.family, of.array)
+			prefixes, err := parseArray(field.name, field.array)
 			if err != nil {
 				return nil, err
 			}
-			known, all = true, append(all, prefixes...)
+			recognized, merged = true, append(merged, prefixes...)
 		}
 	}
-	if known {
-		slices.SortFunc(all, netip.Prefix.Compare)
-		return all, nil
+	if recognized {
+		slices.SortFunc(merged, netip.Prefix.Compare)
+		return merged, nil
 	}
 	if len(names) < 2 || slices.ContainsFunc(names, func(name string) bool { return !isRegion(name) }) {
 		return nil, errors.New(`JSON: unknown format; an address list is, for example, {"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}]}`)
@@ -81,9 +81,9 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, prefixes...)
+		merged = append(merged, prefixes...)
 	}
-	return all, nil
+	return merged, nil
 }
 
 // parse parses an array of objects, each with at least one prefix.
@@ -93,7 +93,7 @@ func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err e
 		return nil, fmt.Errorf("JSON: %s: %w", s.array, err)
 	}
 	for i, entry := range entries {
-		before := len(prefixes)
+		numBefore := len(prefixes)
 		for _, name := range s.members {
 			value, ok := entry[name]
 			if !ok || string(value) == "null" {
@@ -109,7 +109,7 @@ func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err e
 			}
 			prefixes = append(prefixes, prefix)
 		}
-		if len(prefixes) == before {
+		if len(prefixes) == numBefore {
 			return nil, fmt.Errorf("JSON: %s, entry %d has none of %q", s.array, i, s.members)
 		}
 	}

@@ -141,15 +141,15 @@ func TestPlausibility(t *testing.T) {
 	}
 }
 
-func prefixes(list string) (all []netip.Prefix) {
+func prefixes(list string) (parsed []netip.Prefix) {
 	for p := range strings.FieldsSeq(list) {
 		prefix, ok := parsePrefix(p)
 		if !ok {
 			panic(p)
 		}
-		all = append(all, prefix)
+		parsed = append(parsed, prefix)
 	}
-	return all
+	return parsed
 }
 
 func TestShrinking(t *testing.T) {
@@ -201,7 +201,7 @@ func FuzzParseRanges(f *testing.F) {
 			addr := p.Addr()
 			naive := slices.ContainsFunc(list.prefixes, func(p netip.Prefix) bool { return p.Contains(addr) })
 			if list.contains(addr) != naive || !naive {
-				t.Fatalf("%s: in the list %t, naively %t", addr, list.contains(addr), naive)
+				t.Fatalf("%s: contains returns %t, linear search %t", addr, list.contains(addr), naive)
 			}
 		}
 	})

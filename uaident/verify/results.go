@@ -149,10 +149,10 @@ func (p *resultTable) remove(hash uint64, s resultKey) {
 	}
 }
 
-// newResult returns the result of a lookup at now. before is the previous result or nil. A
+// newResult returns the result of a lookup at now. previous can be nil. A
 // conclusive result is due before it expires, so that it stays valid during the next lookup.
 // If that lookup fails, the old result stays until its expiry.
-func newResult(s resultKey, state State, before *result, now monotime) *result {
+func newResult(s resultKey, state State, previous *result, now monotime) *result {
 	switch state {
 	case Verified:
 		return &result{resultKey: s, state: state, recheckAt: now + verifiedLifetime/8*7, expiresAt: now + verifiedLifetime}
@@ -160,14 +160,14 @@ func newResult(s resultKey, state State, before *result, now monotime) *result {
 		return &result{resultKey: s, state: state, recheckAt: now + failedLifetime/8*7, expiresAt: now + failedLifetime}
 	}
 	next := &result{resultKey: s, state: Unknown, failures: 1}
-	if before != nil {
-		next.failures = min(before.failures, 8) + 1
+	if previous != nil {
+		next.failures = min(previous.failures, 8) + 1
 	}
 	next.recheckAt = now + min(minUnknownRetry<<(next.failures-1), maxUnknownRetry)
 	next.expiresAt = next.recheckAt + maxUnknownRetry // remembers the number of failures
 
-	if before != nil && before.state != Unknown && now < before.expiresAt {
-		next.state, next.expiresAt = before.state, before.expiresAt
+	if previous != nil && previous.state != Unknown && now < previous.expiresAt {
+		next.state, next.expiresAt = previous.state, previous.expiresAt
 	}
 	return next
 }

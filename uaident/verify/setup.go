@@ -44,8 +44,8 @@ type operatorMethods struct {
 	resolver Resolver
 }
 
-// newSetup returns the setup for a configuration. It reuses the lists of old and reads list
-// files. It changes no list. files contains the new content of list files.
+// newSetup returns the setup for a configuration. newSetup reuses the lists of old and reads list
+// files. newSetup changes no list. files contains the new content of list files.
 func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, files map[*list]fileContent, err error) {
 	s = &activeConfig{plans: map[string]*crawlerPlan{}, operators: map[string]*operatorMethods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
 	server, err := serverAddress(c.DNSServer)
@@ -125,7 +125,7 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	}
 	published := &crawler.Verification
 	if c.Ranges {
-		for _, u := range slices.Concat(published.Ranges, published.ConfirmingRanges) {
+		for _, u := range slices.Concat(published.Ranges, published.PartialRanges) {
 			l := List{For: crawler.Token, URL: u}
 			if err := l.validate(); err != nil {
 				errs = append(errs, err)
@@ -162,7 +162,7 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	return own, errs
 }
 
-// add adds a list to the methods of an operator. It reuses the list of old.
+// add adds a list to the methods of an operator. add reuses the list of old.
 func (s *activeConfig) add(to *operatorMethods, key listKey, token string, old *activeConfig) {
 	l := s.lists[key]
 	if l == nil {
@@ -187,7 +187,7 @@ func canDeny(c *uaident.Crawler, own crawlerFacts) (bool, string) {
 		return false, "readers' devices also fetch link previews, so the address proves nothing"
 	case len(own.lists) == 0 && len(own.suffixes) == 0:
 		return false, "its operator publishes addresses or domains of other crawlers only"
-	case !own.rangesComplete && !own.dnsComplete && len(c.Verification.ConfirmingRanges) > 0:
+	case !own.rangesComplete && !own.dnsComplete && len(c.Verification.PartialRanges) > 0:
 		return false, "the operator's lists may be incomplete"
 	case !own.rangesComplete && !own.dnsComplete:
 		return false, "the data about its addresses is not from its operator"

@@ -56,11 +56,11 @@ type ListStatus struct {
 // Lists returns the state of each list, sorted by source.
 func (v *Verifier) Lists() []ListStatus {
 	s := v.setup.Load()
-	all := make([]ListStatus, 0, len(s.lists))
+	statuses := make([]ListStatus, 0, len(s.lists))
 	now := v.now()
 	for _, l := range s.lists {
-		all = append(all, l.status(s.users[l], now))
+		statuses = append(statuses, l.status(s.users[l], now))
 	}
-	slices.SortFunc(all, func(a, b ListStatus) int { return strings.Compare(a.Source, b.Source) })
-	return all
+	slices.SortFunc(statuses, func(a, b ListStatus) int { return strings.Compare(a.Source, b.Source) })
+	return statuses
 }

@@ -25,7 +25,7 @@ type table struct {
 // newTable returns a table, or an error if the list is implausible.
 func newTable(prefixes []netip.Prefix) (*table, error) {
 	t := &table{lite: new(bart.Lite)}
-	of4, of6 := uint64(0), uint64(0)
+	count4, count6 := uint64(0), uint64(0)
 	for _, p := range prefixes {
 		widest := minPrefixBits4
 		if p.Addr().Is6() {
@@ -38,9 +38,9 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 			continue
 		}
 		if p.Addr().Is4() {
-			of4 += 1 << (32 - p.Bits())
+			count4 += 1 << (32 - p.Bits())
 		} else {
-			of6 += 1 << max(0, 64-p.Bits())
+			count6 += 1 << max(0, 64-p.Bits())
 		}
 		t.lite.Insert(p)
 		t.prefixes = append(t.prefixes, p)
@@ -48,7 +48,7 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 	switch {
 	case len(t.prefixes) == 0:
 		return nil, errors.New("the list is empty")
-	case of4 > maxAddrs4 || of6 > maxNetworks6<<(64-minPrefixBits6):
+	case count4 > maxAddrs4 || count6 > maxNetworks6<<(64-minPrefixBits6):
 		return nil, errors.New("the list covers an implausibly large part of the Internet")
 	}
 	return t, nil

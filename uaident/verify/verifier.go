@@ -138,10 +138,10 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check returns the finding for a client with the name of crawler c. It never waits. If there
-// is no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a
-// crawler that is not configured. The address can be IPv4-mapped and have a zone. An invalid
-// address is [Unknown].
+// Check returns the finding for a client with the name of crawler c. Check never waits. If there is
+// no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a crawler that
+// is not configured. The address can be IPv4-mapped and have a zone. An invalid address is
+// [Unknown].
 func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
@@ -157,9 +157,9 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 		return f
 	}
 	s := newResultKey(client, p.scope)
-	known := v.results.get(s)
-	state := known.stateAt(now)
-	if isDue(known, now) {
+	cached := v.results.get(s)
+	state := cached.stateAt(now)
+	if isDue(cached, now) {
 		j := job{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
@@ -170,16 +170,16 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (f Finding, needsLookup bool) {
 	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
-		loaded := l.loaded.Load()
-		if loaded == nil {
+		active := l.active.Load()
+		if active == nil {
 			denied = false
 			continue
 		}
 		// Lists from URLs cannot verify a private address.
-		if (public || l.isFile) && loaded.contains(client) {
+		if (public || l.isFile) && active.contains(client) {
 			return Finding{Verified, Ranges}, false
 		}
-		if now >= loaded.deniesUntil {
+		if now >= active.deniesUntil {
 			denied = false
 		}
 	}
@@ -210,7 +210,7 @@ func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 }
 
 // isDue reports whether a lookup is required. known can be nil.
-func isDue(known *result, now monotime) bool { return known == nil || now >= known.recheckAt }
+func isDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
 
 func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
 
@@ -237,7 +237,7 @@ func (v *Verifier) store(s resultKey, state State) {
 // checkInterval is the interval at which Run checks for changed files and for URLs that are due.
 const checkInterval = time.Minute
 
-// Run keeps the lists up to date until ctx ends. It fetches lists from URLs daily, and checks
+// Run keeps the lists up to date until ctx ends. Run fetches lists from URLs daily, and checks
 // files for changes every minute. Only one call may run at a time.
 func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(checkInterval)

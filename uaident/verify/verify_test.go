@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// clock is a clock that tests turn.
+// clock is a manual clock.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -31,26 +31,26 @@ func (c *clock) Add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// eventually waits until a condition holds, as long as a slow machine may need.
+// eventually waits until a condition is true, with a timeout for slow machines.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }
 
-// fakeDNS is a Resolver with a fixed content. What is neither in it nor failing
-// does not exist.
+// fakeDNS is a Resolver with fixed records. All other names and addresses do not exist, unless they
+// are in fails.
 type fakeDNS struct {
 	mu    sync.Mutex
-	ptr   map[string][]string // by address
-	addrs map[string][]string // by name
-	fails map[string]error    // by address or name
-	down  error               // of all, if not nil
+	ptr   map[string][]string // names by address
+	addrs map[string][]string // addresses by name
+	fails map[string]error    // errors by address or name
+	down  error               // the error of all lookups, if not nil
 	asked int
-	gate  chan struct{} // if not nil, look-ups wait until it is closed
+	gate  chan struct{} // if not nil, lookups wait until the channel is closed
 }
 
 func (f *fakeDNS) look(ctx context.Context, in map[string][]string, key string) ([]string, error) {
@@ -103,7 +103,7 @@ func (f *fakeDNS) change(change func()) {
 	change()
 }
 
-// configured returns a verifier for tests.
+// configured returns a verifier with a configuration.
 func configured(t testing.TB, o Options, c Config) *Verifier {
 	t.Helper()
 	v := New(o)
@@ -114,7 +114,7 @@ func configured(t testing.TB, o Options, c Config) *Verifier {
 	return v
 }
 
-// settled checks until there is no look-up under way, and returns the finding.
+// settled repeats Check until no lookup is running, and returns the finding.
 func settled(t testing.TB, v *Verifier, c *uaident.Crawler, addr string) Finding {
 	t.Helper()
 	a := netip.MustParseAddr(addr)
@@ -125,13 +125,13 @@ func settled(t testing.TB, v *Verifier, c *uaident.Crawler, addr string) Finding
 
 func idle(t testing.TB, v *Verifier) {
 	t.Helper()
-	eventually(t, "no look-up under way", func() bool {
+	eventually(t, "no lookup under way", func() bool {
 		s := v.Stats()
 		return s.Running == 0 && s.Waiting == 0
 	})
 }
 
-// Some crawlers, each with something of its own.
+// Crawlers with different properties.
 var (
 	fooBot = uaident.Crawler{Token: "FooBot", Operator: "Foo", Class: uaident.Search, Aliases: []string{"Fooster"},
 		Verification: uaident.Verification{RDNS: []string{".bot.example.com", ".crawl.example.net"}}}

@@ -1,10 +1,9 @@
-// Command demo shows the dashboard with traffic: it serves two sites under the
-// guard and the page on the loopback interface, and lets crawlers visit them.
+// Command demo shows the dashboard with traffic. It serves two sites with the guard, and the
+// dashboard, on the loopback interface, and lets crawlers visit the sites.
 //
 //	go run ./examples/dashboards/demo [-listen 127.0.0.1:8080]
 //
-// After a minute the robots.txt of one site changes. Interrupt it to end it;
-// nothing is kept.
+// After a minute the robots.txt of one site changes. Press Ctrl-C to stop. The demo stores nothing.
 package main
 
 import (

@@ -49,12 +49,12 @@ func robots(shop bool, age time.Duration) string {
 	return blogAfter
 }
 
-// crawler is one that visits the demo.
+// crawler is a crawler that visits the demo.
 type crawler struct {
 	userAgent string
 	host      string // localhost or shop.localhost
 	every     time.Duration
-	reads     int // it reads robots.txt before each so many requests; 0 for never
+	reads     int // number of requests between two fetches of robots.txt, 0 for no fetches
 	paths     []string
 }
 
@@ -107,7 +107,7 @@ func (c crawler) visit(ctx context.Context, client *http.Client, port string) {
 				_ = answer.Body.Close()
 			}
 		}
-		// Nobody asks at even intervals.
+		// Intervals are random, as with real crawlers.
 		select {
 		case <-ctx.Done():
 			return

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"github.com/robotsguard/caddy-robots-guard/uaident/edition"
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
+	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
 
 func main() {
@@ -36,7 +36,7 @@ func Generate(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	registry, err := edition.Parse(file, data)
+	registry, err := registryfile.Parse(file, data)
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +129,11 @@ func writeEntry(b *bytes.Buffer, c *uaident.Crawler) {
 	flag("Family", c.Family)
 	flag("App", c.App)
 	flag("ExactCase", c.ExactCase)
-	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.ConfirmingRanges)+len(v.WebBotAuth) > 0 {
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.PartialRanges)+len(v.WebBotAuth) > 0 {
 		b.WriteString("Verification: Verification{")
 		list("RDNS", v.RDNS)
 		list("Ranges", v.Ranges)
-		list("ConfirmingRanges", v.ConfirmingRanges)
+		list("PartialRanges", v.PartialRanges)
 		text("WebBotAuth", v.WebBotAuth)
 		flag("Unsure", v.Unsure)
 		b.WriteString("}, ")

@@ -51,8 +51,8 @@ const (
 	MaxKeys   = 1<<IndexBits - 1 // half of the slots
 )
 
-// Slot returns the first slot for a hash. It uses the lower bits, which are better
-// distributed in FNV. Tag uses the upper bits.
+// Slot returns the first slot for a hash. Slot uses the lower bits, which are better distributed in
+// FNV. Tag uses the upper bits.
 func Slot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 
 // Tag returns the part of a hash that a slot contains.

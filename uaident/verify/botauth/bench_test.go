@@ -7,7 +7,7 @@ import (
 
 func BenchmarkCheck(b *testing.B) {
 	signed := newSigning()
-	signed.param("nonce", "") // or every second check is a replay
+	signed.param("nonce", "") // without a nonce, because every second check would be a replay
 	unknownKey := signed
 	unknownKey.param("keyid", `"x"`)
 	otherAgent := signed
@@ -19,7 +19,7 @@ func BenchmarkCheck(b *testing.B) {
 	broken := signed
 	broken.key = testKey("other")
 	brokenOnes := broken.sign()
-	for _, label := range []string{"sig2", "sig3", "sig4"} { // as many as are looked at
+	for _, label := range []string{"sig2", "sig3", "sig4"} { // the maximum number of checked signatures
 		broken.request, broken.label = brokenOnes, label
 		brokenOnes = broken.sign()
 	}
@@ -47,7 +47,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// Requests that nobody signed, which is nearly all, cost nothing.
+// TestNoAllocationWithoutSignature checks that unsigned requests, the usual case, do not allocate.
 func TestNoAllocationWithoutSignature(t *testing.T) {
 	v, r := warm(t), newSigning().request
 	if n := testing.AllocsPerRun(100, func() { v.Check(r) }); n != 0 {

@@ -20,16 +20,16 @@ const (
 	testOperator = "Example"
 )
 
-// start is the time at which the tests begin.
+// start is the initial time of all tests.
 var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-// clock is a clock that only moves when it is told to.
+// clock is a manual clock.
 type clock struct{ offset atomic.Int64 }
 
 func (c *clock) now() time.Time       { return start.Add(time.Duration(c.offset.Load())) }
 func (c *clock) add(by time.Duration) { c.offset.Add(int64(by)) }
 
-// testKey returns a private key that depends on nothing but its name.
+// testKey returns a private key that is derived from name only.
 func testKey(name string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(name))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -39,7 +39,7 @@ func keyID(private ed25519.PrivateKey) string {
 	return thumbprint(private.Public().(ed25519.PublicKey))
 }
 
-// jwkOf returns a key as a directory lists it; the fields in more come on top.
+// jwkOf returns the JSON Web Key of a private key, with the additional fields in more.
 func jwkOf(private ed25519.PrivateKey, more map[string]any) map[string]any {
 	key := map[string]any{
 		"kty": "OKP", "crv": "Ed25519", "kid": keyID(private), "use": "sig",
@@ -60,7 +60,7 @@ func directoryOf(keys ...map[string]any) string {
 	return string(text)
 }
 
-// origins answers fetches in place of the network.
+// origins is an http.RoundTripper with the responses of all agents.
 type origins struct {
 	fetches atomic.Int64
 	answer  func(*http.Request) (*http.Response, error)
@@ -71,7 +71,7 @@ func (o *origins) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.answer(r)
 }
 
-// ok answers with a directory.
+// ok responds with a directory.
 func ok(text string, header ...string) func(*http.Request) (*http.Response, error) {
 	return status(http.StatusOK, text, append([]string{"Content-Type", directoryType}, header...)...)
 }
@@ -86,7 +86,7 @@ func status(code int, text string, header ...string) func(*http.Request) (*http.
 	}
 }
 
-// fixture is a Verifier with all that it depends on.
+// fixture is a Verifier with its dependencies.
 type fixture struct {
 	*Verifier
 	clock   *clock
@@ -111,7 +111,7 @@ func newFixture(tb testing.TB, answer func(*http.Request) (*http.Response, error
 	return f
 }
 
-// warm is newFixture with the agent's directory fetched.
+// warm is newFixture after the directory of the agent was fetched.
 func warm(tb testing.TB, change ...func(*Options)) fixture {
 	tb.Helper()
 	f := newFixture(tb, ok(directoryOf(jwkOf(testKey("bot"), nil))), change...)
@@ -121,18 +121,18 @@ func warm(tb testing.TB, change ...func(*Options)) fixture {
 	return f
 }
 
-// signing is a request and how it is signed. It makes the signature base by
-// hand, so that the tests do not sign what the package believes to be right.
+// signing is a request and its signature. The tests build the signature base themselves and do not
+// use the code of this package.
 type signing struct {
 	request    Request
 	label      string
-	components []string // identifiers as in Signature-Input
-	lines      []string // of the signature base, one for each component
-	params     []string // as in Signature-Input, in order
+	components []string // component identifiers as in Signature-Input
+	lines      []string // lines of the signature base, one for each component
+	params     []string // parameters as in Signature-Input, in order
 	key        ed25519.PrivateKey
 }
 
-// newSigning returns a request that is signed as the draft shows it.
+// newSigning returns a request with the signature of the draft's example.
 func newSigning() signing {
 	return signing{
 		request: Request{
@@ -150,13 +150,13 @@ func newSigning() signing {
 	}
 }
 
-// cover adds a component with the line that it has in the signature base.
+// cover adds a component and its line in the signature base.
 func (s *signing) cover(component, value string) {
 	s.components = append(s.components, component)
 	s.lines = append(s.lines, component+": "+value)
 }
 
-// param replaces a parameter; an empty value takes it away.
+// param replaces a parameter. An empty value removes the parameter.
 func (s *signing) param(name, value string) {
 	for i, param := range s.params {
 		if strings.HasPrefix(param, name+"=") {
@@ -172,7 +172,7 @@ func (s *signing) param(name, value string) {
 func (s *signing) created(at time.Time) { s.param("created", fmt.Sprint(at.Unix())) }
 func (s *signing) expires(at time.Time) { s.param("expires", fmt.Sprint(at.Unix())) }
 
-// sign returns the request with its signature added to those that it has.
+// sign returns the request with an additional signature.
 func (s signing) sign() Request {
 	params := "(" + strings.Join(s.components, " ") + ");" + strings.Join(s.params, ";")
 	base := strings.Join(append(append([]string(nil), s.lines...), `"@signature-params": `+params), "\n")
@@ -190,6 +190,6 @@ func expect(t *testing.T, got Result, want Reason) {
 		t.Errorf("got %v: %v, want %v: %v", got.State, got.Reason, want.State(), want)
 	}
 	if got.State == Valid && (got.Agent == "" || got.Operator == "" || got.KeyID == "") {
-		t.Errorf("valid, but of nobody: %+v", got)
+		t.Errorf("a valid signature without operator or agent: %+v", got)
 	}
 }

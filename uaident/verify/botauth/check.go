@@ -62,7 +62,7 @@ func (v *Verifier) checkAll(f *signedFields) (best Result) {
 	return best
 }
 
-// checkOne makes cheap checks first. It fetches a directory only for a signature that can be
+// checkOne makes cheap checks first. checkOne fetches a directory only for a signature that can be
 // valid.
 func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)

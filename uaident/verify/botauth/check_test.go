@@ -13,7 +13,7 @@ func TestCheck(t *testing.T) {
 		change func(*signing)
 		want   Reason
 	}{
-		{"as it should be", func(s *signing) {}, Verified},
+		{"a valid signature", func(s *signing) {}, Verified},
 
 		// Parameters.
 		{"no tag", func(s *signing) { s.param("tag", "") }, NoSignature},
@@ -25,13 +25,13 @@ func TestCheck(t *testing.T) {
 		{"no keyid", func(s *signing) { s.param("keyid", "") }, MissingParameter},
 		{"no alg", func(s *signing) { s.param("alg", "") }, Verified},
 		{"no nonce", func(s *signing) { s.param("nonce", "") }, Verified},
-		{"a parameter of somebody else's", func(s *signing) { s.param("x", "1.5") }, Verified},
-		{"created is no Integer", func(s *signing) { s.param("created", `"1"`) }, Malformed},
+		{"an unknown parameter", func(s *signing) { s.param("x", "1.5") }, Verified},
+		{"created is not an Integer", func(s *signing) { s.param("created", `"1"`) }, Malformed},
 		{"expires is a Date", func(s *signing) { s.param("expires", fmt.Sprintf("@%d", start.Add(time.Hour).Unix())) }, Malformed},
 		{"keyid is a Token", func(s *signing) { s.param("keyid", "abc") }, Malformed},
 		{"nonce is a Byte Sequence", func(s *signing) { s.param("nonce", ":AAAA:") }, Malformed},
 		{"alg is a Token", func(s *signing) { s.param("alg", "ed25519") }, Malformed},
-		{"alg is of another key", func(s *signing) { s.param("alg", `"ecdsa-p256-sha256"`) }, UnsupportedAlgorithm},
+		{"alg is of another key type", func(s *signing) { s.param("alg", `"ecdsa-p256-sha256"`) }, UnsupportedAlgorithm},
 		{"alg is a shared secret", func(s *signing) { s.param("alg", `"hmac-sha256"`) }, UnsupportedAlgorithm},
 
 		// Times.
@@ -43,21 +43,21 @@ func TestCheck(t *testing.T) {
 		{"with a nonce, created longer ago", func(s *signing) { s.created(start.Add(-5*time.Minute - time.Second)) }, Verified},
 		{"created within the skew", func(s *signing) { s.created(start.Add(time.Minute)) }, Verified},
 		{"created beyond the skew", func(s *signing) { s.created(start.Add(61 * time.Second)) }, NotYetValid},
-		{"lives a day", func(s *signing) { s.expires(start.Add(24 * time.Hour)) }, Verified},
-		{"lives longer than a day", func(s *signing) { s.expires(start.Add(24*time.Hour + time.Second)) }, LifetimeTooLong},
+		{"lifetime of a day", func(s *signing) { s.expires(start.Add(24 * time.Hour)) }, Verified},
+		{"lifetime of more than a day", func(s *signing) { s.expires(start.Add(24*time.Hour + time.Second)) }, LifetimeTooLong},
 		{"expires before it was created", func(s *signing) { s.expires(start.Add(-time.Second)) }, Malformed},
-		{"the widest times", func(s *signing) { s.param("created", "-99999999999999"); s.param("expires", "999999999999999") }, LifetimeTooLong},
+		{"extreme times", func(s *signing) { s.param("created", "-99999999999999"); s.param("expires", "999999999999999") }, LifetimeTooLong},
 
-		// The key and what it signed.
+		// The key and the signed content.
 		{"another key's signature", func(s *signing) { s.key = testKey("other") }, Mismatch},
 		{"another key's keyid", func(s *signing) { s.param("keyid", fmt.Sprintf("%q", keyID(testKey("other")))) }, KeyUnknown},
 		{"other host", func(s *signing) { s.request.Authority = "www.example.org" }, Mismatch},
 		{"other port", func(s *signing) { s.request.Authority += ":8443" }, Mismatch},
 		{"default port", func(s *signing) { s.request.Authority += ":443" }, Verified},
 		{"another scheme's default port", func(s *signing) { s.request.Authority += ":80" }, Mismatch},
-		{"what is not covered does not matter", func(s *signing) { s.request.Method, s.request.Target = "POST", "/else" }, Verified},
+		{"changes of uncovered parts", func(s *signing) { s.request.Method, s.request.Target = "POST", "/else" }, Verified},
 
-		// The components that are required.
+		// Required components.
 		{"@authority not covered", func(s *signing) { s.components, s.lines = s.components[1:], s.lines[1:] }, NotCovered},
 		{"@target-uri in its place", func(s *signing) {
 			s.components[0], s.lines[0] = `"@target-uri"`, `"@target-uri": https://www.example.com/page?q=1`
@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 		{"signature-agent not covered", func(s *signing) { s.components, s.lines = s.components[:1], s.lines[:1] }, NotCovered},
 		{"nothing covered", func(s *signing) { s.components, s.lines = nil, nil }, NotCovered},
 
-		// Components that are supported.
+		// Supported components.
 		{"all derived components", func(s *signing) {
 			s.cover(`"@method"`, "GET")
 			s.cover(`"@target-uri"`, "https://www.example.com/page?q=1")
@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 			s.cover(`"@query"`, "?q=1")
 			s.cover(`"@target-uri"`, "https://www.example.com?q=1")
 		}, Verified},
-		{"the target of another host", func(s *signing) { // as an HTTP/2 request may have it in :path
+		{"the target of another host", func(s *signing) { // possible in :path of HTTP/2
 			s.request.Target = "https://www.example.org/page?q=1"
 			s.components[0], s.lines[0] = `"@target-uri"`, `"@target-uri": https://www.example.org/page?q=1`
 		}, Mismatch},
@@ -109,10 +109,10 @@ func TestCheck(t *testing.T) {
 		}, Verified},
 		{"an empty field", func(s *signing) { s.request.Header["X-Empty"] = []string{""}; s.cover(`"x-empty"`, "") }, Verified},
 		{"the Host field", func(s *signing) { s.cover(`"host"`, "www.example.com") }, Verified},
-		{"a field that is not there", func(s *signing) { s.cover(`"x-absent"`, "") }, ComponentAbsent},
+		{"a missing field", func(s *signing) { s.cover(`"x-absent"`, "") }, ComponentAbsent},
 		{"a field with a line break", func(s *signing) { s.request.Header["X"] = []string{"a\n\"x-b\": c"}; s.cover(`"x"`, "a\n\"x-b\": c") }, Malformed},
 
-		// Components that are not.
+		// Components that are not supported.
 		{"@query-param", func(s *signing) { s.cover(`"@query-param";name="q"`, "1") }, UnsupportedComponent},
 		{"@status", func(s *signing) { s.cover(`"@status"`, "200") }, UnsupportedComponent},
 		{"sf", func(s *signing) { s.cover(`"accept";sf`, "text/html") }, UnsupportedComponent},
@@ -121,24 +121,24 @@ func TestCheck(t *testing.T) {
 		{"@path of OPTIONS *", func(s *signing) { s.request.Target = "*"; s.cover(`"@path"`, "*") }, UnsupportedComponent},
 		{"@target-uri of OPTIONS *", func(s *signing) { s.request.Target = "*"; s.cover(`"@target-uri"`, "https://www.example.com") }, UnsupportedComponent},
 
-		// Components that are wrong.
-		{"the same twice", func(s *signing) { s.cover(`"accept"`, "text/html"); s.cover(`"accept"`, "text/html") }, Malformed},
-		{"in capitals", func(s *signing) { s.cover(`"Accept"`, "text/html") }, Malformed},
-		{"a Token", func(s *signing) { s.cover(`accept`, "text/html") }, Malformed},
-		{"no name", func(s *signing) { s.cover(`""`, "") }, Malformed},
-		{"too many", func(s *signing) {
+		// Invalid components.
+		{"the same component twice", func(s *signing) { s.cover(`"accept"`, "text/html"); s.cover(`"accept"`, "text/html") }, Malformed},
+		{"upper case", func(s *signing) { s.cover(`"Accept"`, "text/html") }, Malformed},
+		{"name is a Token", func(s *signing) { s.cover(`accept`, "text/html") }, Malformed},
+		{"empty name", func(s *signing) { s.cover(`""`, "") }, Malformed},
+		{"too many components", func(s *signing) {
 			for i := range MaxComponents {
 				s.request.Header[fmt.Sprintf("X-%d", i)] = []string{"v"}
 				s.cover(fmt.Sprintf(`"x-%d"`, i), "v")
 			}
 		}, TooLarge},
-		{"too long together", func(s *signing) {
+		{"base too long", func(s *signing) {
 			half := strings.Repeat("a", MaxBase/2)
 			s.request.Header["X-A"], s.request.Header["X-B"] = []string{half}, []string{half}
 			s.cover(`"x-a"`, half)
 			s.cover(`"x-b"`, half)
 		}, TooLarge},
-		{"too long", func(s *signing) {
+		{"component too long", func(s *signing) {
 			s.request.Header.Set("Accept", strings.Repeat("a", MaxBase))
 			s.cover(`"accept"`, "")
 		}, TooLarge},

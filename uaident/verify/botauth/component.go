@@ -75,8 +75,8 @@ func (f *signedFields) component(item httpsfv.Item) (string, Reason) {
 	return f.request.field(name)
 }
 
-// memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). It supports only
-// the three fields that are parsed in any case.
+// memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). memberComponent
+// supports only the three fields that are parsed in any case.
 func (f *signedFields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
 	var dictionary *httpsfv.Dictionary
 	switch name {

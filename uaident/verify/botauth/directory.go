@@ -48,8 +48,8 @@ type jwk struct {
 	Expires   float64 `json:"exp"`
 }
 
-// parseKeys parses a JSON Web Key Set. It skips keys of other types and invalid keys. It also
-// skips keys whose kid differs from the thumbprint, as the draft requires.
+// parseKeys parses a JSON Web Key Set. parseKeys skips keys of other types and invalid keys.
+// parseKeys also skips keys whose kid differs from the thumbprint, as the draft requires.
 func parseKeys(text []byte, testKeys bool) (map[string]publicKey, error) {
 	if len(text) > MaxDirectory {
 		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)

@@ -50,7 +50,7 @@ func directoryClient(base *http.Client) *http.Client {
 	return &client
 }
 
-// fetchIfDue starts a fetch if none runs and one is due. It reports whether a fetch runs.
+// fetchIfDue starts a fetch if none runs and one is due. fetchIfDue reports whether a fetch runs.
 func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,7 +73,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	return true
 }
 
-// acquireSlot counts a fetch that Close waits for. It returns false after Close.
+// acquireSlot counts a fetch that Close waits for. acquireSlot returns false after Close.
 func (v *Verifier) acquireSlot() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,12 +14,13 @@ import (
 
 var goodDirectory = directoryOf(jwkOf(testKey("bot"), nil))
 
-// The first request is not known, and the next one is verified.
+// TestFetchedInTheBackground checks that the first request is Unknown and the next request is
+// Verified.
 func TestFetchedInTheBackground(t *testing.T) {
 	release := make(chan struct{})
 	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
 		if got := r.Method + " " + r.URL.String(); got != "GET https://bot.example/.well-known/http-message-signatures-directory" {
-			t.Errorf("asked for %s", got)
+			t.Errorf("fetched %s", got)
 		}
 		if got := r.Header.Get("Accept"); got != directoryType {
 			t.Errorf("Accept: %s", got)
@@ -46,8 +47,8 @@ func TestFetchedInTheBackground(t *testing.T) {
 	}
 }
 
-// Nothing is fetched for a signature that would not be valid anyway.
-func TestNoFetchFor(t *testing.T) {
+// TestNoFetchFor lists signatures that cannot be valid, so that no fetch starts.
+func TestNoFetchForInvalidSignature(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*signing)
@@ -71,8 +72,8 @@ func TestNoFetchFor(t *testing.T) {
 	}
 }
 
-// What a directory may answer, and that nothing but a good answer yields a key.
-func TestDirectoryAnswers(t *testing.T) {
+// TestDirectoryAnswers checks that only a valid response yields keys.
+func TestDirectoryResponses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		answer func(*http.Request) (*http.Response, error)
@@ -91,22 +92,22 @@ func TestDirectoryAnswers(t *testing.T) {
 		{"404", status(404, "", "Content-Type", "text/html"), DirectoryUnavailable, "status 404"},
 		{"500", status(500, goodDirectory, "Content-Type", directoryType), DirectoryUnavailable, "status 500"},
 		{"nonsense", ok("<html>"), DirectoryUnavailable, "not a JSON Web Key Set"},
-		{"a huge answer", ok(goodDirectory + strings.Repeat(" ", 8<<20)), DirectoryUnavailable, "larger than"},
+		{"a huge response", ok(goodDirectory + strings.Repeat(" ", 8<<20)), DirectoryUnavailable, "larger than"},
 		{"too many keys", ok(`{"keys":[` + strings.Repeat("{},", MaxKeys) + `{}]}`), DirectoryUnavailable, "more than 64 keys"},
-		{"no answer in time", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, DirectoryUnavailable, "no complete response within 10s"},
-		{"no answer", func(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }, DirectoryUnavailable, "no such host"},
+		{"timeout", func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }, DirectoryUnavailable, "no complete response within 10s"},
+		{"connection error", func(*http.Request) (*http.Response, error) { return nil, errors.New("no such host") }, DirectoryUnavailable, "no such host"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var told error
-			f := newFixture(t, test.answer, func(o *Options) { o.Fetched = func(_ string, err error) { told = err } })
+			var fetchErr error
+			f := newFixture(t, test.answer, func(o *Options) { o.Fetched = func(_ string, err error) { fetchErr = err } })
 			r := newSigning().sign()
 			expect(t, f.Check(r), DirectoryPending)
 			f.wg.Wait()
 			expect(t, f.Check(r), test.want)
-			if test.err == "" && told != nil || test.err != "" && (told == nil || !strings.Contains(told.Error(), test.err) || !strings.Contains(told.Error(), testAgent)) {
-				t.Errorf("Fetched was told %v, want %q", told, test.err)
+			if test.err == "" && fetchErr != nil || test.err != "" && (fetchErr == nil || !strings.Contains(fetchErr.Error(), test.err) || !strings.Contains(fetchErr.Error(), testAgent)) {
+				t.Errorf("Fetched was called with %v, want %q", fetchErr, test.err)
 			}
-			if state := f.Directories(); len(state) != 1 || state[0].Err != told || state[0].Agent != testAgent {
+			if state := f.Directories(); len(state) != 1 || state[0].Err != fetchErr || state[0].Agent != testAgent {
 				t.Errorf("Directories returned %+v", state)
 			}
 			f.wg.Wait()
@@ -117,35 +118,35 @@ func TestDirectoryAnswers(t *testing.T) {
 	}
 }
 
-// However many keyids are invented, the directory is asked once in five minutes,
-// and nothing of them is remembered.
+// TestInventedKeyIDs sends many invented keyids. The directory is fetched at most once in five
+// minutes, and no keyid is stored.
 func TestInventedKeyIDs(t *testing.T) {
 	f := warm(t)
 	const n = 100_000
 	r := newSigning().sign()
-	before, after, _ := strings.Cut(r.Header.Get("Signature-Input"), keyID(testKey("bot")))
+	prefix, suffix, _ := strings.Cut(r.Header.Get("Signature-Input"), keyID(testKey("bot")))
 	for i := range n {
 		if i%(n/10) == 0 { // ten bursts, a minute apart
 			f.wg.Wait()
 			f.clock.add(time.Minute)
 		}
-		r.Header["Signature-Input"] = []string{before + strconv.Itoa(i) + after}
+		r.Header["Signature-Input"] = []string{prefix + strconv.Itoa(i) + suffix}
 		if got := f.Check(r); got.Reason != KeyUnknown && got.Reason != DirectoryPending || got.KeyID != "" {
 			t.Fatalf("got %+v", got)
 		}
 	}
 	f.wg.Wait()
-	// Ten minutes have passed since the first fetch.
+	// Ten minutes after the first fetch.
 	if got := f.origins.fetches.Load(); got < 2 || got > 3 {
 		t.Errorf("%d fetches", got)
 	}
 	if got := f.agents[testAgent].nonces.Len(); got != 0 {
-		t.Errorf("%d nonces are remembered", got)
+		t.Errorf("%d nonces are stored", got)
 	}
 	expect(t, f.Check(newSigning().sign()), Verified)
 }
 
-// A new key is found as soon as a request is signed with it.
+// TestRotation checks that a new key is found as soon as a request is signed with it.
 func TestRotation(t *testing.T) {
 	f := warm(t)
 	next := newSigning()
@@ -160,7 +161,8 @@ func TestRotation(t *testing.T) {
 	expect(t, f.Check(newSigning().sign()), Verified)
 }
 
-// The key of one agent is no key of another, whoever lists it.
+// TestKeysBelongToAgents checks that the key of one agent is not valid for another agent, even if
+// both directories list it.
 func TestKeysBelongToAgents(t *testing.T) {
 	f := newFixture(t, func(r *http.Request) (*http.Response, error) {
 		if r.URL.Host == "other.example" {
@@ -212,7 +214,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// At most a few directories are fetched at once.
+// TestFetchesAtOnce checks the maximum number of concurrent fetches.
 func TestFetchesAtOnce(t *testing.T) {
 	var running, most atomic.Int64
 	release := make(chan struct{})
@@ -236,7 +238,7 @@ func TestFetchesAtOnce(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); running.Load() < maxFetches && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(10 * time.Millisecond) // for one more to start, if it could
+	time.Sleep(10 * time.Millisecond) // time for one more fetch to start
 	close(release)
 	f.wg.Wait()
 	if n := f.origins.fetches.Load(); n != 50 || most.Load() != maxFetches {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// The same over a real connection, with a client that would do too much.
+// TestOverTLS fetches over a real connection, with a client that follows redirects and stores
+// cookies.
 func TestOverTLS(t *testing.T) {
 	var hits, elsewhere, cookies atomic.Int64
 	var answer atomic.Value
@@ -38,7 +39,7 @@ func TestOverTLS(t *testing.T) {
 			fmt.Fprint(w, goodDirectory)
 		}
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake below
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // errors of the handshake below
 	server.StartTLS()
 	defer server.Close()
 	client := server.Client()
@@ -65,10 +66,10 @@ func TestOverTLS(t *testing.T) {
 		}
 	}
 	if hits.Load() != 4 || elsewhere.Load() != 0 || cookies.Load() != 0 {
-		t.Errorf("%d requests of the directory, %d elsewhere, %d with a cookie", hits.Load(), elsewhere.Load(), cookies.Load())
+		t.Errorf("%d requests for the directory, %d other requests, %d with a cookie", hits.Load(), elsewhere.Load(), cookies.Load())
 	}
 
-	// A certificate that nobody vouches for.
+	// The certificate is not trusted.
 	f = newFixture(t, nil, func(o *Options) { o.Agents, o.Client = map[string]string{server.URL: testOperator}, nil })
 	if err := f.Refresh(t.Context(), server.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("error %v", err)

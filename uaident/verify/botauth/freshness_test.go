@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// How long a directory holds, and what is asked for when.
+// TestFreshness checks the freshness lifetime of a directory and the times of fetches.
 func TestFreshness(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		header []string
 		want   time.Duration
 	}{
-		{"nothing said", nil, time.Hour},
+		{"no freshness fields", nil, time.Hour},
 		{"max-age", []string{"Cache-Control", "max-age=7200"}, 2 * time.Hour},
 		{"s-maxage first", []string{"Cache-Control", "max-age=7200, s-maxage=10800"}, 3 * time.Hour},
-		{"less than the least", []string{"Cache-Control", "max-age=1"}, minFresh},
+		{"less than the minimum", []string{"Cache-Control", "max-age=1"}, minFresh},
 		{"zero", []string{"Cache-Control", "max-age=0"}, minFresh},
-		{"more than the most", []string{"Cache-Control", "max-age=31536000"}, maxFresh},
+		{"more than the maximum", []string{"Cache-Control", "max-age=31536000"}, maxFresh},
 		{"age", []string{"Cache-Control", "max-age=7200", "Age", "3600"}, time.Hour},
 		{"no-store", []string{"Cache-Control", "no-store, max-age=7200"}, minFresh},
 		{"no-cache", []string{"Cache-Control", "no-cache"}, minFresh},
@@ -40,7 +40,7 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// signed returns a request signed at the fixture's time, with a nonce of its own.
+// signed returns a request signed at the fixture's time with nonce n.
 func (f fixture) signed(n int) Request {
 	s := newSigning()
 	s.param("nonce", fmt.Sprintf(`"at %d"`, n))
@@ -49,10 +49,10 @@ func (f fixture) signed(n int) Request {
 	return s.sign()
 }
 
-// A directory out of date serves while the next one is fetched and for a day
-// if it cannot be; a key that was removed ends with the next one.
+// TestOutOfDate checks an expired directory. It stays in use during the next fetch, and for a day
+// if fetches fail. A removed key is valid until the next successful fetch.
 func TestOutOfDate(t *testing.T) {
-	f := warm(t) // for an hour
+	f := warm(t) // fresh for an hour
 	check := func(want Reason, fetches int64) {
 		t.Helper()
 		expect(t, f.Check(f.signed(int(f.clock.offset.Load()))), want)
@@ -65,11 +65,11 @@ func TestOutOfDate(t *testing.T) {
 	check(Verified, 1)
 	f.origins.answer = status(503, "")
 	f.clock.add(1)
-	check(Verified, 2) // and a fetch that fails
+	check(Verified, 2) // and a failed fetch
 	f.clock.add(24*time.Hour - 1)
 	check(Verified, 3)
 	f.clock.add(1)
-	check(DirectoryUnavailable, 3) // the back-off
+	check(DirectoryUnavailable, 3) // no fetch during the back-off
 	f.origins.answer = ok(goodDirectory)
 	f.clock.add(time.Hour)
 	check(DirectoryPending, 4)
@@ -86,15 +86,15 @@ func TestBackOff(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		answer func(*http.Request) (*http.Response, error)
-		waits  []time.Duration // the shortest one after each failure
+		waits  []time.Duration // minimum wait after each failure
 	}{
 		{"doubles up to five minutes", status(503, ""), []time.Duration{
 			15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute,
 		}},
-		{"as the server says", status(429, "", "Retry-After", "3600"), []time.Duration{time.Hour, time.Hour}},
-		{"as the server says, in the past", status(503, "", "Retry-After", start.Add(-time.Hour).Format(http.TimeFormat)), []time.Duration{15 * time.Second}},
-		{"as the server says, by a date", status(503, "", "Retry-After", start.Add(time.Hour).Format(http.TimeFormat)), []time.Duration{time.Hour}},
-		{"no longer than a day", status(503, "", "Retry-After", "999999999"), []time.Duration{24 * time.Hour}},
+		{"Retry-After", status(429, "", "Retry-After", "3600"), []time.Duration{time.Hour, time.Hour}},
+		{"Retry-After in the past", status(503, "", "Retry-After", start.Add(-time.Hour).Format(http.TimeFormat)), []time.Duration{15 * time.Second}},
+		{"Retry-After as a date", status(503, "", "Retry-After", start.Add(time.Hour).Format(http.TimeFormat)), []time.Duration{time.Hour}},
+		{"Retry-After of more than a day", status(503, "", "Retry-After", "999999999"), []time.Duration{24 * time.Hour}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, test.answer)
@@ -103,7 +103,7 @@ func TestBackOff(t *testing.T) {
 				f.wg.Wait()
 				f.clock.add(wait - time.Nanosecond)
 				expect(t, f.Check(f.signed(i)), DirectoryUnavailable)
-				f.clock.add(wait/10 + time.Nanosecond) // the jitter
+				f.clock.add(wait/10 + time.Nanosecond) // maximum jitter
 				expect(t, f.Check(f.signed(i)), DirectoryPending)
 			}
 			f.wg.Wait()

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzCheck sends whatever may stand in the fields. Nothing but what the key
-// signed may be Valid, nothing may panic, and what a client invents must not
-// come out.
+// FuzzCheck checks requests with random fields. Only signatures of the key are Valid. Check does
+// not panic, and results contain no text from the client.
 func FuzzCheck(f *testing.F) {
 	for _, vector := range vectors {
 		f.Add(vector.input, vector.sign, vector.agent, "example.com", "/path/to/resource")
@@ -39,7 +38,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzParseKeys reads whatever a directory may answer.
+// FuzzParseKeys parses random directories.
 func FuzzParseKeys(f *testing.F) {
 	f.Add([]byte(goodDirectory))
 	f.Add([]byte(vectorDirectory))
@@ -47,7 +46,7 @@ func FuzzParseKeys(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		keys, err := parseKeys(text, false)
 		if err != nil && keys != nil {
-			t.Error("keys in spite of an error")
+			t.Error("ParseKeys returns keys and an error")
 		}
 		for id, key := range keys {
 			if id != thumbprint(key.public) || id == testKeyID {

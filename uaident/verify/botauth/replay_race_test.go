@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// TestFirstUseAtOnce lets one of several requests at once be the first with a nonce that was
-// used before, in a signature that has expired.
+// TestFirstUseAtOnce sends concurrent requests with one nonce. The nonce was used before, in an
+// expired signature. Exactly one request is Valid.
 func TestFirstUseAtOnce(t *testing.T) {
 	a, now := newAgent("https://bot.test", "Bot"), time.Now()
 	const rounds, clients = 10_000, 8
 	var first [rounds]atomic.Int32
-	var turn [rounds]sync.WaitGroup // so that all begin together
-	var all sync.WaitGroup
+	var turn [rounds]sync.WaitGroup // starts all goroutines of a round together
+	var group sync.WaitGroup
 	for n := range rounds {
 		a.isFirstUse(parameters{keyID: "key", nonce: fmt.Sprint(n), expires: now.Unix() - 1}, now)
 		turn[n].Add(clients)
 	}
 	for range clients {
-		all.Go(func() {
+		group.Go(func() {
 			for n := range rounds {
 				turn[n].Done()
 				turn[n].Wait()
@@ -31,10 +31,10 @@ func TestFirstUseAtOnce(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	group.Wait()
 	for n := range first {
 		if got := first[n].Load(); got != 1 {
-			t.Errorf("%d were the first with nonce %d", got, n)
+			t.Errorf("%d requests with nonce %d were valid, want 1", got, n)
 		}
 	}
 }

@@ -15,18 +15,18 @@ func TestReplay(t *testing.T) {
 	expect(t, f.Check(s.sign()), Replayed)
 
 	s.param("nonce", `"n2"`)
-	s.created(start.Add(time.Second)) // another signature
+	s.created(start.Add(time.Second)) // a different signature
 	expect(t, f.Check(s.sign()), Verified)
 
-	s.created(start.Add(2 * time.Second)) // and another, with a nonce that was used
+	s.created(start.Add(2 * time.Second)) // a different signature with a used nonce
 	expect(t, f.Check(s.sign()), Replayed)
 
 	s.param("nonce", "")
 	for range 2 {
-		expect(t, f.Check(s.sign()), Verified) // the drafts allow it, and nothing tells them apart,
+		expect(t, f.Check(s.sign()), Verified) // the drafts allow this, and the requests cannot be distinguished
 	}
 	f.clock.add(5*time.Minute + 3*time.Second)
-	expect(t, f.Check(s.sign()), NonceMissing) // so not for long, though it does not expire for an hour
+	expect(t, f.Check(s.sign()), NonceMissing) // so only for five minutes, although the signature is valid for an hour
 
 	t.Run("a broken signature uses up no nonce", func(t *testing.T) {
 		f, s := warm(t), newSigning()
@@ -57,18 +57,18 @@ func TestReplay(t *testing.T) {
 		}
 		wg.Wait()
 		if valid.Load() != 1 {
-			t.Errorf("%d were valid", valid.Load())
+			t.Errorf("%d requests were valid", valid.Load())
 		}
 	})
 	t.Run("memory is bounded", func(t *testing.T) {
 		a := newAgent(testAgent, testOperator)
 		for i := range 2 * MaxNonces {
 			if !a.isFirstUse(parameters{keyID: "k", nonce: fmt.Sprint(i), expires: start.Unix() + 1}, start) {
-				t.Fatal("a first use was taken for a second one")
+				t.Fatal("the first use of a nonce was a replay")
 			}
 		}
 		if a.nonces.Len() != MaxNonces {
-			t.Errorf("%d nonces are kept", a.nonces.Len())
+			t.Errorf("%d nonces are stored", a.nonces.Len())
 		}
 	})
 }

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// What net/http makes of a request is what the client signed, over both
-// versions of HTTP that reach a handler in the clear or over TLS.
+// TestRequests checks requestOf with net/http, for both HTTP versions and with or without TLS.
 func TestRequests(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -65,8 +64,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// requestOf is what a handler has to make of r that stands in front of everything
-// that rewrites requests.
+// requestOf returns the Request for r. A handler must call it before other handlers rewrite r.
 func requestOf(r *http.Request) Request {
 	scheme := "http"
 	if r.TLS != nil {

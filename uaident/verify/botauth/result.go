@@ -95,19 +95,19 @@ var reasons = [numReasons]struct {
 		"The crawler's operator must sign fewer or shorter fields."},
 	NoAgent: {"no_agent", Unknown,
 		"the signature does not identify its Signature-Agent",
-		"The crawler's operator must send Signature-Agent and to cover it with the signature."},
+		"The crawler's operator must send Signature-Agent and cover the field with the signature."},
 	UnsupportedAgent: {"unsupported_agent", Unknown,
 		"the Signature-Agent is not the https origin of a key directory",
 		"The crawler's operator must name the https origin of its key directory."},
 	AgentNotAllowed: {"agent_not_allowed", Unknown,
 		"the configuration does not allow the Signature-Agent",
-		"If the agent is one to be trusted, allow it."},
+		"If you trust the agent, set web_bot_auth of the crawler to the agent's URL."},
 	UnsupportedAlgorithm: {"unsupported_algorithm", Unknown,
 		"the algorithm is not ed25519",
 		"The crawler's operator must sign with Ed25519."},
 	UnsupportedComponent: {"unsupported_component", Unknown,
 		"the signature covers a component that is not supported",
-		"The crawler's operator must leave that component out."},
+		"The crawler's operator must not cover the component."},
 	DirectoryPending: {"directory_pending", Unknown,
 		"the agent's key directory is being fetched",
 		"Later requests are verified when the directory is loaded."},
@@ -115,7 +115,7 @@ var reasons = [numReasons]struct {
 		"the agent's key directory could not be fetched",
 		"The fetch is repeated. If it keeps failing, check the log for the error."},
 	KeyUnknown: {"key_unknown", Unknown,
-		"the agent's key directory has no Ed25519 key with that keyid",
+		"the agent's key directory has no Ed25519 key with the signature's keyid",
 		"The crawler's operator must publish the key. A forged signature has the same result."},
 	Malformed: {"malformed", Invalid,
 		"the signature fields are malformed",
@@ -157,11 +157,11 @@ var reasons = [numReasons]struct {
 
 // Reasons returns all reasons in the order of their declaration.
 func Reasons() []Reason {
-	all := make([]Reason, numReasons)
-	for i := range all {
-		all[i] = Reason(i)
+	reasons := make([]Reason, numReasons)
+	for i := range reasons {
+		reasons[i] = Reason(i)
 	}
-	return all
+	return reasons
 }
 
 // String returns the name of the reason, such as "key_unknown". Metrics use it as a label.

@@ -17,7 +17,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	if len(names) != int(numReasons) || len(texts) != int(numReasons) || names[""] || texts[""] {
-		t.Error("reasons without a name or text of their own")
+		t.Error("two reasons have the same name or text")
 	}
 	for s, want := range map[State]string{None: "none", Unknown: "unknown", Valid: "valid", Invalid: "invalid", numStates: "out of range"} {
 		if s.String() != want {

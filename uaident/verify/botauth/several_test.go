@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Signatures of other tags and labels beside the one that counts.
+// TestSeveralSignatures checks requests with several signatures, tags and labels.
 func TestSeveralSignatures(t *testing.T) {
 	good := newSigning()
 	labelled := func(label string, change func(*signing)) signing {
@@ -24,24 +24,24 @@ func TestSeveralSignatures(t *testing.T) {
 	stranger := labelled("sig3", func(s *signing) { s.param("keyid", `"x"`) })
 	otherTag := labelled("sig4", func(s *signing) { s.param("tag", `"other"`) })
 	for _, test := range []struct {
-		name string
-		of   []signing
-		want Reason
+		name     string
+		signings []signing
+		want     Reason
 	}{
 		{"another tag before", []signing{otherTag, good}, Verified},
-		{"a broken one before", []signing{broken("sig2"), good}, Verified},
-		{"a broken one after", []signing{good, broken("sig2")}, Verified},
-		{"broken ones alone: the first tells why", []signing{expired, broken("sig5")}, Expired},
-		{"one that is not known may be valid", []signing{expired, stranger}, KeyUnknown},
+		{"a broken signature before", []signing{broken("sig2"), good}, Verified},
+		{"a broken signature after", []signing{good, broken("sig2")}, Verified},
+		{"only broken signatures: the reason of the first", []signing{expired, broken("sig5")}, Expired},
+		{"an unknown key may be valid", []signing{expired, stranger}, KeyUnknown},
 		{"in any order", []signing{stranger, expired}, KeyUnknown},
-		{"the last that is looked at", []signing{broken("a"), broken("b"), broken("c"), good}, Verified},
-		{"one that is not looked at", []signing{broken("a"), broken("b"), broken("c"), broken("d"), good}, TooLarge},
-		{"the same label twice: the last counts", []signing{broken("sig1"), good}, Verified},
+		{"the last checked signature", []signing{broken("a"), broken("b"), broken("c"), good}, Verified},
+		{"beyond the last checked signature", []signing{broken("a"), broken("b"), broken("c"), broken("d"), good}, TooLarge},
+		{"the same label twice: the last applies", []signing{broken("sig1"), good}, Verified},
 		{"the same label twice, in the other order", []signing{good, broken("sig1")}, Mismatch},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := test.of[0].sign()
-			for _, s := range test.of[1:] {
+			r := test.signings[0].sign()
+			for _, s := range test.signings[1:] {
 				s.request = r
 				r = s.sign()
 			}
@@ -50,7 +50,7 @@ func TestSeveralSignatures(t *testing.T) {
 	}
 }
 
-// An outer signature may cover an inner one with its input.
+// TestCoversAnotherSignature checks a signature that covers another signature and its input.
 func TestCoversAnotherSignature(t *testing.T) {
 	inner := newSigning()
 	inner.label, inner.key = "in", testKey("stranger")
@@ -83,9 +83,9 @@ func TestHeader(t *testing.T) {
 	}{
 		{"no header", nil, NoSignature},
 		{"no signature", http.Header{"Signature-Agent": {`sig1="https://bot.example"`}}, NoSignature},
-		{"another kind of signature", header(`a=("@method");tag="x"`, "a=:AA==:"), NoSignature},
-		{"another kind, malformed", header(`a=("@method`, "a=:AA==:"), NoSignature},
-		{"the tag elsewhere", header(`a=("@method");keyid="web-bot-auth"`, "a=:AA==:"), NoSignature},
+		{"a signature with another tag", header(`a=("@method");tag="x"`, "a=:AA==:"), NoSignature},
+		{"a malformed signature with another tag", header(`a=("@method`, "a=:AA==:"), NoSignature},
+		{"the tag in another parameter", header(`a=("@method");keyid="web-bot-auth"`, "a=:AA==:"), NoSignature},
 		{"an Item", header(`a="web-bot-auth";tag="web-bot-auth"`, "a=:AA==:"), NoSignature},
 		{"malformed", header(`sig1=(;tag="web-bot-auth"`, "sig1=:AA==:"), Malformed},
 		{"Signature malformed", header(input, "sig1=:A"), Malformed},

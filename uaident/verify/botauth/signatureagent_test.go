@@ -10,11 +10,11 @@ func TestSignatureAgent(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		agent   string // the field, several lines separated by |
-		covered string // components beside @authority, with their values: component=value, separated by |
+		covered string // components in addition to @authority, as component=value, separated by |
 		want    Reason
 	}{
 		{"a Dictionary", `sig1="https://bot.example"`, first + `="https://bot.example"`, Verified},
-		{"its type", `sig1="https://bot.example";type=directory`, first + `="https://bot.example";type=directory`, Verified},
+		{"type=directory", `sig1="https://bot.example";type=directory`, first + `="https://bot.example";type=directory`, Verified},
 		{"a slash", `sig1="https://bot.example/"`, first + `="https://bot.example/"`, Verified},
 		{"the URL of the directory", `sig1="https://bot.example/.well-known/http-message-signatures-directory"`,
 			first + `="https://bot.example/.well-known/http-message-signatures-directory"`, Verified},
@@ -23,22 +23,22 @@ func TestSignatureAgent(t *testing.T) {
 		{"the directory in another spelling", `sig1="https://bot.example/.well-known/http%2Dmessage-signatures-directory"`,
 			first + `="https://bot.example/.well-known/http%2Dmessage-signatures-directory"`, UnsupportedAgent},
 		{"spelling", `sig1="https://BOT.example:443"`, first + `="https://BOT.example:443"`, Verified},
-		{"spaces that do not count", `  sig1="https://bot.example"  ;type=directory`, first + `="https://bot.example";type=directory`, Malformed},
+		{"insignificant spaces", `  sig1="https://bot.example"  ;type=directory`, first + `="https://bot.example";type=directory`, Malformed},
 		{"two lines", `other="https://x.example"|sig1="https://bot.example"`, first + `="https://bot.example"`, Verified},
-		{"another label, as proxies may change it", `a="https://bot.example"`, `"signature-agent";key="a"="https://bot.example"`, Verified},
+		{"another label, changed by a proxy", `a="https://bot.example"`, `"signature-agent";key="a"="https://bot.example"`, Verified},
 		{"the whole field", `sig1="https://bot.example"`, whole + `=sig1="https://bot.example"`, Verified},
-		{"the whole field of several", `a="https://x.example", sig1="https://bot.example"`, whole + `=a="https://x.example", sig1="https://bot.example"`, Verified},
-		{"the whole field, none of its label", `a="https://x.example", b="https://bot.example"`, whole + `=a="https://x.example", b="https://bot.example"`, NoAgent},
+		{"the whole field with several members", `a="https://x.example", sig1="https://bot.example"`, whole + `=a="https://x.example", sig1="https://bot.example"`, Verified},
+		{"the whole field without its label", `a="https://x.example", b="https://bot.example"`, whole + `=a="https://x.example", b="https://bot.example"`, NoAgent},
 		{"another signature's member as well", `a="https://x.example", sig1="https://bot.example"`,
 			first + `="https://bot.example"|"signature-agent";key="a"="https://x.example"`, Verified},
-		{"two members, none its own", `a="https://bot.example", b="https://bot.example"`,
+		{"two members without its label", `a="https://bot.example", b="https://bot.example"`,
 			`"signature-agent";key="a"="https://bot.example"|"signature-agent";key="b"="https://bot.example"`, NoAgent},
-		{"a member that it does not cover", `a="https://x.example", sig1="https://bot.example"`, `"signature-agent";key="a"="https://x.example"`, AgentNotAllowed},
+		{"a member that is not covered", `a="https://x.example", sig1="https://bot.example"`, `"signature-agent";key="a"="https://x.example"`, AgentNotAllowed},
 		{"a String", `"https://bot.example"`, whole + `="https://bot.example"`, Verified},
 		{"a member of a String", `"https://bot.example"`, first + `="https://bot.example"`, Malformed},
 		{"no field", ``, ``, NoAgent},
-		{"no field, but covered", ``, whole + `=`, ComponentAbsent},
-		{"no field, but a member covered", ``, first + `=`, ComponentAbsent},
+		{"a covered field that is missing", ``, whole + `=`, ComponentAbsent},
+		{"a covered member of a missing field", ``, first + `=`, ComponentAbsent},
 		{"no such member", `a="https://bot.example"`, first + `=`, ComponentAbsent},
 		{"not covered", `sig1="https://bot.example"`, ``, NotCovered},
 		{"with a parameter", `sig1="https://bot.example"`, whole + `;sf=sig1="https://bot.example"`, UnsupportedComponent},
@@ -71,7 +71,7 @@ func TestSignatureAgent(t *testing.T) {
 				if covered == "" {
 					continue
 				}
-				// The value begins after the last = that no key="..." takes up.
+				// The value begins after the last = outside of key="...".
 				cut := strings.Index(covered, "=")
 				if key := `;key="`; strings.Contains(covered, key) {
 					end := strings.Index(covered, key) + len(key)
@@ -83,7 +83,7 @@ func TestSignatureAgent(t *testing.T) {
 			got := f.Check(s.sign())
 			expect(t, got, test.want)
 			if test.want == AgentNotAllowed && got.Agent+got.Operator+got.KeyID != "" {
-				t.Errorf("the result repeats what a client invented: %+v", got)
+				t.Errorf("the result contains text from the client: %+v", got)
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// The public key of RFC 9421 appendix B.1.4, which the drafts use as well.
+// vectorX is the public key of RFC 9421 appendix B.1.4. The drafts use it too.
 const vectorX = "JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs"
 
 var vectorDirectory = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"` + testKeyID + `","x":"` + vectorX + `","use":"sig"}]}`
@@ -23,11 +23,11 @@ var vectorDirectory = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"` + testKeyI
 //go:embed testdata/vectors.jsonl
 var vectorLines []byte
 
-// vector is a signed request of testdata/vectors.jsonl: those of the drafts, in the new
-// form of Signature-Agent and the old one, and some that the drafts lack, made with the
-// same key. The vector of architecture-05 is wrong: what was signed has the member's
-// value without its quotes, against RFC 9421 section 2.1.2 and the base that the draft
-// prints. Its successor has another signature.
+// vector is a signed request of testdata/vectors.jsonl: the vectors of the drafts with both forms
+// of Signature-Agent, and additional vectors with the same key. The vector of architecture-05 is
+// invalid. The signature covers the member's value without its quotes, which contradicts RFC 9421
+// section 2.1.2 and the signature base in the draft. The next version of the draft corrects the
+// signature.
 type vector struct {
 	name, source       string
 	agent, input, sign string
@@ -35,10 +35,10 @@ type vector struct {
 	want               Reason
 }
 
-// vectors are those of the file, in its order.
+// vectors are the vectors of the file.
 var vectors = readVectors()
 
-func readVectors() (all []vector) {
+func readVectors() (vectors []vector) {
 	for line := range bytes.Lines(vectorLines) {
 		var row struct {
 			Name, Source, Agent, Input, Signature, Want string
@@ -51,12 +51,12 @@ func readVectors() (all []vector) {
 		if want < 0 || row.Source == "" {
 			panic("no such result, or no source: " + string(line))
 		}
-		all = append(all, vector{row.Name, row.Source, row.Agent, row.Input, row.Signature, row.At, Reason(want)})
+		vectors = append(vectors, vector{row.Name, row.Source, row.Agent, row.Input, row.Signature, row.At, Reason(want)})
 	}
-	return all
+	return vectors
 }
 
-// vectorRequest is example.com's test-request with the fields of a vector.
+// vectorRequest is the test-request of example.com with the fields of a vector.
 func vectorRequest(agent, input, sign string) Request {
 	r := Request{Method: "GET", Scheme: "https", Authority: "example.com", Target: "/path/to/resource", Header: http.Header{
 		"Signature-Input": {input}, "Signature": {sign},
@@ -67,8 +67,8 @@ func vectorRequest(agent, input, sign string) Request {
 	return r
 }
 
-// vectorVerifier returns a verifier that knows the vectors' agent and accepts
-// their key and their lifetime of a century.
+// vectorVerifier returns a verifier with the vectors' agent. vectorVerifier accepts their test key
+// and their lifetime of a century.
 func vectorVerifier(t *testing.T, at int64) fixture {
 	f := newFixture(t, ok(vectorDirectory), func(o *Options) {
 		o.Agents = map[string]string{"https://signature-agent.test": "Test"}
@@ -92,7 +92,7 @@ func TestVectors(t *testing.T) {
 		changes := []struct {
 			name string
 			want Reason
-			old  string // in the Signature-Input
+			old  string // part of Signature-Input
 			new  string
 		}{
 			{"other time of creation", Mismatch, "created=1735689600", "created=1735689599"},
@@ -101,7 +101,7 @@ func TestVectors(t *testing.T) {
 			{"other key", KeyUnknown, "poqkLGi", "poqkLGj"},
 			{"other tag", NoSignature, `tag="web-bot-auth"`, `tag="web-bot-auth2"`},
 			{"no alg in the signed parameters", Mismatch, `;alg="ed25519"`, ``},
-			{"one component more", Mismatch, `("@authority"`, `("@authority" "@method"`},
+			{"an additional component", Mismatch, `("@authority"`, `("@authority" "@method"`},
 			{"other component", Mismatch, `"@authority"`, `"@target-uri"`},
 			{"agent not covered", NotCovered, ` "signature-agent"`, ` "@method"`},
 		}
@@ -112,7 +112,7 @@ func TestVectors(t *testing.T) {
 					input = strings.Replace(input, `;key="agent2"`, "", 1)
 				}
 				if input == vector.input {
-					t.Fatal("nothing changed")
+					t.Fatal("the replacement changed nothing")
 				}
 				expect(t, vectorVerifier(t, vector.at).Check(vectorRequest(vector.agent, input, vector.sign)), change.want)
 			})
@@ -134,7 +134,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// By default the vectors' key and their lifetime are refused.
+// TestVectorsRefused checks that the default options reject the vectors' key and lifetime.
 func TestVectorsRefused(t *testing.T) {
 	f := newFixture(t, ok(vectorDirectory), func(o *Options) { o.Agents = map[string]string{"signature-agent.test": "Test"} })
 	f.clock.add(time.Unix(1735689600, 0).Sub(start))
@@ -146,7 +146,7 @@ func TestVectorsRefused(t *testing.T) {
 	expect(t, f.Check(vectorRequest(legacy.agent, legacy.input, legacy.sign)), KeyUnknown)
 }
 
-// verifyVector verifies a signature outside of the profile.
+// verifyVector verifies a signature without the rules of the profile.
 func verifyVector(t *testing.T, r Request, label string) bool {
 	t.Helper()
 	f := signedFields{request: r}
@@ -180,7 +180,7 @@ func TestVectorWithoutAgent(t *testing.T) {
 	}
 }
 
-// RFC 9421 appendix B.2.6, over test-request of appendix B.2.
+// TestVectorRFC9421 checks RFC 9421 appendix B.2.6, a signature of test-request in appendix B.2.
 func TestVectorRFC9421(t *testing.T) {
 	r := Request{Method: "POST", Scheme: "https", Authority: "example.com", Target: "/foo?param=Value&Pet=dog", Header: http.Header{
 		"Date":           {"Tue, 20 Apr 2021 02:07:55 GMT"},
@@ -197,5 +197,5 @@ func TestVectorRFC9421(t *testing.T) {
 	if verifyVector(t, r, "sig-b26") {
 		t.Error("the signature verifies with another date")
 	}
-	expect(t, warm(t).Check(r), NoSignature) // it has no tag
+	expect(t, warm(t).Check(r), NoSignature) // the signature has no tag
 }

@@ -70,8 +70,8 @@ type Verifier struct {
 	wg     sync.WaitGroup
 }
 
-// New returns a Verifier. It fetches directories on demand only. It returns an error if a
-// name in o.Agents is not an https origin or occurs twice.
+// New returns a Verifier. New fetches directories on demand only. New returns an error if a name in
+// o.Agents is not an https origin or occurs twice.
 func New(o Options) (*Verifier, error) {
 	v := &Verifier{
 		agents: make(map[string]*agent, len(o.Agents)), client: directoryClient(o.Client), userAgent: o.UserAgent,
@@ -107,10 +107,10 @@ func (v *Verifier) Close() {
 	v.wg.Wait()
 }
 
-// Check verifies the signatures of a request. It never waits for the network. If a directory
-// has to be fetched, the fetch runs in the background and the result is Unknown. A request
-// without Signature-Input costs one map access. Do not check a request twice, because the
-// second check reports a replay.
+// Check verifies the signatures of a request. Check never waits for the network. If a directory has
+// to be fetched, the fetch runs in the background and the result is Unknown. A request without
+// Signature-Input costs one map access. Do not check a request twice, because the second check
+// reports a replay.
 func (v *Verifier) Check(r Request) Result {
 	input, ok := r.Header["Signature-Input"]
 	if !ok || !slices.ContainsFunc(input, func(value string) bool { return strings.Contains(value, Tag) }) {

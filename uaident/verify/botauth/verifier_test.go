@@ -9,7 +9,7 @@ func TestNew(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		agents []string
-		err    string // part of it
+		err    string // a part of the error
 	}{
 		{"none", nil, ""},
 		{"an origin", []string{"https://bot.example"}, ""},
@@ -23,9 +23,9 @@ func TestNew(t *testing.T) {
 		{"a path", []string{"bot.example/x"}, "not a host name or an https origin"},
 		{"nothing", []string{""}, "not a host name or an https origin"},
 		{"a wildcard", []string{"*.example"}, "not a host name or an https origin"},
-		{"no ASCII", []string{"böt.example"}, "not a host name or an https origin"},
-		{"no address", []string{"https://[x]"}, "not a host name or an https origin"},
-		{"an empty port", []string{"bot.example:"}, "not a host name or an https origin"},
+		{"not ASCII", []string{"böt.example"}, "not a host name or an https origin"},
+		{"invalid address", []string{"https://[x]"}, "not a host name or an https origin"},
+		{"empty port", []string{"bot.example:"}, "not a host name or an https origin"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			agents := map[string]string{}

@@ -1,4 +1,4 @@
-package edition
+package registryfile
 
 import (
 	"errors"
@@ -15,15 +15,15 @@ const fileDescription = `a registry is an object such as {"crawlers": [{"token":
 
 var fileFields = []string{"$schema", "date", "crawlers"}
 
-// parser decodes an edition and collects errors.
+// parser decodes a registry file and collects errors.
 type parser struct {
 	*jsontext.Decoder
 	errs       []error
 	nameOwners map[string]string // maps a name to the token of its entry
 }
 
-// Parse decodes an edition. The error lists up to 50 mistakes. Each has the name of the file,
-// line, column and a remedy. An edition without mistakes can be merged into the built-in
+// Parse decodes a registry file. The error lists up to 50 mistakes. Each has the name of the file,
+// line, column and a remedy. A file without mistakes can be merged into the built-in
 // registry.
 func Parse(name string, data []byte) (*File, error) {
 	if len(data) > MaxBytes {
@@ -34,7 +34,7 @@ func Parse(name string, data []byte) (*File, error) {
 		return nil, err
 	}
 	r := &parser{Decoder: decoder, nameOwners: make(map[string]string)}
-	e, entries := r.parseFile()
+	f, entries := r.parseFile()
 	r.checkNames(entries)
 	if len(r.errs) > maxErrors {
 		r.errs = append(r.errs[:maxErrors:maxErrors], fmt.Errorf("%s: and %d more mistakes", name, len(r.errs)-maxErrors))
@@ -42,15 +42,15 @@ func Parse(name string, data []byte) (*File, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
 	}
-	if _, err := e.Merge(uaident.Default()); err != nil {
+	if _, err := f.Merge(uaident.Default()); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return e, nil
+	return f, nil
 }
 
 // parseFile decodes the whole file.
 func (r *parser) parseFile() (*File, []entry) {
-	e := &File{}
+	f := &File{}
 	var entries []entry
 	given, many := false, false
 	r.readObject("", fileDescription, fileFields, func(field string) {
@@ -58,7 +58,7 @@ func (r *parser) parseFile() (*File, []entry) {
 		case "$schema":
 			r.readText(field, maxText)
 		case "date":
-			e.Date = r.readDate(field)
+			f.Date = r.readDate(field)
 		case "crawlers":
 			given = true
 			r.readArray("crawlers must be a list of entries", func() {
@@ -78,9 +78,9 @@ func (r *parser) parseFile() (*File, []entry) {
 		r.failAt(0, "no field crawlers; %s", fileDescription)
 	}
 	for i := range entries {
-		e.Crawlers = append(e.Crawlers, entries[i].Crawler)
+		f.Crawlers = append(f.Crawlers, entries[i].Crawler)
 	}
-	return e, entries
+	return f, entries
 }
 
 // failAt records an error at a byte offset.
@@ -167,23 +167,23 @@ func (r *parser) readText(field string, most int) string {
 }
 
 // readTexts decodes a list of different strings, at least one.
-func (r *parser) readTexts(field string, most int) (all []string) {
+func (r *parser) readTexts(field string, most int) (texts []string) {
 	_, begin := r.Peek()
 	r.readArray(field+` must be a list of strings such as ["FooBot"]`, func() {
 		text := r.readText("a string in "+field, most)
-		if slices.Contains(all, text) && text != "" {
+		if slices.Contains(texts, text) && text != "" {
 			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
-		} else if len(all) <= maxList {
-			all = append(all, text)
+		} else if len(texts) <= maxList {
+			texts = append(texts, text)
 		}
 	})
 	switch {
-	case len(all) > maxList:
+	case len(texts) > maxList:
 		r.failAt(begin, "%s has more than %d strings", field, maxList)
-	case len(all) == 0:
+	case len(texts) == 0:
 		r.failAt(begin, "%s is an empty list; remove it", field)
 	}
-	return all
+	return texts
 }
 
 // readBool decodes true or false.

@@ -1,4 +1,4 @@
-package edition
+package registryfile
 
 import (
 	"bytes"
@@ -13,24 +13,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// The text that is built in says what is loaded, and what is written says it again.
+// TestEmbedded checks that the embedded file equals the compiled registry, and that Write
+// reproduces the entries.
 func TestEmbedded(t *testing.T) {
 	e, err := Parse("registry.json", Embedded())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.Date == "" {
-		t.Error("it has no date")
+		t.Error("the embedded file has no date")
 	}
 	for i, c := range uaident.Default().Crawlers() {
 		if i > 0 && strings.ToLower(e.Crawlers[i-1].Token) > strings.ToLower(e.Crawlers[i].Token) {
-			t.Errorf("%s is not in order", e.Crawlers[i].Token)
+			t.Errorf("%s is not in alphabetical order", e.Crawlers[i].Token)
 		}
 		if c.Checked == "" {
-			t.Errorf("%s has no date of its last check", c.Token)
+			t.Errorf("%s has no field checked", c.Token)
 		}
 		if !reflect.DeepEqual(c, e.Crawlers[i]) {
-			t.Errorf("loaded is %+v, the text says %+v", c, e.Crawlers[i])
+			t.Errorf("compiled entry %+v, embedded entry %+v", c, e.Crawlers[i])
 		}
 	}
 	var b bytes.Buffer
@@ -39,11 +40,11 @@ func TestEmbedded(t *testing.T) {
 	}
 	again, err := Parse("again", b.Bytes())
 	if err != nil || !reflect.DeepEqual(again.Crawlers, e.Crawlers) {
-		t.Errorf("what is written is read otherwise: %v", err)
+		t.Errorf("the written file differs from its source: %v", err)
 	}
 	same, err := e.Merge(uaident.Default())
 	if err != nil || len(Diff(same.Crawlers(), uaident.Default().Crawlers())) > 0 {
-		t.Errorf("laid over itself it is another one: %v", err)
+		t.Errorf("merging the embedded file changes the registry: %v", err)
 	}
 }
 
@@ -117,7 +118,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// All mistakes are told at once, up to a bound, and a bound on entries holds.
+// TestManyMistakes checks that one error lists all mistakes, and the bounds of mistakes, entries
+// and bytes.
 func TestManyMistakes(t *testing.T) {
 	_, err := Parse("f", []byte("{\"crawlers\": [\n{\"token\": \"A\"},\n{\"clas\": {\"x\": [1, {}]}, \"token\": 5},\n7\n]}"))
 	for _, want := range []string{"f:2:1: A: missing class", `f:3:2: unknown field "clas"`, "f:3:35: token must be a string", "f:4:1: an entry is an object"} {
@@ -155,7 +157,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// The published schema has the fields and the words that are read, and no other.
+// TestSchema checks that the published schema has exactly the fields and values that Parse accepts.
 func TestSchema(t *testing.T) {
 	text, err := os.ReadFile("../../docs/registry.schema.json")
 	if err != nil {
@@ -175,20 +177,20 @@ func TestSchema(t *testing.T) {
 	}
 	check := func(name string, has object, fields []string) {
 		if len(has.Properties) != len(fields) {
-			t.Errorf("%s has %d fields, and %d are read", name, len(has.Properties), len(fields))
+			t.Errorf("the schema of %s has %d fields, Parse accepts %d", name, len(has.Properties), len(fields))
 		}
 		for _, field := range fields {
 			if _, ok := has.Properties[field]; !ok {
-				t.Errorf("%s has no %s", name, field)
+				t.Errorf("the schema of %s has no field %s", name, field)
 			}
 		}
 	}
-	check("an edition", schema.object, fileFields)
+	check("a registry file", schema.object, fileFields)
 	check("an entry", schema.Defs["entry"], entryFields)
 	check("a verification", schema.Defs["verification"], verificationFields)
 	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": delaySupports} {
 		if got := schema.Defs["entry"].Properties[field].Enum; !slices.Equal(got, words) {
-			t.Errorf("%s is one of %q, and %q are read", field, got, words)
+			t.Errorf("the schema allows %[2]q for %[1]s, Parse accepts %[3]q", field, got, words)
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package edition parses, writes and compares crawler registries in JSON. The built-in
+// Package registryfile parses, writes and compares crawler registries in JSON. The built-in
 // registry of package uaident is compiled from such a file. [Embedded] returns its source.
 //
 // docs/registry.schema.json is the schema of the format.
-package edition
+package registryfile
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Bounds of an edition.
+// Bounds of a registry file.
 const (
 	MaxBytes    = 4 << 20
 	MaxCrawlers = 3000
@@ -22,7 +22,7 @@ const (
 
 // File is the content of a registry file, which can be a part of a registry.
 type File struct {
-	// Date is the date of the edition, such as 2026-11-23. It can be empty.
+	// Date is the date of the file, such as 2026-11-23. It can be empty.
 	Date string
 	// Crawlers are the entries in the order of the file.
 	Crawlers []uaident.Crawler
@@ -31,10 +31,10 @@ type File struct {
 // Embedded returns the source of the built-in registry.
 func Embedded() []byte { return uaident.JSON() }
 
-// Merge returns base with the entries of e added. An entry of e replaces an entry of base with
+// Merge returns base with the entries of f added. An entry of f replaces an entry of base with
 // the same token.
-func (e *File) Merge(base *uaident.Registry) (*uaident.Registry, error) {
-	registry, err := base.WithCrawlers(e.Crawlers...)
+func (f *File) Merge(base *uaident.Registry) (*uaident.Registry, error) {
+	registry, err := base.WithCrawlers(f.Crawlers...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot merge the registry into the built-in registry: %w", err)
 	}

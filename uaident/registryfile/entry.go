@@ -1,4 +1,4 @@
-package edition
+package registryfile
 
 import (
 	"cmp"
@@ -37,19 +37,19 @@ type entry struct {
 }
 
 // classes returns the names of the allowed classes.
-func classes() (all []string) {
+func classes() (names []string) {
 	for _, c := range uaident.Classes() {
 		if c != uaident.Browser {
-			all = append(all, c.String())
+			names = append(names, c.String())
 		}
 	}
-	return all
+	return names
 }
 
 // parseEntry decodes an entry and checks every rule that concerns this entry only.
 func (r *parser) parseEntry() (e entry) {
 	_, e.offset = r.Peek()
-	before, class, provenance, delay := len(r.errs), "", "", false
+	numErrors, class, provenance, delay := len(r.errs), "", "", false
 	r.readObject("", entryDescription, entryFields, func(field string) {
 		switch field {
 		case "token":
@@ -115,7 +115,7 @@ func (r *parser) parseEntry() (e entry) {
 			r.readText(field, maxText)
 		}
 	})
-	if len(r.errs) > before {
+	if len(r.errs) > numErrors {
 		return e // further errors could be consequences
 	}
 	r.checkEntry(&e, class, provenance, delay)
@@ -130,7 +130,7 @@ func (r *parser) parseVerification(v *uaident.Verification) {
 		case "ranges":
 			v.Ranges = r.readHTTPSURLs(field)
 		case "confirming_ranges":
-			v.ConfirmingRanges = r.readHTTPSURLs(field)
+			v.PartialRanges = r.readHTTPSURLs(field)
 		case "web_bot_auth":
 			v.WebBotAuth = r.readHTTPSURL(field)
 		case "unsure":

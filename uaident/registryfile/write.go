@@ -1,4 +1,4 @@
-package edition
+package registryfile
 
 import (
 	"bytes"
@@ -58,8 +58,8 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 		wildcardOn := c.Wildcard == uaident.WildcardOn
 		w.Wildcard = &wildcardOn
 	}
-	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.ConfirmingRanges)+len(v.WebBotAuth) > 0 || v.Unsure {
-		w.Verification = &verificationJSON{v.RDNS, v.Ranges, v.ConfirmingRanges, v.WebBotAuth, v.Unsure}
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.PartialRanges)+len(v.WebBotAuth) > 0 || v.Unsure {
+		w.Verification = &verificationJSON{v.RDNS, v.Ranges, v.PartialRanges, v.WebBotAuth, v.Unsure}
 	}
 	if c.CrawlDelay.Source != "" {
 		w.CrawlDelay = c.CrawlDelay.Support.String()
