@@ -4,4 +4,7 @@
 // grace period a crawler may use each file that was the guard's own copy, and each file that the
 // site served to its product token. A request is disallowed only if all of these files disallow it.
 // No request of a client removes a file.
+//
+// The change guard keeps a replaced file in force for longer, if its successor disallows pages that search
+// engines were served.
 package copies

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -59,7 +58,7 @@ func (g *Guard) rememberPage(j *Judgement) {
 
 // updateHolds compares the current robots.txt of a site with previous versions and returns the
 // versions that the change guard keeps in force. It logs which holds began or ended since the last call.
-func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []changeguard.Hold {
+func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
@@ -87,7 +86,7 @@ func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) b
 		return false
 	}
 	of := g.copiesOf(r, j.Site)
-	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h changeguard.Hold) bool { return g.allows(r, j, h.Version) }) {
+	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h copies.Hold) bool { return g.allows(r, j, h.Version) }) {
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
@@ -102,7 +101,7 @@ const (
 )
 
 // logHold warns that the change guard holds back a change.
-func (g *Guard) logHold(s *site.Site, current *policy.Version, h changeguard.Hold) {
+func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "")
 	if !ok {
 		return
@@ -115,7 +114,7 @@ func (g *Guard) logHold(s *site.Site, current *policy.Version, h changeguard.Hol
 }
 
 // logRelease logs that a change is not held back any more.
-func (g *Guard) logRelease(s *site.Site, current *policy.Version, h changeguard.Hold, why string) {
+func (g *Guard) logRelease(s *site.Site, current *policy.Version, h copies.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.Segment == policy.UnknownHosts && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
@@ -125,7 +124,7 @@ func (g *Guard) logRelease(s *site.Site, current *policy.Version, h changeguard.
 	}
 }
 
-func (g *Guard) holdFields(s *site.Site, current *policy.Version, h changeguard.Hold) []zap.Field {
+func (g *Guard) holdFields(s *site.Site, current *policy.Version, h copies.Hold) []zap.Field {
 	var crawlers []string
 	for _, v := range h.Visits {
 		if len(crawlers) < maxLoggedCrawlers && !slices.Contains(crawlers, v.Crawler) {
@@ -144,13 +143,13 @@ func (g *Guard) holdFields(s *site.Site, current *policy.Version, h changeguard.
 
 // examples returns some of the pages with the rules that disallow them, from different crawlers and
 // rules if possible.
-func (g *Guard) examples(current *policy.Version, h changeguard.Hold) (shown []string) {
+func (g *Guard) examples(current *policy.Version, h copies.Hold) (shown []string) {
 	type kind struct {
 		crawler string
 		line    int
 	}
 	seen := make(map[kind]bool)
-	pages := changeguard.ServedPages(h.Visits)
+	pages := ledger.ServedPagesOf(h.Visits)
 	for _, again := range []bool{false, true} {
 		for i, v := range h.Visits {
 			if len(shown) == maxLoggedExamples {

@@ -10,7 +10,6 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -43,7 +42,7 @@ type State struct {
 	violations      *messageLimits // of log lines about violations
 	violationEvents *messageLimits
 	warningLimits   *messageLimits // of warnings, by host
-	changes         changeguard.Changes
+	changes         copies.ChangeGuard
 	trials          *trials // nil in some tests
 	rates           *rate.Budgets
 	clock           clock          // of stopwatches
@@ -192,7 +191,7 @@ func (s *State) awaitStored(r *http.Request, most time.Duration) {
 
 // Interface guards
 var (
-	_ store.Changes      = (*changeguard.Changes)(nil)
+	_ store.Changes      = (*copies.ChangeGuard)(nil)
 	_ store.AddressLists = (*identity.Shared)(nil)
 	_ store.Note         = (*alert.Manager)(nil)
 	_ store.Note         = (*notify.History)(nil)

@@ -8,7 +8,6 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
@@ -36,7 +35,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
 		Bases:      policy.NewCache(NamedBounds, inventedBounds, clock, nil),
 		readers:    ledger.NewRobotsFetches(100, 100),
-		changes:    changeguard.Changes{Clock: clock},
+		changes:    copies.ChangeGuard{Clock: clock},
 		Identities: identity.NewShared(),
 		rates:      rate.NewBudgets(now),
 		Copies:     copies.NewHistory(deriveNames), elsewhere: newElsewhere(),

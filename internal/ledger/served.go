@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
 // ServedWindow is the time for which a visit is recent.
@@ -27,6 +29,16 @@ type Visit struct {
 	At       time.Time `json:"at"`
 
 	elsewhere bool // seen by another instance
+}
+
+// ServedPagesOf returns the pages of visits.
+func ServedPagesOf(visits []Visit) []judge.ServedPage {
+	pages := make([]judge.ServedPage, len(visits))
+	for i := range visits {
+		v := &visits[i]
+		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
+	}
+	return pages
 }
 
 // ServedPages is a sample of recent visits to a site. The zero value is empty. Memory is bounded.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/changeguard"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
@@ -192,7 +191,7 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: changeguard.ServedPages(visits)}).Pages {
+		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.ServedPagesOf(visits)}).Pages {
 			f.add(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}

@@ -1,4 +1,4 @@
-package changeguard
+package copies
 
 import (
 	"context"
@@ -23,19 +23,19 @@ const (
 	maxHolds            = 8
 )
 
-// Changes records the pages that search engines were served, and holds changes of robots.txt
+// ChangeGuard records the pages that search engines were served, and holds changes of robots.txt
 // that disallow such pages. The zero value is empty. Several goroutines may use it at once.
-type Changes struct {
+type ChangeGuard struct {
 	Clock func() time.Time // nil for time.Now
 
 	users atomic.Int64 // number of users; changed under mu
 
 	mu    sync.Mutex // guards sites; each site has its own mutex
-	sites [2]*simplelru.LRU[policy.Key, *SiteChanges]
+	sites [2]*simplelru.LRU[policy.Key, *guardedSite]
 }
 
-// SiteChanges has the served pages and the holds of one robots.txt.
-type SiteChanges struct {
+// guardedSite has the served pages and the holds of one robots.txt.
+type guardedSite struct {
 	mu          sync.Mutex
 	servedPages ledger.ServedPages
 	hash        [sha256.Size]byte // the version that was compared last
@@ -54,17 +54,7 @@ type Hold struct {
 	End     time.Time // end of the hold, unless it is lifted earlier
 }
 
-// ServedPages returns the pages of visits.
-func ServedPages(visits []ledger.Visit) []judge.ServedPage {
-	pages := make([]judge.ServedPage, len(visits))
-	for i := range visits {
-		v := &visits[i]
-		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
-	}
-	return pages
-}
-
-func (c *Changes) now() time.Time {
+func (c *ChangeGuard) now() time.Time {
 	if c.Clock != nil {
 		return c.Clock()
 	}
@@ -72,7 +62,7 @@ func (c *Changes) now() time.Time {
 }
 
 // Len returns the number of sites.
-func (c *Changes) Len(segment policy.Segment) int {
+func (c *ChangeGuard) Len(segment policy.Segment) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[segment]; sites != nil {
@@ -83,7 +73,7 @@ func (c *Changes) Len(segment policy.Segment) int {
 
 // RegisterUser registers a user of c until ctx is done: a guard that holds changes, or a reader of
 // the served pages. Without a user, c records and holds nothing.
-func (c *Changes) RegisterUser(ctx context.Context) {
+func (c *ChangeGuard) RegisterUser(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.users.Add(1)
@@ -91,13 +81,13 @@ func (c *Changes) RegisterUser(ctx context.Context) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.users.Add(-1) == 0 {
-			c.sites = [2]*simplelru.LRU[policy.Key, *SiteChanges]{}
+			c.sites = [2]*simplelru.LRU[policy.Key, *guardedSite]{}
 		}
 	})
 }
 
 // Site returns the changes of a robots.txt, or nil.
-func (c *Changes) Site(key policy.Key) *SiteChanges {
+func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[key.Segment()]; sites != nil {
@@ -108,7 +98,7 @@ func (c *Changes) Site(key policy.Key) *SiteChanges {
 }
 
 // add returns the changes of a robots.txt. If there are none, it adds them with the current version.
-func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
+func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sites := c.sites[key.Segment()]
@@ -117,19 +107,19 @@ func (c *Changes) add(key policy.Key, current *policy.Version) *SiteChanges {
 		if key.Segment() == policy.UnknownHosts {
 			maxSites = maxUnknownHostSites
 		}
-		sites, _ = simplelru.NewLRU[policy.Key, *SiteChanges](maxSites, nil) // fails only for sizes below 1
+		sites, _ = simplelru.NewLRU[policy.Key, *guardedSite](maxSites, nil) // fails only for sizes below 1
 		c.sites[key.Segment()] = sites
 	}
 	if site, ok := sites.Get(key); ok {
 		return site
 	}
-	site := &SiteChanges{hash: current.Hash, firstFetch: current.FirstFetched}
+	site := &guardedSite{hash: current.Hash, firstFetch: current.FirstFetched}
 	sites.Add(key, site)
 	return site
 }
 
 // RecordServed records that a page was served while version allowed it.
-func (c *Changes) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
+func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
 	site := c.add(key, version)
 	visit.At = c.now()
 	site.mu.Lock()
@@ -149,7 +139,7 @@ type HoldChanges struct {
 //
 // Callers call Look before and after a version becomes the current version, so that no
 // request is judged between a change and its hold.
-func (c *Changes) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
+func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
 	site := c.Site(key)
 	if site == nil || state.Current == nil {
 		return nil, HoldChanges{}
@@ -181,7 +171,7 @@ func (c *Changes) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime t
 }
 
 // compareVersion compares a new version and starts a hold if necessary.
-func (site *SiteChanges) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
+func (site *guardedSite) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
 	current := state.Current.Robots
 	changes.Lifted = site.liftHolds(current, keepSlashes)
 	previous := site.lastComparedVersion(state.Previous)
@@ -190,7 +180,7 @@ func (site *SiteChanges) compareVersion(state *policy.State, now, until time.Tim
 	}
 	hold := Hold{Version: previous, start: now, End: until}
 	recent := site.servedPages.Recent(now)
-	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ServedPages(recent), KeepSlashes: keepSlashes}).Pages {
+	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.ServedPagesOf(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
 	}
 	if len(hold.Visits) == 0 {
@@ -208,9 +198,9 @@ func (site *SiteChanges) compareVersion(state *policy.State, now, until time.Tim
 }
 
 // liftHolds removes the holds whose pages are all allowed again.
-func (site *SiteChanges) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
+func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.removeHolds(func(h Hold) bool {
-		if pages := ServedPages(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
+		if pages := ledger.ServedPagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
 			return false
 		}
 		lifted = append(lifted, h)
@@ -220,7 +210,7 @@ func (site *SiteChanges) liftHolds(current *policy.Robots, keepSlashes bool) (li
 }
 
 // lastComparedVersion returns the version that was compared last.
-func (site *SiteChanges) lastComparedVersion(pastVersions []*policy.Version) *policy.Version {
+func (site *guardedSite) lastComparedVersion(pastVersions []*policy.Version) *policy.Version {
 	for _, v := range pastVersions {
 		if v.Hash == site.hash {
 			return v
@@ -230,7 +220,7 @@ func (site *SiteChanges) lastComparedVersion(pastVersions []*policy.Version) *po
 }
 
 // removeHolds removes the holds for which isOver returns true.
-func (site *SiteChanges) removeHolds(isOver func(Hold) bool) {
+func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 	var remaining []Hold
 	for _, h := range site.holds {
 		if !isOver(h) {
@@ -244,9 +234,9 @@ func (site *SiteChanges) removeHolds(isOver func(Hold) bool) {
 }
 
 // HostsWithHold returns the configured hosts with a hold.
-func (c *Changes) HostsWithHold() map[string]bool {
+func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	c.mu.Lock()
-	var sites []*SiteChanges
+	var sites []*guardedSite
 	for _, cache := range c.sites {
 		if cache != nil {
 			sites = append(sites, cache.Values()...)
@@ -270,7 +260,7 @@ func (c *Changes) HostsWithHold() map[string]bool {
 
 // HoldEnd returns the end of the last hold of a robots.txt, or the zero time if there is no
 // hold.
-func (c *Changes) HoldEnd(key policy.Key) (until time.Time) {
+func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 	site := c.Site(key)
 	if site == nil {
 		return time.Time{}
@@ -284,4 +274,20 @@ func (c *Changes) HoldEnd(key policy.Key) (until time.Time) {
 		}
 	}
 	return until
+}
+
+// HasUser reports whether c has a user.
+func (c *ChangeGuard) HasUser() bool { return c.users.Load() > 0 }
+
+// Visits returns the pages of configured sites that search engines were served recently.
+func (c *ChangeGuard) Visits() (visits []ledger.Visit) {
+	now := c.now()
+	for _, key := range c.Sites() {
+		if site := c.Site(key); site != nil {
+			site.mu.Lock()
+			visits = append(visits, site.servedPages.Recent(now)...)
+			site.mu.Unlock()
+		}
+	}
+	return visits
 }

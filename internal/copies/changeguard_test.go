@@ -1,4 +1,4 @@
-package changeguard
+package copies
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ func TestLook(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newSite(t, tc.first)
+			s := newChangingSite(t, tc.first)
 			revision := uint64(0)
 			for i, step := range tc.steps {
 				for _, target := range step.visits {
@@ -90,7 +90,7 @@ func TestLook(t *testing.T) {
 // TestHoldsAreBounded has each change forbid one page more. The first of the texts that are held
 // makes room.
 func TestHoldsAreBounded(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	var paths []string
 	for i := range maxHolds + 2 {
 		paths = append(paths, fmt.Sprintf("/%c", 'a'+i))
@@ -111,7 +111,7 @@ func TestHoldsAreBounded(t *testing.T) {
 
 // TestLookAtNothing looks at sites of which nothing is known.
 func TestLookAtNothing(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	if held, _ := s.look(); held != 0 || s.c.Site(s.key) != nil {
 		t.Error("a look remembers a site")
 	}
@@ -135,7 +135,7 @@ func TestLookAtNothing(t *testing.T) {
 
 // TestAnotherInstanceWasFirst restores a hold before the change that it is about is seen.
 func TestAnotherInstanceWasFirst(t *testing.T) {
-	s := newSite(t, forbid("/c"))
+	s := newChangingSite(t, forbid("/c"))
 	s.visit("Googlebot", "/a")
 	s.become(forbid("/a"))
 	if held, news := s.look(); held != 1 || news.Started == nil {
@@ -143,7 +143,7 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 	}
 	kept, _ := s.c.Snapshot(s.key)
 
-	other := newSite(t, forbid("/c"))
+	other := newChangingSite(t, forbid("/c"))
 	other.visit("Googlebot", "/a")
 	other.become(forbid("/a"))
 	kept.Site, kept.Holds[0].Since, kept.Holds[0].Until = other.key, other.now, other.now.Add(time.Minute)
@@ -160,7 +160,7 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 
 // TestHeld asks what is held back, and until when.
 func TestHeld(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	held := func(hosts int, until time.Duration) {
 		t.Helper()
 		var want time.Time
@@ -194,7 +194,7 @@ func TestHeld(t *testing.T) {
 
 // TestVisits returns the visits of configured sites.
 func TestVisits(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	if all := s.c.Visits(); len(all) != 0 {
 		t.Errorf("%v before any", all)
 	}

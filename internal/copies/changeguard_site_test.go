@@ -1,4 +1,4 @@
-package changeguard
+package copies
 
 import (
 	"context"
@@ -13,17 +13,17 @@ import (
 
 const holdFor = 6 * time.Hour
 
-// site is a site whose robots.txt changes, and an hour passes with each change.
-type site struct {
-	c     Changes
+// changingSite is a site whose robots.txt changes, and an hour passes with each change.
+type changingSite struct {
+	c     ChangeGuard
 	key   policy.Key
 	now   time.Time
 	state policy.State
 }
 
-// newSite returns a site with a robots.txt, which somebody guards.
-func newSite(t *testing.T, text string) *site {
-	s := &site{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
+// newChangingSite returns a site with a robots.txt, which somebody guards.
+func newChangingSite(t *testing.T, text string) *changingSite {
+	s := &changingSite{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	s.c.Clock = func() time.Time { return s.now }
 	s.c.RegisterUser(t.Context())
 	s.become(text)
@@ -31,18 +31,18 @@ func newSite(t *testing.T, text string) *site {
 }
 
 // become changes the robots.txt.
-func (s *site) become(text string) {
+func (s *changingSite) become(text string) {
 	s.now = s.now.Add(time.Hour)
 	s.state = s.state.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.Freshness{}, 0)
 }
 
 // visit has a search engine be served a page.
-func (s *site) visit(crawler, target string) {
+func (s *changingSite) visit(crawler, target string) {
 	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
 }
 
 // look compares, and returns how many holds there are.
-func (s *site) look() (held int, news HoldChanges) {
+func (s *changingSite) look() (held int, news HoldChanges) {
 	holds, news := s.c.UpdateHolds(s.key, &s.state, holdFor, false)
 	return len(holds), news
 }
@@ -61,7 +61,7 @@ func forbid(paths ...string) string {
 
 // TestGuarded has guards come and go.
 func TestGuarded(t *testing.T) {
-	var c Changes
+	var c ChangeGuard
 	key := policy.Key{Site: "a.test", Host: "a.test"}
 	is := func(guarded bool, remembered int, when string) {
 		t.Helper()
@@ -95,7 +95,7 @@ func TestSitesAreBounded(t *testing.T) {
 		site    string // "" for its host
 		most    int
 	}{{policy.ConfiguredHosts, "", maxNamedSites}, {policy.UnknownHosts, "*.test", maxUnknownHostSites}} {
-		s := newSite(t, forbid())
+		s := newChangingSite(t, forbid())
 		key := func(i int) policy.Key {
 			host := string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676)) + ".test"
 			if tc.site != "" {

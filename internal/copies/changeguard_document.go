@@ -1,4 +1,4 @@
-package changeguard
+package copies
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,7 @@ import (
 )
 
 // Sites returns the configured sites in c.
-func (c *Changes) Sites() []policy.Key {
+func (c *ChangeGuard) Sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
@@ -20,9 +20,9 @@ func (c *Changes) Sites() []policy.Key {
 }
 
 // Revision returns counters that grow with each change of the holds and of the visits.
-func (c *Changes) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
+func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
 	c.mu.Lock()
-	var site *SiteChanges
+	var site *guardedSite
 	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
 		site, _ = sites.Peek(key)
 	}
@@ -37,7 +37,7 @@ func (c *Changes) Revision(key policy.Key) (holdRevision, visitRevision uint64) 
 
 // Snapshot returns the visits and holds of a configured site for storage. ok is false if there
 // are none.
-func (c *Changes) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
+func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
 	site := c.Site(key)
 	if site == nil {
 		return ledger.Changes{}, false
@@ -57,7 +57,7 @@ func (c *Changes) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
 // Restore merges the stored visits and holds of a site, of this or of another instance. All
 // instances hold a change until the same time, which the first instance sets. added is the
 // number of new holds. complete is false if this instance lacks the version of a hold.
-func (c *Changes) Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (added int, complete bool) {
+func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
 	site := c.siteToRestore(stored)
 	if site == nil {
@@ -88,7 +88,7 @@ func (c *Changes) Restore(stored ledger.Changes, state *policy.State, fromPeer b
 const maxClockSkew = 5 * time.Minute
 
 // siteToRestore returns the site to restore into, or nil if there is no guard or no room.
-func (c *Changes) siteToRestore(stored ledger.Changes) *SiteChanges {
+func (c *ChangeGuard) siteToRestore(stored ledger.Changes) *guardedSite {
 	c.mu.Lock()
 	users, sites := c.users.Load(), c.sites[policy.ConfiguredHosts]
 	isFull := sites != nil && sites.Len() >= maxNamedSites && !sites.Contains(stored.Site)
@@ -118,7 +118,7 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 }
 
 // mergeHold adds a hold and reports whether anything changed. It never extends an existing hold.
-func (site *SiteChanges) mergeHold(hold Hold, current *policy.Version) bool {
+func (site *guardedSite) mergeHold(hold Hold, current *policy.Version) bool {
 	for i, existing := range site.holds {
 		if existing.Version.Hash != hold.Version.Hash {
 			continue

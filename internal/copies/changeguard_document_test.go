@@ -1,4 +1,4 @@
-package changeguard
+package copies
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // TestSnapshot keeps what is worth it.
 func TestSnapshot(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	kept := func(ok bool, visits, holds int) {
 		t.Helper()
 		got, is := s.c.Snapshot(s.key)
@@ -33,7 +33,7 @@ func TestSnapshot(t *testing.T) {
 	kept(false, 0, 0)
 
 	// A hold alone, and as many holds as visits.
-	s = newSite(t, forbid())
+	s = newChangingSite(t, forbid())
 	s.visit("Googlebot", "/a")
 	s.now = s.now.Add(ledger.ServedWindow - 2*time.Hour)
 	s.become(forbid("/a"))
@@ -65,7 +65,7 @@ func TestRestore(t *testing.T) {
 		{"of an earlier time", open, -time.Hour - 1, time.Hour, 0, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newSite(t, open)
+			s := newChangingSite(t, open)
 			s.become(closed)
 			kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
 				Holds: []ledger.Hold{{Version: hash(tc.text), Since: s.now.Add(tc.since), Until: s.now.Add(tc.until), Visits: visit}}}
@@ -81,7 +81,7 @@ func TestRestore(t *testing.T) {
 			}
 		})
 	}
-	var nobody Changes
+	var nobody ChangeGuard
 	if held, complete := nobody.Restore(ledger.Changes{Holds: []ledger.Hold{{}}}, nil, false); held != 0 || !complete || nobody.Len(0) != 0 {
 		t.Errorf("%d held by nobody, all %v", held, complete)
 	}
@@ -90,7 +90,7 @@ func TestRestore(t *testing.T) {
 // TestRestoreOfAWrongClock notices a change although the version before was found, as is
 // stored, in ten years.
 func TestRestoreOfAWrongClock(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: s.now}}
 	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
@@ -101,7 +101,7 @@ func TestRestoreOfAWrongClock(t *testing.T) {
 
 // TestRestoreAgain restores holds that are known, and more than there is room for.
 func TestRestoreAgain(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	var texts []string
 	for i := range maxHolds {
 		texts = append(texts, forbid(fmt.Sprintf("/%d", i)))
@@ -166,7 +166,7 @@ func TestRestoreAgain(t *testing.T) {
 
 // TestRestoredHoldIsLifted restores a hold whose pages are open: it ends with the next look.
 func TestRestoredHoldIsLifted(t *testing.T) {
-	s := newSite(t, forbid())
+	s := newChangingSite(t, forbid())
 	s.become(forbid("/b"))
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
 	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched,
@@ -188,7 +188,7 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	open, closed := forbid(), forbid("/")
 	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
-	s := newSite(t, open)
+	s := newChangingSite(t, open)
 	underWay := s.state
 	s.become(closed)
 	kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
