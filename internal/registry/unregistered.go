@@ -40,9 +40,8 @@ type Unregistered struct {
 	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
 	queueLength atomic.Int64                  // of queued requests
 
-	mu          sync.Mutex
-	names       map[string]*nameStats
-	rarestFirst nameHeap // the values of names
+	mu    sync.Mutex
+	names map[string]*nameStats // at most maxNames
 }
 
 // queuedRequest is a request that came while another goroutine was counting.
@@ -56,7 +55,6 @@ const maxQueued = 4096
 
 type nameStats struct {
 	name                                 string
-	heapIndex                            int // in the heap
 	class                                uaident.Class
 	count, countError                    uint64
 	robotsFetches                        uint64
@@ -130,7 +128,6 @@ func (b *Unregistered) count(request UnregisteredRequest) {
 		stats.lastRobotsFetch = request.Time
 	} else {
 		stats.count++
-		b.rarestFirst.fixAfterCount(stats)
 	}
 	if request.Network.IsValid() {
 		stats.networks.add(request.Network)
@@ -145,19 +142,26 @@ func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
 		b.names = make(map[string]*nameStats)
 	}
-	var stats *nameStats
-	if len(b.names) < maxNames {
-		stats = new(nameStats)
-		b.rarestFirst.insert(stats)
-	} else { // the new name takes over place and count
-		stats = b.rarestFirst[0]
+	stats := new(nameStats)
+	if len(b.names) >= maxNames { // the new name takes over place and count
+		stats = b.rarest()
 		delete(b.names, stats.name)
-		*stats = nameStats{heapIndex: stats.heapIndex, count: stats.count, countError: stats.count}
+		*stats = nameStats{count: stats.count, countError: stats.count}
 	}
 	stats.name, stats.class, stats.firstSeen = strings.Clone(request.Name), request.Class, request.Time
 	stats.userAgent = text.Truncate(text.Printable(text.Truncate(request.UserAgent, maxUserAgent)), maxUserAgent)
 	b.names[stats.name] = stats
 	return stats
+}
+
+// rarest returns the name with the lowest count. The caller holds b.mu.
+func (b *Unregistered) rarest() (rarest *nameStats) {
+	for _, stats := range b.names {
+		if rarest == nil || stats.count < rarest.count {
+			rarest = stats
+		}
+	}
+	return rarest
 }
 
 // isCaddyfileName reports whether a name has a letter and can be written in a Caddyfile, perhaps

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 const (
@@ -20,68 +20,55 @@ const (
 )
 
 // changeValues stores delayed changes of robots.txt files and visits of search engines, by site.
-type changeValues struct {
-	store *Store
-	tracker
-}
-
-func (c *changeValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
-	changes, now := c.store.memory.parts.Changes, c.store.now()
-	return func(yield func(pendingWrite) bool) {
-		sites := changes.Sites()
-		names := make(map[string]bool, len(sites))
-		for _, site := range sites {
-			name := siteName(site)
-			names[name] = true
-			changeRevision, visitRevision := changes.Revision(site)
-			minInterval := zeroIfLast(last, visitInterval)
-			if c.get(name).revision.urgent != changeRevision {
-				minInterval = 0
-			}
-			write, ok := c.tracker.pendingWrite(valueChange{
-				name: name, logField: zap.Stringer("site", site), revision: revision{urgent: changeRevision, other: visitRevision}, minInterval: minInterval,
-				encode: func() (ledger.Document, bool, error) {
-					stored, ok := changes.Snapshot(site)
-					d, err := stored.Encode(c.store.now())
-					return d, !ok, err
-				},
-			}, now)
-			if ok && !yield(write) {
-				return
+func (s *Store) changeValues() *trackedValues {
+	t := &trackedValues{store: s, restore: s.restoreChanges}
+	t.changes = func(bool) iter.Seq[valueChange] {
+		changes := s.memory.parts.Changes
+		return func(yield func(valueChange) bool) {
+			for _, site := range changes.Sites() {
+				current := revision{}
+				current.urgent, current.other = changes.Revision(site)
+				change := valueChange{
+					name: siteName(site), logField: zap.Stringer("site", site), revision: current,
+					encode: func() (ledger.Document, bool, error) {
+						stored, ok := changes.Snapshot(site)
+						d, err := stored.Encode(s.now())
+						return d, !ok, err
+					},
+				}
+				if t.get(change.name).revision.urgent == current.urgent {
+					change.minInterval = visitInterval
+				}
+				if !yield(change) {
+					return
+				}
 			}
 		}
-		c.dropUnneeded(names)
 	}
+	return t
 }
 
-func (c *changeValues) restoreValue(v value, summary *readSummary) error {
+func (s *Store) restoreChanges(v value, summary *readSummary) (writtenValue, error) {
 	stored, d, err := ledger.DecodeChanges(v.data)
+	written := writtenValue{hash: d.Sum, saved: d.Saved}
 	switch {
 	case err != nil:
-		return err
+		return written, err
 	case siteName(stored.Site) != v.key.name:
-		return fmt.Errorf("the value belongs to %s, which has another key", stored.Site)
-	case c.store.isExpired(d.Saved):
-		return errExpired
+		return written, fmt.Errorf("the value belongs to %s, which has another key", stored.Site)
+	case s.isExpired(d.Saved):
+		return written, errExpired
+	case !v.isOwn && stored.Site.IsFile():
+		return written, nil // other instances may have a different file at the same path
 	}
-	delayed, complete := 0, true
-	if v.isOwn || !stored.Site.IsFile() { // other instances may have a different file at the same path
-		delayed, complete = c.restore(stored, !v.isOwn)
+	var state *policy.State
+	if entry := s.memory.parts.Policies.Get(stored.Site); entry != nil {
+		state = entry.State()
 	}
+	delayed, complete := s.memory.parts.Changes.Restore(stored, state, !v.isOwn)
 	summary.countDelayed(delayed)
-	if v.isOwn {
-		c.set(v.key.name, writtenValue{hash: d.Sum, saved: d.Saved})
-	}
 	if !complete {
-		return errIncomplete
+		return written, errIncomplete
 	}
-	return nil
-}
-
-func (c *changeValues) restore(stored ledger.Changes, fromPeer bool) (delayed int, complete bool) {
-	parts := c.store.memory.parts
-	if entry := parts.Policies.Get(stored.Site); entry != nil {
-		return parts.Changes.Restore(stored, entry.State(), fromPeer)
-	}
-	return parts.Changes.Restore(stored, nil, fromPeer)
+	return written, nil
 }

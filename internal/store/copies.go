@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"time"
@@ -17,58 +16,49 @@ import (
 const maxCopyHosts = 2048
 
 // copyValues stores the robots.txt files that crawlers may be using, by host.
-type copyValues struct {
-	store *Store
-	tracker
+func (s *Store) copyValues() *trackedValues {
+	return &trackedValues{store: s, changes: s.copyChanges, restore: s.restoreCopies}
 }
 
-// pendingWrites returns the hosts with changed files. It also returns each host once per [copies.SaveInterval].
-func (c *copyValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite] {
-	files, now := c.store.memory.parts.Copies, c.store.now()
-	return func(yield func(pendingWrite) bool) {
+// copyChanges returns the hosts with files. The revision also changes once per [copies.SaveInterval].
+func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
+	files, now := s.memory.parts.Copies, s.now()
+	return func(yield func(valueChange) bool) {
 		hosts := files.Hosts()
-		names := make(map[string]bool, len(hosts))
 		for _, host := range hosts[:min(len(hosts), maxCopyHosts)] {
-			name := hostName(host)
-			names[name] = true
-			write, ok := c.tracker.pendingWrite(valueChange{
-				name: name, logField: zap.Stringer("site", host),
+			change := valueChange{
+				name: hostName(host), logField: zap.Stringer("site", host),
 				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
 				encode: func() (ledger.Document, bool, error) {
-					d, empty, err := files.Encode(host, c.store.now())
+					d, empty, err := files.Encode(host, s.now())
 					return ledger.Document(d), empty, err
 				},
-			}, now)
-			if ok && !yield(write) {
+			}
+			if !yield(change) {
 				return
 			}
 		}
-		c.dropUnneeded(names)
 	}
 }
 
-func (c *copyValues) restoreValue(v value, _ *readSummary) error {
+func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
 	stored, sum, err := copies.Decode(v.data)
 	switch {
 	case err != nil:
-		return err
+		return writtenValue{}, err
 	case hostName(stored.Host) != v.key.name:
-		return fmt.Errorf("the value belongs to %s, which has another key", stored.Host)
-	case c.store.isExpired(stored.Saved):
-		return errExpired
+		return writtenValue{}, fmt.Errorf("the value belongs to %s, which has another key", stored.Host)
+	case s.isExpired(stored.Saved):
+		return writtenValue{}, errExpired
 	}
-	now := c.store.now()
-	offset := time.Duration(0)
+	now, offset := s.now(), time.Duration(0)
 	if !v.isOwn {
-		offset = c.store.peers.updateClock(v.key, stored.Saved, now)
+		offset = s.peers.updateClock(v.key, stored.Saved, now)
 	}
 	if v.isOwn || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
-		c.store.memory.parts.Copies.Restore(stored, v.isOwn, offset, now)
+		s.memory.parts.Copies.Restore(stored, v.isOwn, offset, now)
 	}
-	if v.isOwn {
-		c.set(v.key.name, writtenValue{hash: sum, saved: stored.Saved})
-	}
-	return nil
+	return writtenValue{hash: sum, saved: stored.Saved}, nil
 }
 
 // hostName returns the name of a host's value.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"iter"
 	"math"
@@ -49,7 +48,7 @@ type kind struct {
 type valueKind interface {
 	// pendingWrites returns the values to write now. The last call of a configuration returns every value with
 	// unsaved changes.
-	pendingWrites(ctx context.Context, last bool) iter.Seq[pendingWrite]
+	pendingWrites(last bool) iter.Seq[pendingWrite]
 	// restoreValue restores a value into memory. It returns nil, errExpired, errIncomplete, or the reason why
 	// the value is invalid. Concurrent calls are allowed.
 	restoreValue(v value, summary *readSummary) error
@@ -63,11 +62,11 @@ var (
 
 // value is a value that was read from the storage.
 type value struct {
-	key         key
-	isOwn       bool // written by this instance
-	data        []byte
-	modified    time.Time // zero if unknown
-	unrefreshed bool      // by modified, not refreshed for [maxUnrefreshed]
+	key       key
+	isOwn     bool // written by this instance
+	data      []byte
+	modified  time.Time // zero if unknown
+	isExpired bool      // by modified, not refreshed for [maxValueAge]
 }
 
 // pendingWrite is a value to write.
@@ -88,14 +87,14 @@ func (s *Store) kindTable(retention time.Duration) []kind {
 		return []kind{bases}
 	}
 	s.policies = newPolicies(s, "", parts.Policies)
-	s.ledgerValues = &ledgerValues{store: s, retention: retention}
+	s.ledgerValues = newLedgerValues(s, retention)
 	return []kind{
 		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
-		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: &copyValues{store: s}},
-		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.RobotsFetchParts, syncsPeers: true, needsReadFirst: true, valueKind: &robotsFetchValues{store: s}},
-		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: &changeValues{store: s}},
-		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: newNoteValues(s)},
+		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.copyValues()},
+		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.RobotsFetchParts, syncsPeers: true, needsReadFirst: true, valueKind: s.robotsFetchValues()},
+		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.changeValues()},
+		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: s.noteValues()},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
-	"slices"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -25,21 +25,27 @@ const (
 // ledgerValues stores the ledger by site. Reports add the counts of peers, but memory and storage separate
 // them.
 type ledgerValues struct {
-	store     *Store
+	trackedValues
 	retention time.Duration
-	tracker
 
-	ownSites   []ledger.StoredSite // sites of this instance during a read
-	peerLedger *ledger.Ledger      // sites of peers during a read
+	mu         sync.Mutex          // guards the following fields during a read
+	ownSites   []ledger.StoredSite // sites of this instance
+	peerLedger *ledger.Ledger      // sites of peers
+}
+
+func newLedgerValues(s *Store, retention time.Duration) *ledgerValues {
+	c := &ledgerValues{retention: retention}
+	c.trackedValues = trackedValues{store: s, changes: c.siteChanges, restore: c.restoreSite}
+	return c
 }
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// pendingWrites returns the sites with new counts, and at long intervals all others. Before the stored ledger
-// was read it returns nothing, because a write would overwrite that ledger.
-func (c *ledgerValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrite] {
+// siteChanges returns the sites. Before the stored ledger was read it returns nothing, because a write would
+// overwrite that ledger.
+func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 	memory := c.store.memory
-	return func(yield func(pendingWrite) bool) {
+	return func(yield func(valueChange) bool) {
 		memory.ownLedgerRead.Lock()
 		done := memory.ownLedgerRead.done
 		memory.ownLedgerRead.Unlock()
@@ -48,7 +54,7 @@ func (c *ledgerValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrit
 		}
 		snapshot := memory.parts.Ledger.Snapshot()
 		for _, site := range snapshot.Sites {
-			write, ok := c.tracker.pendingWrite(valueChange{
+			change := valueChange{
 				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Noted()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
@@ -56,8 +62,8 @@ func (c *ledgerValues) pendingWrites(context.Context, bool) iter.Seq[pendingWrit
 					d.Sum = sha256.Sum256(d.Data)
 					return d, false, err
 				},
-			}, c.store.now())
-			if ok && !yield(write) {
+			}
+			if !yield(change) {
 				return
 			}
 		}
@@ -76,128 +82,75 @@ func lastCountTime(site *ledger.Site) uint64 {
 	return uint64(last)
 }
 
-func (c *ledgerValues) restoreValue(v value, _ *readSummary) error {
-	if v.unrefreshed {
-		return errExpired
+func (c *ledgerValues) restoreSite(v value, _ *readSummary) (written writtenValue, err error) {
+	if v.isExpired {
+		return written, errExpired
 	}
 	stored, err := ledger.DecodeStoredSite(v.data)
-	switch {
-	case err != nil:
-		return err
-	case ledgerName(stored.Site.Name) != v.key.name:
-		return fmt.Errorf("the value belongs to %s, which has another key", stored.Site.Name)
-	case v.isOwn:
+	if err == nil && ledgerName(stored.Site.Name) != v.key.name {
+		err = fmt.Errorf("the value belongs to %s, which has another key", stored.Site.Name)
+	}
+	if err != nil {
+		return written, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v.isOwn {
 		c.ownSites = append(c.ownSites, stored)
-	default:
+	} else {
 		c.peerLedger.Restore(stored.Site, stored.Since)
 	}
-	return nil
-}
-
-// storedLedger lists the stored sites of an instance.
-type storedLedger struct {
-	values   []listedValue
-	modified time.Time // latest time of its values
-}
-
-type listedValue struct {
-	key      key
-	size     int64
-	modified time.Time
+	return written, nil
 }
 
 // readLedgers restores the ledger of this instance once per process, and reads the ledgers of peers.
 func (c *ledgerValues) readLedgers(ctx context.Context) {
-	summary := newReadSummary()
-	summary.isLedger = true
-	defer func() {
-		if ctx.Err() == nil {
-			c.store.logReadFailures(summary)
-		}
-	}()
-	ledgers := c.listLedgers(ctx, summary)
-	if summary.failedReads > 0 {
-		return
-	}
-	c.restoreOwn(ctx, ledgers[c.store.instance], summary)
-	delete(ledgers, c.store.instance)
-	peers := make([]string, 0, len(ledgers))
-	for peer := range ledgers {
-		peers = append(peers, peer)
-	}
-	slices.SortFunc(peers, func(a, b string) int { return ledgers[b].modified.Compare(ledgers[a].modified) })
-	c.peerLedger = ledger.New(c.store.now)
+	s, summary := c.store, newReadSummary(&c.store.ledgerReadFailed)
+	c.restoreOwn(ctx, summary)
+	c.peerLedger = ledger.New(s.now)
 	c.peerLedger.Retain(c.retention)
-	for _, peer := range peers[:min(len(peers), maxLedgers)] {
-		c.readValues(ctx, ledgers[peer].values, summary)
+	instances, err := s.listInstances(ctx)
+	if err != nil {
+		s.recordReadFailure(key{kind: kindLedger}, err, summary)
+	}
+	for i, peer := range s.peers.mostRecentFirst(instances, s.instance) {
+		if i < maxLedgers {
+			c.readInstance(ctx, peer, nil, summary)
+		} else {
+			c.readInstance(ctx, peer, c.isFresh, summary)
+		}
 	}
 	if ctx.Err() == nil {
-		c.store.memory.peerLedger.Store(c.peerLedger)
-	}
-	c.peerLedger = nil
-}
-
-// listLedgers returns the stored sites by instance, and removes expired values.
-func (c *ledgerValues) listLedgers(ctx context.Context, summary *readSummary) map[string]storedLedger {
-	instances, err := c.store.listInstances(ctx)
-	if err != nil {
-		c.store.recordReadFailure(key{kind: kindLedger}, err, summary)
-	}
-	ledgers := make(map[string]storedLedger)
-	for _, instance := range instances {
-		if ledgers[instance] = c.listInstance(ctx, instance, summary); summary.failedReads > 0 {
-			return nil
+		if summary.failedReads == 0 {
+			s.memory.peerLedger.Store(c.peerLedger)
 		}
+		s.logReadFailures(summary)
 	}
-	return ledgers
 }
 
-// listInstance lists the stored sites of one instance. It stops at the first failure.
-func (c *ledgerValues) listInstance(ctx context.Context, instance string, summary *readSummary) (stored storedLedger) {
+// readInstance reads the ledger of an instance, without the values for which skip returns true.
+func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip func(k key, modified time.Time) bool, summary *readSummary) {
 	keys, err := c.store.listKind(ctx, instance, &c.store.ledgerKind)
 	if err != nil {
-		c.store.recordReadFailure(key{kind: kindLedger}, err, summary)
+		c.store.recordReadFailure(key{instance: instance, kind: kindLedger}, err, summary)
 	}
-	for _, k := range keys {
-		size, modified, err := c.store.stat(ctx, k)
-		switch {
-		case err != nil:
-			c.store.recordReadFailure(k, err, summary)
-		case c.store.isUnrefreshed(modified):
-			c.store.remove(ctx, k, newReadSummary()) // after an error the next read retries
-		default:
-			stored.values = append(stored.values, listedValue{k, size, modified})
-			if modified.After(stored.modified) {
-				stored.modified = modified
-			}
-		}
-		if summary.failedReads > 0 {
-			break
-		}
-	}
-	return stored
+	c.store.readAll(ctx, keys, skip, summary)
 }
 
-// readValues reads the listed values.
-func (c *ledgerValues) readValues(ctx context.Context, values []listedValue, summary *readSummary) {
-	for _, v := range values {
-		if ctx.Err() != nil {
-			return
-		}
-		c.store.readValue(ctx, v.key, v.size, v.modified, summary)
-	}
-}
+// isFresh reports whether a value is not expired. Reading only expired values removes them.
+func (c *ledgerValues) isFresh(_ key, modified time.Time) bool { return !c.store.isExpired(modified) }
 
 // restoreOwn restores the ledger of this instance once per process. It restores all sites or none.
-func (c *ledgerValues) restoreOwn(ctx context.Context, stored storedLedger, summary *readSummary) {
+func (c *ledgerValues) restoreOwn(ctx context.Context, summary *readSummary) {
 	memory := c.store.memory
 	memory.ownLedgerRead.Lock()
 	defer memory.ownLedgerRead.Unlock()
 	if memory.ownLedgerRead.done {
+		c.readInstance(ctx, c.store.instance, c.isFresh, summary)
 		return
 	}
-	defer func() { c.ownSites = nil }()
-	if c.readValues(ctx, stored.values, summary); summary.failedReads > 0 || ctx.Err() != nil {
+	c.ownSites = nil
+	if c.readInstance(ctx, c.store.instance, nil, summary); summary.failedReads > 0 || ctx.Err() != nil {
 		return
 	}
 	for _, stored := range c.ownSites {
@@ -207,4 +160,5 @@ func (c *ledgerValues) restoreOwn(ctx context.Context, stored storedLedger, summ
 	if len(c.ownSites) > 0 {
 		c.store.logger.Info("ledger restored from the storage", zap.Int("sites", len(c.ownSites)))
 	}
+	c.ownSites = nil
 }

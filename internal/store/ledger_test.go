@@ -118,17 +118,17 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	a := key{"first", kindLedger, ledgerName("a.test")}
 	m.Values[a.String()] = m.Values[a.String()][:100]
 	peer.readLedger(ctx)
-	peer.time = noon.Add(maxUnrefreshed)
+	peer.time = noon.Add(maxValueAge)
 	peer.readLedger(ctx)
 	if got := all(peer); got != "[0 0 1 1 2 0]" {
 		t.Errorf("after reading: %s", got)
 	}
-	if peer.readAll(ctx, []key{a}, nil, newReadSummary()); all(peer) != "[0 0 1 1 2 0]" {
+	if peer.readAll(ctx, []key{a}, nil, newReadSummary(&peer.readFailed)); all(peer) != "[0 0 1 1 2 0]" {
 		t.Errorf("what is gone counts: %s", all(peer))
 	}
 	m.Err = errors.New("no network")
 	m.Values[a.String()] = []byte("x")
-	if peer.readAll(ctx, []key{a}, nil, newReadSummary()); all(peer) != "[0 0 1 1 2 1]" {
+	if peer.readAll(ctx, []key{a}, nil, newReadSummary(&peer.readFailed)); all(peer) != "[0 0 1 1 2 1]" {
 		t.Errorf("a failure: %s", all(peer))
 	}
 }
@@ -161,7 +161,7 @@ func TestLedgerStoreTogether(t *testing.T) {
 	if got := reborn.shown(); got != "map[a.test:6 first.test:1 second.test:1 third.test:1]" {
 		t.Errorf("a new instance shows %s", got)
 	}
-	reborn.time = noon.Add(maxUnrefreshed)
+	reborn.time = noon.Add(maxValueAge)
 	reborn.readLedger(ctx)
 	if got := reborn.shown(); got != "map[]" || len(m.Keys()) != 0 {
 		t.Errorf("what nobody refreshes is still there: %s, %v", got, m.Keys())
@@ -241,7 +241,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	again.logged(t, "stored values cannot be used and are set aside")
 
 	// A value in quarantine expires too.
-	again.time = noon.Add(maxUnrefreshed)
+	again.time = noon.Add(maxValueAge)
 	again.Read(ctx)
 	again.readLedger(ctx)
 	if got := m.Keys(); len(got) != 0 {

@@ -105,7 +105,7 @@ func TestStorageListsOfTheDead(t *testing.T) {
 	if err := m.Store(context.Background(), key{"dead", kindNotes, rangesName}.String(), []byte(`{"version": 1, "lists": []}`)); err != nil {
 		t.Fatal(err)
 	}
-	m.ModTimes[key{"dead", kindNotes, rangesName}.String()] = now.Add(-maxUnrefreshed)
+	m.ModTimes[key{"dead", kindNotes, rangesName}.String()] = now.Add(-maxValueAge)
 	newInstance(m, "a", now).Read(context.Background())
 	if _, err := m.Load(context.Background(), key{"dead", kindNotes, rangesName}.String()); err == nil {
 		t.Error("it is still there")

@@ -82,7 +82,6 @@ type Memory struct {
 
 	isFirstReadPending atomic.Bool
 	restoredChan       atomic.Pointer[<-chan struct{}] // nil without storage
-	nextRestoredChan   atomic.Pointer[<-chan struct{}] // restored of the next store
 
 	ownLedgerRead struct {
 		sync.Mutex
@@ -105,13 +104,15 @@ type writeFailure struct {
 	err   error // the latest
 }
 
-// record records the result of an attempt to write a value.
-func (t *writeFailures) record(kind string, now time.Time, err error) {
+// record records the result of an attempt to write a value. It reports whether this is the first failure, or
+// the success of the last kind that failed.
+func (t *writeFailures) record(kind string, now time.Time, err error) (changed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	wasFailing := len(t.byKind) > 0
 	if err == nil {
 		delete(t.byKind, kind)
-		return
+		return wasFailing && len(t.byKind) == 0
 	}
 	if t.byKind == nil {
 		t.byKind = make(map[string]writeFailure)
@@ -122,6 +123,7 @@ func (t *writeFailures) record(kind string, now time.Time, err error) {
 	}
 	failure.err = err
 	t.byKind[kind] = failure
+	return !wasFailing
 }
 
 // WriteFailure returns the start and the error of a write failure that continues. since is the zero time
@@ -165,26 +167,14 @@ func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts}
 }
 
-// AnnounceStore announces a store that may begin later. Requests wait until restored is called or ctx ends.
-// If another store has read its values, requests wait only after the new store begins, because a
-// configuration may load slowly.
+// AnnounceStore announces a store that may begin later. Requests wait until restored is called or ctx ends,
+// unless another store has already read its values.
 func (m *Memory) AnnounceStore(ctx context.Context) (restored func()) {
 	readCtx, restored := context.WithCancel(ctx)
-	done := readCtx.Done()
-	if m.HasRunningStore() && isClosed(m.Restored()) {
-		m.nextRestoredChan.Store(&done)
-	} else {
-		m.nextRestoredChan.Store(nil) // left by a configuration that failed to load
+	if done := readCtx.Done(); !m.HasRunningStore() || !isClosed(m.Restored()) {
 		m.restoredChan.Store(&done)
 	}
 	return restored
-}
-
-// activateNextStore makes requests wait for the store that was announced last.
-func (m *Memory) activateNextStore() {
-	if next := m.nextRestoredChan.Swap(nil); next != nil {
-		m.restoredChan.Store(next)
-	}
 }
 
 // isClosed reports whether a channel is closed or nil.

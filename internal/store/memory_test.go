@@ -33,7 +33,6 @@ func TestExpectAfterAFailedLoad(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	memory.AnnounceStore(ctx)
-	memory.activateNextStore()
 	if isClosed(memory.Restored()) {
 		t.Error("nobody waits for what is stored")
 	}

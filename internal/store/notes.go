@@ -1,10 +1,10 @@
 package store
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -40,79 +40,65 @@ type note struct {
 }
 
 // noteValues stores the small parts of the memory, each as one value.
-type noteValues struct {
-	store *Store
-	tracker
-	notes []note
-}
-
-func newNoteValues(s *Store) *noteValues {
-	alerts, sent, ranges := s.memory.parts.Acknowledgements, s.memory.parts.SentAlerts, s.memory.parts.AddressLists
+func (s *Store) noteValues() *trackedValues {
+	parts := s.memory.parts
 	restoreSent := func(v value) error {
 		if !v.isOwn {
 			return nil // each instance sends its own alerts
 		}
-		return sent.Import(v.data)
+		return parts.SentAlerts.Import(v.data)
 	}
-	return &noteValues{store: s, notes: []note{
-		{alertsName, 0, func() revision { return revision{urgent: alerts.Revision()} }, alerts.Export, func(v value) error { return alerts.Import(v.data) }},
-		{sentName, 0, func() revision { return revision{urgent: sent.Revision()} }, sent.Export, restoreSent},
-		{rangesName, minWriteInterval, func() revision { return revision{other: ranges.FetchCount()} }, ranges.Export, func(v value) error { return ranges.Import(v.data) }},
+	notes := []note{
+		{alertsName, 0, func() revision { return revision{urgent: parts.Acknowledgements.Revision()} }, parts.Acknowledgements.Export, func(v value) error { return parts.Acknowledgements.Import(v.data) }},
+		{sentName, 0, func() revision { return revision{urgent: parts.SentAlerts.Revision()} }, parts.SentAlerts.Export, restoreSent},
+		{rangesName, minWriteInterval, func() revision { return revision{other: parts.AddressLists.FetchCount()} }, parts.AddressLists.Export, func(v value) error { return parts.AddressLists.Import(v.data) }},
 		{ratesName, syncInterval, s.ratesRevision, func() ([]byte, error) { return s.memory.parts.Rates.Export(s.now()) }, s.restoreRates},
-	}}
-}
-
-// pendingWrites skips notes that never changed. The last call of a configuration skips the rates, which only
-// peers use, and ignores waits.
-func (n *noteValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
-	return func(yield func(pendingWrite) bool) {
-		for _, note := range n.notes {
-			current := note.revision()
-			if current == (revision{}) || last && note.name == ratesName {
-				continue
-			}
-			write, ok := n.tracker.pendingWrite(valueChange{
-				name: note.name, logField: zap.Skip(), revision: current, minInterval: zeroIfLast(last, note.wait),
-				encode: func() (d ledger.Document, empty bool, err error) {
-					d.Saved = n.store.now()
-					if d.Data, err = note.export(); err == nil && len(d.Data) > maxNote {
-						err = fmt.Errorf("%s has %d bytes, more than the %d that are stored", note.name, len(d.Data), maxNote)
+	}
+	return &trackedValues{
+		store: s,
+		// changes skips notes that never changed. The last call skips the rates, which only peers use.
+		changes: func(last bool) iter.Seq[valueChange] {
+			return func(yield func(valueChange) bool) {
+				for _, note := range notes {
+					current := note.revision()
+					if current == (revision{}) || last && note.name == ratesName {
+						continue
 					}
-					d.Sum = sha256.Sum256(d.Data)
-					return d, d.Data == nil, err
-				},
-			}, n.store.now())
-			if ok && !yield(write) {
-				return
+					change := valueChange{name: note.name, logField: zap.Skip(), revision: current, minInterval: note.wait, encode: func() (ledger.Document, bool, error) { return note.encode(s.now()) }}
+					if !yield(change) {
+						return
+					}
+				}
 			}
-		}
+		},
+		restore: func(v value, _ *readSummary) (writtenValue, error) {
+			if v.isExpired {
+				return writtenValue{}, errExpired
+			}
+			i := slices.IndexFunc(notes, func(n note) bool { return n.name == v.key.name })
+			if i < 0 {
+				return writtenValue{}, fmt.Errorf("%s is an unknown note", v.key.name)
+			}
+			return writtenValue{hash: sha256.Sum256(v.data), saved: v.modified}, notes[i].restore(v)
+		},
 	}
 }
 
-func (n *noteValues) restoreValue(v value, _ *readSummary) error {
-	if v.unrefreshed {
-		return errExpired
+// encode encodes a note. empty is true without content.
+func (n *note) encode(now time.Time) (d ledger.Document, empty bool, err error) {
+	d.Saved = now
+	if d.Data, err = n.export(); err == nil && len(d.Data) > maxNote {
+		err = fmt.Errorf("%s has %d bytes, more than the %d that are stored", n.name, len(d.Data), maxNote)
 	}
-	for _, note := range n.notes {
-		if note.name != v.key.name {
-			continue
-		}
-		if err := note.restore(v); err != nil {
-			return err
-		}
-		if v.isOwn {
-			n.set(note.name, writtenValue{hash: sha256.Sum256(v.data), saved: v.modified})
-		}
-		return nil
-	}
-	return fmt.Errorf("%s is an unknown note", v.key.name)
+	d.Sum = sha256.Sum256(d.Data)
+	return d, d.Data == nil, err
 }
 
 // ratesRevision returns a new revision at each call if other instances run. A single instance does
 // not store rates.
 func (s *Store) ratesRevision() revision {
 	now := s.now()
-	hasPeers := len(s.peers.activePeers(now)) > 0
+	hasPeers := s.peers.hasActive(now)
 	s.memory.parts.Rates.Share(now, hasPeers)
 	if !hasPeers {
 		return revision{}

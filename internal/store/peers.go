@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 const (
 	maxPeers       = 1024
-	maxActivePeers = 8              // maximum number of peers in activePeers
 	peerIdleAfter  = 25 * time.Hour // time without writes after which a peer is idle
 	idleSyncFactor = 40             // an idle peer is read at one sync in idleSyncFactor
 	timeResolution = time.Minute    // resolution of modification times in some storages
@@ -30,29 +28,24 @@ type peer struct {
 	peerClock
 }
 
-// add adds a peer unless there are too many. lastWrite is the time of the peer's last write. The caller
-// must hold p.mu.
-func (p *peers) add(instance string, lastWrite time.Time) {
-	if len(p.byInstance) >= maxPeers {
-		return
+// get returns a peer, which it adds if there are not too many. lastWrite is the time of a new peer's last
+// write. The caller must hold p.mu.
+func (p *peers) get(instance string, lastWrite time.Time) *peer {
+	if known := p.byInstance[instance]; known != nil || len(p.byInstance) >= maxPeers {
+		return known
 	}
 	if p.byInstance == nil {
 		p.byInstance = make(map[string]*peer)
 	}
 	p.byInstance[instance] = &peer{readTimes: make(map[key]time.Time), lastWrite: lastWrite}
+	return p.byInstance[instance]
 }
 
-// setInstances adds new instances and drops peers that are not listed. lastWrite returns the time of a new
-// peer's last write.
-func (p *peers) setInstances(instances []string, own string, lastWrite func(instance string) time.Time) {
+// dropMissing drops peers that are not listed.
+func (p *peers) dropMissing(instances []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.byInstance, func(instance string, _ *peer) bool { return !slices.Contains(instances, instance) })
-	for _, instance := range instances {
-		if instance != own && p.byInstance[instance] == nil {
-			p.add(instance, lastWrite(instance))
-		}
-	}
 }
 
 // duePeers returns the peers to read now. An idle peer is due at one sync in [idleSyncFactor]. An unknown
@@ -61,8 +54,8 @@ func (p *peers) duePeers(instances []string, own string, now time.Time) (due []s
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, instance := range instances {
-		if instance != own && p.byInstance[instance] == nil {
-			p.add(instance, now)
+		if instance != own {
+			p.get(instance, now)
 		}
 	}
 	p.syncCount++
@@ -78,7 +71,7 @@ func (p *peers) duePeers(instances []string, own string, now time.Time) (due []s
 func (p *peers) recordWrite(instance string, writtenAt time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if peer := p.byInstance[instance]; peer != nil && writtenAt.After(peer.lastWrite) {
+	if peer := p.get(instance, writtenAt); peer != nil && writtenAt.After(peer.lastWrite) {
 		peer.lastWrite = writtenAt
 	}
 }
@@ -117,17 +110,29 @@ func (p *peers) mayHaveChanged(k key, modified, now time.Time) bool {
 	return peer == nil || modified.IsZero() || !modified.Equal(peer.readTimes[k]) || now.Sub(modified) < timeResolution
 }
 
-// activePeers returns the peers that are not idle. The most recent peer comes first.
-func (p *peers) activePeers(now time.Time) (instances []string) {
+// hasActive reports whether a peer is not idle.
+func (p *peers) hasActive(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for instance, peer := range p.byInstance {
+	for _, peer := range p.byInstance {
 		if now.Sub(peer.lastWrite) < peerIdleAfter {
-			instances = append(instances, instance)
+			return true
 		}
 	}
-	slices.SortFunc(instances, func(a, b string) int {
-		return cmp.Or(p.byInstance[b].lastWrite.Compare(p.byInstance[a].lastWrite), cmp.Compare(a, b))
-	})
-	return instances[:min(len(instances), maxActivePeers)]
+	return false
+}
+
+// mostRecentFirst returns the instances without this one. The instance that wrote last comes first.
+func (p *peers) mostRecentFirst(instances []string, own string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lastWrite := func(instance string) (last time.Time) {
+		if peer := p.byInstance[instance]; peer != nil {
+			last = peer.lastWrite
+		}
+		return last
+	}
+	others := slices.DeleteFunc(slices.Clone(instances), func(instance string) bool { return instance == own })
+	slices.SortStableFunc(others, func(a, b string) int { return lastWrite(b).Compare(lastWrite(a)) })
+	return others
 }

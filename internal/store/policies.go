@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"iter"
@@ -62,7 +61,7 @@ func newPolicies(s *Store, prefix string, cache *policy.Cache) *policyValues {
 
 // pendingWrites returns the policies with a new version. At intervals it also returns policies that were
 // fetched again unchanged.
-func (p *policyValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
+func (p *policyValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 	rewriteAfter := policyRewriteInterval
 	if last && p.store.isExiting() {
 		rewriteAfter = time.Second
@@ -181,7 +180,7 @@ func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 		}
 		state := entry.State()
 		goodVersion := state.Current
-		if !modified.After(goodVersion.FirstFetched) || modified.Before(goodVersion.LastFetched.Add(-policyRewriteInterval)) || p.store.isUnrefreshed(modified) {
+		if !modified.After(goodVersion.FirstFetched) || modified.Before(goodVersion.LastFetched.Add(-policyRewriteInterval)) || p.store.isExpired(modified) {
 			return false
 		}
 		value := describeStored(state)

@@ -36,7 +36,7 @@ func TestReadWhatIsHeld(t *testing.T) {
 			return m
 		}, 1, 1},
 		"nobody has asked for a month": {func(i *instance, m *storetest.Storage) *storetest.Storage { // the values have expired
-			i.time = i.time.Add(maxUnrefreshed + time.Hour)
+			i.time = i.time.Add(maxValueAge + time.Hour)
 			return m
 		}, 0, 2},
 		"another storage": {func(*instance, *storetest.Storage) *storetest.Storage { return storetest.New() }, 0, 2},
@@ -139,7 +139,7 @@ func BenchmarkDue(b *testing.B) {
 	i.Write(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {
-		for range i.policies.pendingWrites(b.Context(), false) {
+		for range i.policies.pendingWrites(false) {
 			b.Fatal("something is due")
 		}
 	}

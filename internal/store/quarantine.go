@@ -11,7 +11,7 @@ import (
 // quarantine moves an invalid value to another directory. An invalid value of another instance stays
 // until it expires.
 func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *readSummary) {
-	if v.unrefreshed {
+	if v.isExpired {
 		s.remove(ctx, v.key, summary)
 		return
 	}

@@ -26,11 +26,11 @@ func (s *Store) Read(ctx context.Context) bool {
 	keys, quarantined, skipped, err := s.listAll(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log(s.readFailureLevel(false), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
+			s.log(firstFailureLevel(&s.readFailed), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
 		}
 		return false
 	}
-	summary := newReadSummary()
+	summary := newReadSummary(&s.readFailed)
 	s.readAll(ctx, quarantined, nil, summary)
 	ownFailures := 0
 	for i := range s.kinds {
@@ -59,7 +59,6 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, s
 		return nil, nil, 0, err
 	}
 	keys = make([][]key, len(s.kinds))
-	hasValues := make(map[string]bool)
 	for _, instance := range ownFirst(instances, s.instance) {
 		quarantinedKeys, err := s.listKeys(ctx, key{instance: instance, kind: quarantineDir})
 		if err != nil {
@@ -72,15 +71,9 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, s
 				return nil, nil, 0, err
 			}
 			keys[i] = append(keys[i], kindKeys...)
-			hasValues[instance] = hasValues[instance] || len(kindKeys) > 0
 		}
 	}
-	s.peers.setInstances(instances, s.instance, func(instance string) time.Time {
-		if hasValues[instance] {
-			return time.Time{} // the values have the time
-		}
-		return s.now() // the instance may have just started
-	})
+	s.peers.dropMissing(instances)
 	for i := range s.kinds {
 		if excess := len(keys[i]) - s.maxPolicyValues; excess > 0 && s.kinds[i].name == kindPolicies {
 			skipped += excess
@@ -134,12 +127,14 @@ func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, mo
 func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.Time, summary *readSummary) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
-	s.peers.recordWrite(k.instance, modified)
-	v := value{key: k, isOwn: k.instance == s.instance, modified: modified, unrefreshed: s.isUnrefreshed(modified)}
+	if k.instance != s.instance {
+		s.peers.recordWrite(k.instance, modified)
+	}
+	v := value{key: k, isOwn: k.instance == s.instance, modified: modified, isExpired: s.isExpired(modified)}
 	kind := s.kindOf(k)
 	switch {
 	case kind == nil:
-		if v.unrefreshed {
+		if v.isExpired {
 			s.remove(ctx, k, summary)
 		}
 		return
@@ -177,11 +172,8 @@ func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *
 	}
 }
 
-// isUnrefreshed reports whether a value was not refreshed for 31 days. It returns false for an unknown (zero)
-// time.
-func (s *Store) isUnrefreshed(modified time.Time) bool {
-	return !modified.IsZero() && s.isExpired(modified)
+// isExpired reports whether a value that was written at a time has not been written again for 31 days. It
+// returns false for an unknown (zero) time.
+func (s *Store) isExpired(written time.Time) bool {
+	return !written.IsZero() && s.now().Sub(written) >= maxValueAge
 }
-
-// isExpired reports whether a value was saved at least 31 days ago.
-func (s *Store) isExpired(saved time.Time) bool { return s.now().Sub(saved) >= maxUnrefreshed }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"iter"
 	"strconv"
 	"time"
@@ -15,48 +14,36 @@ import (
 const minWriteInterval = 10 * time.Second
 
 // robotsFetchValues stores the last robots fetches of crawlers in [ledger.RobotsFetchParts] values.
-type robotsFetchValues struct {
-	store *Store
-	tracker
+func (s *Store) robotsFetchValues() *trackedValues {
+	return &trackedValues{store: s, changes: s.robotsFetchChanges, restore: s.restoreRobotsFetches}
 }
 
 func robotsFetchName(part int) string { return strconv.Itoa(part) + suffixJSON }
 
-func (r *robotsFetchValues) pendingWrites(_ context.Context, last bool) iter.Seq[pendingWrite] {
-	known, now := r.store.memory.parts.Readers, r.store.now()
-	return func(yield func(pendingWrite) bool) {
+func (s *Store) robotsFetchChanges(bool) iter.Seq[valueChange] {
+	known := s.memory.parts.Readers
+	return func(yield func(valueChange) bool) {
 		for part := range ledger.RobotsFetchParts {
-			write, ok := r.tracker.pendingWrite(valueChange{
+			change := valueChange{
 				name: robotsFetchName(part), logField: zap.Skip(),
-				revision: revision{other: known.PartRevision(part)}, minInterval: zeroIfLast(last, minWriteInterval),
-				encode: func() (ledger.Document, bool, error) { return known.EncodePart(part, r.store.now()) },
-			}, now)
-			if ok && !yield(write) {
+				revision: revision{other: known.PartRevision(part)}, minInterval: minWriteInterval,
+				encode: func() (ledger.Document, bool, error) { return known.EncodePart(part, s.now()) },
+			}
+			if !yield(change) {
 				return
 			}
 		}
 	}
 }
 
-func (r *robotsFetchValues) restoreValue(v value, _ *readSummary) error {
+func (s *Store) restoreRobotsFetches(v value, _ *readSummary) (writtenValue, error) {
 	all, d, err := ledger.DecodeRobotsFetches(v.data)
 	switch {
 	case err != nil:
-		return err
-	case r.store.isExpired(d.Saved):
-		return errExpired
+		return writtenValue{}, err
+	case s.isExpired(d.Saved):
+		return writtenValue{}, errExpired
 	}
-	r.store.memory.parts.Readers.Merge(all, !v.isOwn, r.store.now())
-	if v.isOwn {
-		r.set(v.key.name, writtenValue{hash: d.Sum, saved: d.Saved})
-	}
-	return nil
-}
-
-// zeroIfLast returns wait, or zero at the last write.
-func zeroIfLast(last bool, wait time.Duration) time.Duration {
-	if last {
-		return 0
-	}
-	return wait
+	s.memory.parts.Readers.Merge(all, !v.isOwn, s.now())
+	return writtenValue{hash: d.Sum, saved: d.Saved}, nil
 }

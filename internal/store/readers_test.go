@@ -122,12 +122,12 @@ func TestNotesOfSiblings(t *testing.T) {
 
 	// A dead peer is rarely read, and its values finally expire.
 	last := noon.Add(time.Minute)
-	second.time = last.Add(maxUnrefreshed - 1)
+	second.time = last.Add(maxValueAge - 1)
 	second.Read(ctx)
 	if len(m.Values) != 1 {
 		t.Errorf("left are %v", m.Keys())
 	}
-	second.time = last.Add(maxUnrefreshed)
+	second.time = last.Add(maxValueAge)
 	second.Read(ctx)
 	if len(m.Values) != 0 {
 		t.Errorf("left are %v", m.Keys())

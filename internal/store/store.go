@@ -17,7 +17,7 @@ const (
 	ledgerInterval = 5 * time.Minute     // between two reads of the ledgers
 	readInterval   = 24 * time.Hour      // between two reads of all values
 	readRetryDelay = time.Minute         // until the read after a failure, doubled each time
-	maxUnrefreshed = 31 * 24 * time.Hour // age at which the values of any instance are removed
+	maxValueAge    = 31 * 24 * time.Hour // age at which the values of any instance are removed
 
 	maxStartWait = 2 * time.Second // maximum wait for the first read, if the memory is empty
 	flushTimeout = 5 * time.Second
@@ -70,8 +70,9 @@ type Store struct {
 	peers         peers
 	writeBackoff  writeBackoff
 	invalidValues invalidValues
-	// The ledger and the other kinds are written at different times.
-	ledgerFailures, failures loggedFailures
+	// The ledger and the other kinds are read at different times. After the first failure, later ones are not
+	// logged as warnings.
+	readFailed, ledgerReadFailed atomic.Bool
 }
 
 // New returns a store that is not started.
@@ -100,7 +101,6 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	for _, table := range s.policyTables() {
 		table.startedAt = s.now()
 	}
-	s.memory.activateNextStore()
 	s.memory.isFirstReadPending.Store(wait)
 	firstReadDone, stopped := make(chan struct{}), make(chan struct{})
 	if s.policies != nil {
@@ -198,16 +198,4 @@ func closedWithin(c <-chan struct{}, timeout time.Duration) bool {
 	case <-timer.C:
 		return false
 	}
-}
-
-// loggedFailures records whether the last read and the last write failed, so that each failure is logged
-// once.
-type loggedFailures struct{ readFailed, writeFailed atomic.Bool }
-
-// failuresOf returns the trouble of the ledger, or of the other kinds.
-func (s *Store) failuresOf(isLedger bool) *loggedFailures {
-	if isLedger {
-		return &s.ledgerFailures
-	}
-	return &s.failures
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -11,7 +12,7 @@ import (
 
 // readSummary counts the results of a read of the storage. Its methods may be called concurrently.
 type readSummary struct {
-	isLedger bool // the read is of the ledger
+	failed *atomic.Bool // whether the last read failed
 
 	mu                sync.Mutex
 	validPolicies     int
@@ -31,7 +32,9 @@ type restoredSite struct {
 	site     policy.Key
 }
 
-func newReadSummary() *readSummary { return &readSummary{restoredSites: make(map[restoredSite]bool)} }
+func newReadSummary(failed *atomic.Bool) *readSummary {
+	return &readSummary{failed: failed, restoredSites: make(map[restoredSite]bool)}
+}
 
 func (f *readSummary) countInvalid(k key, reason error) {
 	f.mu.Lock()
@@ -86,16 +89,15 @@ func (s *Store) logReadFailures(summary *readSummary) {
 			zap.Int("count", summary.invalidCount), zap.String("example", summary.firstInvalidKey), zap.NamedError("reason", summary.firstInvalidError))
 	}
 	if summary.failedReads > 0 {
-		s.log(s.readFailureLevel(summary.isLedger), "stored values cannot be read", zap.Int("count", summary.failedReads), zap.Error(summary.firstError))
-	} else if s.failuresOf(summary.isLedger).readFailed.Swap(false) {
+		s.log(firstFailureLevel(summary.failed), "stored values cannot be read", zap.Int("count", summary.failedReads), zap.Error(summary.firstError))
+	} else if summary.failed.Swap(false) {
 		s.logger.Info("stored values can be read again")
 	}
 }
 
-// readFailureLevel returns the log level of a failed read. The first failure is a warning. Later
-// failures have level debug.
-func (s *Store) readFailureLevel(isLedger bool) zapcore.Level {
-	if s.failuresOf(isLedger).readFailed.Swap(true) {
+// firstFailureLevel returns the log level of a failed read, which it records. The first failure is a warning.
+func firstFailureLevel(failed *atomic.Bool) zapcore.Level {
+	if failed.Swap(true) {
 		return zap.DebugLevel
 	}
 	return zap.WarnLevel

@@ -10,7 +10,7 @@ func (s *Store) Sync(ctx context.Context) {
 	if s.onlyBases {
 		return
 	}
-	summary := newReadSummary()
+	summary := newReadSummary(&s.readFailed)
 	if !s.ownValuesRead {
 		for i := range s.kinds {
 			if s.kinds[i].needsReadFirst {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"crypto/sha256"
+	"errors"
+	"iter"
 	"maps"
 	"sync"
 	"time"
@@ -49,6 +51,42 @@ func (t *tracker) dropUnneeded(needed map[string]bool) {
 	if len(t.stored) > 2*len(needed)+100 {
 		maps.DeleteFunc(t.stored, func(name string, _ writtenValue) bool { return !needed[name] })
 	}
+}
+
+// trackedValues are the values of a kind of which the store records what it has written. Such a kind
+// consists of two functions.
+type trackedValues struct {
+	store *Store
+	tracker
+	// changes returns the values that may have unsaved changes. The last call of a configuration
+	// ignores minimum intervals.
+	changes func(last bool) iter.Seq[valueChange]
+	// restore restores a value into memory and returns its content, see [valueKind].
+	restore func(v value, summary *readSummary) (writtenValue, error)
+}
+
+func (t *trackedValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
+	return func(yield func(pendingWrite) bool) {
+		names := make(map[string]bool)
+		for change := range t.changes(last) {
+			names[change.name] = true
+			if last {
+				change.minInterval = 0
+			}
+			if write, ok := t.pendingWrite(change, t.store.now()); ok && !yield(write) {
+				return
+			}
+		}
+		t.dropUnneeded(names)
+	}
+}
+
+func (t *trackedValues) restoreValue(v value, summary *readSummary) error {
+	written, err := t.restore(v, summary)
+	if v.isOwn && (err == nil || errors.Is(err, errIncomplete)) {
+		t.set(v.key.name, written)
+	}
+	return err
 }
 
 // valueChange describes a value that may have unsaved changes.

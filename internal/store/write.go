@@ -42,7 +42,7 @@ func (s *Store) writeAll(ctx context.Context, last bool) {
 // values that failed before.
 func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
-	for pending := range kind.pendingWrites(ctx, last) {
+	for pending := range kind.pendingWrites(last) {
 		k := key{s.instance, kind.name, pending.name}
 		if !last && s.writeBackoff.isWaiting(k, s.now()) {
 			continue
@@ -74,18 +74,18 @@ func (s *Store) writeValue(ctx context.Context, k key, pending pendingWrite) err
 	}
 	now := s.now()
 	s.observer.ValueWritten(k.kind, now, err)
-	s.memory.writeFailures.record(k.kind, now, err)
+	changed := s.memory.writeFailures.record(k.kind, now, err)
 	if err != nil {
 		s.writeBackoff.recordFailure(k, now)
-		level := zap.WarnLevel
-		if s.failuresOf(k.kind == kindLedger).writeFailed.Swap(true) {
-			level = zap.DebugLevel
+		level := zap.DebugLevel
+		if changed {
+			level = zap.WarnLevel
 		}
 		s.log(level, "a value cannot be stored; the guard tries again", pending.logField, zap.Stringer("key", k), zap.Error(err))
 		return err
 	}
 	s.writeBackoff.recordSuccess(k)
-	if s.failuresOf(k.kind == kindLedger).writeFailed.Swap(false) {
+	if changed {
 		s.logger.Info("values can be stored again")
 	}
 	pending.onStored()
