@@ -15,7 +15,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
-	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
 )
 
 func auditCommand(config Config) *cobra.Command {
@@ -55,7 +54,7 @@ robots.txt disallows to crawlers that no group names (robots_disallowed *).
 crawler with requests that enforce would have blocked. --verify-report checks such a
 report against the robots.txt that is attached to it.
 
-Ctrl-C stops reading and prints the report so far.
+Ctrl-C stops reading after the next input and prints the report so far.
 
 Exit status: 1 if the report has violations, or the checked report of abuse is wrong.
 `,
@@ -117,9 +116,9 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 	if err != nil {
 		return false, err
 	}
-	var reporter xarf.Contact
+	var reporter replay.Contact
 	if a.xarf != "" {
-		if reporter, err = xarf.ParseContact(a.reporter); err != nil {
+		if reporter, err = replay.ParseContact(a.reporter); err != nil {
 			return false, fmt.Errorf("--reporter: %w", err)
 		}
 	}

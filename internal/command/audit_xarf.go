@@ -14,7 +14,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
-	"github.com/robotsguard/caddy-robots-guard/internal/xarf"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -27,14 +26,14 @@ const maxAbuseReportSize = 4 << 20
 
 // writeReports writes an abuse report for each source into a directory. The notes are messages for
 // the user.
-func (a *auditRunner) writeReports(sources []replay.Source, from xarf.Contact) (notes []string, err error) {
+func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact) (notes []string, err error) {
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
 	}
 	all := len(sources)
 	sources = slices.DeleteFunc(slices.Clone(sources), func(s replay.Source) bool { return len(s.Samples) == 0 })
 	for i := range sources[:min(len(sources), maxAbuseReports)] {
-		report, err := xarf.New(&sources[i], from)
+		report, err := replay.NewAbuseReport(&sources[i], from)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +86,7 @@ func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error
 	if err != nil {
 		return false, err
 	}
-	v, err := xarf.Verify(data, uaident.Default())
+	v, err := replay.VerifyAbuseReport(data, uaident.Default())
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", a.verifyReportPath, err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/parity"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -77,16 +76,4 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 	slices.SortFunc(r.Findings, func(a, b FindingReport) int {
 		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(b.Of, a.Of), cmp.Compare(a.Token, b.Token), cmp.Compare(a.What, b.What))
 	})
-}
-
-// writeResponses writes the findings about responses.
-func (t *reportWriter) writeResponses(r *Report) {
-	if len(r.Findings) == 0 {
-		return
-	}
-	t.printf("\nAnswers that contradict the robots.txt:\n")
-	for _, f := range r.Findings[:min(len(r.Findings), maxTableRules)] {
-		t.printf("%s\n", text.Printable(f.Text))
-	}
-	t.writeOmitted(len(r.Findings), maxTableRules)
 }

@@ -93,11 +93,3 @@ func percent(part, all uint64) string {
 	}
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
 }
-
-// writeChallenge writes the [ChallengeReport].
-func (t *reportWriter) writeChallenge(r *Report) {
-	if r.Challenge == nil {
-		return
-	}
-	t.printf("\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
-}

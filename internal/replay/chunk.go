@@ -41,14 +41,9 @@ type example struct {
 // maxExamples bounds the malformed lines in the report.
 const maxExamples = 5
 
-// chunker reads logs in chunks.
-type chunker struct {
-	free chan *chunk
-	emit func(*chunk) // becomes the owner of the chunk
-}
-
-// read splits a log into chunks until the log ends or ctx is done.
-func (c *chunker) read(ctx context.Context, in *input) (err error) {
+// readChunks splits a log into chunks until the log ends or ctx is done. emit becomes the owner of a
+// chunk, and free supplies used ones.
+func readChunks(ctx context.Context, in *input, free <-chan *chunk, emit func(*chunk)) (err error) {
 	text, err := in.reader()
 	if err != nil {
 		return err
@@ -57,12 +52,7 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 	var rest []byte                                    // the beginning of a line, from the last chunk
 	skipping := false                                  // true inside a line that is too long
 	for {
-		var k *chunk
-		select {
-		case k = <-c.free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		k := <-free
 		*k = chunk{input: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
 		n := copy(k.buf, rest)
 		var readErr error
@@ -92,14 +82,10 @@ func (c *chunker) read(ctx context.Context, in *input) (err error) {
 		}
 		k.data, rest = data[:end], append(rest[:0], data[end:]...)
 		k.last = readErr != nil
-		c.emit(k)
-		switch {
-		case readErr == nil:
-		case errors.Is(readErr, io.EOF):
+		emit(k)
+		if errors.Is(readErr, io.EOF) {
 			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		default:
+		} else if readErr != nil {
 			return readErr
 		}
 	}

@@ -2,10 +2,8 @@ package replay
 
 import (
 	"math"
-	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -29,9 +27,8 @@ func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory
 func (t *RobotsHistory) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {
-		host, _ = addr.SplitPort(host)
 		var known bool
-		if of, known = t.byHost[strings.ToLower(addr.Unbracket(strings.TrimSuffix(host, ".")))]; !known {
+		if of, known = t.byHost[string(appendHost(nil, []byte(host)))]; !known {
 			return nil, nil
 		}
 	}

@@ -201,6 +201,17 @@ func (in *input) detectFormat(head []byte) error {
 	return nil
 }
 
+// explain adds advice to an error of reading the log, which may be nil.
+func (in *input) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF) && in.compression != "":
+		return fmt.Errorf("%s cannot be read to the end: its %s data ends in the middle (%w); take a whole copy", in.name, in.compression, err)
+	}
+	return fmt.Errorf("%s cannot be read to the end: %w", in.name, err)
+}
+
 // containsNUL reports whether a NUL is near the start of a file. No log format has NULs.
 func containsNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0

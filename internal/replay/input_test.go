@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestMalformed counts malformed lines and shows some.
@@ -92,16 +91,16 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	}
 	whole := compressed(t, combinedLog(1, 3000), 1)
 	r, err = Run(context.Background(), Options{Logs: []string{write("cut.gz", string(whole[:len(whole)/2])), log}, Versions: oneVersion(rules)})
-	if err == nil || r == nil || !strings.Contains(err.Error(), fmt.Sprintf("cut.gz cannot be read beyond line %d: its gzip data ends in the middle", r.Logs[0].Lines)) || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
+	if err == nil || r == nil || !strings.Contains(err.Error(), "cut.gz cannot be read to the end: its gzip data ends in the middle") || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
 		t.Errorf("cut: %v, %+v", err, r)
 	}
 	for name, short := range map[string]string{"header.gz": string(whole[:10]), "start.gz": string(whole[:15]), "frame.zst": "\x28\xb5\x2f\xfd"} {
 		r, err = Run(context.Background(), Options{Logs: []string{write(name, short), log}, Versions: oneVersion(rules)})
-		if err == nil || r == nil || !strings.Contains(err.Error(), name+" cannot be read beyond line 0: its ") || !strings.Contains(err.Error(), "data ends in the middle") || r.Requests != 1 || r.Logs[0].Empty || len(r.Notes) > 0 {
+		if err == nil || r == nil || !strings.Contains(err.Error(), name+" cannot be read to the end: its ") || !strings.Contains(err.Error(), "data ends in the middle") || r.Requests != 1 || r.Logs[0].Empty || len(r.Notes) > 0 {
 			t.Errorf("%s: %v, %+v", name, err, r)
 		}
 		r, err = Run(context.Background(), Options{Logs: []string{"-"}, Stdin: strings.NewReader(short), Versions: oneVersion(rules)})
-		if err == nil || r == nil || !strings.Contains(err.Error(), "standard input cannot be read beyond line 0: its ") {
+		if err == nil || r == nil || !strings.Contains(err.Error(), "standard input cannot be read to the end: its ") {
 			t.Errorf("%s on standard input: %v, %+v", name, err, r)
 		}
 	}
@@ -116,10 +115,6 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	r = replayed(t, "", nil)
 	if r.Lines != 0 || fmt.Sprint(r.Notes) != "[standard input is empty.]" {
 		t.Errorf("nothing on standard input: %+v", r)
-	}
-	r = replayed(t, combined("21/Nov/2036:12:00:00", "GET /x", googlebot), func(o *Options) { o.Now = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC) })
-	if !strings.Contains(fmt.Sprint(r.Notes), "The logs contain times in the future, up to 2036-11-21T12:00:00Z") {
-		t.Errorf("notes %q", r.Notes)
 	}
 	r = replayed(t, `192.0.2.1 - - [21/Nov/2026:12:00:00 +0000] "GET /private/x HTTP/1.1" 200 5`, nil)
 	if !strings.Contains(fmt.Sprint(r.Notes), "has no User-Agents (format common)") || !strings.HasSuffix(r.Summary(), "No line has a User-Agent, so nothing was judged.") {

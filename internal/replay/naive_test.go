@@ -166,7 +166,7 @@ func (n *naive) compare(t *testing.T, r *Report) {
 	}
 	for _, p := range r.Paths {
 		if want := n.paths[p.Token+" "+p.Path]; p.Requests < want || p.Requests-p.Excess > want {
-			t.Errorf("%s: %s requests, want %d", p.Path, p.Count(), want)
+			t.Errorf("%s: %d requests (at most %d too many), want %d", p.Path, p.Requests, p.Excess, want)
 		}
 	}
 }

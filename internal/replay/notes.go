@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // fillNotes adds the limits of the report, such as lines without a time.
@@ -18,9 +17,6 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		case in.format != nil && !in.format.HasUserAgent:
 			note("%s has no User-Agents (format %s), so all its requests count as requests of browsers.", in.name, in.format.Name)
 		}
-	}
-	if r.Last != nil && !o.Now.IsZero() && r.Last.After(o.Now.Add(time.Hour)) {
-		note("The logs contain times in the future, up to %s, by the clock of this machine.", r.Last.Format(time.RFC3339))
 	}
 	r.noteHosts(p, t, o, note)
 	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {

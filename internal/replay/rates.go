@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -127,53 +128,24 @@ func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
 	return r
 }
 
-// LimitedCrawlers returns the crawlers with a limit, the fastest first.
-func (r *Report) LimitedCrawlers() (paced []*CrawlerReport) {
+// writeRates writes the table of rates, the fastest crawler first.
+func (r *Report) writeRates(w io.Writer) {
+	var limited []*CrawlerReport
+	var slowed uint64
 	for i := range r.Crawlers {
-		if r.Crawlers[i].Rate != nil {
-			paced = append(paced, &r.Crawlers[i])
+		if c := &r.Crawlers[i]; c.Rate != nil {
+			limited = append(limited, c)
+			slowed += c.Rate.Slowed
 		}
 	}
-	slices.SortStableFunc(paced, func(a, b *CrawlerReport) int {
+	slices.SortStableFunc(limited, func(a, b *CrawlerReport) int {
 		return cmp.Or(cmp.Compare(b.Rate.Slowed, a.Rate.Slowed), cmp.Compare(b.Rate.Over, a.Rate.Over), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
 	})
-	return paced
+	habits := map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}
+	writeTable(w, "\n", []string{"CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429"}, limited, maxTableCrawlers, func(c *CrawlerReport) []any {
+		return []any{c.Token, c.Rate.CrawlDelay, habits[c.Rate.Habit], cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed}
+	})
+	if len(limited) > 0 {
+		fmt.Fprintf(w, "rate enforce would have answered %d requests with 429.\n", slowed)
+	}
 }
-
-// SlowedSentence returns how many requests rate enforce would have answered with 429.
-func (r *Report) SlowedSentence() string {
-	var all uint64
-	paced := r.LimitedCrawlers()
-	for _, c := range paced {
-		all += c.Rate.Slowed
-	}
-	if all == 0 {
-		return "rate enforce would have answered no request with 429."
-	}
-	first := paced[0]
-	if first.Rate.Slowed == all {
-		return fmt.Sprintf("rate enforce would have answered %[2]d requests with 429, all of %[1]s.", first.Token, all)
-	}
-	return fmt.Sprintf("rate enforce would have answered %d requests with 429, %d of %s.", all, first.Rate.Slowed, first.Token)
-}
-
-// writeRates writes the table of rates, the fastest crawler first.
-func (t *reportWriter) writeRates(r *Report) {
-	paced := r.LimitedCrawlers()
-	if len(paced) == 0 {
-		return
-	}
-	t.printf("\n")
-	t.beginTable("CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429")
-	for _, c := range paced[:min(len(paced), maxTableCrawlers)] {
-		t.row(c.Token, c.Rate.CrawlDelay, c.Rate.Reads(), cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed)
-	}
-	t.writeOmitted(len(paced), maxTableCrawlers)
-	t.printf("%s\n", r.SlowedSentence())
-}
-
-// Reads returns in words whether the crawler obeys Crawl-delay.
-func (r *RateReport) Reads() string { return habits[r.Habit] }
-
-// habits has the words for RateReport.Habit.
-var habits = map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}

@@ -56,7 +56,7 @@ type Options struct {
 	maxLine int // 0 for the default
 }
 
-// Run replays logs. If ctx is done, Run stops early and returns a partial report and an error. An
+// Run replays logs. If ctx is done, Run stops after the next read and returns a partial report and an error. An
 // unreadable log also causes an error, but Run still reads the other logs. Without a report nothing
 // was read, and the error has the advice.
 func Run(ctx context.Context, o Options) (*Report, error) {
@@ -89,7 +89,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report.fill(p, total, s, &o, logs)
 	if err != nil {
-		err = s.withLineNumbers(err)
 		report.Incomplete = strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	return report, err
@@ -139,18 +138,14 @@ func (o *Options) plan() (*plan, []*input, error) {
 // errInterrupted is the error of a replay that ctx stopped.
 var errInterrupted = errors.New("interrupted: the report covers the lines read until then")
 
-// process reads the logs, lets workers judge the chunks in parallel, and passes the chunks to s in
-// order.
+// process reads the logs and lets workers judge the chunks in parallel. It passes the chunks to s in the
+// order of the logs.
 func process(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
 	for range depth {
 		free <- &chunk{buf: make([]byte, cmp.Or(o.maxLine, maxLine)), done: make(chan struct{}, 1)}
 	}
-	read, results := make(chan *chunk), make(chan error, 1)
-	go func() { // ends with the logs, or when ctx is done and no Read blocks
-		results <- readAll(ctx, logs, free, read)
-	}()
 	ordered := make(chan *chunk, depth)
 	work := make([]chan *chunk, len(workers))
 	var running sync.WaitGroup
@@ -171,52 +166,28 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 			free <- k
 		}
 	})
-	err := func() error {
-		for next := 0; ; next++ {
-			select {
-			case k := <-read:
-				ordered <- k
-				// A fixed turn makes estimated counts the same in each run.
-				work[next%len(work)] <- k
-			case err := <-results:
-				return err
-			case <-ctx.Done():
-				return errInterrupted
-			}
+	next := 0
+	emit := func(k *chunk) {
+		ordered <- k
+		work[next%len(work)] <- k // a fixed turn makes estimated counts the same in each run
+		next++
+	}
+	var failed error
+	for _, in := range logs {
+		err := in.readErr
+		if in.format != nil { // neither empty nor unreadable
+			err = readChunks(ctx, in, free, emit)
 		}
-	}()
+		if ctx.Err() != nil {
+			failed = errors.New("interrupted: the report covers the lines read until then")
+			break
+		}
+		failed = errors.Join(failed, in.explain(err))
+	}
 	for _, queue := range work {
 		close(queue)
 	}
 	close(ordered)
 	running.Wait()
-	if ctx.Err() != nil {
-		return errInterrupted
-	}
-	return err
-}
-
-// readAll reads the logs one after the other.
-func readAll(ctx context.Context, logs []*input, free chan *chunk, read chan<- *chunk) error {
-	c := chunker{free: free, emit: func(k *chunk) {
-		select {
-		case read <- k:
-		case <-ctx.Done():
-		}
-	}}
-	var failed error
-	for _, in := range logs {
-		if in.format == nil { // the log is empty or unreadable
-			if in.readErr != nil {
-				failed = errors.Join(failed, &unreadable{in, in.readErr})
-			}
-			continue
-		}
-		if err := c.read(ctx, in); ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
-			failed = errors.Join(failed, &unreadable{in, err})
-		}
-	}
 	return failed
 }

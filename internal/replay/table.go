@@ -1,9 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,66 +29,94 @@ const (
 )
 
 // WriteText writes the report as tables for a terminal. Long lists are truncated. The writer keeps an
-// error, as a [text.Screen] does.
+// error, as a [text.Terminal] does.
 func (r *Report) WriteText(w io.Writer) {
-	t := reportWriter{w: w}
-	t.writeLogs(r)
-	t.printf("\n%s\n", r.Summary())
-	if len(r.Crawlers) > 0 {
-		t.printf("\n")
-		t.beginTable("CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ")
-		for _, c := range r.Crawlers[:min(len(r.Crawlers), maxTableCrawlers)] {
-			t.row(c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.LastFetch())
+	writeTable(w, "", []string{"LOG", "FORMAT", "LINES", "MALFORMED"}, r.Logs, maxTableLogs, func(l *LogReport) []any {
+		format := cmp.Or(l.Format, "-")
+		if l.Compression != "" {
+			format += ", " + l.Compression
 		}
-		t.writeOmitted(len(r.Crawlers), maxTableCrawlers)
-
-		t.printf("\n")
-		t.beginTable("CLASS", "REQUESTS", "ENFORCE WOULD BLOCK")
-		for _, c := range r.Classes {
-			t.row(c.Class, c.Requests, c.WouldBlock)
+		return []any{l.Name, format, l.Lines, l.Malformed}
+	})
+	fmt.Fprintf(w, "\n%s\n", r.Summary())
+	writeTable(w, "\n", []string{"CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ"}, r.Crawlers, maxTableCrawlers, func(c CrawlerReport) []any {
+		return []any{c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.LastFetch()}
+	})
+	writeTable(w, "\n", []string{"CLASS", "REQUESTS", "ENFORCE WOULD BLOCK"}, r.Classes, len(r.Classes), func(c ClassReport) []any {
+		return []any{c.Class, c.Requests, c.WouldBlock}
+	})
+	r.writeRates(w)
+	if len(r.Findings) > 0 {
+		fmt.Fprintf(w, "\nAnswers that contradict the robots.txt:\n")
+		for _, f := range r.Findings[:min(len(r.Findings), maxTableRules)] {
+			fmt.Fprintf(w, "%s\n", text.Printable(f.Text))
 		}
+		writeOmitted(w, len(r.Findings), maxTableRules)
 	}
-	t.writeRates(r)
-	t.writeResponses(r)
-	if len(r.Rules) > 0 {
-		t.printf("\n")
-		t.beginTable("RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS")
-		for _, rule := range r.Rules[:min(len(r.Rules), maxTableRules)] {
-			t.row(rule.Rule, rule.Line, rule.Group, rule.Requests, listCrawlers(rule.Crawlers, 3))
+	writeTable(w, "\n", []string{"RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS"}, r.Rules, maxTableRules, func(rule RuleReport) []any {
+		return []any{rule.Rule, rule.Line, rule.Group, rule.Requests, listCrawlers(rule.Crawlers, 3)}
+	})
+	writeTable(w, "\n", []string{"PATH", "CRAWLER", "REQUESTS"}, r.Paths, maxTablePaths, func(p PathReport) []any {
+		count := fmt.Sprint(p.Requests)
+		if p.Excess > 0 {
+			count = fmt.Sprintf("%d to %d", p.Requests-p.Excess, p.Requests)
 		}
-		t.writeOmitted(len(r.Rules), maxTableRules)
+		return []any{text.Abbreviate(text.Printable(p.Path), maxTablePathLen), p.Token, count}
+	})
+	if r.Challenge != nil {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
 	}
-	if len(r.Paths) > 0 {
-		t.printf("\n")
-		t.beginTable("PATH", "CRAWLER", "REQUESTS")
-		for _, p := range r.Paths[:min(len(r.Paths), maxTablePaths)] {
-			t.row(text.Abbreviate(text.Printable(p.Path), maxTablePathLen), p.Token, p.Count())
-		}
-		t.writeOmitted(len(r.Paths), maxTablePaths)
+	if len(r.Examples) > 0 {
+		fmt.Fprintf(w, "\nMalformed lines:\n")
 	}
-	t.writeChallenge(r)
-	t.printf("%s", footer(r.Examples, r.Notes, r.Incomplete))
-}
-
-// footer returns the lines below the tables.
-func footer(examples []Example, notes []string, incomplete string) string {
-	var b strings.Builder
-	if len(examples) > 0 {
-		b.WriteString("\nMalformed lines:\n")
-		for _, e := range examples {
-			fmt.Fprintf(&b, "%s:%d: %s: %s\n", text.Printable(e.Log), e.Line, e.Problem, text.Quote(e.Text, maxQuoted))
-		}
+	for _, e := range r.Examples {
+		fmt.Fprintf(w, "%s:%d: %s: %s\n", text.Printable(e.Log), e.Line, e.Problem, text.Quote(e.Text, maxQuoted))
 	}
-	if len(notes) > 0 || incomplete != "" {
-		b.WriteByte('\n')
+	notes := slices.Clone(r.Notes)
+	if r.Incomplete != "" {
+		notes = append(notes, "Some input was not read: "+r.Incomplete)
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(w)
 	}
 	for _, note := range notes {
-		b.WriteString(text.Printable(note) + "\n")
+		fmt.Fprintf(w, "%s\n", text.Printable(note))
 	}
-	if incomplete != "" {
-		b.WriteString("Some input was not read: " + text.Printable(incomplete) + "\n")
+}
+
+// columnKinds has the kinds of columns that are neither names nor numbers.
+var columnKinds = map[string]text.ColumnKind{
+	"LOG": text.LongColumn, "RULE": text.LongColumn, "PATH": text.LongColumn,
+	"CRAWLERS": text.ListColumn, "FORMAT": text.ListColumn, "ROBOTS.TXT READ": text.ProseColumn,
+}
+
+// writeTable writes a heading and a table of the first rows of a list, unless the list is empty.
+func writeTable[T any](w io.Writer, heading string, titles []string, list []T, most int, cells func(T) []any) {
+	if len(list) == 0 {
+		return
 	}
-	return b.String()
+	fmt.Fprint(w, heading)
+	var columns []text.Column
+	for _, title := range titles {
+		columns = append(columns, text.Column{Title: title, Kind: columnKinds[title]})
+	}
+	table := text.NewTable(w, columns...)
+	for _, row := range list[:min(len(list), most)] {
+		var texts []string
+		for _, cell := range cells(row) {
+			texts = append(texts, text.Printable(fmt.Sprint(cell)))
+		}
+		table.AddRow(texts...)
+	}
+	table.Flush()
+	writeOmitted(w, len(list), most)
+}
+
+// writeOmitted writes how many rows a list has beyond those that are shown.
+func writeOmitted(w io.Writer, all, shown int) {
+	if all > shown {
+		fmt.Fprintf(w, "and %d more; see --json\n", all-shown)
+	}
 }
 
 // Summary summarises the report.
@@ -139,14 +168,4 @@ func listCrawlers(crawlers []RuleCrawlers, most int) string {
 		names = append(names, "...")
 	}
 	return strings.Join(names, ", ")
-}
-
-// Count returns the number of requests for the path.
-func (p *PathReport) Count() string { return formatCount(p.Requests, p.Excess) }
-
-func formatCount(requests, excess uint64) string {
-	if excess > 0 {
-		return fmt.Sprintf("%d to %d", requests-excess, requests)
-	}
-	return strconv.FormatUint(requests, 10)
 }

@@ -1,113 +1,21 @@
 package logformat
 
+import (
+	"time"
+	"unsafe"
+)
+
 const second = 1_000_000_000 // in nanoseconds, the unit of all times in this file
-
-// digits parses a number of exactly len(b) digits. It returns -1 for anything else.
-func digits(b []byte) int {
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n
-}
-
-// days returns the days from 1970 to a date of the proleptic Gregorian calendar.
-func days(year, month, day int) int {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	era := year / 400
-	yearOfEra := year - era*400
-	dayOfYear := (153*(month-3)+2)/5 + day - 1
-	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
-}
-
-// daysIn returns the days of a month.
-func daysIn(year, month int) int { return days(year+month/12, month%12+1, 1) - days(year, month, 1) }
-
-// unix converts a date and time to Unix nanoseconds. ok is false for an invalid date or time, and
-// for a year that nanoseconds cannot represent.
-func unix(year, month, day, hour, minute, sec, zone int) (at int64, ok bool) {
-	if year < 1700 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) ||
-		uint(hour) > 23 || uint(minute) > 59 || uint(sec) > 60 {
-		return 0, false
-	}
-	return (int64(days(year, month, day))*86400 + int64(hour*3600+minute*60+sec-zone)) * second, true
-}
-
-// zoneOf parses +0100, +01:00 or Z and returns seconds.
-func zoneOf(b []byte) (zone int, ok bool) {
-	switch {
-	case len(b) == 1 && b[0]|0x20 == 'z':
-		return 0, true
-	case len(b) == 6 && b[3] == ':':
-		zone = digits(b[1:3])*3600 + digits(b[4:])*60
-		ok = digits(b[1:3]) >= 0 && digits(b[4:]) >= 0
-	case len(b) == 5:
-		n := digits(b[1:])
-		zone, ok = n/100*3600+n%100*60, n >= 0
-	}
-	switch {
-	case !ok:
-	case b[0] == '-':
-		zone = -zone
-	case b[0] != '+':
-		ok = false
-	}
-	return zone, ok
-}
-
-var months = [...]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
 
 const commonTimeLength = len("02/Jan/2006:15:04:05 -0700")
 
 // commonTime parses the time of the Common format, 02/Jan/2006:15:04:05 -0700.
-func commonTime(b []byte) (at int64, ok bool) {
-	if len(b) != commonTimeLength || b[2] != '/' || b[6] != '/' || b[11] != ':' || b[14] != ':' || b[17] != ':' || b[20] != ' ' {
-		return 0, false
-	}
-	month := 0
-	for i, name := range months {
-		if foldEqual(b[3:6], name) {
-			month = i + 1
-			break
-		}
-	}
-	zone, ok := zoneOf(b[21:])
-	if !ok {
-		return 0, false
-	}
-	return unix(digits(b[7:11]), month, digits(b[:2]), digits(b[12:14]), digits(b[15:17]), digits(b[18:20]), zone)
-}
+func commonTime(b []byte) (at int64, ok bool) { return parseTime("02/Jan/2006:15:04:05 -0700", b) }
 
-// isoTime parses RFC 3339 and similar times: a space or T before the time, "/" in the date,
-// fractions, no zone (UTC).
-func isoTime(b []byte) (at int64, ok bool) {
-	if len(b) < 19 || b[4] != b[7] || b[4] != '-' && b[4] != '/' || b[13] != ':' || b[16] != ':' || b[10] != 'T' && b[10] != ' ' && b[10] != 't' {
-		return 0, false
-	}
-	rest := b[19:]
-	var fraction int64
-	if len(rest) > 0 && (rest[0] == '.' || rest[0] == ',') {
-		i, unit := 1, int64(second)
-		for ; i < len(rest) && '0' <= rest[i] && rest[i] <= '9'; i++ {
-			unit /= 10
-			fraction += int64(rest[i]-'0') * unit
-		}
-		rest = rest[i:]
-	}
-	zone := 0
-	if len(rest) > 0 {
-		if zone, ok = zoneOf(rest); !ok {
-			return 0, false
-		}
-	}
-	at, ok = unix(digits(b[:4]), digits(b[5:7]), digits(b[8:10]), digits(b[11:13]), digits(b[14:16]), digits(b[17:19]), zone)
-	return at + fraction, ok
+// parseTime parses a time by a layout. It returns false for a year that nanoseconds cannot represent.
+func parseTime(layout string, b []byte) (at int64, ok bool) {
+	t, err := time.ParseInLocation(layout, unsafe.String(unsafe.SliceData(b), len(b)), time.UTC)
+	return t.UnixNano(), err == nil && 1700 <= t.Year() && t.Year() <= 2200
 }
 
 // unixTime parses Unix seconds with or without a fraction. A large number is in milli-, micro- or
@@ -150,14 +58,24 @@ func unixTime(b []byte) (at int64, ok bool) {
 	return at + fraction*unit, true
 }
 
+// layouts are the notations of times in JSON logs other than numbers. A fraction may follow the
+// seconds. Without a zone the time is in UTC.
+var layouts = []string{
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
+}
+
 // anyTime parses a time in any of these notations.
 func anyTime(b []byte) (at int64, ok bool) {
-	if at, ok = isoTime(b); !ok {
-		if at, ok = commonTime(b); !ok {
-			at, ok = unixTime(b)
+	if at, ok = unixTime(b); ok {
+		return at, true
+	}
+	for _, layout := range layouts {
+		if at, ok = parseTime(layout, b); ok {
+			return at, true
 		}
 	}
-	return at, ok
+	return 0, false
 }
 
 // timeCache caches the last parsed time, since many consecutive lines have the same time.

@@ -1,4 +1,4 @@
-package xarf
+package replay
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ type schema = map[string]any
 // readSchema reads a schema of https://github.com/xarf/xarf-spec at commit 37820da.
 func readSchema(t *testing.T, name string) schema {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
+	text, err := os.ReadFile("testdata/xarf/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

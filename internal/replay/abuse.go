@@ -1,8 +1,4 @@
-// Package xarf writes and checks abuse reports in the format XARF v4, type connection/scraping,
-// about requests that a robots.txt disallows.
-//
-// The format is defined in https://github.com/xarf/xarf-spec. Its schemas are in testdata.
-package xarf
+package replay
 
 import (
 	"crypto/rand"
@@ -14,13 +10,11 @@ import (
 	"net/mail"
 	"strings"
 	"time"
-
-	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 )
 
-// Report is a report about one source, with the fields of the schemas xarf-core and
-// connection-scraping.
-type Report struct {
+// AbuseReport is a report about one source in the format XARF v4, type connection/scraping, which
+// https://github.com/xarf/xarf-spec defines. The schemas are in testdata/xarf.
+type AbuseReport struct {
 	Version           string     `json:"xarf_version"`
 	ID                string     `json:"report_id"` // a random UUID
 	Timestamp         time.Time  `json:"timestamp"` // when the source was last seen
@@ -59,7 +53,7 @@ type Evidence struct {
 	Size        int    `json:"size"`    // bytes
 }
 
-// The descriptions that [Verify] uses to find the evidence of a report.
+// The descriptions that [VerifyAbuseReport] uses to find the evidence of a report.
 const (
 	robotsEvidence   = "The robots.txt in force, as it was served"
 	requestsEvidence = "What was requested, and the rules that disallow it"
@@ -68,10 +62,10 @@ const (
 // requests is the JSON content of the evidence about the requests.
 type requests struct {
 	// Name is the claimed name of the client, or "" if the name is not recognised.
-	Name       string              `json:"claimed_name,omitempty"`
-	RobotsFrom *time.Time          `json:"robots_txt_from,omitempty"` // when the file was first served, if known
-	Rules      []replay.SourceRule `json:"rules"`
-	Samples    []replay.Sample     `json:"samples"`
+	Name       string       `json:"claimed_name,omitempty"`
+	RobotsFrom *time.Time   `json:"robots_txt_from,omitempty"` // when the file was first served, if known
+	Rules      []SourceRule `json:"rules"`
+	Samples    []Sample     `json:"samples"`
 }
 
 // ParseContact parses the author of a report, such as "Example Ltd <abuse@example.com>".
@@ -86,10 +80,10 @@ func ParseContact(s string) (c Contact, err error) {
 	return Contact{Org: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
-// New makes the report of a source. It names the client by its claimed name and names no operator,
+// NewAbuseReport makes the report of a source. It names the client by its claimed name and names no operator,
 // since anybody can send any User-Agent.
-func New(s *replay.Source, from Contact) (*Report, error) {
-	report := &Report{
+func NewAbuseReport(s *Source, from Contact) (*AbuseReport, error) {
+	report := &AbuseReport{
 		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),
 		Category: "connection", Type: "scraping", Protocol: "tcp", UserAgent: s.UserAgent, TotalRequests: s.Requests, Bytes: s.Bytes,
 		FirstSeen: s.First.UTC(), LastSeen: s.Last.UTC(), EvidenceSource: "traffic_analysis", Tags: []string{"activity:scraping", "robots-txt:disallowed"},

@@ -1,4 +1,4 @@
-package xarf
+package replay
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -18,14 +17,14 @@ const (
 	gptBot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)"
 )
 
-var example = Contact{Org: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
+var reporter = Contact{Org: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
 
 // sources returns the sources that an audit finds in a log.
-func sources(t *testing.T, log string) []replay.Source {
+func sources(t *testing.T, log string) []Source {
 	t.Helper()
-	report, err := replay.Run(t.Context(), replay.Options{
+	report, err := Run(t.Context(), Options{
 		Logs: []string{"-"}, Stdin: strings.NewReader(log), Sources: true, Workers: 2,
-		Versions: []replay.Version{{Name: "robots.txt", Body: []byte(robotsTxt)}},
+		Versions: []Version{{Name: "robots.txt", Body: []byte(robotsTxt)}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +54,7 @@ func TestReport(t *testing.T) {
 	all := sources(t, log.String())
 	var got []string
 	for i := range all {
-		r, err := New(&all[i], example)
+		r, err := NewAbuseReport(&all[i], reporter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +76,7 @@ func TestReport(t *testing.T) {
 				t.Errorf("the operator is named: %s", text)
 			}
 		}
-		v, err := Verify(data, uaident.Default())
+		v, err := VerifyAbuseReport(data, uaident.Default())
 		if err != nil || len(v.Errors) > 0 || v.Samples != int(min(r.TotalRequests, 10)) {
 			t.Errorf("%v, %+v", err, v)
 		}
@@ -105,14 +104,14 @@ func TestLongRequests(t *testing.T) {
 		"a target beyond the bound": {"/" + long(9000) + "/end", "NewBot/1.0", 1},
 		"both at the bound":         {"/private/" + long(8<<10-9), "NewBot/1.0 " + long(8<<10-11), 1},
 	} {
-		report, err := replay.Run(t.Context(), replay.Options{
+		report, err := Run(t.Context(), Options{
 			Logs: []string{"-"}, Stdin: strings.NewReader(line("198.51.100.7", 1, tc.target, tc.userAgent) + line("198.51.100.7", 2, "/private/y", tc.userAgent)), Sources: true, Workers: 1,
-			Versions: []replay.Version{{Name: "robots.txt", Body: []byte("User-agent: *\nDisallow: /*&sort=\nDisallow: /*/end$\nDisallow: /private/\nDisallow: /caf%E9/\n")}},
+			Versions: []Version{{Name: "robots.txt", Body: []byte("User-agent: *\nDisallow: /*&sort=\nDisallow: /*/end$\nDisallow: /private/\nDisallow: /caf%E9/\n")}},
 		})
 		if err != nil || len(report.Sources) != 1 {
 			t.Fatalf("%s: %v, %+v", name, err, report.Sources)
 		}
-		r, err := New(&report.Sources[0], example)
+		r, err := NewAbuseReport(&report.Sources[0], reporter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +119,7 @@ func TestLongRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := Verify(data, uaident.Default())
+		v, err := VerifyAbuseReport(data, uaident.Default())
 		if err != nil || len(v.Errors) > 0 || len(v.Contradictions) > 0 || v.Samples != tc.samples || r.TotalRequests != 2 {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
@@ -130,8 +129,8 @@ func TestLongRequests(t *testing.T) {
 // TestVerifyFinds verifies incorrect reports and other files.
 func TestVerifyFinds(t *testing.T) {
 	s := sources(t, line("198.51.100.7", 1, "/private/x", "NewBot/1.0"))[0]
-	changed := func(change func(*Report)) []byte {
-		r, err := New(&s, example)
+	changed := func(change func(*AbuseReport)) []byte {
+		r, err := NewAbuseReport(&s, reporter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +141,7 @@ func TestVerifyFinds(t *testing.T) {
 		}
 		return data
 	}
-	attached := func(r *Report, i int, from, to string) {
+	attached := func(r *AbuseReport, i int, from, to string) {
 		content, err := base64.StdEncoding.DecodeString(r.Evidence[i].Payload)
 		if err != nil {
 			t.Fatal(err)
@@ -155,29 +154,29 @@ func TestVerifyFinds(t *testing.T) {
 		wrong  string
 	}{
 		"no JSON":         {[]byte("x"), "not a report in JSON", ""},
-		"another type":    {changed(func(r *Report) { r.Type = "ddos" }), "not an XARF v4 report of connection/scraping", ""},
-		"a changed file":  {changed(func(r *Report) { r.Evidence[0].Payload = base64.StdEncoding.EncodeToString([]byte("x")) }), "does not match its stated hash", ""},
-		"no Base64":       {changed(func(r *Report) { r.Evidence[0].Payload = "%" }), "not Base64", ""},
-		"no file":         {changed(func(r *Report) { r.Evidence = r.Evidence[1:] }), "is missing", ""},
-		"no samples":      {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "198.51.100.7\x00") }), "cannot be read", ""},
-		"an allowed path": {changed(func(r *Report) { attached(r, 1, "/private/x", "/public/x") }), "", "GET /public/x of \"NewBot/1.0\" is allowed"},
-		"a browser": {changed(func(r *Report) {
+		"another type":    {changed(func(r *AbuseReport) { r.Type = "ddos" }), "not an XARF v4 report of connection/scraping", ""},
+		"a changed file":  {changed(func(r *AbuseReport) { r.Evidence[0].Payload = base64.StdEncoding.EncodeToString([]byte("x")) }), "does not match its stated hash", ""},
+		"no Base64":       {changed(func(r *AbuseReport) { r.Evidence[0].Payload = "%" }), "not Base64", ""},
+		"no file":         {changed(func(r *AbuseReport) { r.Evidence = r.Evidence[1:] }), "is missing", ""},
+		"no samples":      {changed(func(r *AbuseReport) { attached(r, 1, "198.51.100.7", "198.51.100.7\x00") }), "cannot be read", ""},
+		"an allowed path": {changed(func(r *AbuseReport) { attached(r, 1, "/private/x", "/public/x") }), "", "GET /public/x of \"NewBot/1.0\" is allowed"},
+		"a browser": {changed(func(r *AbuseReport) {
 			attached(r, 1, "NewBot/1.0", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 		}), "", "is exempt"},
-		"another address":  {changed(func(r *Report) { attached(r, 1, "198.51.100.7", "203.0.113.1") }), "", `"203.0.113.1", which is outside source_identifier 198.51.100.7`},
-		"another source":   {changed(func(r *Report) { r.Source = "203.0.113.0/24" }), "", "outside source_identifier 203.0.113.0/24"},
-		"its network":      {changed(func(r *Report) { r.Source = "198.51.100.0/24" }), "", ""},
-		"no source":        {changed(func(r *Report) { r.Source = "x" }), "", `source_identifier "x" is not an address or a network`},
-		"an early end":     {changed(func(r *Report) { r.LastSeen = r.FirstSeen.Add(-time.Second) }), "", "last_seen 2026-11-21T09:00:00Z is before first_seen 2026-11-21T09:00:01Z"},
-		"a late sample":    {changed(func(r *Report) { attached(r, 1, "09:00:01Z", "09:00:02Z") }), "", "is not between first_seen and last_seen"},
-		"few requests":     {changed(func(r *Report) { r.TotalRequests = 0 }), "", "total_requests is 0, but 1 requests are attached"},
-		"another rule":     {changed(func(r *Report) { attached(r, 1, "/private/x", "/list?sort=x") }), "", "which the report does not name"},
-		"another line":     {changed(func(r *Report) { attached(r, 1, `"line": 2`, `"line": 9`) }), "", "which the report does not name"},
-		"a milder file":    {changed(func(r *Report) { attached(r, 0, "Disallow: /private/", "Disallow:") }), "", "is allowed"},
-		"a right one":      {changed(func(*Report) {}), "", ""},
+		"another address":  {changed(func(r *AbuseReport) { attached(r, 1, "198.51.100.7", "203.0.113.1") }), "", `"203.0.113.1", which is outside source_identifier 198.51.100.7`},
+		"another source":   {changed(func(r *AbuseReport) { r.Source = "203.0.113.0/24" }), "", "outside source_identifier 203.0.113.0/24"},
+		"its network":      {changed(func(r *AbuseReport) { r.Source = "198.51.100.0/24" }), "", ""},
+		"no source":        {changed(func(r *AbuseReport) { r.Source = "x" }), "", `source_identifier "x" is not an address or a network`},
+		"an early end":     {changed(func(r *AbuseReport) { r.LastSeen = r.FirstSeen.Add(-time.Second) }), "", "last_seen 2026-11-21T09:00:00Z is before first_seen 2026-11-21T09:00:01Z"},
+		"a late sample":    {changed(func(r *AbuseReport) { attached(r, 1, "09:00:01Z", "09:00:02Z") }), "", "is not between first_seen and last_seen"},
+		"few requests":     {changed(func(r *AbuseReport) { r.TotalRequests = 0 }), "", "total_requests is 0, but 1 requests are attached"},
+		"another rule":     {changed(func(r *AbuseReport) { attached(r, 1, "/private/x", "/list?sort=x") }), "", "which the report does not name"},
+		"another line":     {changed(func(r *AbuseReport) { attached(r, 1, `"line": 2`, `"line": 9`) }), "", "which the report does not name"},
+		"a milder file":    {changed(func(r *AbuseReport) { attached(r, 0, "Disallow: /private/", "Disallow:") }), "", "is allowed"},
+		"a right one":      {changed(func(*AbuseReport) {}), "", ""},
 		"one without file": {[]byte(`{"xarf_version":"4.2.0","category":"connection","type":"scraping"}`), "is missing", ""},
 	} {
-		v, err := Verify(tc.report, uaident.Default())
+		v, err := VerifyAbuseReport(tc.report, uaident.Default())
 		switch {
 		case tc.err != "":
 			if err == nil || !strings.Contains(err.Error(), tc.err) {
@@ -195,7 +194,7 @@ func TestVerifyFinds(t *testing.T) {
 }
 
 func TestParseContact(t *testing.T) {
-	if c, err := ParseContact("Example Ltd <abuse@example.com>"); err != nil || c != example {
+	if c, err := ParseContact("Example Ltd <abuse@example.com>"); err != nil || c != reporter {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, s := range []string{"", "abuse@example.com", "Example", "Example <x>", strings.Repeat("x", 201) + " <a@b.test>"} {
@@ -227,7 +226,7 @@ func TestSchema(t *testing.T) {
 	}
 	ids := make(map[string]bool)
 	for i := range all {
-		r, err := New(&all[i], example)
+		r, err := NewAbuseReport(&all[i], reporter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +263,7 @@ func TestSchemaCheckerFinds(t *testing.T) {
 		"reporter": map[string]any{"org": "x"}, "tags": []any{"No tag"}, "description": strings.Repeat("x", 1001), "first_seen": nil,
 		"evidence": []any{map[string]any{"content_type": "text/plain", "payload": "", "more": 1}},
 	} {
-		r, err := New(&s, example)
+		r, err := NewAbuseReport(&s, reporter)
 		if err != nil {
 			t.Fatal(err)
 		}

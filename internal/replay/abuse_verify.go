@@ -1,4 +1,4 @@
-package xarf
+package replay
 
 import (
 	"crypto/sha256"
@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/replay"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// VerificationResult is the result of [Verify].
+// VerificationResult is the result of [VerifyAbuseReport].
 type VerificationResult struct {
-	Report       *Report
+	Report       *AbuseReport
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
 	Samples      int    // number of attached requests
 	// Errors has an entry for each sample that the robots.txt does not disallow, or disallows by a
@@ -30,10 +29,10 @@ type VerificationResult struct {
 	Contradictions []string
 }
 
-// Verify judges the sample requests of a report by the attached robots.txt. It returns an error for
+// VerifyAbuseReport judges the sample requests of a report by the attached robots.txt. It returns an error for
 // another kind of report, and for a report that was changed after its creation.
-func Verify(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
-	var report Report
+func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
+	var report AbuseReport
 	if err := json.Unmarshal(text, &report); err != nil {
 		return nil, fmt.Errorf("this is not a report in JSON: %w", err)
 	}
@@ -69,7 +68,7 @@ func Verify(text []byte, registry *uaident.Registry) (*VerificationResult, error
 }
 
 // contradictions compares the report with its samples.
-func (r *Report) contradictions(samples []replay.Sample) (found []string) {
+func (r *AbuseReport) contradictions(samples []Sample) (found []string) {
 	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if r.LastSeen.Before(r.FirstSeen) {
 		say("last_seen %s is before first_seen %s", r.LastSeen.Format(time.RFC3339), r.FirstSeen.Format(time.RFC3339))
@@ -98,7 +97,7 @@ func (r *Report) contradictions(samples []replay.Sample) (found []string) {
 }
 
 // verifySample returns the error of a sample, or "".
-func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Robots, registry *uaident.Registry, overlay *uaident.Overlay) string {
+func verifySample(s *Sample, rules []SourceRule, robots *policy.Robots, registry *uaident.Registry, overlay *uaident.Overlay) string {
 	var settings judge.Settings
 	var scratch judge.Scratch
 	var result judge.Result
@@ -118,7 +117,7 @@ func verifySample(s *replay.Sample, rules []replay.SourceRule, robots *policy.Ro
 
 // evidence returns the content of an evidence, or an error if the evidence is missing or its hash
 // is wrong.
-func (r *Report) evidence(description string) ([]byte, error) {
+func (r *AbuseReport) evidence(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {
 			continue
