@@ -1,3 +1,5 @@
+// Package registry fetches the configured registry of crawlers from a file or URL, and stores
+// its last good version.
 package registry
 
 import (
