@@ -3,6 +3,7 @@ package robotstxt
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -277,4 +278,11 @@ func add(into *[]string) func([]string) error {
 func (h *Handler) setStaging(args []string) error {
 	h.Staging, h.StagingHosts = true, args
 	return nil
+}
+
+// ofGuard returns options of robots_guard that owners often write into robots_txt.
+func ofGuard() []option.Option {
+	own := option.Names(new(Handler).options())
+	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
+	return option.Misplaced(others, "of the directive robots_guard; write it into robots_guard { ... } of the site")
 }

@@ -14,41 +14,38 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gateWords are the values of Handler.Gate, and gates maps each to its gate.
-var (
-	gateWords = []string{"error", "warning", "off"}
-	gates     = map[string]managed.Gate{"error": {}, "warning": {Warnings: true}, "off": {Off: true}}
-)
+// gateWords are the values of Handler.Gate.
+var gateWords = []string{string(managed.GateErrors), string(managed.GateWarnings), string(managed.GateOff)}
 
-// mostAtStart is the maximum number of files to check when a configuration is loaded. It limits the
+// maxAtStart is the maximum number of files to check when a configuration is loaded. It limits the
 // loading time. The other files are checked when they are composed.
-const mostAtStart = 1000
+const maxAtStart = 1000
 
-// mostTold is the maximum number of logged findings. A list may have any number of findings.
-const mostTold = 20
+// maxLogged is the maximum number of logged findings. A list may have any number of findings.
+const maxLogged = 20
 
 // passGate checks the present and future files. The base from the next handlers is unknown at that
 // time, and is treated as missing.
 func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.knownBase()
-	if err != nil || h.Gate == "off" {
+	if err != nil || h.Gate == string(managed.GateOff) {
 		return err
 	}
-	report := s.Check(base, time.Now(), mostAtStart)
-	if f := gates[h.Gate].Stops(report.Findings); f != nil {
+	report := s.Check(base, time.Now(), maxAtStart)
+	if f := managed.Gate(h.Gate).Stops(report.Findings); f != nil {
 		at := ""
 		if f.At != "" {
 			at = f.At + ": "
 		}
 		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
 	}
-	told := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
+	findings := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
 		return f.Severity < policy.Warning && f.Code != managed.RuleOver
 	})
-	for i := range told[:min(len(told), mostTold)] {
-		logger.Warn("robots_txt: "+told[i].String(), zap.String("at", told[i].At))
+	for i := range findings[:min(len(findings), maxLogged)] {
+		logger.Warn("robots_txt: "+findings[i].String(), zap.String("at", findings[i].At))
 	}
-	if more := len(told) - mostTold; more > 0 {
+	if more := len(findings) - maxLogged; more > 0 {
 		logger.Warn("robots_txt: more findings exist; see caddy robots-guard managed check", zap.Int("more", more))
 	}
 	if report.Left > 0 {
@@ -79,15 +76,15 @@ func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []
 	h.registry = registry
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
-		return managed.Report{}, managed.Gate{}, err
+		return managed.Report{}, "", err
 	}
 	s, err := h.wholeSchedule(hosts)
 	if err == nil && base == nil {
 		base, err = h.knownBase()
 	}
 	if err != nil {
-		return managed.Report{}, managed.Gate{}, err
+		return managed.Report{}, "", err
 	}
 	const most = 1_000_000
-	return s.Check(base, time.Now(), most), gates[h.Gate], nil
+	return s.Check(base, time.Now(), most), managed.Gate(h.Gate), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
+	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -179,7 +180,7 @@ func (h *Handler) Cleanup() error {
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
-	h.Gate = cmp.Or(h.Gate, "error")
+	h.Gate = cmp.Or(h.Gate, string(managed.GateErrors))
 	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
 }
 
@@ -250,3 +251,81 @@ var (
 	_ caddyfile.Unmarshaler       = (*Handler)(nil)
 	_ caddyhttp.MiddlewareHandler = (*Handler)(nil)
 )
+
+// noBase is the advice for a missing base file.
+const noBase = "write base none if there is nothing to build on"
+
+// source returns the source of the base, and a key that identifies the source. from is nil without a
+// base.
+func (h *Handler) source() (from site.Source, key string) {
+	switch {
+	case h.BaseFile != "":
+		return site.FileSource{Path: h.BaseFile}, h.BaseFile
+	case h.Base == baseUpstream:
+		return site.NewServerSource(false), ""
+	}
+	return nil, ""
+}
+
+// checkBase returns an error if the base file is missing. Without the file, the site's own rules
+// would be lost.
+func (h *Handler) checkBase() error {
+	if h.BaseFile == "" {
+		return nil
+	}
+	return site.CheckFile("base", h.BaseFile, noBase)
+}
+
+// markBase records the Caddyfile line of a missing base file. The file may exist on another machine.
+func (h *Handler) markBase(d *caddyfile.Dispenser) {
+	if h.checkBase() != nil {
+		h.WrittenAt = option.LineOf(d)
+	}
+}
+
+// confirmWords are the values of Handler.Confirm.
+var confirmWords = []string{string(publish.Search), string(publish.Any), string(publish.Off)}
+
+// publishConfig returns the configuration of the publisher, except for the rules.
+func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
+	source, key := h.source()
+	if c, err = app.PublishConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil, source != nil); err != nil {
+		return c, err
+	}
+	events, err := guard.NewEvents(ctx, ctx.Logger())
+	if err != nil {
+		return c, err
+	}
+	c.Observer = events.TellChanges(c.Observer)
+	c.Source, c.SourceKey = source, key
+	c.Gate, c.Confirm, c.Rollout = managed.Gate(h.Gate), publish.Confirm(h.Confirm), h.Rollout.plan()
+	c.Base = func() func(host string) []byte {
+		if h.BaseFile == "" && h.Base == baseUpstream {
+			return publish.BasesByHost(c.Bases)
+		}
+		base := []byte(nil)
+		if h.BaseFile != "" {
+			base = publish.BaseOfFile(c.Bases, h.BaseFile)
+		}
+		var err error
+		if base == nil {
+			base, err = h.knownBase()
+		}
+		if base == nil && err == nil {
+			base = []byte{} // without a base
+		}
+		return func(string) []byte { return base }
+	}
+	return c, nil
+}
+
+// Start starts to publish the rules.
+func (h *Handler) Start(place publish.Place) (p *publish.Publisher, end func()) {
+	if place.Name == "" { // routes of an unknown handler contain this handler
+		place.Name = h.key()
+	}
+	return h.publisher, h.publisher.Begin(place)
+}
+
+// Interface guard
+var _ caddymodule.Starter = (*Handler)(nil)

@@ -85,8 +85,8 @@ func TestGate(t *testing.T) {
 		among []Finding
 		stops bool
 	}{
-		{Gate{}, all, true}, {Gate{}, all[:2], false}, {Gate{Warnings: true}, all[:2], true},
-		{Gate{Warnings: true}, all[:1], false}, {Gate{Off: true, Warnings: true}, all, false}, {Gate{}, nil, false},
+		{GateErrors, all, true}, {"", all[:2], false}, {GateWarnings, all[:2], true},
+		{GateWarnings, all[:1], false}, {GateOff, all, false}, {GateErrors, nil, false},
 	} {
 		if got := tc.gate.Stops(tc.among) != nil; got != tc.stops {
 			t.Errorf("%+v of %+v stops: %t", tc.gate, tc.among, got)
@@ -102,10 +102,10 @@ func TestBaseStopsNothing(t *testing.T) {
 	}
 	base := []byte("Disallow: /x\nUser-agent: *\nDisallow: y\nSitemap: /s.xml\n")
 	text, err := plan.Compose(base, "")
-	if err = errors.Join(err, Gate{Warnings: true}.Check(plan, base, text, ""), Gate{}.Check(plan, base, text, "")); err != nil {
+	if err = errors.Join(err, GateWarnings.Check(plan, base, text, ""), GateErrors.Check(plan, base, text, "")); err != nil {
 		t.Error(err)
 	}
-	if err := (Gate{}).Check(plan, []byte("User-agent: *\nDisallow: /\n"), text, ""); err == nil {
+	if err := GateErrors.Check(plan, []byte("User-agent: *\nDisallow: /\n"), text, ""); err == nil {
 		t.Error("rules that nobody reads are let pass where the base does not have them")
 	}
 }

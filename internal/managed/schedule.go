@@ -1,8 +1,11 @@
 package managed
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -188,4 +191,221 @@ func Lifetime(most time.Duration, now, until time.Time) time.Duration {
 	}
 	rest := (until.Sub(now) + time.Second - 1).Truncate(time.Second)
 	return max(min(most, rest), time.Minute)
+}
+
+// Spec has everything that determines the files of a site, except the bases. Its JSON is the stored
+// form of a schedule.
+type Spec struct {
+	Rules    []Rule   `json:"rules,omitempty"` // of the configuration
+	Lists    []List   `json:"lists,omitempty"`
+	Sitemaps []string `json:"sitemaps,omitempty"`
+	Lines    []string `json:"lines,omitempty"`
+	// Staging are the hosts that serve [Staging]. [AllHosts] selects all hosts.
+	Staging []string `json:"staging,omitempty"`
+}
+
+// List is a list of rules.
+type List struct {
+	Name  string `json:"name"`
+	Rules []Rule `json:"rules,omitempty"`
+}
+
+// AllHosts in Spec.Staging selects all hosts.
+const AllHosts = "*"
+
+// clone returns a spec whose rules can be modified.
+func (s Spec) clone() Spec {
+	s.Rules, s.Lists = slices.Clone(s.Rules), slices.Clone(s.Lists)
+	for i := range s.Lists {
+		s.Lists[i].Rules = slices.Clone(s.Lists[i].Rules)
+	}
+	return s
+}
+
+// Spec returns the schedule as JSON without source positions. Equal schedules have equal specs. The
+// spec of an empty schedule is {}.
+func (s *Schedule) Spec() []byte {
+	data, err := json.Marshal(s.spec)
+	if err != nil {
+		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings
+	}
+	return data
+}
+
+// ParseSpec returns the schedule of a spec. Unknown fields are an error, because a part of the rules
+// could have another effect. An unregistered crawler name is a product token, because another
+// instance may have registered it.
+func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
+	var stored Spec
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&stored); err != nil {
+		return nil, fmt.Errorf("stored rules: %w", err)
+	}
+	names := newNames(registry)
+	names.stored = true
+	return makeSchedule(names, stored)
+}
+
+// HasStaging reports whether any host is a staging site.
+func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
+
+// IsStaging reports whether a host is a staging site.
+func (s *Schedule) IsStaging(host string) bool {
+	return s.stagingHosts != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.stagingHosts.Has(host))
+}
+
+// Period is a time span in which the same rules are in force at some hosts. It is comparable. The
+// zero Period belongs to no schedule.
+type Period struct {
+	table *table
+	turn  int
+}
+
+// Period returns the period of a host at a time.
+func (s *Schedule) Period(host string, now time.Time) Period {
+	return s.tableOf(host).period(now)
+}
+
+func (t *table) period(now time.Time) Period {
+	return Period{t, sort.Search(len(t.turns), func(i int) bool { return t.turns[i].After(now) })}
+}
+
+// Start returns the start of the period, or the zero time for the first period.
+func (p Period) Start() time.Time {
+	if p.turn == 0 {
+		return time.Time{}
+	}
+	return p.table.turns[p.turn-1]
+}
+
+// End returns the end of the period, or the zero time for the last period.
+func (p Period) End() time.Time {
+	if p.turn == len(p.table.turns) {
+		return time.Time{}
+	}
+	return p.table.turns[p.turn]
+}
+
+// Previous returns the previous period. It returns false for the first period.
+func (p Period) Previous() (Period, bool) { return Period{p.table, p.turn - 1}, p.turn > 0 }
+
+// next returns the next period. It returns false for the last period.
+func (p Period) next() (Period, bool) {
+	return Period{p.table, p.turn + 1}, p.turn < len(p.table.turns)
+}
+
+// Plan returns the plan of the period. It caches two consecutive plans of a table.
+func (p Period) Plan() *Plan {
+	t := p.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cached := &t.plans[p.turn&1]
+	if cached.plan == nil || cached.turn != p.turn {
+		cached.turn, cached.plan = p.turn, p.newPlan()
+	}
+	return cached.plan
+}
+
+func (p Period) newPlan() *Plan {
+	s := p.table.schedule
+	var active []*rule
+	for _, i := range p.table.rules {
+		if r := &s.rules[i]; r.window.has(p.Start()) {
+			active = append(active, r)
+		}
+	}
+	plan, err := newPlan(s.names, active, s.spec.Sitemaps, s.spec.Lines)
+	if err != nil {
+		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
+	}
+	return plan
+}
+
+// DependsOnHost reports whether hosts with the same base have different files.
+func (p Period) DependsOnHost() bool { return p.table.hosts }
+
+// InForce returns the number of rules in force.
+func (p Period) InForce() (n int) {
+	for _, i := range p.table.rules {
+		if p.table.schedule.rules[i].window.has(p.Start()) {
+			n++
+		}
+	}
+	return n
+}
+
+// Window is the time from From until just before Until. A zero From or Until means no limit.
+type Window struct {
+	From  time.Time `json:"from,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// ParseWindow parses the ends of a window in the format of RFC 3339. "" means no limit. Errors
+// explain the fix.
+func ParseWindow(from, until string) (w Window, err error) {
+	if w.From, err = parseTime("from", from); err != nil {
+		return w, err
+	}
+	if w.Until, err = parseTime("until", until); err != nil {
+		return w, err
+	}
+	switch {
+	case w.From.IsZero() || w.Until.IsZero() || w.From.Before(w.Until):
+		return w, nil
+	case w.From.Equal(w.Until):
+		return w, fmt.Errorf("it would begin and end at %s, so it would never be in force; move one of the times", from)
+	}
+	return w, fmt.Errorf("it would end at %s, before it begins at %s; swap the times", until, from)
+}
+
+// parseTime parses one end of a window.
+func parseTime(what, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if _, bad := t.MarshalText(); err == nil && bad == nil && t.Year() > 1 { // the zero time is in the year 1
+		return t, nil
+	}
+	zoneless := strings.Replace(text, " ", "T", 1)
+	for layout, missing := range map[string]string{"2006-01-02T15:04:05": "Z", "2006-01-02T15:04": ":00Z", "2006-01-02": "T00:00:00Z"} {
+		if _, err := time.Parse(layout, zoneless); err == nil {
+			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset such as +01:00 in place of Z", what, text, zoneless+missing)
+		}
+	}
+	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", what, text)
+}
+
+// has reports whether a window includes a time.
+func (w Window) has(t time.Time) bool {
+	return !t.Before(w.From) && (w.Until.IsZero() || t.Before(w.Until))
+}
+
+// meets reports whether two windows overlap.
+func (w Window) meets(o Window) bool {
+	return (w.Until.IsZero() || o.From.Before(w.Until)) && (o.Until.IsZero() || w.From.Before(o.Until))
+}
+
+// and returns the overlap of two windows that meet.
+func (w Window) and(o Window) Window {
+	if o.From.After(w.From) {
+		w.From = o.From
+	}
+	if w.Until.IsZero() || !o.Until.IsZero() && o.Until.Before(w.Until) {
+		w.Until = o.Until
+	}
+	return w
+}
+
+// String describes the window. It returns "" for a window without limits.
+func (w Window) String() string {
+	var words []string
+	if !w.From.IsZero() {
+		words = append(words, "from "+w.From.Format(time.RFC3339))
+	}
+	if !w.Until.IsZero() {
+		words = append(words, "until "+w.Until.Format(time.RFC3339))
+	}
+	return strings.Join(words, " ")
 }

@@ -1,7 +1,14 @@
+// Package shadow records what a robots.txt on trial would change if it were in force: for which
+// crawlers, on which pages and by which lines.
+//
+// Its memory is bounded, and no key can be invented by a client: sites are sites of the configuration, and
+// crawlers are named by the registry or by one of the two files. Search engines have their own room, so
+// that no other crawler displaces them.
 package shadow
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -154,4 +161,68 @@ func (t *Trials) end(known *trial) {
 			t.engines.Add(-1)
 		}
 	}
+}
+
+// File is a robots.txt on trial: a configured file or URL, or the files of a change of a managed
+// robots.txt. Its functions may be called concurrently.
+type File struct {
+	// Source identifies the file.
+	Source string
+	// Has reports whether the file is for a host. Each host then has its own file. A nil Has means one
+	// file, for the requests of the guard that is configured with it.
+	Has func(host string) bool
+	// IsPublished reports whether a host already serves the change. It is nil for no host.
+	IsPublished func(host string) bool
+	// Fetch returns the file for a host. If the host already serves the change, Fetch returns the
+	// previous file. Fetch may be slow.
+	Fetch     func(host string) policy.FetchResult
+	Freshness policy.Freshness
+	OnFetched func(before, after policy.State) // may be nil
+}
+
+// Readable returns the file on trial, nil if there is none. A missing file, or a web page, is no file that
+// allows everything, unlike in force.
+func Readable(s *policy.State) *policy.Version {
+	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsPage(s.Current) {
+		return nil
+	}
+	return s.Current
+}
+
+// IsPage reports whether a version is a web page without a rule.
+func IsPage(v *policy.Version) bool {
+	if v.Robots.RuleCount() > 0 {
+		return false
+	}
+	findings, _ := v.Robots.Findings()
+	return slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML })
+}
+
+// Difference is the difference between the verdict of the file on trial and the file in force.
+type Difference uint8
+
+// The differences.
+const (
+	Same           Difference = iota
+	NewlyForbidden            // allowed in force, disallowed on trial
+	NewlyAllowed              // disallowed in force, allowed on trial
+
+	// NumDifferences is the number of differences.
+	NumDifferences = 3
+)
+
+// String returns the word for d in labels, logs and JSON.
+func (d Difference) String() string {
+	return [NumDifferences]string{"same", "newly_forbidden", "newly_allowed"}[d]
+}
+
+// DifferenceOf compares the verdicts of the file in force and the file on trial.
+func DifferenceOf(allowed, wouldAllow bool) Difference {
+	switch {
+	case allowed && !wouldAllow:
+		return NewlyForbidden
+	case wouldAllow && !allowed:
+		return NewlyAllowed
+	}
+	return Same
 }

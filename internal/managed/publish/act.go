@@ -66,8 +66,7 @@ func (p *Publisher) canServe(ctx context.Context, before, after *History) error 
 	} else if id == before.PublishedID() {
 		return nil
 	}
-	latest, _ := p.submission()
-	_, err := p.schedule(ctx, id, latest)
+	_, err := p.schedule(ctx, id)
 	if isLost(err) {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
@@ -85,12 +84,11 @@ func (p *Publisher) Hosts() []string { return p.place.Hosts }
 
 // Difference describes the difference between the rules of two changes. from and to are IDs.
 func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, error) {
-	latest, _ := p.submission()
-	before, err := p.schedule(ctx, from, latest)
+	before, err := p.schedule(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	after, err := p.schedule(ctx, to, latest)
+	after, err := p.schedule(ctx, to)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,16 @@
 package publish
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
 // Bounds of a site's history.
@@ -187,4 +193,285 @@ func (h *History) Specs() (ids []string) {
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
+}
+
+// Errors of steps that are impossible in the present state.
+var (
+	ErrNonePending = errors.New("no change waits for confirmation or is on trial")
+	ErrOther       = errors.New("another change has come since")
+	ErrUnconfirmed = errors.New("the change has to be confirmed first")
+	ErrConfirmed   = errors.New("the change needs no confirmation")
+	ErrUnknown     = errors.New("no change with this ID was published")
+	ErrIsPublished = errors.New("that change is published already")
+	ErrUnreadable  = errors.New("the rules of that change are lost or unknown to this version")
+	ErrIsFirst     = errors.New("this is the first change; there is no older one to go back to")
+)
+
+// Each step returns the new history, and the change whose state it set. The change is nil if no state
+// was set.
+
+// Submit records the submission of an instance. It publishes the change, or makes it the pending
+// change if it has reasons or a rollout. A change with reasons has to be confirmed. Submit has no
+// effect if the change is not new or is pending already. If the change is the published one, Submit
+// rejects a pending change.
+func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
+	isNews := h.IsNew(instance, &c)
+	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
+		h.Submitted = withSubmitted(h.Submitted, instance, Submitted{c.ID, now})
+	}
+	if !isNews {
+		return h, nil
+	}
+	h.Latest = c.ID
+	c.Made.At = now
+	if p := h.Published; p != nil && p.Origin == FromRollback && c.Origin == FromRules {
+		c.Reasons = append(slices.Clone(c.Reasons), "it was rolled back, and a list of rules has changed since")
+	}
+	switch {
+	case c.ID == h.PublishedID():
+		return h.rejectPending(c.Made)
+	case h.Pending != nil && h.Pending.ID == c.ID:
+		return h, nil
+	}
+	h, _ = h.rejectPending(c.Made)
+	h.Changes++
+	c.Number, c.Parent = h.Changes, h.PublishedID()
+	c.Difference, c.Reasons = limitLines(c.Difference), limitLines(c.Reasons)
+	if len(c.Reasons) > 0 {
+		c.State, c.Since, h.Pending = Waiting, now, &c
+		return h, &c
+	}
+	return h.rollOut(c, now)
+}
+
+// withSubmitted returns the submissions of instances with one more. It drops instances without a
+// submission for 31 days. If there are still too many, it drops the submission whose time is farthest
+// from now. A time in the future comes from a wrong clock and would never expire.
+func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
+	after := maps.Clone(before)
+	if after == nil {
+		after = make(map[string]Submitted)
+	}
+	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return last.At.Sub(s.At) > instanceLife })
+	after[instance] = last
+	for len(after) > maxInstances {
+		distance := func(instance string) time.Duration { return last.At.Sub(after[instance].At).Abs() }
+		delete(after, slices.MaxFunc(slices.Collect(maps.Keys(after)), func(a, b string) int { return cmp.Compare(distance(a), distance(b)) }))
+	}
+	return after
+}
+
+// rollOut starts the trial of a change, or publishes it if it has no trial.
+func (h History) rollOut(c Change, now time.Time) (History, *Change) {
+	if c.Rollout.State == "" {
+		return h.publish(c, now)
+	}
+	c.State, c.Since, c.Until = c.Rollout.State, now, time.Time{}
+	if c.Rollout.Seconds > 0 {
+		c.Until = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
+	}
+	h.Pending = &c
+	return h, &c
+}
+
+// publish publishes the pending change.
+func (h History) publish(c Change, now time.Time) (History, *Change) {
+	h.Pending = nil
+	h = h.replacePublished(c, Superseded, c.Made.Who, now)
+	return h, h.Published
+}
+
+// replacePublished replaces the published change, whose state becomes end.
+func (h History) replacePublished(c Change, end State, who string, now time.Time) History {
+	if h.Published != nil {
+		h = h.moveToPast(*h.Published, end, By{Who: who, At: now})
+	}
+	c.State, c.Since, c.Until, c.Published = Published, now, time.Time{}, now
+	h.Published = &c
+	return h
+}
+
+// rejectPending rejects the pending change because another change replaces it.
+func (h History) rejectPending(by By) (History, *Change) {
+	if h.Pending == nil {
+		return h, nil
+	}
+	return h.endPending(Rejected, By{Who: by.Who, At: by.At})
+}
+
+// endPending moves the pending change to the past.
+func (h History) endPending(state State, by By) (History, *Change) {
+	h = h.moveToPast(*h.Pending, state, by)
+	h.Pending = nil
+	return h, &h.Past[0]
+}
+
+// moveToPast moves a change to the past, and drops past changes that are too old or too many. The last
+// published change stays for a rollback.
+func (h History) moveToPast(c Change, state State, by By) History {
+	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
+	past := withoutRepeated(append([]Change{c}, h.Past...))
+	past = past[:min(len(past), maxChanges)]
+	last := slices.IndexFunc(past, func(c Change) bool { return !c.Published.IsZero() })
+	for len(past) > last+1 && by.At.Sub(past[len(past)-1].Ended.At) > maxAge {
+		past = past[:len(past)-1]
+	}
+	h.Past = past
+	return h
+}
+
+// maxRejected is the maximum number of rejected changes by lists of rules.
+const maxRejected = 20
+
+// withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A list
+// that changes often must not fill the history.
+func withoutRepeated(past []Change) []Change {
+	seen := 0
+	return slices.DeleteFunc(past, func(c Change) bool {
+		if c.Origin != FromRules || c.State != Rejected {
+			return false
+		}
+		seen++
+		return seen > maxRejected
+	})
+}
+
+// Confirm rolls out the pending change that waits for confirmation.
+func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
+	by.At = now
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
+	}
+	if h.Pending.State != Waiting {
+		return h, nil, ErrConfirmed
+	}
+	c := *h.Pending
+	c.Confirmed = &by
+	h, changed := h.rollOut(c, now)
+	return h, changed, nil
+}
+
+// Promote publishes the pending change that is on trial.
+func (h History) Promote(id string, by By, now time.Time) (History, *Change, error) {
+	by.At = now
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
+	}
+	if !h.Pending.IsOnTrial() {
+		return h, nil, ErrUnconfirmed
+	}
+	c := *h.Pending
+	c.Promoted = &by
+	h, changed := h.publish(c, now)
+	return h, changed, nil
+}
+
+// Advance publishes the pending change if the time of its trial is over.
+func (h History) Advance(now time.Time) (History, *Change) {
+	if c := h.Pending; !c.IsOnTrial() || c.Until.IsZero() || now.Before(c.Until) {
+		return h, nil
+	}
+	return h.publish(*h.Pending, now)
+}
+
+// Stop rejects the pending change that is on trial.
+func (h History) Stop(id string, by By, now time.Time) (History, *Change, error) {
+	by.At = now
+	if err := h.isPending(id); err != nil {
+		return h, nil, err
+	}
+	if !h.Pending.IsOnTrial() {
+		return h, nil, ErrUnconfirmed
+	}
+	h, changed := h.endPending(Rejected, by)
+	return h, changed, nil
+}
+
+// isPending returns an error if the ID is not that of the pending change. An empty ID matches any.
+func (h *History) isPending(id string) error {
+	switch {
+	case h.Pending == nil:
+		return ErrNonePending
+	case id != "" && id != h.Pending.ID:
+		return fmt.Errorf("%w: %s", ErrOther, h.Pending.ID)
+	}
+	return nil
+}
+
+// Rollback immediately publishes the change with this ID again. Without an ID it stops a canary. If
+// there is no canary, it publishes the previous change, or no rules.
+func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
+	by.At = now
+	if c := h.Pending; id == "" && c != nil && c.State == Canary {
+		h, changed := h.endPending(RolledBack, by)
+		return h, changed, nil
+	}
+	if h.Published == nil {
+		return h, nil, fmt.Errorf("%w: nothing was published yet", ErrUnknown)
+	}
+	number := h.Changes + 1
+	if id == "" {
+		var err error
+		if id, number, err = h.parent(); err != nil {
+			return h, nil, err
+		}
+	}
+	restored := h.latest(id, number)
+	switch {
+	case restored == nil && id != IDOf(Empty):
+		return h, nil, fmt.Errorf("%w, or the history no longer has it: %s", ErrUnknown, id)
+	case restored == nil:
+		restored = &Change{ID: id}
+	}
+	if restored.ID == h.Published.ID {
+		return h, nil, ErrIsPublished
+	}
+	h, _ = h.rejectPending(by)
+	h.Changes++
+	h = h.replacePublished(Change{Number: h.Changes, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Made: by}, RolledBack, by.Who, now)
+	return h, &h.Past[0], nil
+}
+
+// parent returns the ID of the change before the published one. The parent was published before the
+// change with the returned number. After a rollback, the restored change has its original position.
+// Each further rollback therefore goes further back.
+func (h *History) parent() (id string, before int, err error) {
+	current := h.Published
+	for current.Origin == FromRollback {
+		if current.ID == IDOf(Empty) {
+			return "", 0, ErrIsFirst
+		}
+		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // the second condition ends the loop
+		if i < 0 {
+			return "", 0, fmt.Errorf("%w: the change before %s is no longer in the history", ErrUnknown, current.ID)
+		}
+		current = &h.Past[i]
+	}
+	return current.Parent, current.Number, nil
+}
+
+// latest returns the last published change with an ID and a number below before, or nil.
+func (h *History) latest(id string, before int) *Change {
+	for i := range h.Past {
+		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.Published.IsZero() {
+			return c
+		}
+	}
+	if p := h.Published; p != nil && p.ID == id && p.Number < before {
+		return p
+	}
+	return nil
+}
+
+// limitLines returns the first [MaxLines] lines. It cuts each line to [MaxText] bytes.
+func limitLines(lines []string) []string {
+	more := len(lines) - MaxLines
+	lines = slices.Clone(lines[:min(len(lines), MaxLines)])
+	for i := range lines {
+		lines[i] = text.Truncate(lines[i], MaxText)
+	}
+	if more > 0 {
+		lines[MaxLines-1] = fmt.Sprintf("and %d more", more+1)
+	}
+	return lines
 }

@@ -2,15 +2,21 @@ package publish
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"go.uber.org/zap"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -179,4 +185,260 @@ func latest(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// Page is a served robots.txt. It is immutable.
+type Page struct {
+	text     string
+	etag     string
+	modified time.Time // truncated to seconds, as in HTTP
+}
+
+// newPage returns a page with a modification time.
+func newPage(text string, modified time.Time) *Page {
+	hash := sha256.Sum256([]byte(text))
+	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
+}
+
+// version returns the version from the comment of a composed file. Without a comment it returns the
+// beginning of the ETag.
+func (p *Page) version() string {
+	const length = 12
+	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
+		return after[:length]
+	}
+	return p.etag[1 : 1+length]
+}
+
+// Serve answers a GET or HEAD request, including conditional and range requests. maxAge is for
+// Cache-Control. Serve compares only the ETag, because two different files can have the same date.
+func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
+	header := w.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Cache-Control", "max-age="+strconv.Itoa(int(maxAge/time.Second)))
+	header.Set("ETag", p.etag)
+	header.Set("Last-Modified", p.modified.UTC().Format(http.TimeFormat))
+	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
+}
+
+// pageCache caches the pages of named sites, or of hosts that only clients name. The latter must not
+// evict pages of named sites.
+type pageCache struct {
+	mu        sync.Mutex
+	pages     *simplelru.LRU[pageKey, *cachedPage]
+	bytes     int // of all pages
+	maxBytes  int
+	compose   func(*policy.Version, hostPeriod) pageResult
+	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each site; nil for the key of a base
+}
+
+// pageKey identifies a page by its sources.
+type pageKey struct {
+	base   [sha256.Size]byte
+	period managed.Period // zero for [managed.Staging]
+	host   string         // "" if the page is the same for all hosts
+	since  int64          // start of the schedule in nanoseconds, since the page has a date
+}
+
+// cachedPage is a page that is composed by the first call of result.
+type cachedPage struct {
+	result func() pageResult
+	size   int // counted bytes
+}
+
+// pageResult is a page or an error.
+type pageResult struct {
+	page *Page
+	err  error
+}
+
+// newPageCache returns a cache with a maximum number of pages and of bytes.
+func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) pageResult) *pageCache {
+	c := &pageCache{maxBytes: bytes, compose: compose}
+	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
+	c.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
+	return c
+}
+
+// get returns the cached page of a base, or composes it. Concurrent calls for a page compose it once. They do
+// not wait for other pages.
+func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
+	key := pageKey{since: at.since.UnixNano()}
+	if base != nil {
+		key.base = base.Hash
+	}
+	if !at.staging {
+		if key.period = at.period; at.period.DependsOnHost() {
+			key.host = at.host
+		}
+	}
+	c.mu.Lock()
+	p, isCached := c.pages.Get(key)
+	if !isCached {
+		p = &cachedPage{result: sync.OnceValue(func() pageResult { return c.compose(base, at) })}
+		c.pages.Add(key, p)
+	}
+	c.mu.Unlock()
+	m = p.result()
+	if isCached || m.page == nil {
+		return m, isCached
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if present, _ := c.pages.Peek(key); present == p {
+		p.size = len(m.page.text)
+		c.bytes += p.size
+		for c.bytes > c.maxBytes && c.pages.Len() > 1 {
+			c.pages.RemoveOldest()
+		}
+	}
+	return m, false
+}
+
+// purge removes the pages, but not the last page of each site.
+func (c *pageCache) purge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pages.Purge()
+}
+
+// lastPage returns the last page of a site, or nil. first reports the first call for the key.
+func (c *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, known := c.lastPages.Get(key)
+	if !known {
+		c.lastPages.Add(key, nil)
+	}
+	return last, !known
+}
+
+// setLastPage records the page that a site receives.
+func (c *pageCache) setLastPage(key policy.Key, page *Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastPages.Add(key, page)
+}
+
+// sites returns the keys of the calls of lastPage.
+func (c *pageCache) sites() []policy.Key {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lastPages.Keys()
+}
+
+// servedRules is the served schedule, with the canary's schedule at some hosts. It is immutable.
+type servedRules struct {
+	published   datedSchedule
+	canary      *Change       // nil without a canary
+	canaryRules datedSchedule // of the canary
+	hosts       *site.Hosts   // of the canary
+}
+
+// datedSchedule is a schedule and the time since when it is served.
+type datedSchedule struct {
+	schedule *managed.Schedule
+	since    time.Time
+}
+
+// at returns the rules for a host.
+func (e *servedRules) at(host string) datedSchedule {
+	if e.canary != nil && e.hosts.Has(host) {
+		return e.canaryRules
+	}
+	return e.published
+}
+
+// next returns the time of the next change of a file after now, or the zero time.
+func (e *servedRules) next(now time.Time) time.Time {
+	turn := e.published.schedule.Next(now)
+	if e.canary != nil {
+		if other := e.canaryRules.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
+			return other
+		}
+	}
+	return turn
+}
+
+// hostPeriod returns the host and the period of a site at a time.
+func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+	return e.at(nameOf(site)).hostPeriod(site, now)
+}
+
+func (v datedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+	s := hostPeriod{segment: site.Segment(), host: nameOf(site), since: v.since}
+	s.staging = v.schedule.IsStaging(s.host)
+	s.period = v.schedule.Period(s.host, now)
+	return s
+}
+
+// firstWait is the maximum wait of a request for the published schedule after the start.
+const firstWait = 2 * time.Second
+
+// awaitServedRules returns the rules for a request. It waits for the first ones.
+func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
+	if e := p.serving.Load(); e != nil {
+		return e
+	}
+	timer := time.NewTimer(firstWait - p.Now().Sub(p.since))
+	defer timer.Stop()
+	select {
+	case <-p.ready:
+	case <-timer.C:
+		p.setServedRules(&servedRules{published: datedSchedule{p.pages.fallback(), p.since}}, true)
+	case <-ctx.Done():
+		return &servedRules{published: datedSchedule{p.pages.fallback(), p.since}} // the client has left
+	}
+	return p.serving.Load()
+}
+
+// setServedRules replaces the served rules and drops the cached pages. If ifNone is set, it does not
+// replace rules.
+func (p *Publisher) setServedRules(e *servedRules, ifNone bool) {
+	if !ifNone {
+		p.serving.Store(e)
+	} else if !p.serving.CompareAndSwap(nil, e) {
+		return
+	}
+	p.readyOnce.Do(func() { close(p.ready) })
+	for _, cache := range p.caches {
+		cache.purge()
+	}
+}
+
+// Serving returns the served schedule, or nil before the first one.
+func (p *Publisher) Serving() *managed.Schedule {
+	if e := p.serving.Load(); e != nil {
+		return e.published.schedule
+	}
+	return nil
+}
+
+// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the
+// hosts of the canary. The canary may be nil. Serve has no effect if ctx has ended. It must not be
+// called concurrently.
+func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
+	now := p.Now()
+	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: site.HostsOfServer(nil)}
+	if before := p.serving.Load(); before != nil {
+		e.keepStartTimes(before)
+	}
+	if canary != nil {
+		e.hosts.Add(canary.Rollout.Hosts)
+	}
+	if ctx.Err() == nil {
+		p.setServedRules(e, false)
+	}
+}
+
+// keepStartTimes copies the start times of schedules that were served before. After a trial ends, all files are
+// new.
+func (e *servedRules) keepStartTimes(before *servedRules) {
+	goesOn := e.canaryRules.schedule == before.canaryRules.schedule
+	if goesOn {
+		e.canaryRules.since = before.canaryRules.since
+	}
+	if e.published.schedule == before.published.schedule && (goesOn || before.canaryRules.schedule == nil) {
+		e.published.since = before.published.since
+	}
 }

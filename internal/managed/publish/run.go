@@ -136,8 +136,7 @@ func (p *Publisher) apply(ctx context.Context) error {
 		return nil
 	}
 	next := servedIDs{published: state.PublishedID()}
-	latest, _ := p.submission()
-	published, err := p.schedule(ctx, next.published, latest)
+	published, err := p.schedule(ctx, next.published)
 	if err != nil {
 		return err
 	}
@@ -146,15 +145,12 @@ func (p *Publisher) apply(ctx context.Context) error {
 	if state.Pending.IsOnTrial() {
 		candidate = state.Pending
 		next.trial, next.number = candidate.ID, candidate.Number
-		if trial, err = p.schedule(ctx, next.trial, latest); err != nil {
+		if trial, err = p.schedule(ctx, next.trial); err != nil {
 			return err
 		}
 	}
-	if next.number != p.trialNumber {
-		p.compareOnRequests(candidate, published, trial)
-		p.trialNumber = next.number
-	}
 	if next != p.servedIDs {
+		p.compareOnRequests(candidate, published, trial)
 		canary := candidate
 		if canary != nil && canary.State != Canary {
 			canary, trial = nil, nil
@@ -185,8 +181,8 @@ func (p *Publisher) continueTrial() {
 }
 
 // schedule returns the schedule of a spec.
-func (p *Publisher) schedule(ctx context.Context, id string, latest submission) (*managed.Schedule, error) {
-	if id == latest.id {
+func (p *Publisher) schedule(ctx context.Context, id string) (*managed.Schedule, error) {
+	if latest, _ := p.submission(); id == latest.id {
 		return latest.schedule, nil
 	}
 	p.mu.Lock()

@@ -94,7 +94,7 @@ func tellOfTrouble(t *testing.T) {
 	source := new(flaky)
 	source.text = "User-agent: *\nDisallow: /a\n"
 	p := newPublisher(newSchedule(t, allow("bingbot", "/private/b")), source, func() time.Time { return source.now })
-	p.Gate, source.now = managed.Gate{Warnings: true}, epoch
+	p.Gate, source.now = managed.GateWarnings, epoch
 	var r Running
 	r.Add(p)
 	read := func() report.ManagedSite {

@@ -48,7 +48,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 // TestServeWhatTheGateStops serves the previous file if the gate refuses the new one.
 func TestServeWhatTheGateStops(t *testing.T) {
 	p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), nil, time.Now)
-	p.Gate.Warnings = true
+	p.Gate = managed.GateWarnings
 	r := asks(serverFor("a.test"), "a.test")
 	before, _ := p.Page(r)
 	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), nil, nil)
@@ -112,7 +112,7 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	now := epoch.Add(-time.Hour)
 	rules := []managed.Rule{disallow("GPTBot"), during(allow("bingbot", "/a.test/0"), "press", epoch, time.Time{})}
 	p := newPublisher(newSchedule(t, rules...), new(bases), func() time.Time { return now })
-	p.Gate = managed.Gate{Warnings: true}
+	p.Gate = managed.GateWarnings
 	server := serverFor("a.test", "b.test")
 	before, until := p.Page(asks(server, "a.test"))
 	if before == nil || !strings.Contains(before.text, "User-agent: GPTBot") || !until.Equal(epoch) {

@@ -44,7 +44,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 		base, isNews := state.PublishedID(), state.IsNew(p.Instance(), &in)
 		if isNews {
 			p.awaitStored(ctx, backgroundWait)
-			published, err := p.schedule(ctx, base, *next)
+			published, err := p.schedule(ctx, base)
 			if isLost(err) {
 				published, err = p.noRules(), nil
 			}

@@ -19,12 +19,12 @@ type Trials interface {
 	Changed(has func(host string) bool)
 }
 
-// compareOnRequests starts the comparison of a change, and ends the previous comparison. c may be nil. The caller
-// must hold p.applying.
+// compareOnRequests starts the comparison of a change, and then ends the previous comparison. The results of a
+// change that is compared again are not lost. c may be nil. The caller must hold p.applying.
 func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Schedule) {
-	if p.endTrial != nil {
-		p.endTrial()
+	if end := p.endTrial; end != nil {
 		p.endTrial = nil
+		defer end()
 	}
 	if c == nil || p.Trials == nil {
 		return
@@ -70,9 +70,8 @@ func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 	}
 	var why []string
 	if c.Confirmed == nil {
-		latest, _ := p.submission()
-		published, err := p.schedule(ctx, state.PublishedID(), latest)
-		trial, lost := p.schedule(ctx, c.ID, latest)
+		published, err := p.schedule(ctx, state.PublishedID())
+		trial, lost := p.schedule(ctx, c.ID)
 		if err := errors.Join(err, lost); err != nil {
 			return err
 		}
