@@ -120,15 +120,8 @@ func hintOf(word string, hosts []string) string {
 
 // nearHost suggests a host with a similar name. It returns "" if there is none.
 func nearHost(word string, hosts []string) string {
-	const most = 4 // edits
-	best, distance := "", most
-	for _, host := range hosts {
-		if d := text.EditDistance(strings.ToLower(word), strings.ToLower(host), most); d < distance {
-			best, distance = host, d
-		}
-	}
-	if best != "" {
-		return "did you mean " + best + "?"
+	if near := text.Nearest(word, hosts); near != "" {
+		return "did you mean " + near + "?"
 	}
 	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -19,23 +18,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
-
-// pages caches the served files of all hosts. Equal files share memory.
-type pages struct {
-	since     time.Time // minimum date of a file
-	serving   atomic.Pointer[servedRules]
-	ready     chan struct{} // closed once serving is set
-	readyOnce sync.Once
-	fallback  func() *managed.Schedule // schedule for a request before serving is set
-	caches    map[policy.Segment]*pageCache
-}
-
-func newPages(since time.Time, fallback func() *managed.Schedule, compose func(*policy.Version, hostPeriod) pageResult) pages {
-	return pages{since: since, fallback: sync.OnceValue(fallback), ready: make(chan struct{}), caches: map[policy.Segment]*pageCache{
-		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, compose),
-		policy.UnknownHosts:    newPageCache(1000, 32<<20, compose),
-	}}
-}
 
 // forBase marks the context of a request for a base.
 type forBase struct{}
@@ -385,9 +367,9 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.ready:
 	case <-timer.C:
-		p.setServedRules(&servedRules{published: datedSchedule{p.pages.fallback(), p.since}}, true)
+		p.setServedRules(&servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}}, true)
 	case <-ctx.Done():
-		return &servedRules{published: datedSchedule{p.pages.fallback(), p.since}} // the client has left
+		return &servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}} // the client has left
 	}
 	return p.serving.Load()
 }

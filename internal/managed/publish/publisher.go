@@ -119,7 +119,12 @@ type Publisher struct {
 	ended     bool      // the configuration has ended
 	endTrial  func()    // ends the trial; nil if none
 
-	pages
+	since               time.Time                // minimum date of a file
+	rulesWithoutHistory func() *managed.Schedule // of fallback, for a request before serving is set
+	serving             atomic.Pointer[servedRules]
+	ready               chan struct{} // closed once serving is set
+	readyOnce           sync.Once
+	caches              map[policy.Segment]*pageCache // of the served files
 }
 
 // submission is a schedule to publish.
@@ -146,9 +151,13 @@ type servedIDs struct {
 // New returns a publisher that serves requests. If the history is unknown after two seconds, requests
 // get the rules of Config.
 func New(c Config) *Publisher {
-	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule)}
+	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule), since: c.Now(), ready: make(chan struct{})}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
-	p.pages = newPages(c.Now(), p.fallback, p.compose)
+	p.rulesWithoutHistory = sync.OnceValue(p.fallback)
+	p.caches = map[policy.Segment]*pageCache{
+		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, p.compose),
+		policy.UnknownHosts:    newPageCache(1000, 32<<20, p.compose),
+	}
 	return p
 }
 

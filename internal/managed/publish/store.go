@@ -62,15 +62,10 @@ type Store struct {
 	directory string
 	site      *Site
 	now       func() time.Time
-	lastRead  storedHistory // the last read value
+	lastData  []byte  // last read value
+	lastState History // of lastData
 	// OnDamaged is called after a damaged history was moved. key is the new key. OnDamaged may be nil.
 	OnDamaged func(key string, err error)
-}
-
-// storedHistory is a history with its encoding.
-type storedHistory struct {
-	data  []byte
-	state History
 }
 
 // NewStore returns the store of a site. All instances must use the same name for the site.
@@ -107,8 +102,8 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if err != nil {
 		return History{}, nil, err
 	}
-	if s.lastRead.data != nil && bytes.Equal(data, s.lastRead.data) {
-		return s.lastRead.state, data, nil // unchanged since the last read
+	if s.lastData != nil && bytes.Equal(data, s.lastData) {
+		return s.lastState, data, nil
 	}
 	if objects, arrays := jsontext.CountContainers(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
 		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
@@ -119,7 +114,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if !state.hasEnds() {
 		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
 	}
-	s.lastRead = storedHistory{data, state}
+	s.lastData, s.lastState = data, state
 	return state, data, nil
 }
 
