@@ -92,7 +92,7 @@ func impact(v Views, q query) (*report.Impact, *report.Head, error) {
 	return &i, &i.Head, nil
 }
 
-func audit(v Views, q query) (*report.Parity, *report.Head, error) {
+func audit(v Views, q query) (*report.ResponseAudit, *report.Head, error) {
 	p := v.Parity(q.filter)
 	return &p, &p.Head, nil
 }

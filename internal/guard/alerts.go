@@ -6,8 +6,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -61,16 +61,16 @@ func (s *State) AlertManager() *alert.Manager {
 // time is zero if there is no failure or no storage.
 func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
-// ParityFindings returns the number of open alerts about verified crawlers that do not get allowed
+// AuditFindings returns the number of open alerts about verified crawlers that do not get allowed
 // pages, by site and finding.
-func (s *State) ParityFindings() map[metrics.ParityFinding]int {
-	found := make(map[metrics.ParityFinding]int)
+func (s *State) AuditFindings() map[metrics.AuditFinding]int {
+	found := make(map[metrics.AuditFinding]int)
 	if s.Alerts == nil {
 		return found
 	}
 	for _, a := range s.Alerts.List().Alerts {
-		if what := parity.FindingKind(a.Kind); slices.Contains(parity.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
-			found[metrics.ParityFinding{Host: a.Site, What: what}]++
+		if what := responseaudit.FindingKind(a.Kind); slices.Contains(responseaudit.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
+			found[metrics.AuditFinding{Host: a.Site, What: what}]++
 		}
 	}
 	return found

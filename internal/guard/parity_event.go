@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // eventParity is the event about a crawler that does not get allowed pages, and about the end of that.
@@ -70,7 +70,7 @@ func (g *Guard) tellParity(alerts []alert.Alert) {
 	}
 	for i := range alerts {
 		a := &alerts[i]
-		if !slices.Contains(parity.FindingKinds(), parity.FindingKind(a.Kind)) {
+		if !slices.Contains(responseaudit.FindingKinds(), responseaudit.FindingKind(a.Kind)) {
 			continue
 		}
 		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {

@@ -17,11 +17,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/internal/reload"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -51,7 +51,7 @@ type State struct {
 	SentAlerts      notify.History // alerts that receivers were sent
 	presences       presences
 	parityTold      parityTold
-	deliveries      parity.Deliveries // responses other than the robots.txt
+	deliveries      responseaudit.RobotsResponses // responses other than the robots.txt
 
 	settings reload.Settings[Settings]
 	history  atomic.Pointer[report.History] // of the last configuration; nil without one

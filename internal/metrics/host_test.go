@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -79,7 +79,7 @@ func TestCountsAllocateNothing(t *testing.T) {
 		m.CountVerification(verify.ReverseDNS, verify.Verified)
 		m.CountRatedRequest(uaident.Search, rate.OverRate)
 		m.ObserveFirstByte(uaident.Search, time.Second)
-		m.CountResponse(uaident.Search, parity.KindAllowed, parity.StatusSuccess, 1)
+		m.CountResponse(uaident.Search, responseaudit.KindAllowed, responseaudit.StatusSuccess, 1)
 		m.CountCacheLookup(true)
 		m.CountShadowVerdict(shadow.Same)
 	}

@@ -3,7 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -26,18 +26,18 @@ func newResponseMetrics(b builder) responseMetrics {
 		robotsResponses: b.counter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
 		bytes:           b.counter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
 		visits:          b.counter("visits_total", "Pages that people opened from an assistant, as their browsers say.", "assistant"),
-		counters:        make(slots[responseCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
+		counters:        make(slots[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
 	}
 }
 
 // CountResponse counts a response of the site to a crawler. Spoofed clients have the class other.
-func (m *responseMetrics) CountResponse(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
-	counters := m.counters.get((int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status), func() responseCounters {
+func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status, size int64) {
+	counters := m.counters.get((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
 		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 		switch kind {
-		case parity.KindAllowed:
+		case responseaudit.KindAllowed:
 			c.count = m.responses.WithLabelValues(class.String(), status.String())
-		case parity.KindRobotsTxt:
+		case responseaudit.KindRobotsTxt:
 			c.count = m.robotsResponses.WithLabelValues(status.String())
 		}
 		return c
@@ -48,7 +48,7 @@ func (m *responseMetrics) CountResponse(class uaident.Class, kind parity.Kind, s
 	counters.bytes.Add(float64(max(size, 0)))
 }
 
-// CountAssistantVisit counts a visit from an assistant, by its index in [parity.Assistants].
+// CountAssistantVisit counts a visit from an assistant, by its index in [responseaudit.Assistants].
 func (m *responseMetrics) CountAssistantVisit(from int) {
-	m.visits.WithLabelValues(parity.AssistantName(from)).Inc()
+	m.visits.WithLabelValues(responseaudit.AssistantName(from)).Inc()
 }

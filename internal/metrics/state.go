@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -32,17 +32,17 @@ type StateSource interface {
 	NextManagedChange() time.Time
 	// WaitingChanges returns the number of changes that wait for confirmation.
 	WaitingChanges() int
-	// ParityFindings returns the numbers of verified crawlers whose responses contradict a
+	// AuditFindings returns the numbers of verified crawlers whose responses contradict a
 	// robots.txt.
-	ParityFindings() map[ParityFinding]int
+	AuditFindings() map[AuditFinding]int
 	// SigningKeys returns the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }
 
-// ParityFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
-type ParityFinding struct {
+// AuditFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
+type AuditFinding struct {
 	Host string
-	What parity.FindingKind
+	What responseaudit.FindingKind
 }
 
 // registerState registers the metrics of the state.
@@ -73,7 +73,7 @@ func registerState(b builder, state StateSource) {
 		for block, last := range state.SearchBlocks() {
 			m.gauge(searchBlocked, timestamp(last), block.Site, block.Crawler, block.Identity.String())
 		}
-		for finding, count := range state.ParityFindings() {
+		for finding, count := range state.AuditFindings() {
 			m.gauge(findings, float64(count), finding.Host, string(finding.What))
 		}
 	}, held, unprotected, searchBlocked, findings)
