@@ -198,7 +198,7 @@ Disallow: /private/"
 			t.Errorf("%s: policies has %q, want %q", host, says, want)
 		}
 	}
-	var report report.Parity
+	var report report.ResponseAudit
 	if err := json.Unmarshal([]byte(harness.Get(t, "http://127.0.0.1:"+adminPort+"/robots_guard/parity", "test").Body), &report); err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		{"robots", filters, robotsReport},
 		{"managed", filters, managedReport},
 		{"shadow", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil }},
-		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Parity(q.Filter), nil }},
+		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.ResponseAudit(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
 		routes = append(routes, caddy.AdminRoute{Pattern: reportPrefix + it.path, Handler: withParameters(a.reporting(it.view), it.parameters...)})

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -38,7 +38,7 @@ type StateSource interface {
 	// Proposals returns the frequent names of unregistered crawlers, robots first.
 	Proposals() []report.Proposal
 	// Withheld returns the crawlers that get another response instead of a robots.txt.
-	Withheld(now time.Time) []parity.Withheld
+	Withheld(now time.Time) []responseaudit.Withheld
 	// StorageFailure returns the error of the storage and the time of its beginning. The time
 	// is zero without an error or storage.
 	StorageFailure() (since time.Time, err error)

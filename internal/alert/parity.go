@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -17,12 +17,12 @@ const maxParityFindings = 50
 // findParity returns contradictions between responses and a robots.txt. Refused unverified
 // clients are no problem, because firewalls do that.
 func findParity(source *report.Source, now time.Time) (found []finding) {
-	for _, x := range source.ParityFindings(report.Filter{}) {
+	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
-		if x.What == parity.RobotsWithheld {
+		if x.What == responseaudit.RobotsWithheld {
 			continue // covered by findWithheld every minute
 		}
-		if !verified && (x.What == parity.PagesRefused || x.What == parity.RobotsFails && x.Status == parity.StatusRefused.String()) {
+		if !verified && (x.What == responseaudit.PagesRefused || x.What == responseaudit.RobotsFails && x.Status == responseaudit.StatusRefused.String()) {
 			continue
 		}
 		if len(found) == maxParityFindings {
@@ -30,9 +30,9 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 		}
 		severity := Info
 		switch {
-		case verified && x.Search && x.What == parity.RobotsFails && x.Status != parity.StatusRefused.String():
+		case verified && x.Search && x.What == responseaudit.RobotsFails && x.Status != responseaudit.StatusRefused.String():
 			severity = Critical
-		case verified && x.Search, verified && x.What == parity.RobotsFails:
+		case verified && x.Search, verified && x.What == responseaudit.RobotsFails:
 			severity = Warning
 		}
 		found = append(found, finding{Alert: parityAlert(&x, severity, now)})
@@ -42,7 +42,7 @@ func findParity(source *report.Source, now time.Time) (found []finding) {
 
 // findWithheld returns an alert for each crawler that gets another response instead of a
 // robots.txt.
-func findWithheld(withheld []parity.Withheld, now time.Time) (found []finding) {
+func findWithheld(withheld []responseaudit.Withheld, now time.Time) (found []finding) {
 	for i := range withheld[:min(len(withheld), maxParityFindings)] {
 		w := &withheld[i]
 		title, remedy, _ := strings.Cut(w.Description(now), "; ")
@@ -62,7 +62,7 @@ func findWithheld(withheld []parity.Withheld, now time.Time) (found []finding) {
 	return found
 }
 
-func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Alert {
+func parityAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert {
 	who := x.Token
 	if x.Identity != verify.Verified.String() {
 		who = "A client that claims to be " + x.Token
@@ -72,13 +72,13 @@ func parityAlert(x *report.ParityFinding, severity Severity, now time.Time) Aler
 		Detail: fmt.Sprintf("%s. %d of %d answers since %s.", capitalize(x.Text), x.Bad, x.Of, formatTime(x.From, now)),
 	}
 	switch x.What {
-	case parity.PagesRefused:
+	case responseaudit.PagesRefused:
 		a.Title = fmt.Sprintf("%s is refused %d %% of the pages that the robots.txt of %s allows", who, x.Percent, x.Site)
 		a.Remedy = "If you want this crawler, let it pass the firewall, bot filter or rate limit that refuses it. If you do not, disallow it in the robots.txt, which it reads."
-	case parity.PagesFail:
+	case responseaudit.PagesFail:
 		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
 		a.Remedy = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
-	case parity.RobotsFails:
+	case responseaudit.RobotsFails:
 		a.Title = fmt.Sprintf("%s does not get the robots.txt of %s", who, x.Site)
 		a.Remedy = "Let everybody fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -25,18 +25,18 @@ func TestParity(t *testing.T) {
 	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
 	liar := bing
 	liar.Identity = verify.Claimed
-	with := func(a ledger.Answer, kind parity.Kind, status parity.Status) ledger.Answer {
+	with := func(a ledger.Answer, kind responseaudit.Kind, status responseaudit.Status) ledger.Answer {
 		a.Kind, a.Status = kind, status
 		return a
 	}
 	w := newWorld(t)
-	w.gets(66, with(bing, parity.KindAllowed, parity.StatusSuccess))
-	w.gets(3, with(bing, parity.KindAllowed, parity.StatusRefused))
-	w.gets(500, with(liar, parity.KindAllowed, parity.StatusRefused))
-	w.gets(500, with(liar, parity.KindRobotsTxt, parity.StatusRefused))
+	w.gets(66, with(bing, responseaudit.KindAllowed, responseaudit.StatusSuccess))
+	w.gets(3, with(bing, responseaudit.KindAllowed, responseaudit.StatusRefused))
+	w.gets(500, with(liar, responseaudit.KindAllowed, responseaudit.StatusRefused))
+	w.gets(500, with(liar, responseaudit.KindRobotsTxt, responseaudit.StatusRefused))
 	w.leap(time.Minute)
 	w.want("three are refused, and liars", "")
-	w.gets(31, with(bing, parity.KindAllowed, parity.StatusRefused))
+	w.gets(31, with(bing, responseaudit.KindAllowed, responseaudit.StatusRefused))
 	w.leap(ledgerReadInterval)
 	w.want("a third is refused", "open warning pages_refused")
 	a := w.only()
@@ -44,15 +44,15 @@ func TestParity(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	w.leap(3 * time.Hour)
-	w.gets(100, with(bing, parity.KindAllowed, parity.StatusSuccess))
+	w.gets(100, with(bing, responseaudit.KindAllowed, responseaudit.StatusSuccess))
 	w.leap(ledgerReadInterval)
 	w.want("it gets all again", "over warning pages_refused")
 
-	w.gets(4, with(bing, parity.KindRobotsTxt, parity.StatusServerError))
-	w.gets(1, with(bing, parity.KindRobotsTxt, parity.StatusSuccess))
-	w.gets(6, with(bing, parity.KindAllowed, parity.StatusServerError))
-	w.gets(95, with(liar, parity.KindAllowed, parity.StatusSuccess))
-	w.gets(5, with(liar, parity.KindAllowed, parity.StatusServerError))
+	w.gets(4, with(bing, responseaudit.KindRobotsTxt, responseaudit.StatusServerError))
+	w.gets(1, with(bing, responseaudit.KindRobotsTxt, responseaudit.StatusSuccess))
+	w.gets(6, with(bing, responseaudit.KindAllowed, responseaudit.StatusServerError))
+	w.gets(95, with(liar, responseaudit.KindAllowed, responseaudit.StatusSuccess))
+	w.gets(5, with(liar, responseaudit.KindAllowed, responseaudit.StatusServerError))
 	w.leap(ledgerReadInterval)
 	w.want("errors", "open critical robots_fails, open warning pages_fail, open info pages_fail, over warning pages_refused")
 	if a := w.List().Alerts[2]; a.Title != "A client that claims to be bingbot gets errors for 5 % of its pages at a.test" {
@@ -69,9 +69,9 @@ func TestParity(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	w := newWorld(t)
 	w.pass(time.Minute)
-	w.withheld = []parity.Withheld{{
-		Fetcher:    parity.Fetcher{Site: "a.test", Token: "GPTBot", Verified: true},
-		Substitute: parity.WebPage, Status: 403, Since: w.time, Responses: 1,
+	w.withheld = []responseaudit.Withheld{{
+		Fetcher:    responseaudit.Fetcher{Site: "a.test", Token: "GPTBot", Verified: true},
+		Substitute: responseaudit.WebPage, Status: 403, Since: w.time, Responses: 1,
 	}}
 	w.pass(time.Minute)
 	w.want("a challenge", "open warning robots_withheld")

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -27,7 +27,7 @@ type world struct {
 	trouble   error
 	stores    bool
 	texts     texts
-	withheld  []parity.Withheld
+	withheld  []responseaudit.Withheld
 	changes   map[string][]report.ManagedChange
 	counted   *ledger.Ledger
 	reports   int // how often they were asked for
@@ -40,16 +40,16 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) now() time.Time                             { return w.time }
-func (w *world) Live() map[string]report.Live               { return w.sites }
-func (w *world) Proposals() []report.Proposal               { return w.proposals }
-func (w *world) Registry() *report.Registry                 { return w.registry }
-func (w *world) AddressLists() []verify.ListStatus          { return w.lists }
-func (w *world) StorageFailure() (time.Time, error)         { return w.since, w.trouble }
-func (w *world) Changes() map[string][]report.ManagedChange { return w.changes }
-func (w *world) Managed() report.Texts                      { return w.texts }
-func (w *world) Withheld(time.Time) []parity.Withheld       { return w.withheld }
-func (w *world) HasStorage() bool                           { return w.stores }
+func (w *world) now() time.Time                              { return w.time }
+func (w *world) Live() map[string]report.Live                { return w.sites }
+func (w *world) Proposals() []report.Proposal                { return w.proposals }
+func (w *world) Registry() *report.Registry                  { return w.registry }
+func (w *world) AddressLists() []verify.ListStatus           { return w.lists }
+func (w *world) StorageFailure() (time.Time, error)          { return w.since, w.trouble }
+func (w *world) Changes() map[string][]report.ManagedChange  { return w.changes }
+func (w *world) Managed() report.Texts                       { return w.texts }
+func (w *world) Withheld(time.Time) []responseaudit.Withheld { return w.withheld }
+func (w *world) HasStorage() bool                            { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++

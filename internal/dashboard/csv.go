@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // asCSV renders a view as CSV (RFC 4180) with a header row.
-func asCSV[T any](view func(Views, query) (*T, *report.Head, error), rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
+func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
-		value, _, err := view(v, q)
+		value, err := get(v, q)
 		if err != nil {
 			return nil, "", err
 		}
@@ -146,15 +146,15 @@ func impactRows(i *report.Impact) [][]string {
 	return rows
 }
 
-func auditRows(p *report.Parity) [][]string {
+func auditRows(p *report.ResponseAudit) [][]string {
 	rows := [][]string{{"token", "operator", "class", "identity", "kind", "2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx", "bytes"}}
 	for _, c := range p.Crawlers {
-		for i, a := range []parity.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
+		for i, a := range []responseaudit.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
 			bytes := ""
 			if i == 0 {
 				bytes = number(c.Bytes) // of all kinds
 			}
-			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, parity.Kind(i).String(),
+			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, responseaudit.Kind(i).String(),
 				number(a.Success), number(a.Redirect), number(a.Refused), number(a.NotFound), number(a.TooMany), number(a.ClientError), number(a.ServerError), bytes})
 		}
 	}

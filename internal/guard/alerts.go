@@ -6,8 +6,8 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -63,14 +63,14 @@ func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.
 
 // ParityFindings returns the number of open alerts about verified crawlers that do not get allowed
 // pages, by site and finding.
-func (s *State) ParityFindings() map[metrics.ParityFinding]int {
-	found := make(map[metrics.ParityFinding]int)
+func (s *State) AuditFindings() map[metrics.AuditFinding]int {
+	found := make(map[metrics.AuditFinding]int)
 	if s.Alerts == nil {
 		return found
 	}
 	for _, a := range s.Alerts.List().Alerts {
-		if what := parity.FindingKind(a.Kind); slices.Contains(parity.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
-			found[metrics.ParityFinding{Host: a.Site, What: what}]++
+		if what := responseaudit.FindingKind(a.Kind); slices.Contains(responseaudit.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
+			found[metrics.AuditFinding{Host: a.Site, What: what}]++
 		}
 	}
 	return found

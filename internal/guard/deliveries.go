@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/origin"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -23,7 +23,7 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
 		return
 	}
-	got := parity.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
+	got := responseaudit.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
 	path, _, _ := strings.Cut(placeOf(response.location, j.Site.Own()), "?")
 	got.Loop = path == "/robots.txt"
 	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
@@ -31,7 +31,7 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 			got.Location, got.Loop = "/robots.txt", false
 		}
 	}
-	g.shared.deliveries.RecordResponse(parity.Fetcher{
+	g.shared.deliveries.RecordResponse(responseaudit.Fetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(request.ClientAddr(f.r)),
 		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
 	}, got, time.Now())
@@ -65,12 +65,12 @@ func (g *Guard) SelfTestSource() *origin.Server {
 
 // NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
 // serve browsers a robots.txt.
-func (s *State) NoteSelfTest(f parity.Fetcher, got parity.RobotsResponse) {
+func (s *State) NoteSelfTest(f responseaudit.Fetcher, got responseaudit.RobotsResponse) {
 	s.deliveries.RecordSelfTest(f, got, time.Now())
 }
 
 // Withheld returns the crawlers that get another response instead of a robots.txt.
-func (s *State) Withheld(now time.Time) []parity.Withheld { return s.deliveries.Find("", now) }
+func (s *State) Withheld(now time.Time) []responseaudit.Withheld { return s.deliveries.Find("", now) }
 
 // WithheldAt describes the crawlers that get another response instead of the robots.txt with a key.
 func (s *State) WithheldAt(key policy.Key) (found []string) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // eventParity is the event about a crawler that does not get allowed pages, and about the end of that.
@@ -56,7 +56,7 @@ func (g *Guard) tellParity(list alert.List) {
 	}
 	for i := range list.Alerts {
 		a := &list.Alerts[i]
-		if !slices.Contains(parity.FindingKinds(), parity.FindingKind(a.Kind)) {
+		if !slices.Contains(responseaudit.FindingKinds(), responseaudit.FindingKind(a.Kind)) {
 			continue
 		}
 		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {

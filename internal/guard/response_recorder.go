@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // responseRecorder records the status, size and time of a response. It is a field of the judgement, so
@@ -140,8 +140,8 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 }
 
 // countResponse counts the response to a request that passed.
-func (g *Guard) countResponse(j *Judgement, kind parity.Kind, code int, size int64) {
-	status, ok := parity.StatusOf(code)
+func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, size int64) {
+	status, ok := responseaudit.StatusOf(code)
 	if !ok || g.shared.Ledger == nil || !j.recorded {
 		return // no response, or an uncounted request
 	}

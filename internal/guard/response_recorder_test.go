@@ -16,7 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // answeringGuard returns a guard with a ledger.
@@ -28,7 +28,7 @@ func answeringGuard(t testing.TB, enforce bool) *Guard {
 }
 
 // answers returns the sum of all responses in the ledger.
-func (g *Guard) answers() (sum parity.Counts) {
+func (g *Guard) answers() (sum responseaudit.Counts) {
 	now := time.Now()
 	for _, s := range g.shared.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
@@ -94,10 +94,10 @@ func TestAnswersAreCounted(t *testing.T) {
 				_ = g.Serve(httptest.NewRecorder(), prepared(tc.request), tc.next)
 			}()
 			got, sum := "", g.answers()
-			for kind := range parity.NumKinds {
+			for kind := range responseaudit.NumKinds {
 				for status, n := range sum.ByKindAndStatus[kind] {
 					if n > 0 {
-						got += strings.Repeat(fmt.Sprint(kind, " ", parity.Status(status), " ", sum.Bytes), int(n))
+						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.Status(status), " ", sum.Bytes), int(n))
 					}
 				}
 			}
@@ -176,7 +176,7 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 		}
 	}
 	answered.Wait()
-	if got := g.answers(); got.ByKindAndStatus[parity.KindAllowed][parity.StatusSuccess] != 4 || got.Bytes != 2+3+4 {
+	if got := g.answers(); got.ByKindAndStatus[responseaudit.KindAllowed][responseaudit.StatusSuccess] != 4 || got.Bytes != 2+3+4 {
 		t.Errorf("counted %+v", got)
 	}
 	flushed := httptest.NewRecorder()

@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/request"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -58,7 +58,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	response := recorder.response(err)
 	code := statusCode(r, recorder.status, err, true)
 	if j != nil && code != 0 {
-		g.countResponse(j, parity.KindRobotsTxt, code, recorder.bytes())
+		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.bytes())
 	}
 	if j != nil && code != 0 && !response.byError { // the client got this response, and not that of an error route
 		g.noteDelivery(f, response, recorder.isPage)

@@ -18,10 +18,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -50,7 +50,7 @@ type State struct {
 	Alerts          *alert.Manager // nil in some tests
 	presences       presences
 	parityTold      parityTold
-	deliveries      parity.Deliveries               // responses other than the robots.txt
+	deliveries      responseaudit.RobotsResponses   // responses other than the robots.txt
 	configured      lease.Requests[ConfiguredSites] // sites of the configurations
 	retentions      lease.Requests[time.Duration]
 

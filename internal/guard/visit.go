@@ -7,7 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // passVisitor passes a browser's request on. If a person followed the link of an AI assistant, the visit is
@@ -17,7 +17,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)
 	}
-	from, ok := parity.Referrer(referer[0])
+	from, ok := responseaudit.Referrer(referer[0])
 	if !ok || g.shared.Ledger == nil || !opensPage(r) {
 		return next.ServeHTTP(w, r)
 	}

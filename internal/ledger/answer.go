@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -19,21 +19,21 @@ type Answer struct {
 	Named    bool
 	Class    uaident.Class
 	Identity verify.State
-	Kind     parity.Kind
-	Status   parity.Status
+	Kind     responseaudit.Kind
+	Status   responseaudit.Status
 	Bytes    int64 // size of the body, as sent by the handlers behind the guard
 }
 
 // KindOf returns the kind of a request with a verdict. Robots fetches have a kind of their
 // own.
-func KindOf(v judge.Verdict) parity.Kind {
+func KindOf(v judge.Verdict) responseaudit.Kind {
 	switch v {
 	case judge.Allowed:
-		return parity.KindAllowed
+		return responseaudit.KindAllowed
 	case judge.Disallowed, judge.Stale:
-		return parity.KindForbidden
+		return responseaudit.KindForbidden
 	}
-	return parity.KindNoRule
+	return responseaudit.KindNoRule
 }
 
 // RecordAnswer records an answer. See [Ledger.Record].
@@ -47,8 +47,8 @@ func (l *Ledger) RecordAnswer(a *Answer) {
 // registry and the robots.txt, which live longer.
 type answer struct {
 	crawler
-	Kind   parity.Kind
-	Status parity.Status
+	Kind   responseaudit.Kind
+	Status responseaudit.Status
 	Site   string
 	Bytes  int64
 	at     int64
@@ -85,24 +85,24 @@ func (w *Row) countAnswer(a *answer) {
 // kind and status, and the bytes as two words, the low word first.
 type AnswerCell [1 + answerCounts + 2]uint32
 
-const answerCounts = int(parity.NumKinds) * int(parity.NumStatuses)
+const answerCounts = int(responseaudit.NumKinds) * int(responseaudit.NumStatuses)
 
 // At returns the start of the step.
 func (c AnswerCell) At(r Resolution) time.Time { return Cell{c[0]}.At(r) }
 
 // Counts returns the counts of the cell.
-func (c AnswerCell) Counts() (counts parity.Counts) {
+func (c AnswerCell) Counts() (counts responseaudit.Counts) {
 	for kind := range counts.ByKindAndStatus {
 		for status := range counts.ByKindAndStatus[kind] {
-			counts.ByKindAndStatus[kind][status] = uint64(c[answerIndex(parity.Kind(kind), parity.Status(status))])
+			counts.ByKindAndStatus[kind][status] = uint64(c[answerIndex(responseaudit.Kind(kind), responseaudit.Status(status))])
 		}
 	}
 	counts.Bytes = c.bytes()
 	return counts
 }
 
-func answerIndex(kind parity.Kind, status parity.Status) int {
-	return 1 + int(kind)*int(parity.NumStatuses) + int(status)
+func answerIndex(kind responseaudit.Kind, status responseaudit.Status) int {
+	return 1 + int(kind)*int(responseaudit.NumStatuses) + int(status)
 }
 
 func (c *AnswerCell) bytes() uint64 {
@@ -185,7 +185,7 @@ func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
 }
 
 // Sum returns the sum of the cells from one time to another, inclusive.
-func (s AnswerSeries) Sum(r Resolution, from, to time.Time) (sum parity.Counts) {
+func (s AnswerSeries) Sum(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
 	for _, c := range between(s, r, from, to) {
 		sum.Add(c.Counts())
 	}

@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
 // answered is an answer to GPTBot at example.com.
-func answered(at time.Time, status parity.Status, bytes int64) *Answer {
+func answered(at time.Time, status responseaudit.Status, bytes int64) *Answer {
 	return &Answer{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
 }
 
@@ -21,12 +21,12 @@ func TestAnswers(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	for i := range 100 {
-		l.RecordAnswer(answered(c.now(), parity.StatusSuccess, 1<<30))
+		l.RecordAnswer(answered(c.now(), responseaudit.StatusSuccess, 1<<30))
 		l.Record(gptbot(c.now(), fmt.Sprint("/", i)))
 	}
-	l.RecordAnswer(answered(c.now().Add(-time.Hour), parity.StatusRefused, -1))
-	verified := answered(c.now(), parity.StatusServerError, 5)
-	verified.Identity, verified.Kind = verify.Verified, parity.KindRobotsTxt
+	l.RecordAnswer(answered(c.now().Add(-time.Hour), responseaudit.StatusRefused, -1))
+	verified := answered(c.now(), responseaudit.StatusServerError, 5)
+	verified.Identity, verified.Kind = verify.Verified, responseaudit.KindRobotsTxt
 	l.RecordAnswer(verified)
 
 	s := l.Snapshot()
@@ -38,11 +38,11 @@ func TestAnswers(t *testing.T) {
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
 				sum := row.Answered(r).Sum(r, noon.Add(-24*time.Hour), c.now())
-				want := parity.Counts{Bytes: times * 100 << 30}
-				want.ByKindAndStatus[parity.KindAllowed] = [parity.NumStatuses]uint64{parity.StatusSuccess: times * 100, parity.StatusRefused: times}
+				want := responseaudit.Counts{Bytes: times * 100 << 30}
+				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
-					want = parity.Counts{Bytes: times * 5}
-					want.ByKindAndStatus[parity.KindRobotsTxt][parity.StatusServerError] = times
+					want = responseaudit.Counts{Bytes: times * 5}
+					want.ByKindAndStatus[responseaudit.KindRobotsTxt][responseaudit.StatusServerError] = times
 				}
 				if sum != want {
 					t.Errorf("%s: %s, step %v: %+v, want %+v", when, row.Identity, r.Step(), sum, want)
@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswersLate(t *testing.T) {
 	var s AnswerSeries
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		s.count(Hours, &answer{Status: parity.StatusNotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+		s.count(Hours, &answer{Status: responseaudit.StatusNotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
 	}
 	var got []string
 	for _, c := range s {
@@ -110,7 +110,7 @@ func BenchmarkRecordAnswer(b *testing.B) {
 	l := New(time.Now)
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		a := answered(time.Now(), parity.StatusSuccess, 1234)
+		a := answered(time.Now(), responseaudit.StatusSuccess, 1234)
 		for pb.Next() {
 			l.RecordAnswer(a)
 		}

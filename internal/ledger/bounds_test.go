@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -113,7 +113,7 @@ func TestLedgerHostile(t *testing.T) {
 			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
 			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity,
-				Kind: parity.Kind(i % int(parity.NumKinds)), Status: parity.Status(i % int(parity.NumStatuses)), Bytes: 1 << 40})
+				Kind: responseaudit.Kind(i % int(responseaudit.NumKinds)), Status: responseaudit.Status(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
 		}
 		l.flush()
 	}
@@ -217,7 +217,7 @@ func TestLedgerOfManySites(t *testing.T) {
 				q := gptbot(c.now().Add(time.Duration(i-perSite)*time.Hour), "/")
 				q.Site, q.Token = fmt.Sprintf("site%d.example.com", site), fmt.Sprint("bot", i)
 				l.Record(q)
-				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: parity.StatusSuccess, Bytes: 1024})
+				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: responseaudit.StatusSuccess, Bytes: 1024})
 			}
 		}
 		l.flush()

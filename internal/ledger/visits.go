@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // Visits counts people's visits to a site for one reason, such as an assistant. It has an
@@ -28,10 +28,10 @@ type visit struct {
 // has this name.
 const OnDisallowed = "_disallowed"
 
-// RecordVisit records a visit from an assistant, by its index in [parity.Assistants]. It
+// RecordVisit records a visit from an assistant, by its index in [responseaudit.Assistants]. It
 // stores nothing about the person.
 func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
-	l.recordVisit(visit{site, parity.AssistantName(from), at.UnixMilli()})
+	l.recordVisit(visit{site, responseaudit.AssistantName(from), at.UnixMilli()})
 }
 
 // RecordOnDisallowed records a visit for [OnDisallowed]. It stores nothing else.
@@ -118,7 +118,7 @@ func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
 // mergeVisits adds the visits of another site under known names.
 func (s *Site) mergeVisits(other *Site) {
 	for name, v := range other.Visits {
-		isAssistant := slices.ContainsFunc(parity.Assistants(), func(a parity.Assistant) bool { return a.Name == name })
+		isAssistant := slices.ContainsFunc(responseaudit.Assistants(), func(a responseaudit.Assistant) bool { return a.Name == name })
 		if v != nil && (isAssistant || name == OnDisallowed) {
 			s.visits(name).merge(v)
 		}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // TestVisits counts visits also of a site that no crawler has seen, and keeps them
@@ -13,11 +13,11 @@ func TestVisits(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	for i := range 200 {
-		l.RecordVisit("example.com", i%parity.NumAssistants, c.now().Add(-time.Duration(i%3)*time.Hour))
+		l.RecordVisit("example.com", i%responseaudit.NumAssistants, c.now().Add(-time.Duration(i%3)*time.Hour))
 	}
-	name := parity.Assistants()[0].Name
+	name := responseaudit.Assistants()[0].Name
 	want := uint64(0)
-	for i := 0; i < 200; i += parity.NumAssistants {
+	for i := 0; i < 200; i += responseaudit.NumAssistants {
 		want++
 	}
 	check := func(when string, s *Site, want uint64) {
@@ -40,8 +40,8 @@ func TestVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("stored", stored.Site, want)
-	if n := len(stored.Site.Visits); n != parity.NumAssistants {
-		t.Errorf("%d assistants are read, want %d", n, parity.NumAssistants)
+	if n := len(stored.Site.Visits); n != responseaudit.NumAssistants {
+		t.Errorf("%d assistants are read, want %d", n, responseaudit.NumAssistants)
 	}
 	merged := Merge(s, Snapshot{Sites: []*Site{stored.Site}}).Sites[0]
 	check("merged", merged, 2*want)

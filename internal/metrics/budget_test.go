@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -109,13 +109,13 @@ func TestSeriesBudget(t *testing.T) {
 		m.ObserveFirstByte(class, time.Second)
 	}
 	for _, class := range uaident.Classes()[1:] {
-		for kind := range parity.NumKinds {
-			for status := range parity.NumStatuses {
+		for kind := range responseaudit.NumKinds {
+			for status := range responseaudit.NumStatuses {
 				m.CountResponse(class, kind, status, 1)
 			}
 		}
 	}
-	for i := range parity.NumAssistants {
+	for i := range responseaudit.NumAssistants {
 		m.CountAssistantVisit(i)
 	}
 	m.CountCacheLookup(true)

@@ -57,7 +57,7 @@ type StateSource interface {
 	WaitingChanges() int
 	// ParityFindings returns the numbers of verified crawlers whose responses contradict a
 	// robots.txt.
-	ParityFindings() map[ParityFinding]int
+	AuditFindings() map[AuditFinding]int
 	// SigningKeys returns the numbers of usable keys by signing agent.
 	SigningKeys() map[string]int
 }

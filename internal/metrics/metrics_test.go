@@ -90,6 +90,6 @@ func (nothing) VerifierStats() verify.Stats                 { return verify.Stat
 func (nothing) AddressLists() []verify.ListStatus           { return nil }
 func (nothing) WaitingChanges() int                         { return 0 }
 func (nothing) NextManagedChange() time.Time                { return time.Time{} }
-func (nothing) ParityFindings() map[ParityFinding]int       { return nil }
+func (nothing) AuditFindings() map[AuditFinding]int         { return nil }
 func (nothing) Registry() *report.Registry                  { return nil }
 func (nothing) SigningKeys() map[string]int                 { return nil }

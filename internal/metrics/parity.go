@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -43,7 +43,7 @@ func newParityMetrics(name func(string) string, state StateSource) ParityMetrics
 		}, []string{"assistant"}),
 		findings: parityCollector{state, prometheus.NewDesc(name("parity_findings"),
 			"Verified crawlers that do not get pages which the robots.txt of a host allows, by finding; absent for none.", []string{"host", "finding"}, nil)},
-		countersByLabels: make([]atomic.Pointer[responseCounters], len(uaident.Classes())*int(parity.NumKinds)*int(parity.NumStatuses)),
+		countersByLabels: make([]atomic.Pointer[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
 	}
 }
 
@@ -52,8 +52,8 @@ func (m *ParityMetrics) parityCollectors() []prometheus.Collector {
 }
 
 // CountResponse counts a response of the site to a crawler. Spoofed clients have the class other.
-func (m *ParityMetrics) CountResponse(class uaident.Class, kind parity.Kind, status parity.Status, size int64) {
-	slot := &m.countersByLabels[(int(class)*int(parity.NumKinds)+int(kind))*int(parity.NumStatuses)+int(status)]
+func (m *ParityMetrics) CountResponse(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status, size int64) {
+	slot := &m.countersByLabels[(int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status)]
 	counters := slot.Load()
 	if counters == nil {
 		counters = m.counters(class, kind, status)
@@ -65,20 +65,20 @@ func (m *ParityMetrics) CountResponse(class uaident.Class, kind parity.Kind, sta
 	counters.bytes.Add(float64(max(size, 0)))
 }
 
-func (m *ParityMetrics) counters(class uaident.Class, kind parity.Kind, status parity.Status) *responseCounters {
+func (m *ParityMetrics) counters(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status) *responseCounters {
 	c := &responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 	switch kind {
-	case parity.KindAllowed:
+	case responseaudit.KindAllowed:
 		c.count = m.responses.WithLabelValues(class.String(), status.String())
-	case parity.KindRobotsTxt:
+	case responseaudit.KindRobotsTxt:
 		c.count = m.robotsResponses.WithLabelValues(status.String())
 	}
 	return c
 }
 
-// CountAssistantVisit counts a visit from an assistant, by its index in [parity.Assistants].
+// CountAssistantVisit counts a visit from an assistant, by its index in [responseaudit.Assistants].
 func (m *ParityMetrics) CountAssistantVisit(from int) {
-	m.visits.WithLabelValues(parity.AssistantName(from)).Inc()
+	m.visits.WithLabelValues(responseaudit.AssistantName(from)).Inc()
 }
 
 // parityCollector collects the findings.
@@ -92,13 +92,13 @@ func (c parityCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.findings
 
 // Collect implements prometheus.Collector.
 func (c parityCollector) Collect(ch chan<- prometheus.Metric) {
-	for finding, count := range c.state.ParityFindings() {
+	for finding, count := range c.state.AuditFindings() {
 		ch <- prometheus.MustNewConstMetric(c.findings, prometheus.GaugeValue, float64(count), finding.Host, string(finding.What))
 	}
 }
 
-// ParityFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
-type ParityFinding struct {
+// AuditFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
+type AuditFinding struct {
 	Host string
-	What parity.FindingKind
+	What responseaudit.FindingKind
 }

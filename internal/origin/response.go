@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // FirstResponse returns the first response of a fetch, which may have followed redirects to a page. ok
 // is false if the response is unknown, for example after a timeout.
-func FirstResponse(answer policy.FetchResult) (response parity.RobotsResponse, ok bool) {
-	response = parity.RobotsResponse{Status: answer.Status, HTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
+func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
+	response = responseaudit.RobotsResponse{Status: answer.Status, HTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
 	response.Loop = answer.Status >= 300 && answer.Status < 400 // see Follow
 	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.HTML; {
 	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.RedirectTargets) == 0:
-		return parity.RobotsResponse{}, true
+		return responseaudit.RobotsResponse{}, true
 	case len(answer.RedirectTargets) > 0 && !isFile:
-		return parity.RobotsResponse{Status: http.StatusFound, Location: answer.RedirectTargets[0], Loop: response.Loop}, true
+		return responseaudit.RobotsResponse{Status: http.StatusFound, Location: answer.RedirectTargets[0], Loop: response.Loop}, true
 	case answer.Status == 0:
 		return response, false
 	}

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -53,7 +53,7 @@ type SelfTestSite struct {
 type SelfTest struct {
 	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
 	// OnCrawlerResponse gets the crawler's response if the browser gets the file.
-	OnCrawlerResponse func(parity.Fetcher, parity.RobotsResponse)
+	OnCrawlerResponse func(responseaudit.Fetcher, responseaudit.RobotsResponse)
 	Logger            *zap.Logger
 }
 
@@ -101,7 +101,7 @@ func (t *SelfTest) run(ctx context.Context) {
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.hasResponse {
-			t.OnCrawlerResponse(parity.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
+			t.OnCrawlerResponse(responseaudit.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
 		}
 	}
 }

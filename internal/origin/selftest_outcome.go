@@ -3,16 +3,16 @@ package origin
 import (
 	"net/http"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // selfTestOutcome is the result of one fetch.
 type selfTestOutcome struct {
-	response    parity.RobotsResponse // the first response
-	hasResponse bool                  // response is set
-	status      int                   // of the last response, or 0
-	err         error                 // the reason if there is no response
+	response    responseaudit.RobotsResponse // the first response
+	hasResponse bool                         // response is set
+	status      int                          // of the last response, or 0
+	err         error                        // the reason if there is no response
 	isFile      bool
 	rules       int
 	isRefusal   bool   // the response is wrong for every host, even for an invented host
@@ -31,18 +31,18 @@ func evaluateAnswer(answer policy.FetchResult) selfTestOutcome {
 	outcome.response, outcome.hasResponse = FirstResponse(answer)
 	substitute, _ := outcome.response.Substitute()
 	switch {
-	case outcome.hasResponse && substitute == parity.NoAnswer:
+	case outcome.hasResponse && substitute == responseaudit.NoAnswer:
 		outcome.isRefusal, outcome.status = true, 0
 		outcome.summary = "the connection is closed without a response to the request for robots.txt"
 		outcome.advice = "exclude /robots.txt from what closes the connection, such as abort: not path /robots.txt"
 	case outcome.response.Loop:
 		outcome.summary = "the redirects of robots.txt lead to no file"
 		outcome.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
-	case outcome.hasResponse && substitute == parity.RedirectElsewhere:
+	case outcome.hasResponse && substitute == responseaudit.RedirectElsewhere:
 		outcome.status = outcome.response.Status
 		outcome.summary = "robots.txt redirects to another page"
 		outcome.advice = "exclude /robots.txt from the login or the redirect: not path /robots.txt"
-	case outcome.hasResponse && substitute == parity.WebPage:
+	case outcome.hasResponse && substitute == responseaudit.WebPage:
 		outcome.isRefusal = answer.Status >= 400
 		outcome.summary = "a web page is sent instead of robots.txt"
 		outcome.advice = "exclude /robots.txt from the login or challenge: not path /robots.txt; if an application answers every path with a page, let it answer /robots.txt with a text file or 404"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -13,18 +13,18 @@ import (
 // countResponse counts the response to a judged request. Responses of the guard itself are left out.
 // Only Caddy's log marks them, so in other logs a blocked request looks like a refusal by the site.
 func (w *worker) countResponse(c *crawlerCount) {
-	status, ok := parity.StatusOf(w.record.Status)
+	status, ok := responseaudit.StatusOf(w.record.Status)
 	if !ok || w.record.Guarded {
 		return
 	}
-	kind := parity.KindNoRule
+	kind := responseaudit.KindNoRule
 	switch {
 	case w.result.Reason == judge.ReasonRobotsTxt:
-		kind = parity.KindRobotsTxt
+		kind = responseaudit.KindRobotsTxt
 	case w.result.Verdict == judge.Disallowed:
-		kind = parity.KindForbidden
+		kind = responseaudit.KindForbidden
 	case w.result.Verdict == judge.Allowed:
-		kind = parity.KindAllowed
+		kind = responseaudit.KindAllowed
 	}
 	c.answers.ByKindAndStatus[kind][status]++
 	c.answers.Bytes += uint64(w.record.Bytes)
@@ -32,31 +32,31 @@ func (w *worker) countResponse(c *crawlerCount) {
 
 // AnswersReport counts the responses to a crawler by the verdict of the requests.
 type AnswersReport struct {
-	Allowed   parity.Answers `json:"allowed"`
-	Forbidden parity.Answers `json:"forbidden"`
-	Unruled   parity.Answers `json:"unruled"` // requests of an exempt crawler
-	RobotsTxt parity.Answers `json:"robots_txt"`
-	Bytes     uint64         `json:"bytes"` // 0 if the log has no sizes
+	Allowed   responseaudit.Answers `json:"allowed"`
+	Forbidden responseaudit.Answers `json:"forbidden"`
+	Unruled   responseaudit.Answers `json:"unruled"` // requests of an exempt crawler
+	RobotsTxt responseaudit.Answers `json:"robots_txt"`
+	Bytes     uint64                `json:"bytes"` // 0 if the log has no sizes
 }
 
 // FindingReport describes responses that contradict the robots.txt.
 type FindingReport struct {
-	What    parity.FindingKind `json:"what"`
-	Token   string             `json:"token"`
-	Class   string             `json:"class"`
-	Of      uint64             `json:"of"`
-	Bad     uint64             `json:"bad"`
-	Percent int                `json:"percent"`
-	Status  string             `json:"status"` // the most frequent status of the bad responses
-	Text    string             `json:"text"`
+	What    responseaudit.FindingKind `json:"what"`
+	Token   string                    `json:"token"`
+	Class   string                    `json:"class"`
+	Of      uint64                    `json:"of"`
+	Bad     uint64                    `json:"bad"`
+	Percent int                       `json:"percent"`
+	Status  string                    `json:"status"` // the most frequent status of the bad responses
+	Text    string                    `json:"text"`
 }
 
 // responsesReport returns the report of a crawler, or nil if the log has no status.
-func responsesReport(c *parity.Counts) *AnswersReport {
+func responsesReport(c *responseaudit.Counts) *AnswersReport {
 	if c.Total() == 0 {
 		return nil
 	}
-	return &AnswersReport{c.Answers(parity.KindAllowed), c.Answers(parity.KindForbidden), c.Answers(parity.KindNoRule), c.Answers(parity.KindRobotsTxt), c.Bytes}
+	return &AnswersReport{c.Answers(responseaudit.KindAllowed), c.Answers(responseaudit.KindForbidden), c.Answers(responseaudit.KindNoRule), c.Answers(responseaudit.KindRobotsTxt), c.Bytes}
 }
 
 // fillAnswers reports responses that contradict the robots.txt, the largest share first.
@@ -67,7 +67,7 @@ func (r *Report) fillAnswers(p *plan, t *tally) {
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}
-		for _, f := range parity.FindIn(c.answers, key.class == uaident.Search) {
+		for _, f := range responseaudit.FindIn(c.answers, key.class == uaident.Search) {
 			r.Findings = append(r.Findings, FindingReport{
 				What: f.Kind, Token: key.name, Class: key.class.String(), Of: f.Total, Bad: f.Bad, Percent: f.Percent(), Status: f.MostFrequent.String(),
 				Text: key.name + ": " + f.Description(),

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // answeredLog returns a log in which a search engine is refused a third of the allowed pages.
@@ -43,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		if c.Token != "Googlebot" {
 			continue
 		}
-		want := AnswersReport{Allowed: parity.Answers{Success: 20, Refused: 10, ServerError: 3}, Forbidden: parity.Answers{Refused: 50}, Bytes: 8300}
+		want := AnswersReport{Allowed: responseaudit.Answers{Success: 20, Refused: 10, ServerError: 3}, Forbidden: responseaudit.Answers{Refused: 50}, Bytes: 8300}
 		if c.Answers == nil || *c.Answers != want {
 			t.Errorf("%+v, want %+v", c.Answers, want)
 		}
@@ -67,7 +67,7 @@ func TestAnswersOfAGuard(t *testing.T) {
 		fmt.Fprintf(&log, `{"ts":%d,"logger":"http.log.access","request":{"client_ip":"192.0.2.1","method":"GET","host":"a.test","uri":"/a","headers":{"User-Agent":["GPTBot/1.0"]}},"size":5,"status":%d,"robots_guard":{"verdict":"allowed","action":"%s"}}`+"\n", 1795275413+i, status, action)
 	}
 	r := replayed(t, log.String(), nil)
-	want := AnswersReport{Allowed: parity.Answers{Success: 20}, Bytes: 100}
+	want := AnswersReport{Allowed: responseaudit.Answers{Success: 20}, Bytes: 100}
 	if c := r.Crawlers[0]; len(r.Findings) > 0 || c.Requests != 40 || c.Answers == nil || *c.Answers != want {
 		t.Errorf("%+v, %+v", r.Findings, c.Answers)
 	}

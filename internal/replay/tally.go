@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -63,7 +63,7 @@ type crawlerCount struct {
 	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
 	fetchStatus                         int
 	last                                int64 // the last request; 0 if unknown
-	answers                             parity.Counts
+	answers                             responseaudit.Counts
 	limited, overLimit, slowed          uint64
 	delay                               time.Duration // the last delay
 	limit                               *rate.Limit   // the last limit; nil for none

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
 // TestExamples keeps the examples of each view in testdata in step with the
@@ -212,20 +212,20 @@ func TestExamples(t *testing.T) {
 		}},
 	})
 	perVisit := 13.5
-	golden(t, "parity.json", Parity{
+	golden(t, "parity.json", ResponseAudit{
 		Head: head,
-		Findings: []ParityFinding{{
-			What: parity.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", Search: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
+		Findings: []AuditFinding{{
+			What: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", Search: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
 			From: now.Truncate(time.Hour).Add(-time.Hour), Of: 150, Bad: 51, Percent: 34, Status: "refused",
 			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
-		Crawlers: []ParityCrawler{
+		Crawlers: []AuditCrawler{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
-				Allowed: parity.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: parity.Answers{Success: 6}},
+				Allowed: responseaudit.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: responseaudit.Answers{Success: 6}},
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,
-				Allowed: parity.Answers{Success: 24}, Forbidden: parity.Answers{Success: 82, TooMany: 1}, RobotsTxt: parity.Answers{Redirect: 1}},
+				Allowed: responseaudit.Answers{Success: 24}, Forbidden: responseaudit.Answers{Success: 82, TooMany: 1}, RobotsTxt: responseaudit.Answers{Redirect: 1}},
 		},
-		Referrals: []parity.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []parity.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
+		Referrals: []responseaudit.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []responseaudit.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
 		CrawlerDetail: detail,

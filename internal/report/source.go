@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -33,7 +33,7 @@ type Source struct {
 	// Found caches findings. nil disables the cache.
 	Found *lint.Cache
 	// Withheld are crawlers that get another response instead of the robots.txt.
-	Withheld []parity.Withheld
+	Withheld []responseaudit.Withheld
 	// Texts provides the state of robots_txt, or is nil.
 	Texts Texts
 }

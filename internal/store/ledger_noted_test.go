@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -14,7 +14,7 @@ import (
 func TestLedgerStoreWithoutRequests(t *testing.T) {
 	for what, happens := range map[string]func(*instance){
 		"an answer": func(i *instance) {
-			i.counted.RecordAnswer(&ledger.Answer{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: parity.KindAllowed, Status: parity.StatusSuccess})
+			i.counted.RecordAnswer(&ledger.Answer{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: responseaudit.KindAllowed, Status: responseaudit.StatusSuccess})
 		},
 		"a visit":                       func(i *instance) { i.counted.RecordVisit("a.test", 0, i.time) },
 		"a visit where nobody else was": func(i *instance) { i.counted.RecordVisit("b.test", 0, i.time) },

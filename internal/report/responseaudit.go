@@ -9,34 +9,34 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Parity compares the responses to crawlers with the robots.txt, and lists visits from
+// ResponseAudit compares the responses to crawlers with the robots.txt, and lists visits from
 // assistants. Windows consist of whole hours, or of whole days beyond two days.
-type Parity struct {
+type ResponseAudit struct {
 	Head
 	// Findings are the current findings, whatever the window: verified crawlers first, then by
 	// share.
-	Findings []ParityFinding `json:"findings"`
+	Findings []AuditFinding `json:"findings"`
 	// Crawlers are the crawlers with responses in the window, most responses first.
-	Crawlers []ParityCrawler `json:"crawlers"`
+	Crawlers []AuditCrawler `json:"crawlers"`
 	// Referrals are operators with visits from assistants or fetches by AI crawlers in the
 	// window, most visits first.
-	Referrals []parity.Referral `json:"referrals"`
+	Referrals []responseaudit.Referral `json:"referrals"`
 }
 
-// ParityFinding is a contradiction between a crawler's responses and the robots.txt of a
+// AuditFinding is a contradiction between a crawler's responses and the robots.txt of a
 // site.
-type ParityFinding struct {
-	What     parity.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
-	Site     string             `json:"site"`
-	Token    string             `json:"token"`
-	Class    string             `json:"class"`
-	Identity string             `json:"identity"` // verified or claimed
-	Search   bool               `json:"search"`   // search engine
+type AuditFinding struct {
+	What     responseaudit.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
+	Site     string                    `json:"site"`
+	Token    string                    `json:"token"`
+	Class    string                    `json:"class"`
+	Identity string                    `json:"identity"` // verified or claimed
+	Search   bool                      `json:"search"`   // search engine
 	// Since is the hour in which the contradiction began, and From the start of the counts.
 	Since   time.Time `json:"since"`
 	From    time.Time `json:"from"`
@@ -47,35 +47,35 @@ type ParityFinding struct {
 	Text    string    `json:"text"`   // the finding as a sentence
 }
 
-// ParityCrawler is the responses to a crawler.
-type ParityCrawler struct {
-	Token     string         `json:"token"`
-	Operator  string         `json:"operator,omitempty"`
-	Class     string         `json:"class"`
-	Identity  string         `json:"identity"`
-	Answers   uint64         `json:"answers"`
-	Bytes     uint64         `json:"bytes"` // of their bodies
-	Allowed   parity.Answers `json:"allowed"`
-	Forbidden parity.Answers `json:"forbidden"` // forbidden, but passed
-	Unruled   parity.Answers `json:"unruled"`   // no robots.txt
-	RobotsTxt parity.Answers `json:"robots_txt"`
+// AuditCrawler is the responses to a crawler.
+type AuditCrawler struct {
+	Token     string                `json:"token"`
+	Operator  string                `json:"operator,omitempty"`
+	Class     string                `json:"class"`
+	Identity  string                `json:"identity"`
+	Answers   uint64                `json:"answers"`
+	Bytes     uint64                `json:"bytes"` // of their bodies
+	Allowed   responseaudit.Answers `json:"allowed"`
+	Forbidden responseaudit.Answers `json:"forbidden"` // forbidden, but passed
+	Unruled   responseaudit.Answers `json:"unruled"`   // no robots.txt
+	RobotsTxt responseaudit.Answers `json:"robots_txt"`
 }
 
-// Parity returns the response audit.
-func (s *Source) Parity(f Filter) Parity {
+// ResponseAudit returns the response audit.
+func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	v := s.view(f)
-	p := Parity{Head: v.head(), Findings: s.ParityFindings(f), Crawlers: []ParityCrawler{}}
+	p := ResponseAudit{Head: v.head(), Findings: s.AuditFindings(f), Crawlers: []AuditCrawler{}}
 	if p.Findings == nil {
-		p.Findings = []ParityFinding{}
+		p.Findings = []AuditFinding{}
 	}
-	sums := make(map[ParityCrawler]*parity.Counts) // keyed by name only
+	sums := make(map[AuditCrawler]*responseaudit.Counts) // keyed by name only
 	for _, e := range v.entries {
-		key := ParityCrawler{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
+		key := AuditCrawler{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookup(e.row.Token); known != nil {
 			key.Operator = known.Operator
 		}
 		if sums[key] == nil {
-			sums[key] = new(parity.Counts)
+			sums[key] = new(responseaudit.Counts)
 		}
 		sums[key].Add(v.answered(e.row))
 	}
@@ -83,11 +83,11 @@ func (s *Source) Parity(f Filter) Parity {
 		if c.Answers, c.Bytes = sum.Total(), sum.Bytes; c.Answers == 0 {
 			continue
 		}
-		c.Allowed, c.Forbidden = sum.Answers(parity.KindAllowed), sum.Answers(parity.KindForbidden)
-		c.Unruled, c.RobotsTxt = sum.Answers(parity.KindNoRule), sum.Answers(parity.KindRobotsTxt)
+		c.Allowed, c.Forbidden = sum.Answers(responseaudit.KindAllowed), sum.Answers(responseaudit.KindForbidden)
+		c.Unruled, c.RobotsTxt = sum.Answers(responseaudit.KindNoRule), sum.Answers(responseaudit.KindRobotsTxt)
 		p.Crawlers = append(p.Crawlers, c)
 	}
-	slices.SortFunc(p.Crawlers, func(a, b ParityCrawler) int {
+	slices.SortFunc(p.Crawlers, func(a, b AuditCrawler) int {
 		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 	})
 	p.Referrals = v.referrals(p.Crawlers)
@@ -103,17 +103,17 @@ func (v *view) answerSteps() ledger.Resolution {
 }
 
 // answered returns a crawler's responses in the window.
-func (v *view) answered(row *ledger.Row) parity.Counts {
+func (v *view) answered(row *ledger.Row) responseaudit.Counts {
 	r := v.answerSteps()
 	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
 }
 
 // referrals returns the fetches of crawlers and the visits from assistants.
-func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
-	var visits [parity.NumAssistants]uint64
+func (v *view) referrals(crawlers []AuditCrawler) []responseaudit.Referral {
+	var visits [responseaudit.NumAssistants]uint64
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
-			if seen := site.Visits[parity.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
+			if seen := site.Visits[responseaudit.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
 				visits[i] += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
 			}
 		}
@@ -124,12 +124,12 @@ func (v *view) referrals(crawlers []ParityCrawler) []parity.Referral {
 			fetches[c.Operator] += c.Answers
 		}
 	}
-	return parity.Referrals(visits, fetches)
+	return responseaudit.Referrals(visits, fetches)
 }
 
 // ParityFindings returns the current contradictions. It omits spoofed clients and shared
 // names.
-func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
+func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 	withheld := make(map[[3]string]bool) // already covered; skip robots_fails
 	for i := range s.Withheld {
 		x := withheldFinding(&s.Withheld[i], s.Now)
@@ -146,42 +146,42 @@ func (s *Source) ParityFindings(f Filter) (found []ParityFinding) {
 			if other || strings.HasPrefix(row.Token, "_") || !class.IsCrawler() || row.Identity != verify.Verified && row.Identity != verify.Claimed {
 				continue
 			}
-			var steps []parity.HourCounts
+			var steps []responseaudit.HourCounts
 			for _, cell := range row.Answered(ledger.Hours) {
-				steps = append(steps, parity.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
+				steps = append(steps, responseaudit.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
-			for _, x := range parity.Find(steps, search, s.Now) {
-				if x.Kind == parity.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
+			for _, x := range responseaudit.Find(steps, search, s.Now) {
+				if x.Kind == responseaudit.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
 					continue
 				}
-				found = append(found, parityFinding(site.Name, row, search, x))
+				found = append(found, auditFinding(site.Name, row, search, x))
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b ParityFinding) int {
+	slices.SortStableFunc(found, func(a, b AuditFinding) int {
 		return cmp.Or(cmp.Compare(b.Identity, a.Identity), cmp.Compare(b.Percent, a.Percent))
 	})
 	return found
 }
 
-func withheldFinding(w *parity.Withheld, now time.Time) ParityFinding {
+func withheldFinding(w *responseaudit.Withheld, now time.Time) AuditFinding {
 	identity := verify.Claimed
 	if w.Verified {
 		identity = verify.Verified
 	}
-	status, _ := parity.StatusOf(w.Status) // no response is a server error
+	status, _ := responseaudit.StatusOf(w.Status) // no response is a server error
 	if w.Status == 0 {
-		status = parity.StatusServerError
+		status = responseaudit.StatusServerError
 	}
-	return ParityFinding{
-		What: parity.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), Search: w.Search,
+	return AuditFinding{
+		What: responseaudit.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), Search: w.Search,
 		Since: w.Since, From: w.Since, Of: w.Responses, Bad: w.Responses, Percent: 100, Status: status.String(), Text: w.Description(now),
 	}
 }
 
-func parityFinding(site string, row *ledger.Row, search bool, x parity.Finding) ParityFinding {
-	f := ParityFinding{
+func auditFinding(site string, row *ledger.Row, search bool, x responseaudit.Finding) AuditFinding {
+	f := AuditFinding{
 		What: x.Kind, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), Search: search,
 		Since: x.Since, From: x.CountedSince, Of: x.Total, Bad: x.Bad, Percent: x.Percent(), Status: x.MostFrequent.String(),
 	}

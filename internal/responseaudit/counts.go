@@ -1,4 +1,4 @@
-package parity
+package responseaudit
 
 import "net/http"
 

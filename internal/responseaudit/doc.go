@@ -1,6 +1,6 @@
-// Package parity audits the responses to crawlers: contradictions to the robots.txt, and
+// Package responseaudit audits the responses to crawlers: contradictions to the robots.txt, and
 // visits from the operators' assistants.
 //
 // A site that allows a page in robots.txt and responds with 403 contradicts itself. [Find]
 // reports frequent contradictions.
-package parity
+package responseaudit

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/parity"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -16,23 +16,23 @@ import (
 // everybody, since noon.
 func answering() *Source {
 	l := ledger.New(func() time.Time { return now })
-	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind parity.Kind, status parity.Status, ago time.Duration) {
+	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.Kind, status responseaudit.Status, ago time.Duration) {
 		for range n {
 			l.RecordAnswer(&ledger.Answer{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
 		}
 	}
 	noon := 2 * time.Hour
-	gets(50, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, 4*time.Hour)
-	gets(20, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusRefused, noon)
-	gets(30, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, noon)
-	gets(51, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusRefused, 0)
-	gets(99, "a.test", "bingbot", uaident.Search, verify.Verified, parity.KindAllowed, parity.StatusSuccess, 0)
-	gets(70, "a.test", "bingbot", uaident.Search, verify.Claimed, parity.KindAllowed, parity.StatusRefused, 0)
-	gets(70, "a.test", "_spoofed", uaident.Other, verify.Spoofed, parity.KindAllowed, parity.StatusRefused, 0)
-	gets(70, "a.test", "_other", uaident.GenericCrawler, verify.Unknown, parity.KindAllowed, parity.StatusRefused, 0)
-	gets(70, "a.test", "curl", uaident.Library, verify.Claimed, parity.KindAllowed, parity.StatusRefused, 0)
-	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, parity.KindForbidden, parity.StatusSuccess, time.Hour)
-	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, parity.KindNoRule, parity.StatusSuccess, 3*24*time.Hour)
+	gets(50, "a.test", "bingbot", uaident.Search, verify.Verified, responseaudit.KindAllowed, responseaudit.StatusSuccess, 4*time.Hour)
+	gets(20, "a.test", "bingbot", uaident.Search, verify.Verified, responseaudit.KindAllowed, responseaudit.StatusRefused, noon)
+	gets(30, "a.test", "bingbot", uaident.Search, verify.Verified, responseaudit.KindAllowed, responseaudit.StatusSuccess, noon)
+	gets(51, "a.test", "bingbot", uaident.Search, verify.Verified, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
+	gets(99, "a.test", "bingbot", uaident.Search, verify.Verified, responseaudit.KindAllowed, responseaudit.StatusSuccess, 0)
+	gets(70, "a.test", "bingbot", uaident.Search, verify.Claimed, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
+	gets(70, "a.test", "_spoofed", uaident.Other, verify.Spoofed, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
+	gets(70, "a.test", "_other", uaident.GenericCrawler, verify.Unknown, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
+	gets(70, "a.test", "curl", uaident.Library, verify.Claimed, responseaudit.KindAllowed, responseaudit.StatusRefused, 0)
+	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, responseaudit.KindForbidden, responseaudit.StatusSuccess, time.Hour)
+	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, responseaudit.KindNoRule, responseaudit.StatusSuccess, 3*24*time.Hour)
 	for range 8 {
 		l.RecordVisit("b.test", 0, now)
 	}
@@ -53,7 +53,7 @@ func TestPeopleOnDisallowed(t *testing.T) {
 			t.Errorf("at %q: %d, want %d", site, got, want)
 		}
 	}
-	if r := s.Parity(Filter{}); len(r.Referrals) > 0 {
+	if r := s.ResponseAudit(Filter{}); len(r.Referrals) > 0 {
 		t.Errorf("they came from nowhere: %+v", r.Referrals)
 	}
 }
@@ -62,7 +62,7 @@ func TestPeopleOnDisallowed(t *testing.T) {
 // about those who share a name.
 func TestParity(t *testing.T) {
 	s := answering()
-	day := s.Parity(Filter{})
+	day := s.ResponseAudit(Filter{})
 	var texts []string
 	for _, f := range day.Findings {
 		texts = append(texts, f.Text)
@@ -75,20 +75,20 @@ func TestParity(t *testing.T) {
 		t.Errorf("found\n%s", strings.Join(texts, "\n"))
 	}
 	if first := day.Crawlers[0]; first.Token != "bingbot" || first.Identity != "verified" || first.Operator != "Microsoft" || first.Answers != 250 || first.Bytes != 25_000 ||
-		first.Allowed != (parity.Answers{Success: 179, Refused: 71}) {
+		first.Allowed != (responseaudit.Answers{Success: 179, Refused: 71}) {
 		t.Errorf("%+v", first)
 	}
 	if r := day.Referrals; len(r) != 1 || r[0].Operator != "OpenAI" || r[0].Fetches != 60 || r[0].Visits != 8 || *r[0].FetchesPerVisit != 7.5 || fmt.Sprint(r[0].From) != "[{chatgpt.com 8}]" {
 		t.Errorf("%+v", r)
 	}
-	if week := s.Parity(Filter{Window: Week}); week.Referrals[0].Fetches != 80 {
+	if week := s.ResponseAudit(Filter{Window: Week}); week.Referrals[0].Fetches != 80 {
 		t.Errorf("of a week: %+v", week.Referrals)
 	}
-	other := s.Parity(Filter{Site: "b.test", Window: Week})
+	other := s.ResponseAudit(Filter{Site: "b.test", Window: Week})
 	if len(other.Findings) > 0 || len(other.Crawlers) != 1 || other.Referrals[0].Fetches != 20 || other.Referrals[0].Visits != 8 {
 		t.Errorf("%+v", other)
 	}
-	if none := s.Parity(Filter{Site: "c.test"}); none.Findings == nil || none.Crawlers == nil || none.Referrals == nil {
+	if none := s.ResponseAudit(Filter{Site: "c.test"}); none.Findings == nil || none.Crawlers == nil || none.Referrals == nil {
 		t.Errorf("a list is null: %+v", none)
 	}
 }
@@ -100,7 +100,7 @@ func TestAssistantsAreKnown(t *testing.T) {
 	for _, c := range uaident.Default().Crawlers() {
 		known[c.Operator] = true
 	}
-	for _, a := range parity.Assistants() {
+	for _, a := range responseaudit.Assistants() {
 		if !known[a.Operator] && a.Operator != "xAI" { // which names no crawler
 			t.Errorf("no crawler is of %s", a.Operator)
 		}

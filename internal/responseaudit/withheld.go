@@ -1,4 +1,4 @@
-package parity
+package responseaudit
 
 import (
 	"cmp"
@@ -109,33 +109,33 @@ func (w *Withheld) Description(now time.Time) string {
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
 }
 
-// Bounds of a Deliveries.
+// Bounds of a RobotsResponses.
 const (
-	maxDeliverySites = 4096
-	maxFetchers      = 64 // of a site
+	maxSites    = 4096
+	maxFetchers = 64 // of a site
 	// minNetworks is the number of networks whose unverified clients must agree.
 	minNetworks = 3
 	// maxLocation is the maximum stored length of a redirect in bytes.
 	maxLocation = 200
-	// deliveryLifetime is the time for which a response counts if the crawler does not return.
-	deliveryLifetime = 7 * 24 * time.Hour
+	// responseLifetime is the time for which a response counts if the crawler does not return.
+	responseLifetime = 7 * 24 * time.Hour
 )
 
-// Deliveries records which crawlers get another response instead of a robots.txt. It is
+// RobotsResponses records which crawlers get another response instead of a robots.txt. It is
 // bounded and safe for concurrent use. The zero value is empty.
-type Deliveries struct {
+type RobotsResponses struct {
 	mu    sync.Mutex
-	sites map[string]*siteDeliveries
+	sites map[string]*siteResponses
 }
 
-// siteDeliveries are the responses of one site.
-type siteDeliveries struct {
+// siteResponses are the responses of one site.
+type siteResponses struct {
 	guardSubstitute Substitute // the guard's own last fetch
-	withheld        []*delivery
+	withheld        []*crawlerResponses
 }
 
-// delivery is the responses to one crawler.
-type delivery struct {
+// crawlerResponses is the responses to one crawler.
+type crawlerResponses struct {
 	Withheld
 	last                      time.Time
 	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, enoughNetworks at most
@@ -144,7 +144,7 @@ type delivery struct {
 // isFinding reports whether the responses are a finding. Sufficient is a verified crawler,
 // the same response to the guard's own fetch or the self-test, or clients of several
 // networks.
-func (d *delivery) isFinding(own Substitute) bool {
+func (d *crawlerResponses) isFinding(own Substitute) bool {
 	return d.Verified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
 }
 
@@ -153,10 +153,10 @@ func (d *delivery) isFinding(own Substitute) bool {
 var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
 // isTested reports whether the last self-test got another response.
-func (d *delivery) isTested() bool { return slices.Contains(d.badNetworks, testNetwork) }
+func (d *crawlerResponses) isTested() bool { return slices.Contains(d.badNetworks, testNetwork) }
 
 // RecordGuardFetch records the response to the guard's own fetch.
-func (x *Deliveries) RecordGuardFetch(site string, r RobotsResponse) {
+func (x *RobotsResponses) RecordGuardFetch(site string, r RobotsResponse) {
 	instead, isFile := r.Substitute()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -166,7 +166,7 @@ func (x *Deliveries) RecordGuardFetch(site string, r RobotsResponse) {
 }
 
 // RecordResponse records the response to a crawler. Do not call RecordResponse for spoofed clients.
-func (x *Deliveries) RecordResponse(f Fetcher, r RobotsResponse, now time.Time) {
+func (x *RobotsResponses) RecordResponse(f Fetcher, r RobotsResponse, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if d := x.record(f, r, now); d != nil {
@@ -176,7 +176,7 @@ func (x *Deliveries) RecordResponse(f Fetcher, r RobotsResponse, now time.Time) 
 
 // RecordSelfTest records the response to a self-test with a crawler's name, on a site that serves
 // browsers a robots.txt. It does not count as a response to the crawler.
-func (x *Deliveries) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) {
+func (x *RobotsResponses) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) {
 	f.Network = testNetwork
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -185,17 +185,17 @@ func (x *Deliveries) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) 
 
 // record records a response. If the crawler got a substitute for robots.txt, record returns the
 // crawler's entry, else nil. x.mu must be held.
-func (x *Deliveries) record(f Fetcher, r RobotsResponse, now time.Time) *delivery {
+func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *crawlerResponses {
 	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)
 	if s == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.withheld, func(d *delivery) bool { return d.Token == f.Token })
+	i := slices.IndexFunc(s.withheld, func(d *crawlerResponses) bool { return d.Token == f.Token })
 	switch {
 	case instead != NoSubstitute:
 		if i < 0 {
-			i = s.add(&delivery{Withheld: Withheld{Fetcher: f, Since: now}})
+			i = s.add(&crawlerResponses{Withheld: Withheld{Fetcher: f, Since: now}})
 		}
 		d := s.withheld[i]
 		d.Substitute, d.Status, d.Location, d.last = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
@@ -213,7 +213,7 @@ func (x *Deliveries) record(f Fetcher, r RobotsResponse, now time.Time) *deliver
 
 // endsWith records that a client got the file. It reports whether the finding ends. An
 // unverified client cannot refute a verified crawler.
-func (d *delivery) endsWith(f Fetcher) bool {
+func (d *crawlerResponses) endsWith(f Fetcher) bool {
 	switch {
 	case f.Verified:
 		return true
@@ -233,15 +233,15 @@ func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	return append(list, n)
 }
 
-// site returns the deliveries of a site, or nil. If add is true, it creates them while there
+// site returns the responses of a site, or nil. If add is true, it creates them while there
 // is room. x.mu must be held.
-func (x *Deliveries) site(name string, add bool) *siteDeliveries {
+func (x *RobotsResponses) site(name string, add bool) *siteResponses {
 	s := x.sites[name]
-	if s == nil && add && len(x.sites) < maxDeliverySites {
+	if s == nil && add && len(x.sites) < maxSites {
 		if x.sites == nil {
-			x.sites = make(map[string]*siteDeliveries)
+			x.sites = make(map[string]*siteResponses)
 		}
-		s = new(siteDeliveries)
+		s = new(siteResponses)
 		x.sites[name] = s
 	}
 	return s
@@ -249,7 +249,7 @@ func (x *Deliveries) site(name string, add bool) *siteDeliveries {
 
 // add adds a crawler and returns its index. A full list loses the oldest unverified crawler
 // first.
-func (s *siteDeliveries) add(d *delivery) int {
+func (s *siteResponses) add(d *crawlerResponses) int {
 	if len(s.withheld) < maxFetchers {
 		s.withheld = append(s.withheld, d)
 		return len(s.withheld) - 1
@@ -265,11 +265,11 @@ func (s *siteDeliveries) add(d *delivery) int {
 }
 
 // Find returns the findings of a site, or of all sites for "". It removes expired responses.
-func (x *Deliveries) Find(site string, now time.Time) (found []Withheld) {
+func (x *RobotsResponses) Find(site string, now time.Time) (found []Withheld) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.sites {
-		s.withheld = slices.DeleteFunc(s.withheld, func(d *delivery) bool { return now.Sub(d.last) >= deliveryLifetime })
+		s.withheld = slices.DeleteFunc(s.withheld, func(d *crawlerResponses) bool { return now.Sub(d.last) >= responseLifetime })
 		if len(s.withheld) == 0 && s.guardSubstitute == NoSubstitute {
 			delete(x.sites, name)
 		}

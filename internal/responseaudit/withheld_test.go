@@ -1,4 +1,4 @@
-package parity
+package responseaudit
 
 import (
 	"fmt"
@@ -89,7 +89,7 @@ func TestWithheld(t *testing.T) {
 		{"verified after unverified", "u1 page, v page", "verified page"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var x Deliveries
+			var x RobotsResponses
 			now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 			for step := range strings.SplitSeq(tc.steps, ", ") {
 				who, got, ok := strings.Cut(step, " ")
@@ -122,7 +122,7 @@ func TestWithheld(t *testing.T) {
 			if got != tc.want {
 				t.Errorf("found %q, want %q", got, tc.want)
 			}
-			if late := x.Find("", now.Add(deliveryLifetime)); len(late) != 0 {
+			if late := x.Find("", now.Add(responseLifetime)); len(late) != 0 {
 				t.Errorf("%d findings last for ever", len(late))
 			}
 		})
@@ -132,7 +132,7 @@ func TestWithheld(t *testing.T) {
 // TestWithheldOnlyInTest has the self-test alone get something else: that is a finding about no
 // answer.
 func TestWithheldOnlyInTest(t *testing.T) {
-	var x Deliveries
+	var x RobotsResponses
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	x.RecordSelfTest(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, HTML: true}, now)
 	found := x.Find("", now)
@@ -148,7 +148,7 @@ func TestWithheldOnlyInTest(t *testing.T) {
 
 // TestWithheldPerCrawler keeps crawlers and sites apart.
 func TestWithheldPerCrawler(t *testing.T) {
-	var x Deliveries
+	var x RobotsResponses
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
 	x.RecordResponse(Fetcher{Site: "a.test", Token: "bingbot", Verified: true}, RobotsResponse{Status: 200}, now)
@@ -161,18 +161,18 @@ func TestWithheldPerCrawler(t *testing.T) {
 	}
 }
 
-// TestDeliveriesAreBounded has clients send all names, at all hosts. A verified crawler is not
+// TestRobotsResponsesAreBounded has clients send all names, at all hosts. A verified crawler is not
 // forgotten for them.
-func TestDeliveriesAreBounded(t *testing.T) {
-	var x Deliveries
+func TestRobotsResponsesAreBounded(t *testing.T) {
+	var x RobotsResponses
 	now := time.Now()
 	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
-	for i := range 3 * maxDeliverySites {
+	for i := range 3 * maxSites {
 		now = now.Add(time.Millisecond)
 		x.RecordResponse(Fetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
 		x.RecordResponse(Fetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
 	}
-	if len(x.sites) > maxDeliverySites || len(x.sites["a.test"].withheld) > maxFetchers {
+	if len(x.sites) > maxSites || len(x.sites["a.test"].withheld) > maxFetchers {
 		t.Errorf("%d sites, %d crawlers", len(x.sites), len(x.sites["a.test"].withheld))
 	}
 	if found := x.Find("a.test", now); len(found) != 1 || found[0].Token != "GPTBot" {
