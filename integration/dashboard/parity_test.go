@@ -16,7 +16,7 @@ type answering struct {
 	t *testing.T
 }
 
-func (d answering) Parity(f report.Filter) (p report.ResponseAudit) {
+func (d answering) ResponseAudit(f report.Filter) (p report.ResponseAudit) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "parity.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &p)

@@ -12,9 +12,9 @@ import (
 )
 
 // asCSV renders a view as CSV (RFC 4180) with a header row.
-func asCSV[T any](view func(Views, query) (*T, *report.Head, error), rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
+func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
-		value, _, err := view(v, q)
+		value, err := get(v, q)
 		if err != nil {
 			return nil, "", err
 		}

@@ -72,7 +72,7 @@ func (e *examples) Impact(f report.Filter) (i report.Impact) {
 	return i
 }
 
-func (e *examples) Parity(f report.Filter) (p report.ResponseAudit) {
+func (e *examples) ResponseAudit(f report.Filter) (p report.ResponseAudit) {
 	e.filter = f
 	e.read("parity.json", &p)
 	return p

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
@@ -48,80 +47,63 @@ var outputs = map[string]output{
 	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(shadow, shadowRows)},
 }
 
+// The views. See [Views].
+var (
+	summary    = filtered(Views.Summary)
+	impact     = filtered(Views.Impact)
+	audit      = filtered(Views.ResponseAudit)
+	shadow     = filtered(Views.Shadow)
+	crawlers   = listed(Views.Crawlers)
+	violations = listed(Views.Violations)
+	crawler    = ofCrawler(Views.Crawler)
+	evidence   = ofCrawler(Views.Evidence)
+)
+
+// view returns the data for a query, or an error that wraps errUnknown.
+type view[T any] func(Views, query) (*T, error)
+
 // errUnknown is the error for an unknown crawler or site.
 var errUnknown = errors.New("not known")
 
-func summary(v Views, q query) (*report.Summary, *report.Head, error) {
-	s := v.Summary(q.filter)
-	return &s, &s.Head, nil
+func filtered[T any](get func(Views, report.Filter) T) view[T] {
+	return func(v Views, q query) (*T, error) { return new(get(v, q.filter)), nil }
 }
 
-func crawlers(v Views, q query) (*report.Crawlers, *report.Head, error) {
-	c := v.Crawlers(q.filter, q.after, q.limit)
-	return &c, &c.Head, nil
+func listed[T any](get func(v Views, f report.Filter, after, limit int) T) view[T] {
+	return func(v Views, q query) (*T, error) { return new(get(v, q.filter, q.after, q.limit)), nil }
 }
 
-func crawler(v Views, q query) (*report.CrawlerDetail, *report.Head, error) {
-	c, ok := v.Crawler(q.filter, q.id)
-	if !ok {
-		return nil, nil, fmt.Errorf("a crawler with the id %.80q is %w in this window", q.id, errUnknown)
+func ofCrawler[T any](get func(v Views, f report.Filter, id string) (T, bool)) view[T] {
+	return func(v Views, q query) (*T, error) {
+		if c, ok := get(v, q.filter, q.id); ok {
+			return &c, nil
+		}
+		return nil, fmt.Errorf("a crawler with the id %.80q is %w in this window", q.id, errUnknown)
 	}
-	return &c, &c.Head, nil
 }
 
-func violations(v Views, q query) (*report.Violations, *report.Head, error) {
-	l := v.Violations(q.filter, q.after, q.limit)
-	return &l, &l.Head, nil
-}
-
-func robots(v Views, q query) (*report.Robots, *report.Head, error) {
-	r, ok := v.Robots(q.filter)
-	if !ok {
-		return nil, nil, fmt.Errorf("a robots.txt of the site %.80q is %w", q.filter.Site, errUnknown)
+func robots(v Views, q query) (*report.Robots, error) {
+	if r, ok := v.Robots(q.filter); ok {
+		return &r, nil
 	}
-	return &r, &r.Head, nil
+	return nil, fmt.Errorf("a robots.txt of the site %.80q is %w", q.filter.Site, errUnknown)
 }
 
-func managed(v Views, q query) (*report.Managed, *report.Head, error) {
+func managed(v Views, q query) (*report.Managed, error) {
 	m, _ := v.ManagedTexts(q.filter) // many sites have none
-	return &m, &m.Head, nil
-}
-
-func impact(v Views, q query) (*report.Impact, *report.Head, error) {
-	i := v.Impact(q.filter)
-	return &i, &i.Head, nil
-}
-
-func audit(v Views, q query) (*report.ResponseAudit, *report.Head, error) {
-	p := v.Parity(q.filter)
-	return &p, &p.Head, nil
-}
-
-func shadow(v Views, q query) (*report.Shadow, *report.Head, error) {
-	s := v.Shadow(q.filter)
-	return &s, &s.Head, nil
-}
-
-func evidence(v Views, q query) (*report.Evidence, *report.Head, error) {
-	e, ok := v.Evidence(q.filter, q.id)
-	if !ok {
-		return nil, nil, fmt.Errorf("a crawler with the id %.80q is %w in this window", q.id, errUnknown)
-	}
-	return &e, &e.Head, nil
+	return &m, nil
 }
 
 // asJSON renders a view as JSON. The entity tag does not depend on the time.
-func asJSON[T any](view func(Views, query) (*T, *report.Head, error)) func(Views, query) ([]byte, string, error) {
+func asJSON[T any](get view[T]) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
-		value, head, err := view(v, q)
+		value, err := get(v, q)
 		if err != nil {
 			return nil, "", err
 		}
-		generated := head.Generated
-		head.Generated = time.Time{}
-		etag := entityTag(encode(value))
-		head.Generated = generated
-		return encode(value), etag, nil
+		body := encode(value)
+		any(value).(interface{ ClearGenerated() }).ClearGenerated()
+		return body, entityTag(encode(value)), nil
 	}
 }
 
@@ -138,7 +120,7 @@ func encode(value any) []byte {
 }
 
 func evidenceText(v Views, q query) ([]byte, string, error) {
-	e, _, err := evidence(v, q)
+	e, err := evidence(v, q)
 	if err != nil {
 		return nil, "", err
 	}

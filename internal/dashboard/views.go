@@ -12,7 +12,7 @@ type Views interface {
 	Violations(f report.Filter, after, limit int) report.Violations
 	Robots(report.Filter) (report.Robots, bool)
 	Impact(report.Filter) report.Impact
-	Parity(report.Filter) report.ResponseAudit
+	ResponseAudit(report.Filter) report.ResponseAudit
 	Shadow(report.Filter) report.Shadow
 	ManagedTexts(report.Filter) (report.Managed, bool)
 	Evidence(f report.Filter, id string) (report.Evidence, bool)

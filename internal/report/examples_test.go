@@ -212,7 +212,7 @@ func TestExamples(t *testing.T) {
 		}},
 	})
 	perVisit := 13.5
-	golden(t, "parity.json", Parity{
+	golden(t, "parity.json", ResponseAudit{
 		Head: head,
 		Findings: []AuditFinding{{
 			What: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", Search: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),

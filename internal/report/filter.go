@@ -92,3 +92,6 @@ type Head struct {
 	Classes    []string `json:"classes"`
 	Identities []string `json:"identities"`
 }
+
+// ClearGenerated removes the time of the view, to compare views.
+func (h *Head) ClearGenerated() { h.Generated = time.Time{} }
