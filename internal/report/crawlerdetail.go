@@ -2,10 +2,13 @@ package report
 
 import (
 	"cmp"
+	"iter"
+	"net/netip"
 	"slices"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
 // Crawler returns the details of the crawler with the given id. ok is false if the window has
@@ -40,29 +43,75 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 // rules returns the rules that disallowed a crawler's requests, most frequent first.
 func (v *view) rules(entries []entry) []RuleCount {
 	list := []RuleCount{}
-	for _, e := range entries {
-		for _, item := range e.row.Rules.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			rule := RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
-				Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: estimate(item)}
-			same := func(r RuleCount) bool {
-				return r.Site == rule.Site && r.Rule == rule.Rule && r.Group == rule.Group && r.Verdict == rule.Verdict
-			}
-			if i := slices.IndexFunc(list, same); i >= 0 { // from another identity
-				if rule.Last.After(list[i].Last) {
-					list[i].Line, list[i].Version = rule.Line, rule.Version
+	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[ledger.RuleKey] { return w.Rules.Items }) {
+		list = append(list, RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
+			Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: estimate(item)})
+	}
+	key := func(r RuleCount) [4]string { return [...]string{r.Site, r.Rule, r.Group, r.Verdict} }
+	return addUp(list, key, func(to *RuleCount, from RuleCount) {
+		if from.Last.After(to.Last) {
+			to.Line, to.Version = from.Line, from.Version
+		}
+	})
+}
+
+// agents returns the User-Agents of a crawler, the most frequent first.
+func (v *view) agents(entries []entry) []UserAgent {
+	list := []UserAgent{}
+	for _, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Agents.Items }) {
+		list = append(list, UserAgent{item.Key, estimate(item)})
+	}
+	return addUp(list, func(a UserAgent) string { return a.UserAgent }, nil)
+}
+
+// networks returns the networks of a crawler's disallowed requests, most frequent first.
+func (v *view) networks(entries []entry) []NetworkCount {
+	list := []NetworkCount{}
+	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[netip.Prefix] { return w.Networks.Items }) {
+		list = append(list, NetworkCount{item.Key.String(), e.row.Identity.String(), estimate(item)})
+	}
+	return addUp(list, func(n NetworkCount) [2]string { return [...]string{n.Network, n.Identity} }, nil)
+}
+
+// itemsInWindow returns the items of a sketch of each entry that were seen in the window.
+func itemsInWindow[K comparable](v *view, entries []entry, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[entry, spacesaving.Item[K]] {
+	return func(yield func(entry, spacesaving.Item[K]) bool) {
+		for _, e := range entries {
+			for _, item := range items(e.row) {
+				if inWindow(v, item) && !yield(e, item) {
+					return
 				}
-				list[i].Estimate = list[i].Estimate.plus(rule.Estimate)
-			} else {
-				list = append(list, rule)
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b RuleCount) int { return byCount(a.Estimate, b.Estimate) })
+}
+
+// addUp returns one row for each key with the sum of the estimates, most frequent first. merge,
+// if not nil, merges the other fields, before the estimate.
+func addUp[T any, K comparable, P interface {
+	*T
+	sum() *Estimate
+}](rows []T, key func(T) K, merge func(to P, from T)) []T {
+	list, positions := []T{}, make(map[K]int)
+	for _, row := range rows {
+		i, ok := positions[key(row)]
+		if !ok {
+			positions[key(row)] = len(list)
+			list = append(list, row)
+			continue
+		}
+		to := P(&list[i])
+		if merge != nil {
+			merge(to, row)
+		}
+		*to.sum() = to.sum().plus(*P(&row).sum())
+	}
+	slices.SortStableFunc(list, func(a, b T) int { return byCount(*P(&a).sum(), *P(&b).sum()) })
 	return list
 }
+
+// sum returns e. Rows embed an Estimate.
+func (e *Estimate) sum() *Estimate { return e }
 
 // plus returns the sum of two estimates.
 func (e Estimate) plus(other Estimate) Estimate {
@@ -74,46 +123,6 @@ func (e Estimate) plus(other Estimate) Estimate {
 		e.Last = other.Last
 	}
 	return e
-}
-
-// agents returns the User-Agents of a crawler, the most frequent first.
-func (v *view) agents(entries []entry) []UserAgent {
-	list := []UserAgent{}
-	for _, e := range entries {
-		for _, item := range e.row.Agents.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			if i := slices.IndexFunc(list, func(a UserAgent) bool { return a.UserAgent == item.Key }); i >= 0 {
-				list[i].Estimate = list[i].Estimate.plus(estimate(item))
-			} else {
-				list = append(list, UserAgent{item.Key, estimate(item)})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b UserAgent) int { return byCount(a.Estimate, b.Estimate) })
-	return list
-}
-
-// networks returns the networks of a crawler's disallowed requests, most frequent first.
-func (v *view) networks(entries []entry) []NetworkCount {
-	list := []NetworkCount{}
-	for _, e := range entries {
-		for _, item := range e.row.Networks.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			n := NetworkCount{item.Key.String(), e.row.Identity.String(), estimate(item)}
-			same := func(known NetworkCount) bool { return known.Network == n.Network && known.Identity == n.Identity }
-			if i := slices.IndexFunc(list, same); i >= 0 {
-				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
-			} else {
-				list = append(list, n)
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b NetworkCount) int { return byCount(a.Estimate, b.Estimate) })
-	return list
 }
 
 // samples returns sample disallowed requests, oldest first.

@@ -35,26 +35,14 @@ const maxTopNames = 20
 
 // names returns the names under shared tokens, most frequent first, or nil.
 func (v *view) names(entries []entry) (list []NameCount) {
-	type key struct{ name, class string }
-	known := make(map[key]int) // clients can fill the sketch with invented names
-	for _, e := range entries {
-		for _, item := range e.row.Names.Items {
-			if !inWindow(v, item) {
-				continue
-			}
-			n := NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)}
-			k := key{n.Name, n.Class}
-			if i, ok := known[k]; ok { // from another site or identity
-				list[i].Estimate = list[i].Estimate.plus(n.Estimate)
-				list[i].Disallowed += n.Disallowed
-			} else {
-				known[k] = len(list)
-				list = append(list, n)
-			}
-		}
+	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Names.Items }) {
+		list = append(list, NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)})
 	}
-	slices.SortStableFunc(list, func(a, b NameCount) int { return byCount(a.Estimate, b.Estimate) })
-	return list
+	if len(list) == 0 {
+		return nil
+	}
+	key := func(n NameCount) [2]string { return [...]string{n.Name, n.Class} }
+	return addUp(list, key, func(to *NameCount, from NameCount) { to.Disallowed += from.Disallowed })
 }
 
 // atLeast returns a lower bound of the count of a name.
