@@ -169,7 +169,7 @@ func TestCases(t *testing.T) {
 		{name: "a license in explain", args: []string{"explain", "-r", at("licensed.txt"), "-t", "GPTBot", "/x"}, code: 0, stdout: []string{"License: https://a.example/license.xml, terms for the whole file; they do not block fetching"}},
 		{name: "a license in explain --brief", args: []string{"explain", "--brief", "-r", at("licensed.txt"), "-t", "GPTBot", "--json", "/x"}, code: 0, stdout: []string{`"licenses":["https://a.example/license.xml"]`}},
 		{name: "a broken preference", args: []string{"test", "-r", at("usage.txt"), "-"}, stdin: "* / allow\n* / train-ai=no\n",
-			code: 2, stderr: []string{"-:2: the value of train-ai is \"no\"; write y, n or unknown"}},
+			code: 2, stderr: []string{"-:2: \"train-ai=no\" is not allow, disallow or a preference"}},
 		{name: "a broken table", args: []string{"test", "-r", at("robots.txt"), at("broken.txt")}, code: 2, stderr: []string{"broken.txt:2: 2 fields instead of three"}},
 		{name: "no table", args: []string{"test", "-r", at("robots.txt")}, code: 2, stderr: []string{"no table of cases given"}},
 		{name: "no such table", args: []string{"test", "-r", at("robots.txt"), at("nothing")}, code: 2, stderr: []string{" not found; check the name"}},

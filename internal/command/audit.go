@@ -54,7 +54,7 @@ robots.txt disallows to crawlers that no group names (robots_disallowed *).
 crawler with requests that enforce would have blocked. --verify-report checks such a
 report against the robots.txt that is attached to it.
 
-Ctrl-C stops reading after the next input and prints the report so far.
+Ctrl-C stops reading and prints the report so far.
 
 Exit status: 1 if the report has violations, or the checked report of abuse is wrong.
 `,

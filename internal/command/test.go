@@ -111,6 +111,8 @@ func readCases(stdin io.Reader, name string) ([]explain.Case, error) {
 		return nil, err
 	case len(body) > maxCases:
 		return nil, fmt.Errorf("%s: it has more than %d MiB; is this a table of cases?", name, maxCases>>20)
+	case name != "-" && isBinary(body):
+		return nil, fmt.Errorf("%s is a binary file, not a table of cases", name)
 	}
 	return explain.ReadCases(name, body)
 }

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -72,33 +71,14 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 
 // checkSitemap checks the URL of a sitemap (sitemaps.org, "Informing search engine crawlers").
 func (c *checker) checkSitemap(r policy.Record) {
-	u, ok := sitemapOf(r)
-	if !ok {
+	u, err := url.Parse(r.Value)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		c.addValue(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
 		return
 	}
-	if elsewhere := otherHostMessage(u, c.options.Site); elsewhere != "" {
-		c.addValue(SitemapHost, r.Line, "%s", elsewhere)
+	if own, err := url.Parse(c.options.Site); err == nil && own.Host != "" && !strings.EqualFold(own.Hostname(), u.Hostname()) {
+		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(u.Hostname()), quoted(own.Hostname()))
 	}
-}
-
-// sitemapOf returns the URL of a sitemap. ok is false for other records and for relative URLs.
-func sitemapOf(r policy.Record) (u *url.URL, ok bool) {
-	if key := strings.ToLower(r.Key); key != "sitemap" && key != "site-map" {
-		return nil, false
-	}
-	u, err := url.Parse(r.Value)
-	return u, err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
-}
-
-// otherHostMessage returns a message if a sitemap is on another host than the site. It returns an
-// empty string otherwise, or if the site is unknown.
-func otherHostMessage(sitemap *url.URL, site string) string {
-	own, err := url.Parse(site)
-	if err != nil || own.Host == "" || strings.EqualFold(own.Hostname(), sitemap.Hostname()) {
-		return ""
-	}
-	return fmt.Sprintf("the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(sitemap.Hostname()), quoted(own.Hostname()))
 }
 
 // checkLicensePlace finds a License line inside a group. License applies to the whole file.

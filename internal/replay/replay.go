@@ -56,7 +56,7 @@ type Options struct {
 	maxLine int // 0 for the default
 }
 
-// Run replays logs. If ctx is done, Run stops after the next read and returns a partial report and an error. An
+// Run replays logs. If ctx is done, Run stops early and returns a partial report and an error. An
 // unreadable log also causes an error, but Run still reads the other logs. Without a report nothing
 // was read, and the error has the advice.
 func Run(ctx context.Context, o Options) (*Report, error) {
@@ -166,28 +166,48 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 			free <- k
 		}
 	})
-	next := 0
-	emit := func(k *chunk) {
-		ordered <- k
-		work[next%len(work)] <- k // a fixed turn makes estimated counts the same in each run
-		next++
-	}
-	var failed error
-	for _, in := range logs {
-		err := in.readErr
-		if in.format != nil { // neither empty nor unreadable
-			err = readChunks(ctx, in, free, emit)
+	read, result := make(chan *chunk), make(chan error, 1)
+	go func() { // ends with the logs, or after ctx is done and a blocked read returns
+		result <- readAll(ctx, logs, free, read)
+	}()
+	err := func() error {
+		for next := 0; ; next++ {
+			select {
+			case k := <-read:
+				ordered <- k
+				work[next%len(work)] <- k // a fixed turn makes estimated counts the same in each run
+			case err := <-result:
+				return err
+			case <-ctx.Done():
+				return nil
+			}
 		}
-		if ctx.Err() != nil {
-			failed = errors.New("interrupted: the report covers the lines read until then")
-			break
-		}
-		failed = errors.Join(failed, in.explain(err))
-	}
+	}()
 	for _, queue := range work {
 		close(queue)
 	}
 	close(ordered)
 	running.Wait()
+	if ctx.Err() != nil {
+		return errors.New("interrupted: the report covers the lines read until then")
+	}
+	return err
+}
+
+// readAll reads the logs one after the other until ctx is done.
+func readAll(ctx context.Context, logs []*input, free <-chan *chunk, read chan<- *chunk) (failed error) {
+	emit := func(k *chunk) {
+		select {
+		case read <- k:
+		case <-ctx.Done():
+		}
+	}
+	for _, in := range logs {
+		err := in.readErr
+		if in.format != nil && ctx.Err() == nil { // neither empty nor unreadable
+			err = readChunks(ctx, in, free, emit)
+		}
+		failed = errors.Join(failed, in.explain(err))
+	}
 	return failed
 }

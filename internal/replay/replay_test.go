@@ -143,17 +143,17 @@ func (b *blocking) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestInterrupted stops a replay when a read of the log returns.
+// TestInterrupted stops a replay while a read of the log blocks.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	log := combinedLog(1, 5000)
 	in := &blocking{text: bytes.NewReader(log), reached: make(chan struct{}), release: make(chan struct{})}
+	defer close(in.release)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
 		<-in.reached
 		cancel()
-		close(in.release)
 	}()
 	r, err := Run(ctx, Options{Logs: []string{"-"}, Stdin: in, Versions: oneVersion(sampleRobots), Workers: 2, maxLine: 4096})
 	if err == nil || !strings.Contains(err.Error(), "interrupted") || r == nil || r.Incomplete == "" || r.Malformed != 0 {
