@@ -20,7 +20,7 @@ type bestMatches struct {
 type match struct {
 	length int32
 	rule   int32 // index into Robots.rules
-	form   Form
+	form   Form  // the form of the target that the rule matches
 }
 
 // allowed is the verdict: a disallow rule must be longer than every matching allow rule.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,8 +13,11 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -180,4 +185,122 @@ func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
 		"allows_all":     !after.Current.Robots.Restricts(),
 		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
 	})
+}
+
+// eventChange is the prefix of events about changes of robots_txt. The state follows.
+const eventChange = "robots_change_"
+
+// changeEvents notifies another observer and then emits an event.
+type changeEvents struct {
+	publish.Observer
+	*Events
+}
+
+// TellChanges returns an observer that notifies o and then emits events.
+func (e *Events) TellChanges(o publish.Observer) publish.Observer { return changeEvents{o, e} }
+
+// Changed implements publish.Observer.
+func (c changeEvents) Changed(site string, change publish.Change) {
+	c.Observer.Changed(site, change)
+	name := eventChange + string(change.State)
+	if !c.wanted(name) {
+		return
+	}
+	by := change.Made
+	for _, later := range []*publish.By{change.Confirmed, change.Promoted, change.Ended} {
+		if later != nil && !later.At.Before(by.At) {
+			by = *later
+		}
+	}
+	c.Send(name, map[string]any{
+		"site":       site,
+		"state":      string(change.State),
+		"change":     change.ID,
+		"origin":     string(change.Origin),
+		"who":        by.Who,
+		"why":        by.Why,
+		"ticket":     by.Ticket,
+		"reasons":    strings.Join(change.Reasons, "; "),
+		"difference": strings.Join(change.Difference, "\n"),
+	})
+}
+
+// eventParity is the event about a crawler that does not get allowed pages, and about the end of that.
+const eventParity = "robots_parity"
+
+// parityTold has the alerts that were sent as events. It survives a reload and has at most as many
+// entries as there are alerts. The zero value is empty.
+type parityTold struct {
+	mu   sync.Mutex
+	told map[string]alert.State // by ID
+}
+
+// news reports whether an alert has begun or ended since its last event.
+func (t *parityTold) news(a *alert.Alert) bool {
+	state := a.State
+	if state == alert.Acknowledged {
+		state = alert.Open
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before, known := t.told[a.ID]
+	if before == state || !known && state == alert.Over {
+		return false
+	}
+	if t.told == nil {
+		t.told = make(map[string]alert.State)
+	}
+	t.told[a.ID] = state
+	return true
+}
+
+// keep drops all alerts that are not in a list.
+func (t *parityTold) keep(alerts []alert.Alert) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range t.told {
+		if !slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.ID == id }) {
+			delete(t.told, id)
+		}
+	}
+}
+
+// watchParity emits events about the response audit until ctx ends.
+func (g *Guard) watchParity(ctx context.Context) {
+	for {
+		alerts, updated := g.shared.Alerts.Latest()
+		g.tellParity(alerts)
+		select {
+		case <-updated:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// tellParity emits an event for each response-audit alert of this guard's sites that has begun or ended.
+func (g *Guard) tellParity(alerts []alert.Alert) {
+	if !g.Events.wanted(eventParity) {
+		return
+	}
+	for i := range alerts {
+		a := &alerts[i]
+		if !slices.Contains(responseaudit.FindingKinds(), responseaudit.FindingKind(a.Kind)) {
+			continue
+		}
+		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {
+			continue
+		}
+		g.Events.Send(eventParity, map[string]any{
+			"site":     a.Site,
+			"crawler":  a.Crawler,
+			"finding":  string(a.Kind),
+			"severity": string(a.Severity),
+			"over":     a.State == alert.Over,
+			"since":    a.Since.Format(time.RFC3339),
+			"title":    a.Title,
+			"detail":   a.Detail,
+		})
+	}
+	g.shared.parityTold.keep(alerts)
 }

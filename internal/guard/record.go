@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
-	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -130,39 +130,13 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	}
 }
 
-// Reports returns the data of reports at a time. It is empty without a ledger.
-func (s *State) Reports(now time.Time) *report.Source {
-	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
-	if s == nil || s.Ledger == nil {
-		return source
+// noteSearchBlocked raises an alert about a search engine that a rule for other crawlers blocked.
+func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
+	if g.shared.Alerts == nil {
+		return
 	}
-	source.Texts = &s.Texts
-	source.Ledger = s.Ledger.Snapshot()
-	if others := s.Memory.PeerLedger(); others != nil {
-		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())
-	}
-	seen := make(map[string]bool)
-	for _, site := range source.Ledger.Sites {
-		seen[site.Name] = true
-	}
-	source.Registry = s.presences.known()
-	source.Withheld = s.deliveries.Find("", now)
-	source.Found = s.findings
-	s.trials.report(source)
-	if history := s.history.Load(); history != nil {
-		source.History = *history
-	}
-	for label, live := range s.Live() {
-		if live.Mode != "" || seen[label] {
-			source.Live[label] = live
-		}
-	}
-	for label := range seen { // sites without a request since the start
-		if live := source.Live[label]; live.Mode == "" {
-			if live.Mode = s.presences.configuredMode(label); live.Mode != "" {
-				source.Live[label] = live
-			}
-		}
-	}
-	return source
+	g.shared.Alerts.RecordBlock(alert.Block{
+		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Identity},
+		Rule:          j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
+	})
 }

@@ -17,8 +17,8 @@ import (
 const TokenPrefix = "token:"
 
 // checkToken returns an error for a token that selects no client. word is the token as
-// configured. If meant is true, the registry may lack the token. identities is true if the
-// word may also be an identity.
+// configured. If explicit is true, the word has [TokenPrefix] and the registry may lack the token.
+// allowIdentities is true if the word may also be an identity.
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -47,7 +47,7 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 }
 
 // ParseToken returns the product token that a word of a configuration names. A token after
-// [MeantToken] may be unknown. If registry is nil, all tokens may be unknown.
+// [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown.
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
@@ -92,7 +92,8 @@ func errUserAgent(word string) error {
 	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token such as Googlebot, or a class", word)
 }
 
-// errNoToken tells that a word has characters that no product token has, and what to write.
+// errNoToken returns the error for a word with characters that a product token cannot have. The error
+// says what to write.
 func errNoToken(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {
@@ -110,12 +111,12 @@ func errNoToken(word, token string) error {
 	return fmt.Errorf("%q is not a class (%s) or a product token such as Googlebot", word, ClassWords())
 }
 
-// isControlToken reports whether a name is one that only a robots.txt has.
+// isControlToken reports whether only a robots.txt has the name of a crawler, and no request.
 func isControlToken(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
 
-// TokenHint tells somebody who asks for verdicts on a product token what is odd about
-// it: that no request carries it, or that it is unknown and near to another one. It is ""
-// for the token of a crawler, and for one that is near to none.
+// TokenHint returns a hint about a product token in a query for verdicts. The hint says that no
+// request has the token, or that the token is unknown and similar to a known one. It is "" for
+// the token of a crawler, and for an unknown token without a similar one.
 func TokenHint(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -141,9 +142,9 @@ func quoted(word string) string {
 	return word
 }
 
-// SuggestNames returns the names that a misspelt one is most likely meant to be, at most
-// a few of equal likelihood: classes, product tokens of the registry and, if
-// they are allowed, identities. It is nil if no name is near.
+// SuggestNames returns the names that are most similar to a misspelled word, at most a few.
+// Candidates are the classes, the product tokens of the registry and, if allowIdentities is true,
+// the identities. It returns nil if no name is similar.
 func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool) []string {
 	words := strings.Split(ClassWords(), ", ")
 	if allowIdentities {

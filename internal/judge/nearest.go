@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearestNames returns the names that are nearest to a word, among some words and
-// the product tokens of a registry.
+// nearestNames returns the names that are most similar to a word. Candidates are words and the
+// product tokens of a registry.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
 	folded := text.FoldSpelling(word)
 	if len(folded) < 2 || len(folded) > maxCompared {
@@ -39,11 +39,11 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 const (
 	maxSuggestions = 3
 	maxOfOperator  = 5
-	maxCompared    = 40 // letters; no known name that anybody misspells is longer
+	maxCompared    = 40 // letters; longer words are not compared
 )
 
-// maxEdits returns how far a name of so many letters may be from the one that is
-// meant: short names are near to too many others.
+// maxEdits returns the maximum edit distance between a word with this number of letters and a
+// suggested name. It is small for short words, which are similar to many names.
 func maxEdits(letters int) int {
 	switch {
 	case letters < 3:
@@ -56,16 +56,15 @@ func maxEdits(letters int) int {
 	return 3
 }
 
-// nameSearch are the names that are nearest to another.
+// nameSearch collects the names that are most similar to a word.
 type nameSearch struct {
 	folded         string
 	set            uint32 // of its letters
-	distance, rank int    // of those found
+	distance, rank int    // of the names in found
 	found          []string
 }
 
-// add looks at a name, by which another may be known. Among equally near ones
-// those of the least rank are taken.
+// add compares a name with the word. Of equally similar names, the names with the lowest rank stay.
 func (n *nameSearch) add(name *registryName) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
 	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.set, n.set) > limit {
@@ -80,11 +79,11 @@ func (n *nameSearch) add(name *registryName) {
 	}
 }
 
-// registryName is a name by its letters, with the one by which it is proposed.
+// registryName is a name of a crawler for comparison, with the token that a suggestion shows.
 type registryName struct {
 	letters, token string
 	set            uint32 // of the letters
-	rank           int    // of equally near ones the least is meant
+	rank           int    // of equally similar names, the lowest rank is suggested
 }
 
 func newRegistryName(name, token string, rank int) *registryName {
@@ -92,7 +91,7 @@ func newRegistryName(name, token string, rank int) *registryName {
 	return &registryName{letters, token, text.ByteSet(letters), rank}
 }
 
-// registryNames are the names in a registry, and its crawlers by the letters of their operator.
+// registryNames has the names in a registry, and the tokens of its crawlers by their operator.
 type registryNames struct {
 	names      []*registryName
 	byOperator map[string][]string
@@ -109,10 +108,10 @@ func namesOf(registry *uaident.Registry) *registryNames {
 
 var builtInNames = sync.OnceValue(func() *registryNames { return newRegistryNames(uaident.Default()) })
 
-// withPrefix returns the crawlers whose names begin with some letters, those that their operators
-// document first.
+// withPrefix returns the crawlers whose names begin with folded. Crawlers that their operators
+// document come first.
 func (all *registryNames) withPrefix(folded string) (found []string) {
-	const minLetters = 4 // letters; less begin the names of too many
+	const minLetters = 4 // fewer letters begin the names of too many crawlers
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {
 		for _, name := range all.names {
 			if name.rank == rank && len(found) < maxOfOperator && strings.HasPrefix(name.letters, folded) && !slices.Contains(found, name.token) {
@@ -139,7 +138,7 @@ func newRegistryNames(registry *uaident.Registry) *registryNames {
 	}
 	isEngine := func(c *uaident.Crawler) bool { return slices.Contains(searchEngineTokens, c.Token) }
 	for _, matches := range []func(*uaident.Crawler) bool{
-		isEngine, // which is what is meant by Google
+		isEngine, // for example, "Google" suggests Googlebot first
 		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Documented },
 		func(c *uaident.Crawler) bool { return !isEngine(c) && c.Provenance == uaident.Dataset },
 	} {

@@ -5,9 +5,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// UseOfClass returns the category of use that clients of a class fetch for, by what their
-// operators say; ok is false for classes of which that is not known. A search engine
-// may train as well; of that its class says nothing.
+// UseOfClass returns the category of use for which clients of a class fetch pages, as their operators
+// document. ok is false for a class without a documented use. A search engine may also train models, which
+// its class does not show.
 func UseOfClass(class uaident.Class) (use policy.Use, ok bool) {
 	switch class {
 	case uaident.AITraining:
@@ -20,8 +20,8 @@ func UseOfClass(class uaident.Class) (use policy.Use, ok bool) {
 	return 0, false
 }
 
-// OpposesUse reports whether the preferences stated about what is fetched are against
-// the use that clients of a class fetch it for. Fetching it is no violation.
+// OpposesUse reports whether the preferences for a page oppose the use for which clients of a class fetch
+// pages. The fetch itself is no violation.
 func OpposesUse(preferences policy.Preferences, class uaident.Class) bool {
 	use, ok := UseOfClass(class)
 	return ok && preferences[use] == policy.PreferenceNo

@@ -1,6 +1,10 @@
 package judge
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
@@ -93,4 +97,38 @@ func ModeOf(enforce bool) string {
 		return "enforce"
 	}
 	return "monitor"
+}
+
+// CheckEnforced returns an error for a name in enforce whose class is in exempt or only_log,
+// so that it would never be blocked. It returns nil if registry is nil, because the classes
+// are then unknown.
+func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
+	if registry == nil {
+		return nil
+	}
+	for _, word := range enforced {
+		c := LookupCrawler(registry, word)
+		if c == nil {
+			continue
+		}
+		for _, list := range []struct {
+			name, effect string
+			clients      *ClientSet
+		}{{"exempt", "it is never judged", &s.Exempt}, {"only_log", "it is never blocked", &s.OnlyLog}} {
+			if list.clients.claimed.classes.Has(c.Class) {
+				return fmt.Errorf("%s is in enforce, but %s contains its class %s, so %s; remove one of the two", word, list.name, c.Class, list.effect)
+			}
+		}
+	}
+	return nil
+}
+
+// GracePeriod returns the time for which a client may obey a replaced version. all is the
+// configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time that the
+// crawler's operator documents takes precedence. A shorter configured time always applies.
+func GracePeriod(client uaident.Identity, configured time.Duration) time.Duration {
+	if configured < policy.MaxAge {
+		return configured
+	}
+	return max(configured, client.RobotsLag().Max)
 }

@@ -22,7 +22,7 @@ func ClientIP(r *http.Request) string {
 	return clientIP
 }
 
-// MaybeInvented reports whether the client may have written its address itself. Most proxies
+// AddrMayBeForged reports whether the client may have written its address itself. Most proxies
 // append the client's address to the X-Forwarded-For that the client sent. Without
 // trusted_proxies_strict Caddy takes the first address in that field. If more addresses
 // follow, the first one may be invented. The address of a request that [IsEarly] may be
@@ -65,7 +65,7 @@ func IsEarly(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
 }
 
-// IsOfProxy reports whether the client address is the address of a trusted proxy that did not
+// HasProxyAddr reports whether the client address is the address of a trusted proxy that did not
 // send the client's address.
 func HasProxyAddr(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// File is a source that reads a local file. A missing file restricts nothing, like a site without a
+// FileSource is a source that reads a local file. A missing file restricts nothing, like a site without a
 // robots.txt.
 type FileSource struct {
 	Path string // in the form of the operating system

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
@@ -21,9 +20,9 @@ type Found struct {
 	Several bool
 }
 
-// Find returns the handler for which is returns true and that requests for an authority reach,
+// FindHandler returns the handler for which is returns true and that requests for an authority reach,
 // over https or http. Proxies, http_port and https_port may map ports, so several handlers may
-// fit. Find prefers, in this order:
+// fit. FindHandler prefers, in this order:
 //   - a server that listens on the port of the authority
 //   - a server with TLS for https, and without TLS for http
 //   - a site that names the host, then a wildcard, then a site for any host
@@ -61,9 +60,6 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 	return found
 }
 
-// isSecure reports whether clients connect to a server with TLS.
-func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
-
 // HostOf returns the host of a URL as clients send it, without the port. It returns "" for a path.
 func HostOf(url string) string {
 	host, _ := addr.SplitPort(AsSent(addr.Authority(url), true))
@@ -86,9 +82,6 @@ func HostFits(names []string, host string) int {
 	return 0
 }
 
-// listensAt reports whether a server listens at a port.
-func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
-
 // Listens reports whether one of the addresses of a server has the port of a URL. The default
 // port applies to http and https URLs only.
 func Listens(addresses []string, url string) bool {
@@ -98,14 +91,49 @@ func Listens(addresses []string, url string) bool {
 	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOf(port, secure))
 }
 
-// hasPort reports whether one of some addresses has a port.
-func hasPort(addresses []string, port int) bool {
-	for _, listen := range addresses {
-		address, err := caddy.ParseNetworkAddress(listen)
-		if err == nil && !address.IsUnixNetwork() && !address.IsFdNetwork() &&
-			int(address.StartPort) <= port && port <= int(address.EndPort) {
-			return true
+// FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If requests for an
+// http authority only get that redirect, FindRedirectedHandler returns the handler at its target, and target
+// is the authority there. Otherwise target is "".
+func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, target string) {
+	if !secure {
+		host, _ := addr.SplitPort(AsSent(authority, false))
+		first := FindHandler(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
+		// Without hosts, it is Caddy's last route for any host, which other sites precede.
+		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
+			target = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
+			if found = FindHandler(servers, target, true, is); found.Handler != nil && isSecure(found.Server) {
+				return found, target
+			}
 		}
 	}
-	return false
+	return FindHandler(servers, authority, secure, is), ""
+}
+
+// The Location of an automatic redirect has this prefix, perhaps a port, and this suffix.
+const (
+	redirectHost = "https://{http.request.host}"
+	redirectURI  = "{http.request.uri}"
+)
+
+// toHTTPS returns the Location of an automatic redirect, or "" for another handler. A redirect that an
+// owner writes may have conditions. It is a pointer, unlike Caddy's own.
+func toHTTPS(h caddyhttp.MiddlewareHandler) string {
+	response, ok := h.(caddyhttp.StaticResponse)
+	if location := response.Headers.Get("Location"); ok && strings.HasPrefix(location, redirectHost) && strings.HasSuffix(location, redirectURI) {
+		return location
+	}
+	return ""
+}
+
+// redirectedHosts returns the hosts of an automatic redirect, or nil for another route. The matchers of
+// an automatic redirect are values, those of an owner are pointers.
+func redirectedHosts(route caddyhttp.Route) (names []string) {
+	for _, set := range route.MatcherSets {
+		for _, matcher := range set {
+			if hosts, ok := matcher.(caddyhttp.MatchHost); ok {
+				names = append(names, hosts...)
+			}
+		}
+	}
+	return names
 }

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -265,7 +264,7 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in KeptSite.Site
+	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in SchemeSent
 		for element := range Elements(sent) {
 			if asked, _ := addr.SplitPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
 				key.ForwardedHost = NormalHost(sent, key.Secure)
@@ -286,33 +285,6 @@ func (h *Hosts) canonical(host string, secure bool) string {
 	return name
 }
 
-// defaultPort returns the default port of a scheme.
-func defaultPort(secure bool) int {
-	if secure {
-		return 443
-	}
-	return 80
-}
-
-// PortOf returns the number of a port with its colon, or 0.
-func PortOf(port string) int {
-	if port == "" {
-		return 0
-	}
-	number, _ := strconv.Atoi(port[1:])
-	return number
-}
-
-// portOf returns the number of a port with its colon. It returns the default port for "", and
-// 0 if the port is not a number.
-func portOf(port string, secure bool) int {
-	if port == "" {
-		return defaultPort(secure)
-	}
-	number, _ := strconv.Atoi(port[1:])
-	return number
-}
-
 // ListenerPort returns the port in the authority of the site of a request. It returns 0 if the
 // authority has none: for the default port, for a request without a listener, or if a trusted
 // proxy maps the port.
@@ -330,12 +302,6 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	return port
 }
 
-// isPort reports whether a port with its colon is this port in canonical form.
-func isPort(port string, number int) bool {
-	n, err := strconv.ParseUint(port[1:], 10, 16)
-	return err == nil && int(n) == number && port[1] != '0'
-}
-
 // matchesWildcard reports whether each label of host equals the label of the pattern or the
 // pattern has a * there.
 func matchesWildcard(pattern, host string) bool {
@@ -350,4 +316,17 @@ func matchesWildcard(pattern, host string) bool {
 		}
 		pattern, host = restP, restH
 	}
+}
+
+// KeyAt returns the key of the robots.txt for requests to an authority, as [AsSent] returns it,
+// at the server of h. It equals [Hosts.Key] of such a request.
+func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
+	host, port := addr.SplitPort(authority)
+	name := h.canonical(host, secure)
+	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configured(addr.Unbracket(name))}
+	number := portOf(port, secure)
+	if port != "" && number != defaultPort(secure) && isPort(port, number) && h.Server != nil && listensAt(h.Server, number) {
+		key.Host += port
+	}
+	return key
 }

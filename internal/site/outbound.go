@@ -7,9 +7,12 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"syscall"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -43,7 +46,7 @@ func newOutboundClient(allowPrivate bool) *outboundClient {
 			DialContext:            dialer.DialContext,
 			TLSHandshakeTimeout:    10 * time.Second,
 			DisableKeepAlives:      true,
-			DisableCompression:     true, // Decode decompresses, with limits
+			DisableCompression:     true, // DecodeBody decompresses, with limits
 			MaxResponseHeaderBytes: maxResponseHeader,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -111,4 +114,16 @@ func unwrapURLError(err error) error {
 		return wrapped.Err
 	}
 	return err
+}
+
+// refusePrivateAddress is a [net.Dialer] Control function that returns an error for nonpublic addresses.
+func refusePrivateAddress(_, address string, _ syscall.RawConn) error {
+	addrPort, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("refusing to connect to %s: %w", address, err)
+	}
+	if !addr.IsPublic(addrPort.Addr()) {
+		return fmt.Errorf("refusing to connect to %s, which is not a public address; if that is intended, write allow_private on", addrPort.Addr())
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Follow gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns the
+// FollowRedirects gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns the
 // redirect itself after the fifth redirect, for a loop, and for an unusable Location. The site then
 // has no robots.txt.
 //

@@ -119,7 +119,7 @@ func TestAuthority(t *testing.T) {
 
 func isA(u *url.URL) bool { return u.Host == "a" }
 
-// TestFollowTellsTheWay checks that Follow returns the redirects. Crawlers follow the same
+// TestFollowTellsTheWay checks that FollowRedirects returns the redirects. Crawlers follow the same
 // redirects.
 func TestFollowTellsTheWay(t *testing.T) {
 	redirects := map[string]string{"/robots.txt": "/x?y=%61", "/x": "//b/z#w", "/z": "http://a/last"}

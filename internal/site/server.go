@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Server fetches the robots.txt that the site serves to anonymous clients, with a virtual request
+// ServerSource fetches the robots.txt that the site serves to anonymous clients, with a virtual request
 // through the whole server. The next handler is not enough. Inside handle, route or handle_path, or
 // after a rewrite, the robots.txt may be in another route.
 type ServerSource struct {
@@ -41,7 +41,7 @@ type ServerSource struct {
 // that ignore their cancellation are included.
 const maxRunningRequests = 256
 
-// NewServer returns a Server. allowPrivate permits redirects to addresses inside the owner's
+// NewServerSource returns a ServerSource. allowPrivate permits redirects to addresses inside the owner's
 // network.
 func NewServerSource(allowPrivate bool) *ServerSource {
 	return &ServerSource{outbound: newOutboundClient(allowPrivate)}
@@ -254,4 +254,42 @@ func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Reques
 	}()
 	server.ServeHTTP(w, req)
 	return nil
+}
+
+// userAgentKey is the context key for another User-Agent of a virtual request.
+type userAgentKey struct{}
+
+// PrepareWithUserAgent does the same as [ServerSource.Prepare], with another User-Agent. Requests to other servers
+// still have the User-Agent of the guard.
+func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
+	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
+}
+
+// configuredHostsAt returns the configured hosts of the server that serves a redirect's target, or nil if the
+// target is not the robots.txt of a configured host. Examples are redirects from www.example.com to
+// example.com and from http to https. Caddy may be unable to connect to itself by that name. The
+// origin chooses the target, so configuredHostsAt accepts no other path. Another host may require client
+// certificates.
+func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *caddyhttp.Server) *Hosts {
+	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
+		return nil
+	}
+	secure := u.Scheme == "https"
+	host, port := addr.SplitPort(NormalHost(u.Host, secure))
+	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
+		// The same port, although the server may listen at another one behind a port mapping.
+		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
+			return hosts
+		}
+	}
+	return s.Sites.HostsAt(host+port, secure)
+}
+
+// requestForHost returns the template for a request to another configured host, with the User-Agent of r.
+func (s *ServerSource) requestForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
+	secure := u.Scheme == "https"
+	key := hosts.KeyAt(AsSent(u.Host, secure), secure)
+	other := RequestFor(hosts.Server, key, nil) // not nil, since the scheme is that of the server
+	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
+	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }

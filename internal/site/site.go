@@ -199,3 +199,20 @@ func isNormalHost(host string) bool {
 	}
 	return true
 }
+
+// AsSent returns the Host header that clients send for the authority of a URL. Unlike
+// [NormalHost] it keeps a trailing dot, because Caddy treats that as another host. It removes
+// the zone of an address (RFC 6874) and a colon without a port.
+func AsSent(authority string, secure bool) string {
+	authority = strings.TrimSuffix(authority, ":")
+	host, port := addr.SplitPort(authority)
+	if address, _, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(host, "[") {
+		authority = address + "]" + port
+	}
+	name := NormalHost(authority, secure)
+	if !strings.HasSuffix(host, ".") || len(authority) > MaxHost {
+		return name
+	}
+	name, port = addr.SplitPort(name)
+	return name + "." + port
+}

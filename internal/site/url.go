@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// URL is a source that fetches the robots.txt from one URL for all sites. A placeholder in the URL
+// URLSource is a source that fetches the robots.txt from one URL for all sites. A placeholder in the URL
 // selects the URL by host.
 type URLSource struct {
 	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
@@ -19,7 +19,7 @@ type URLSource struct {
 	allowPrivate bool
 }
 
-// NewURL returns the source for a URL. The first fetch checks the URL. host is the Host of the
+// NewURLSource returns the source for a URL. The first fetch checks the URL. host is the Host of the
 // request, or empty for the host of the URL. allowPrivate permits addresses in the owner's network
 // for the URL and its redirects.
 func NewURLSource(rawURL, host string, allowPrivate bool) *URLSource {
@@ -74,4 +74,31 @@ func (s *URLSource) newFetch(rawURL, host string) Fetch {
 			return s.outbound.get(ctx, target, conditions)
 		})
 	})
+}
+
+// HostPlaceholder stands for the host of the request in a location.
+const HostPlaceholder = "{host}"
+
+// KeyForHost returns the key of a location for one host. key is the key for all hosts.
+func KeyForHost(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
+
+// KeyMatchesTemplate reports whether key is the key of some host for a location with placeholders.
+func KeyMatchesTemplate(key, template string) bool {
+	prefix, _, ok := strings.Cut(template, HostPlaceholder)
+	if !ok || !strings.HasPrefix(key, prefix) {
+		return key == template
+	}
+	for end := len(prefix); end <= len(key); end++ {
+		if KeyForHost(template, key[len(prefix):end]) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// HostSelectsServer reports whether the host of the request decides which server gets the fetch.
+func HostSelectsServer(key string) bool {
+	_, rest, _ := strings.Cut(key, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	return strings.Contains(authority, HostPlaceholder)
 }

@@ -77,6 +77,3 @@ func (s *Sites) isOfAnother(server *caddyhttp.Server, key policy.Key) bool {
 	}
 	return false
 }
-
-// listensOf returns where a server listens, which is its name in keys where it has one.
-func listensOf(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -29,7 +29,7 @@ func ProxyOf(r *http.Request) *Proxy {
 	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
 }
 
-// For returns a request to a server for the robots.txt of a site, as a client would send it, so
+// RequestFor returns a request to a server for the robots.txt of a site, as a client would send it, so
 // that the file can be fetched without a client's request. It returns nil for an https site on
 // a server without TLS if no proxy is known, and for a host that is only known by its digest.
 func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
@@ -63,7 +63,7 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 	return r
 }
 
-// FindFor returns the handler of a site for which is returns true. If several servers have the
+// FindHandlerFor returns the handler of a site for which is returns true. If several servers have the
 // host, it searches the server that the key names.
 func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
 	if key.Server != "" {

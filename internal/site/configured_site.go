@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// KeptSite is a configured site. It exists as long as its configuration.
+// ConfiguredSite is a configured site. It exists as long as its configuration.
 type ConfiguredSite struct {
 	Site
 	guards atomic.Int32 // number of guards with state of the site

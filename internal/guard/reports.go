@@ -1,0 +1,188 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/addr"
+	"github.com/robotsguard/caddy-robots-guard/internal/alert"
+	"github.com/robotsguard/caddy-robots-guard/internal/copies"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
+)
+
+// Live returns the current state of each site that a guard has judged for, by label.
+func (s *State) Live() map[string]report.Live {
+	all, enforced := s.presences.all(), s.presences.enforced()
+	sites, takesEffect := make(map[string]report.Live, len(all)), s.TakesEffect()
+	for label, site := range all {
+		key, live := site.key, report.Live{Mode: site.mode, Enforces: enforced[label]}
+		if key != (policy.Key{}) {
+			live.Authority, live.Source = key.String(), key.SourceKind()
+			if e := s.Cache.Get(key); e != nil {
+				live.State = e.State()
+			}
+			live.HeldUntil, live.TakesEffect = s.changes.HoldEnd(key), takesEffect(key)
+		}
+		sites[label] = live
+	}
+	return sites
+}
+
+// Managed returns the running robots_txt handlers.
+func (s *State) Managed() report.Texts { return &s.Texts }
+
+// Changes returns the changes of robots_txt by site.
+func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
+
+// WaitingChanges returns the number of robots_txt changes that wait for confirmation.
+func (s *State) WaitingChanges() (n int) {
+	for _, changes := range s.Changes() {
+		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
+			n++
+		}
+	}
+	return n
+}
+
+// NextManagedChange returns the time of the next scheduled robots.txt, or the zero time.
+func (s *State) NextManagedChange() time.Time { return s.Texts.Next(time.Now()) }
+
+// AlertManager returns the alerts, or nil if no guard runs.
+func (s *State) AlertManager() *alert.Manager {
+	if s == nil {
+		return nil
+	}
+	return s.Alerts
+}
+
+// StorageFailure returns the time and the cause of the first storage failure that still lasts. The
+// time is zero if there is no failure or no storage.
+func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
+
+// AuditFindings returns the number of open alerts about verified crawlers that do not get allowed
+// pages, by site and finding.
+func (s *State) AuditFindings() map[metrics.AuditFinding]int {
+	found := make(map[metrics.AuditFinding]int)
+	if s.Alerts == nil {
+		return found
+	}
+	for _, a := range s.Alerts.List().Alerts {
+		if what := responseaudit.FindingKind(a.Kind); slices.Contains(responseaudit.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
+			found[metrics.AuditFinding{Host: a.Site, What: what}]++
+		}
+	}
+	return found
+}
+
+// SearchBlocks returns the time of the last block of each search engine that was recently blocked.
+func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
+	if s.Alerts == nil {
+		return nil
+	}
+	return s.Alerts.SearchBlocks()
+}
+
+// HasStorage reports whether data survive a restart.
+func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
+
+// Interface guard
+var _ alert.StateSource = (*State)(nil)
+
+// ReadSince returns the crawlers that have fetched the robots.txt of some hosts since a time, from this or
+// other instances. Spoofed clients are left out.
+func (s *State) ReadSince(has func(host string) bool, since time.Time) []string {
+	found := make(map[string]bool)
+	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
+		if l == nil {
+			continue
+		}
+		for _, site := range l.Snapshot().Sites {
+			if !has(site.Name) {
+				continue
+			}
+			for _, row := range site.Rows {
+				if row.RobotsFetch != nil && row.RobotsFetch.At >= since.UnixMilli() && row.Identity != verify.Spoofed && !strings.HasPrefix(row.Token, "_") {
+					found[row.Token] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// TakesEffect returns a function that returns when the grace of a site's previous robots.txt ends for
+// all crawlers, or the zero time if no grace runs. Use one function for many sites.
+func (s *State) TakesEffect() func(policy.Key) time.Time {
+	pending := s.Copies.Pending(time.Now())
+	return func(key policy.Key) (at time.Time) {
+		isOf := hostsOf(key)
+		for host, t := range pending {
+			if isOf(host) && t.After(at) {
+				at = t
+			}
+		}
+		return at
+	}
+}
+
+// EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. Crawlers that
+// still obey a previous version can be blocked from now on.
+func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.Now()) }
+
+// hostsOf returns a predicate for the hosts whose files belong to a site. An authority without a port
+// matches any port.
+func hostsOf(key policy.Key) func(copies.Host) bool {
+	name, port := addr.SplitPort(key.Host)
+	number := site.PortOf(port)
+	return func(h copies.Host) bool {
+		if key.Source != "" {
+			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost
+		}
+		return h.Source == "" && h.Secure == key.Secure && h.Name == name && h.ForwardedHost == key.ForwardedHost && (number == 0 || h.Port == number)
+	}
+}
+
+// Reports returns the data of reports at a time. It is empty without a ledger.
+func (s *State) Reports(now time.Time) *report.Source {
+	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
+	if s == nil || s.Ledger == nil {
+		return source
+	}
+	source.Texts = &s.Texts
+	source.Ledger = s.Ledger.Snapshot()
+	if others := s.Memory.PeerLedger(); others != nil {
+		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())
+	}
+	seen := make(map[string]bool)
+	for _, site := range source.Ledger.Sites {
+		seen[site.Name] = true
+	}
+	source.Registry = s.presences.known()
+	source.Withheld = s.deliveries.Find("", now)
+	source.Found = s.findings
+	s.trials.report(source)
+	if history := s.history.Load(); history != nil {
+		source.History = *history
+	}
+	for label, live := range s.Live() {
+		if live.Mode != "" || seen[label] {
+			source.Live[label] = live
+		}
+	}
+	for label := range seen { // sites without a request since the start
+		if live := source.Live[label]; live.Mode == "" {
+			if live.Mode = s.presences.configuredMode(label); live.Mode != "" {
+				source.Live[label] = live
+			}
+		}
+	}
+	return source
+}
