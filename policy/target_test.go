@@ -129,11 +129,11 @@ func TestKeepSlashes(t *testing.T) {
 		{"/a/b", false, false},
 	} {
 		target.Set(test.target, false)
-		if v := s.JudgeTarget(&target); v.Allowed != test.merged {
+		if v := s.JudgeTarget(&target); v.Allowed != test.merged || s.Allows(test.target, false) != test.merged {
 			t.Errorf("%q with slashes merged: allowed %t", test.target, v.Allowed)
 		}
 		target.Set(test.target, true)
-		if v := s.JudgeTarget(&target); v.Allowed != test.kept {
+		if v := s.JudgeTarget(&target); v.Allowed != test.kept || s.Allows(test.target, true) != test.kept {
 			t.Errorf("%q with slashes kept: allowed %t", test.target, v.Allowed)
 		}
 	}
