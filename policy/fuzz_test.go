@@ -152,6 +152,9 @@ func compareWithNaive(t *testing.T, r *Robots, token, target string) {
 			t.Fatalf("%q for %q, lenient %t, by\n%s\n got allowed %t by %v (line %d), ambiguous %t\nwant allowed %t by %v (line %d), ambiguous %t", target, token, lenient, r.Text(),
 				got.Allowed, got.Rule, got.Rule.Line, got.Ambiguous, want.Allowed, want.Rule, want.Rule.Line, want.Ambiguous)
 		}
+		if s.Allows(target, false) != want.Allowed {
+			t.Fatalf("Allows differs from Judge: %q for %q by\n%s", target, token, r.Text())
+		}
 		isGroups := slices.ContainsFunc(naiveGroups(r.Text(), true, false), func(g Group) bool { return g.has(got) }) ||
 			slices.ContainsFunc(naiveGroups(r.Text(), lenient, true), func(g Group) bool { return g.has(got) })
 		if !isGroups && (got.Rule.Line != 0 || got.Group != (Agent{})) {

@@ -156,16 +156,36 @@ func (s *SelectedGroup) Judge(target string) Verdict {
 	if isCanonicalTarget(target) {
 		return s.judge([]variant{{text: target}})
 	}
-	t := targetFromPool(target)
+	t := targetFromPool(target, false)
 	v := s.JudgeTarget(t)
 	t.returnToPool()
 	return v
 }
 
+// Allows returns [Verdict.Allowed] of [SelectedGroup.Judge]. It is faster, because it looks for no evidence.
+// With keepSlashes, runs of slashes are significant, see [Target.Set].
+func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
+	if s == nil {
+		return true
+	}
+	if isCanonicalTarget(target) {
+		return s.allows([]variant{{text: target}})
+	}
+	t := targetFromPool(target, keepSlashes)
+	allowed := s.allows(s.variantsOf(t))
+	t.returnToPool()
+	return allowed
+}
+
+// allows is judge without the evidence.
+func (s *SelectedGroup) allows(variants []variant) bool {
+	return isRobotsTxt(variants) || s.strict.allows(variants) || s.lenient != s.strict && s.lenient.allows(variants)
+}
+
 // targetFromPool returns a prepared target from the pool. The caller must put the target back.
-func targetFromPool(target string) *Target {
+func targetFromPool(target string, keepSlashes bool) *Target {
 	t := targetPool.Get().(*Target)
-	t.Set(target, false)
+	t.Set(target, keepSlashes)
 	return t
 }
 
@@ -182,10 +202,15 @@ func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
+	return s.judge(s.variantsOf(t))
+}
+
+// variantsOf returns the forms of a target that the rules can distinguish.
+func (s *SelectedGroup) variantsOf(t *Target) []variant {
 	if t.hasUnwritten && (s.strict.hasEscapes() || s.lenient.hasEscapes()) {
-		return s.judge(t.allVariants())
+		return t.allVariants()
 	}
-	return s.judge(t.writtenVariants())
+	return t.writtenVariants()
 }
 
 // hasEscapes reports whether a rule may match only a query with escaped / or ?.
@@ -238,6 +263,18 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 		return Verdict{Allowed: true, Group: s.agent(s.agents[0])}
 	}
 	return v
+}
+
+// allows is judge without the evidence.
+func (s *interpretation) allows(variants []variant) bool {
+	if s.mergedGroup == nil {
+		return true
+	}
+	work := newSearch()
+	var best bestMatches
+	allowed, _ := s.decide(variants, 0, &work, &best)
+	work.release()
+	return allowed || work.isExhausted()
 }
 
 // ambiguousForms are forms that not every server treats as the same path. If a wildcard

@@ -129,11 +129,11 @@ func TestKeepSlashes(t *testing.T) {
 		{"/a/b", false, false},
 	} {
 		target.Set(test.target, false)
-		if v := s.JudgeTarget(&target); v.Allowed != test.merged {
+		if v := s.JudgeTarget(&target); v.Allowed != test.merged || s.Allows(test.target, false) != test.merged {
 			t.Errorf("%q with slashes merged: allowed %t", test.target, v.Allowed)
 		}
 		target.Set(test.target, true)
-		if v := s.JudgeTarget(&target); v.Allowed != test.notMerged {
+		if v := s.JudgeTarget(&target); v.Allowed != test.notMerged || s.Allows(test.target, true) != test.notMerged {
 			t.Errorf("%q with keepSlashes: allowed %t", test.target, v.Allowed)
 		}
 	}

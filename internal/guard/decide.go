@@ -31,9 +31,12 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	}
 	kept := g.namedSite(asked)
 	j := g.judgeAt(asked, kept)
-	offer := pathOffer{guard: g, kept: kept, person: j == nil && site.HasUserAgent(asked)}
-	w.Header().Set(pathField, offer.verdict(asked, Everybody).String())
+	path := g.pathVerdict(asked, kept, Everybody)
+	w.Header().Set(pathField, path.String())
 	if j == nil {
+		if path == PathDisallowed {
+			g.countOnDisallowed(asked)
+		}
 		clearPlaceholders(r)
 		return letPass(w)
 	}

@@ -67,6 +67,7 @@ type Guard struct {
 	Config
 	shared   *State
 	eachHost bool                        // each host has a source of its own
+	offer    pathOffer                   // for hosts that namedSite does not know
 	trial    trial                       // of the configured file
 	Metrics  *metrics.Metrics            // of the State
 	sites    map[string]*policy.Key      // judged sites by label; guarded by presences.mu
@@ -78,6 +79,7 @@ type Guard struct {
 // New returns a guard that ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
+	g.offer.guard = g
 	context.AfterFunc(ctx, g.leave)
 	if g.ForwardAuth != nil {
 		g.Sites.Add(g.ForwardAuth)
@@ -116,7 +118,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	switch {
 	case g.AsksPath != nil && *g.AsksPath:
-		g.offerPath(r, kept, j == nil && site.HasUserAgent(r))
+		g.offerPath(r, kept)
 	case j == nil:
 		clearPlaceholders(r)
 	}

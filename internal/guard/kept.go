@@ -17,6 +17,7 @@ type keptSite struct {
 	present    atomic.Bool                     // presences has the guard at this site
 	host       *metrics.Host                   // for counting
 	among      *site.ConfiguredSite            // shared with other guards
+	offer      pathOffer
 }
 
 // namedSite returns the site of a request whose host is spelled as configured, or nil for other hosts.
@@ -40,6 +41,7 @@ func (g *Guard) namedSite(r *http.Request) *keptSite {
 // keep returns the cached data of a site.
 func (g *Guard) keep(s *site.ConfiguredSite) *keptSite {
 	kept := &keptSite{Site: &s.Site, host: g.Metrics.Host(s.Label), among: s}
+	kept.offer = pathOffer{g, kept}
 	if sourced := g.sourced(s.Site); sourced != s.Site {
 		kept.Site = &sourced
 	}

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -35,54 +34,57 @@ const Everybody = "*"
 const PathPlaceholder = placeholderPrefix + "path"
 
 // PathOf returns the verdict about the URL of a request after a guard with Config.AsksPath, else
-// PathUnknown.
+// PathUnknown. It counts a browser's request for a URL that is disallowed to Everybody once, by site only.
 func PathOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathOffer)
 	if !ok {
 		return PathUnknown
 	}
-	return offer.verdict(r, token)
-}
-
-// pathOffer computes path verdicts for later matchers and placeholders of a request.
-type pathOffer struct {
-	guard   *Guard
-	request *http.Request // at the guard, for placeholders
-	kept    *keptSite     // of the request, nil if namedSite does not know the host
-	person  bool          // a browser sends the request
-	counted atomic.Bool
-}
-
-// offerVar is the request variable with the pathOffer.
-const offerVar = "robots_guard.path"
-
-// offerPath makes the path verdict available to later handlers, and makes the other placeholders empty
-// unless the request has a judgement. kept is the result of namedSite. person means that a browser sends
-// the request.
-func (g *Guard) offerPath(r *http.Request, kept *keptSite, person bool) {
-	offer := &pathOffer{guard: g, request: r, kept: kept, person: person}
-	caddyhttp.SetVar(r.Context(), offerVar, offer)
-	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
-		repl.Map(offer.placeholder)
-	}
-}
-
-// placeholder implements caddy.ReplacerFunc. The placeholders of a judgement come before it.
-func (o *pathOffer) placeholder(key string) (any, bool) {
-	if key == PathPlaceholder {
-		return o.verdict(o.request, Everybody).String(), true
-	}
-	return emptyPlaceholder(key)
-}
-
-// verdict returns the verdict. It counts a browser's request for a URL that is disallowed to Everybody
-// once, by site only.
-func (o *pathOffer) verdict(r *http.Request, token string) PathVerdict {
-	v := o.guard.pathVerdict(r, o.kept, token)
-	if v == PathDisallowed && o.person && token == Everybody && o.guard.shared.Ledger != nil && o.counted.CompareAndSwap(false, true) {
-		o.guard.shared.Ledger.RecordOnDisallowed(o.guard.siteOf(r).Label, time.Now())
+	v := offer.guard.pathVerdict(r, offer.kept, token)
+	if v == PathDisallowed && token == Everybody && caddyhttp.GetVar(r.Context(), countedVar) == nil {
+		caddyhttp.SetVar(r.Context(), countedVar, true)
+		if earlier, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); earlier == nil {
+			offer.guard.countOnDisallowed(r)
+		}
 	}
 	return v
+}
+
+// pathOffer computes path verdicts for later matchers and placeholders of requests.
+type pathOffer struct {
+	guard *Guard
+	kept  *keptSite // nil if namedSite does not know the host
+}
+
+// Request variables: the pathOffer, and whether the request was counted.
+const (
+	offerVar   = "robots_guard.path"
+	countedVar = "robots_guard.path_counted"
+)
+
+// offerPath makes the path verdict available to later handlers, and makes the other placeholders empty
+// unless the request has a judgement. kept is the result of namedSite.
+func (g *Guard) offerPath(r *http.Request, kept *keptSite) {
+	offer := &g.offer
+	if kept != nil {
+		offer = &kept.offer
+	}
+	caddyhttp.SetVar(r.Context(), offerVar, offer)
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		repl.Map(func(key string) (any, bool) {
+			if key == PathPlaceholder {
+				return PathOf(r, Everybody).String(), true
+			}
+			return emptyPlaceholder(key) // those of a judgement come before
+		})
+	}
+}
+
+// countOnDisallowed counts a browser's request for a URL that is disallowed to Everybody.
+func (g *Guard) countOnDisallowed(r *http.Request) {
+	if site.HasUserAgent(r) && g.shared.Ledger != nil {
+		g.shared.Ledger.RecordOnDisallowed(g.siteOf(r).Label, time.Now())
+	}
 }
 
 // PathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for the
@@ -103,8 +105,7 @@ func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathV
 		return PathUnknown
 	}
 	original := site.OriginalRequest(r)
-	var target policy.Target
-	if judge.DisallowsPath(robots, token, site.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes, &target) && !site.IsIncluded(r) {
+	if judge.DisallowsPath(robots, token, site.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes) && !site.IsIncluded(r) {
 		return PathDisallowed
 	}
 	return PathAllowed

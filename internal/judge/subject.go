@@ -19,12 +19,8 @@ type GroupQuery struct {
 // GroupQuery returns the subject for the client of r. wildcard is true if the * group applies to
 // the client. The names of the client are appended to names.
 func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
-	if r.Token == "*" {
-		return GroupQuery{Wildcard: true}
-	}
 	if r.Token != "" {
-		known := uaident.Default().Lookup(r.Token)
-		return GroupQuery{Names: append(names, r.Token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
+		return tokenQuery(names, r.Token)
 	}
 	isSpoofed, clientNames := r.Identity == verify.Spoofed, r.Names
 	if clientNames == nil {
@@ -39,6 +35,15 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 		Spoofed:          isSpoofed,
 		FirstProductOnly: isFirstProductOnly(r.Client),
 	}
+}
+
+// tokenQuery returns the subject for a product token, "*" for a client that no group names.
+func tokenQuery(names []string, token string) GroupQuery {
+	if token == "*" {
+		return GroupQuery{Wildcard: true}
+	}
+	known := uaident.Default().Lookup(token)
+	return GroupQuery{Names: append(names, token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
 // Group returns the group of the client, nil if there is none, and whether the group names the

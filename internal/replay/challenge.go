@@ -15,7 +15,7 @@ func (w *worker) countPath(who *identity, blocked bool) {
 	r, c := &w.record, &w.tally.challenge
 	decoded := w.pathOf(r.Target)
 	current := &w.versions[w.version]
-	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes, &w.scratch.Target)
+	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes)
 	person := who.browser && len(r.UserAgent) > 0
 	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
 		c.Pages++

@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -10,24 +11,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// OriginalRequest returns the request as the client sent it, before any rewrite. The compiler
-// can inline it, and then it does not allocate.
-func OriginalRequest(r *http.Request) *http.Request {
-	if original, ok := original(r); ok {
-		return &original
-	}
-	return r
+// Original is the part of a request that rewrites change, as the client sent it.
+type Original struct {
+	Method, RequestURI string
+	URL                *url.URL
 }
 
-func original(r *http.Request) (http.Request, bool) {
-	original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request)
-	return original, ok
+// OriginalRequest returns a request as the client sent it, before any rewrite.
+func OriginalRequest(r *http.Request) Original {
+	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) { // copies the large value once only
+	case http.Request:
+		return Original{original.Method, original.RequestURI, original.URL}
+	}
+	return Original{r.Method, r.RequestURI, r.URL}
 }
 
 // TargetOf returns the request target as sent. The target of CONNECT begins with an authority.
 // A target with a scheme and no slash, such as x:public/, has no path here, but a proxy passes
 // it on.
-func TargetOf(original *http.Request) string {
+func TargetOf(original Original) string {
 	switch {
 	case original.RequestURI != "" && original.Method != http.MethodConnect:
 		return original.RequestURI
@@ -85,9 +87,9 @@ func UserAgentOf(r *http.Request) (userAgent string) {
 }
 
 // IsRobotsTxt reports whether a request is for robots.txt.
-func IsRobotsTxt(original *http.Request) bool { return original.URL.Path == "/robots.txt" }
+func IsRobotsTxt(original Original) bool { return original.URL.Path == "/robots.txt" }
 
 // IsACMEChallenge reports whether a request is for a token of certificate validation.
-func IsACMEChallenge(original *http.Request) bool {
+func IsACMEChallenge(original Original) bool {
 	return judge.IsACMEChallenge(original.Method, TargetOf(original))
 }

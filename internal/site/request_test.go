@@ -35,7 +35,7 @@ func TestTargetOf(t *testing.T) {
 		{"a scheme and no slash that never was on a wire", &http.Request{Method: "GET", URL: parsed("x:public/y?a")}, "x:public/y?a", false},
 		{"GET *", &http.Request{Method: "GET", RequestURI: "*", URL: parsed("*")}, "*", false},
 	} {
-		if target, noPath := TargetOf(tc.r), HasNoPath(tc.r); target != tc.target || noPath != tc.noPath {
+		if target, noPath := TargetOf(OriginalRequest(tc.r)), HasNoPath(tc.r); target != tc.target || noPath != tc.noPath {
 			t.Errorf("%s: target %q, without path %t; want %q, %t", tc.name, target, noPath, tc.target, tc.noPath)
 		}
 	}
