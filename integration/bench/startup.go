@@ -40,10 +40,11 @@ func startTable(e effort) (string, error) {
 		}
 		var cpu, clock, memory [2][]float64 // of stock Caddy and of the guard
 		var ratios []float64
-		for range (e.rounds + 1) / 2 {
+		for round := range (e.rounds + 1) / 2 {
 			var pair [2]startup
-			for at, extra := range []string{"", guard("enforce")} {
-				if pair[at], err = l.startup(sites, extra); err != nil {
+			for turn := range pair {
+				at := (turn + round) % len(pair) // each goes first in turn
+				if pair[at], err = l.startup(sites, []string{"", guard("enforce")}[at]); err != nil {
 					return "", err
 				}
 				cpu[at], clock[at], memory[at] = append(cpu[at], pair[at].cpu), append(clock[at], pair[at].clock), append(memory[at], pair[at].memory)
