@@ -86,9 +86,8 @@ func plainTarget(random *rand.Rand) string {
 type agreement struct {
 	kind      string
 	questions int
-	positive  int    // number of our answers that disallow
-	same      []int  // number of equal answers, by peer
-	example   string // a question to which a peer gave a different answer
+	positive  int   // number of our answers that disallow
+	same      []int // number of equal answers, by peer
 }
 
 // verdictAgreement asks every parser n questions of each kind. If temoto cannot parse a
@@ -103,8 +102,8 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 		a := agreement{kind: kind.name, questions: n, same: make([]int, len(peers))}
 		for range n {
 			q := kind.make(random)
-			j, err := judgesOf(q.robots)
-			ours := j.asRead(q.token, q.target)
+			j, err := parseAll(q.robots)
+			ours := j.byGuard(q.token, q.target)
 			if !ours {
 				a.positive++
 			}
@@ -118,9 +117,6 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 				}
 				if answer == ours {
 					a.same[i]++
-				} else if a.example == "" {
-					a.example = fmt.Sprintf("we %s %s to fetch `%s` by `%s`, %s does not",
-						allows(ours), q.token, q.target, strings.Join(strings.FieldsFunc(q.robots, func(r rune) bool { return r == '\n' }), "; "), peers[i])
 				}
 			}
 		}
@@ -129,19 +125,12 @@ func verdictAgreement(n int, g *google) (peers []string, kinds []agreement) {
 	return peers, kinds
 }
 
-// asRead is byOurs with the interpretation that the guard uses for the crawler.
-func (j *judges) asRead(token, target string) bool {
+// byGuard is byOurs with the interpretation that the guard uses for the crawler.
+func (j *parsedFile) byGuard(token, target string) bool {
 	if known := uaident.Default().Lookup(token); known != nil && known.ParsesLeniently() {
 		return j.ours.SelectLenient(true, token).Judge(target).Allowed
 	}
 	return j.byOurs(token, target)
-}
-
-func allows(allowed bool) string {
-	if allowed {
-		return "allow"
-	}
-	return "forbid"
 }
 
 // agreementTable renders how often each peer gives our answer.
@@ -165,17 +154,6 @@ func agreementTable(peers []string, kinds []agreement) string {
 		fmt.Fprintf(&b, " | %s", percent(same, questions))
 	}
 	b.WriteString(" |\n")
-	return b.String()
-}
-
-// differenceExamples lists one difference for each kind that has any.
-func differenceExamples(kinds []agreement) string {
-	var b strings.Builder
-	for _, a := range kinds {
-		if a.example != "" {
-			fmt.Fprintf(&b, "- %s: %s.\n", a.kind, a.example)
-		}
-	}
 	return b.String()
 }
 

@@ -15,7 +15,7 @@ func TestTheGuardAllocatesNothingForABrowser(t *testing.T) {
 	}
 	defer c.stop()
 	requests := chainRequests(agentsOf(100, 100, browserKinds...))
-	w := newNowhere()
+	w := newDiscarder()
 	allocations := func(s *caddyhttp.Server) float64 {
 		least := 1e9 // The minimum, because the garbage collector empties pools and other goroutines allocate.
 		for range 100 {

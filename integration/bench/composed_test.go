@@ -56,7 +56,7 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := judgesOf(string(composed))
+		j, err := parseAll(string(composed))
 		if err != nil {
 			t.Fatalf("temoto cannot parse\n%s\n%v", composed, err)
 		}

@@ -9,10 +9,10 @@ import (
 // estimate is a median with its 95 % confidence interval.
 type estimate struct {
 	low, middle, high float64
-	few               bool // too few groups for an interval: low and high are the range of the figures
 }
 
-// fewestGroups is the minimum number of groups for a bootstrap.
+// fewestGroups is the minimum number of groups for a bootstrap. With fewer groups, the
+// interval is the range of the figures.
 const fewestGroups = 3
 
 // estimateOf returns the median of all figures with an interval from a cluster
@@ -26,7 +26,7 @@ func estimateOf(groups [][]float64) estimate {
 	all := spreadOf(slices.Concat(groups...))
 	if len(groups) < fewestGroups {
 		figures := slices.Concat(groups...)
-		return estimate{slices.Min(figures), all.middle, slices.Max(figures), true}
+		return estimate{slices.Min(figures), all.middle, slices.Max(figures)}
 	}
 	const draws = 2000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -43,10 +43,13 @@ func estimateOf(groups [][]float64) estimate {
 		medians[i] = spreadOf(drawn).middle
 	}
 	slices.Sort(medians)
-	return estimate{medians[draws/40], all.middle, medians[draws-1-draws/40], false}
+	return estimate{medians[draws/40], all.middle, medians[draws-1-draws/40]}
 }
 
 // String renders a ratio with its interval.
 func (e estimate) String() string {
+	if e == (estimate{}) {
+		return "unknown"
+	}
 	return fmt.Sprintf("**%.3f** (%.3f to %.3f)", e.middle, e.low, e.high)
 }

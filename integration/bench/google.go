@@ -79,8 +79,8 @@ func (g *google) stop() {
 	_ = os.RemoveAll(g.directory)
 }
 
-// say sends a command with its texts and returns the words of the answer.
-func (g *google) say(command string, texts ...string) []string {
+// command sends a command with its texts and returns the words of the answer.
+func (g *google) command(command string, texts ...string) []string {
 	if g.failed != nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (g *google) say(command string, texts ...string) []string {
 // repeat makes the driver repeat a command for d. It returns the CPU time per operation
 // in nanoseconds, 0 after an error.
 func (g *google) repeat(command string, d time.Duration) float64 {
-	words := g.say(fmt.Sprintf("%s %d", command, d.Nanoseconds()))
+	words := g.command(fmt.Sprintf("%s %d", command, d.Nanoseconds()))
 	if len(words) == 0 {
 		return 0
 	}
@@ -112,10 +112,10 @@ func (g *google) repeat(command string, d time.Duration) float64 {
 
 // allowed reports whether a crawler may fetch a target.
 func (g *google) allowed(text, token, target string) bool {
-	g.say("file", text)
-	g.say("agent", token)
-	g.say("urls 1", site+target)
-	words := g.say("ask")
+	g.command("file", text)
+	g.command("agent", token)
+	g.command("urls 1", site+target)
+	words := g.command("ask")
 	return len(words) == 1 && words[0] == "1"
 }
 
@@ -124,7 +124,7 @@ const googleName = "Google's C++"
 // scanCell returns the cell that parses a file with a handler that only counts.
 func (g *google) scanCell(text string) cell {
 	return cell{who: googleName + ", scan only", timed: func(d time.Duration) float64 {
-		g.say("file", text)
+		g.command("file", text)
 		return g.repeat("scan", d)
 	}}
 }
@@ -136,9 +136,9 @@ func (g *google) verdictCell(text string, targets []string) cell {
 		urls[i] = site + target
 	}
 	return cell{who: googleName, timed: func(d time.Duration) float64 {
-		g.say("file", text)
-		g.say("agent", "Googlebot")
-		g.say(fmt.Sprintf("urls %d", len(urls)), urls...)
+		g.command("file", text)
+		g.command("agent", "Googlebot")
+		g.command(fmt.Sprintf("urls %d", len(urls)), urls...)
 		return g.repeat("verdict", d)
 	}}
 }

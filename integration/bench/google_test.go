@@ -41,7 +41,7 @@ func TestTheDriverIsAskedAndTimed(t *testing.T) {
 			t.Errorf("%s: %v ns", name, ns)
 		}
 	}
-	if words := g.say("scan 1000"); len(words) != 2 || words[1] == "0" {
+	if words := g.command("scan 1000"); len(words) != 2 || words[1] == "0" {
 		t.Errorf("scan returns %q", words)
 	}
 	_ = g.process.Process.Kill()

@@ -46,10 +46,10 @@ func identifiers() []identifier {
 	}
 }
 
-// identifyContest compares the identifiers on lists of User-Agents. As a lower bound,
-// one more contestant computes the FNV-1a hash of the User-Agent in a single pass.
-func identifyContest() contest {
-	c := contest{name: "Identify"}
+// identifyComparison compares the identifiers on lists of User-Agents. As a lower bound,
+// the last column computes the FNV-1a hash of the User-Agent in a single pass.
+func identifyComparison() comparison {
+	c := comparison{name: "Identify"}
 	for _, list := range []struct {
 		name   string
 		agents []string
@@ -62,7 +62,7 @@ func identifyContest() contest {
 		for _, ua := range list.agents {
 			bytes += len(ua)
 		}
-		row := contestRow{name: list.name, bytes: bytes / len(list.agents)}
+		row := comparisonRow{name: list.name, bytes: bytes / len(list.agents)}
 		for _, peer := range identifiers() {
 			row.cells = append(row.cells, cell{who: peer.who, run: over(list.agents, func(ua string) { answer = peer.isRobot(ua) })})
 		}

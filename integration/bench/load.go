@@ -22,11 +22,19 @@ func newRequest(host, target, agent string, status int) request {
 	return request{fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\nAccept: */*\r\n\r\n", target, host, agent), status}
 }
 
-// loadResult is the result of a load.
-type loadResult struct {
-	requests  int
-	perSecond float64
-	p99       time.Duration // 99th percentile of the latency
+// load is the result of a load.
+type load struct {
+	requests     int
+	elapsed, cpu time.Duration // cpu is the processor time of the server, 0 if unknown
+}
+
+func (l load) perSecond() float64  { return float64(l.requests) / l.elapsed.Seconds() }
+func (l load) perRequest() float64 { return float64(l.cpu) / float64(l.requests) } // nanoseconds
+
+func (l *load) add(other load) {
+	l.requests += other.requests
+	l.elapsed += other.elapsed
+	l.cpu += other.cpu
 }
 
 // connections is the number of concurrent clients.
@@ -35,6 +43,7 @@ const connections = 16
 // clients are open connections to a server.
 type clients struct {
 	requests []request
+	cpu      func() time.Duration // returns the processor time of the server so far
 	each     [connections]client
 }
 
@@ -42,8 +51,8 @@ type clients struct {
 type client struct {
 	conn   io.ReadWriteCloser
 	next   int
-	asked  time.Time // zero while no response is outstanding
-	answer []byte    // the part of the response received so far
+	waits  bool   // a response is outstanding
+	answer []byte // the part of the response received so far
 }
 
 // largest is the maximum size of a response in bytes.
@@ -51,8 +60,8 @@ const largest = 16 << 10
 
 // dial connects the clients. Each client sends all requests in turn and starts with a
 // different one.
-func dial(address string, requests []request) (*clients, error) {
-	all := &clients{requests: requests}
+func dial(address string, cpu func() time.Duration, requests []request) (*clients, error) {
+	all := &clients{requests: requests, cpu: cpu}
 	for i := range all.each {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
@@ -77,8 +86,9 @@ func (all *clients) close() {
 	}
 }
 
-// patience is the time after which drive gives up on a server that does not respond.
-const patience = 30 * time.Second
+// driveTimeout is the time after which drive gives up on a server that does not
+// respond.
+const driveTimeout = 30 * time.Second
 
 // drive makes each client send requests as fast as responses arrive, and at least one.
 // It returns an error for an unexpected status, because then the server did different
@@ -87,54 +97,50 @@ const patience = 30 * time.Second
 // drive polls the connections and never sleeps. Waking a sleeping client would cost the
 // server some microseconds each time, and the slower client would distort the
 // measurement.
-func (all *clients) drive(d time.Duration) (loadResult, error) {
+func (all *clients) drive(d time.Duration) (load, error) {
 	runtime.LockOSThread() // goroutines of an origin in this process get other threads
 	defer runtime.UnlockOSThread()
-	var times []time.Duration
-	start := time.Now()
-	deadline := start.Add(d)
+	cpu, start := all.cpu(), time.Now()
 	for i := range all.each {
-		if err := all.each[i].ask(all.requests, start); err != nil {
-			return loadResult{}, err
+		if err := all.each[i].send(all.requests); err != nil {
+			return load{}, err
 		}
 	}
-	for under, last := connections, start; under > 0; {
-		before := len(times)
+	requests := 0
+	for waiting, last := connections, start; waiting > 0; {
+		before := requests
 		for i := range all.each {
 			c := &all.each[i]
-			if c.asked.IsZero() {
+			if !c.waits {
 				continue
 			}
 			ended, err := c.read(all.requests)
 			if err != nil {
-				return loadResult{}, err
+				return load{}, err
 			}
 			if !ended {
 				continue
 			}
-			last = time.Now()
-			times = append(times, last.Sub(c.asked))
-			if !last.Before(deadline) {
-				c.asked, under = time.Time{}, under-1
-			} else if err := c.ask(all.requests, last); err != nil {
-				return loadResult{}, err
+			requests++
+			if last = time.Now(); last.Sub(start) >= d {
+				waiting--
+			} else if err := c.send(all.requests); err != nil {
+				return load{}, err
 			}
 		}
-		if len(times) == before {
-			if time.Since(last) > patience {
-				return loadResult{}, fmt.Errorf("no answer in %v", patience)
+		if requests == before {
+			if time.Since(last) > driveTimeout {
+				return load{}, fmt.Errorf("no response in %v", driveTimeout)
 			}
 			yield()
 		}
 	}
-	elapsed := time.Since(start)
-	slices.Sort(times)
-	return loadResult{len(times), float64(len(times)) / elapsed.Seconds(), times[len(times)*99/100]}, nil
+	return load{requests, time.Since(start), all.cpu() - cpu}, nil
 }
 
-// ask sends the next request.
-func (c *client) ask(requests []request, now time.Time) error {
-	c.asked = now
+// send sends the next request.
+func (c *client) send(requests []request) error {
+	c.waits = true
 	_, err := c.conn.Write(requests[c.next].bytes)
 	return err
 }
@@ -158,7 +164,7 @@ func (c *client) read(requests []request) (ended bool, err error) {
 	case size != len(c.answer):
 		return false, fmt.Errorf("%d bytes, want %d, for\n%s", len(c.answer), size, r.bytes)
 	}
-	c.answer = c.answer[:0]
+	c.answer, c.waits = c.answer[:0], false
 	if c.next++; c.next == len(requests) {
 		c.next = 0
 	}
@@ -173,7 +179,7 @@ func answerIn(data []byte) (status, size int, err error) {
 	header, _, ok := bytes.Cut(data, []byte("\r\n\r\n"))
 	if !ok {
 		if len(data) == largest {
-			err = errors.New("the answer is too large")
+			err = errors.New("the response is too large")
 		}
 		return 0, 0, err
 	}
@@ -185,7 +191,7 @@ func answerIn(data []byte) (status, size int, err error) {
 	}
 	_, rest, ok := bytes.Cut(header, []byte("\r\nContent-Length: "))
 	if !ok {
-		return 0, 0, errors.New("the answer has no length")
+		return 0, 0, errors.New("the response has no length")
 	}
 	digits, _, _ := bytes.Cut(rest, []byte("\r\n"))
 	length, err := strconv.Atoi(string(digits))
@@ -193,7 +199,7 @@ func answerIn(data []byte) (status, size int, err error) {
 		return 0, 0, err
 	}
 	if size = len(header) + 4 + length; size > largest {
-		return 0, 0, errors.New("the answer is too large")
+		return 0, 0, errors.New("the response is too large")
 	}
 	if len(data) < size {
 		return status, 0, nil
@@ -211,16 +217,20 @@ func once(address string, requests []request) error {
 	_ = conn.SetDeadline(time.Now().Add(3 * time.Minute))
 	c := client{conn: conn, answer: make([]byte, 0, largest)}
 	for range requests {
-		if err := c.ask(requests, time.Now()); err != nil {
+		if err := c.request(requests); err != nil {
 			return err
-		}
-		for ended := false; !ended; {
-			if ended, err = c.read(requests); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// request sends the next request and waits for the response. The connection must block.
+func (c *client) request(requests []request) error {
+	err := c.send(requests)
+	for c.waits && err == nil {
+		_, err = c.read(requests)
+	}
+	return err
 }
 
 // onceByAll sends each request once over as many connections as there are clients.

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,10 +20,10 @@ func TestDriveChecksEveryAnswer(t *testing.T) {
 		_, _ = w.Write([]byte("body"))
 	}))
 	defer origin.Close()
-	address := strings.TrimPrefix(origin.URL, "http://")
+	address := origin.Listener.Addr().String()
 	good, bad := newRequest("a.example", "/x", "good", 200), newRequest("a.example", "/x", "bad", 403)
-	drive := func(requests ...request) (loadResult, error) {
-		all, err := dial(address, requests)
+	drive := func(requests ...request) (load, error) {
+		all, err := dial(address, func() time.Duration { return 0 }, requests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func TestDriveChecksEveryAnswer(t *testing.T) {
 		return all.drive(100 * time.Millisecond)
 	}
 	result, err := drive(good, bad)
-	if err != nil || result.perSecond <= 0 || result.p99 <= 0 || int64(result.requests) != asked.Load() {
+	if err != nil || result.perSecond() <= 0 || int64(result.requests) != asked.Load() {
 		t.Errorf("%+v after %d requests: %v", result, asked.Load(), err)
 	}
 	bad.status = 200
@@ -70,23 +71,33 @@ func TestAnswerIn(t *testing.T) {
 	}
 }
 
-// TestRequests runs every server under a short load, which checks the statuses.
+// TestRequests runs every pair of servers under a short load, which checks the
+// statuses.
 func TestRequests(t *testing.T) {
-	duels, err := fightAll(effort{starts: 1, turns: 1, turn: 10 * time.Millisecond, sites: fewerSites})
+	e := effort{starts: 1, turns: 1, turn: 10 * time.Millisecond}
+	results, err := measurePairs(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	measured := 0
-	for _, d := range duels {
-		if d.perSecond > 0 {
-			measured++
-		}
-		if d.perSecond == 0 && d.sites <= fewerSites && (d.server != "nginx" || nginxBinary() != "") {
-			t.Errorf("%s, %s: not measured", d.subject, d.traffic)
+	if table := requestsTable(results, e); len(results) != len(pairs) || strings.Contains(table, "not measured") {
+		t.Errorf("a pair is missing in\n%s", table)
+	}
+}
+
+// TestGrowth measures every server of the plot for a moment, with few sites.
+func TestGrowth(t *testing.T) {
+	result, err := measureGrowth(effort{starts: 1, turns: 1, turn: 5 * time.Millisecond, sites: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, panel := range []string{rulesPanel, sitesPanel, namesPanel, instancesPanel} {
+		for _, series := range []string{stockSeries, emptySeries, guardSeries} {
+			if !slices.ContainsFunc(result.plot.points, func(p growthPoint) bool { return p.panel == panel && p.series == series && p.ratio.middle > 0 }) {
+				t.Errorf("%s: %s was not measured", panel, series)
+			}
 		}
 	}
-	table := requestsDetails(duels)
-	if got, want := strings.Count(table, "\n| "), measured; got != want {
-		t.Errorf("%d rows, want %d\n%s", got, want, table)
+	if parsed, err := parseGrowth(result.plot.tsv()); err != nil || parsed.svg() != result.plot.svg() {
+		t.Errorf("the figures give another plot after parsing, error %v", err)
 	}
 }

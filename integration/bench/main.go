@@ -2,12 +2,12 @@
 // and servers on this machine. It prints tables in Markdown: all tables, or the tables
 // named as arguments.
 //
-//	go run . [-short] [-write] [-effort N] [-google DIR] [table ...]
+//	go run . [-short] [-write] [-google DIR] [table ...]
 //
 // -short takes a few seconds per table. It shows only that the benchmark works. -write
 // inserts each table into docs/benchmarks.md, between its markers, as soon as the table
-// is measured. -effort multiplies the number of rounds. -google names a checkout of
-// Google's library, which bench then compiles and measures as well.
+// is measured. -google names a checkout of Google's library, which bench then compiles
+// and measures as well.
 package main
 
 import (
@@ -38,74 +38,47 @@ var (
 	short = effort{3, 10 * time.Millisecond, 100, 1, 2, 50 * time.Millisecond, 1000}
 )
 
-// times returns the effort with n times as many rounds.
-func (e effort) times(n float64) effort {
-	more := func(rounds int) int { return max(1, int(float64(rounds)*n+0.5)) }
-	e.rounds, e.starts = more(e.rounds), more(e.starts)
-	return e
-}
-
 var started = time.Now()
 
-// section is a measurement with its own table.
+// section is a measurement with its own table on the page.
 type section struct {
 	name   string
-	anchor string // heading of the section on the page; "" if the section is only printed
+	anchor string // heading of the section on the page
 	render func(effort, *google) (outcome, error)
 }
 
 // outcome is the result of a section.
 type outcome struct {
-	text   string // Markdown for the page
-	detail string // Markdown that is only printed
-	aims   []aim  // only printed
-	plot   string // SVG, "" for none
+	text string      // Markdown
+	plot *growthPlot // nil for none
 }
 
-func contestSection(name, anchor string, make func(*google) contest, aims func(contest, [][]result) []aim) section {
+// table returns a section without a plot.
+func table(name, anchor string, render func(effort, *google) (string, error)) section {
 	return section{name, anchor, func(e effort, g *google) (outcome, error) {
-		c := make(g)
-		results := c.measure(e)
-		return outcome{text: c.table(results), detail: c.details(results), aims: aims(c, results)}, nil
+		text, err := render(e, g)
+		return outcome{text: text}, err
 	}}
 }
 
 var sections = []section{
-	contestSection("parse", "parsing-robotstxt", parseContest, parseAims),
-	contestSection("verdict", "a-verdict", verdictContest, verdictAims),
-	{"growth", "more-and-more-rules", func(e effort, g *google) (outcome, error) {
-		c := growthContest(g)
-		e.rounds = max(1, e.rounds/2)
-		results := c.measure(e)
-		return outcome{detail: c.table(results), aims: growthAims(c, results), plot: growthPlot(c, results)}, nil
-	}},
-	{"agreement", "do-they-answer-the-same", func(e effort, g *google) (outcome, error) {
-		peers, kinds := verdictAgreement(e.questions, g)
-		return outcome{text: agreementTable(peers, kinds), detail: differenceExamples(kinds)}, nil
-	}},
-	contestSection("identify", "identifying-a-client", func(*google) contest { return identifyContest() }, identifyAims),
-	{"requests", "whole-requests", func(e effort, _ *google) (outcome, error) {
-		duels, err := fightAll(e)
-		if len(duels) == 0 {
-			return outcome{}, err
+	table("parse", "parsing-robotstxt", func(e effort, g *google) (string, error) { return parseComparison(g).run(e), nil }),
+	table("verdict", "a-verdict", func(e effort, g *google) (string, error) { return verdictComparison(g).run(e), nil }),
+	table("agreement", "do-they-answer-the-same", func(e effort, g *google) (string, error) {
+		return agreementTable(verdictAgreement(e.questions, g)), nil
+	}),
+	table("identify", "identifying-a-client", func(e effort, _ *google) (string, error) { return identifyComparison().run(e), nil }),
+	table("requests", "whole-requests", func(e effort, _ *google) (string, error) {
+		results, err := measurePairs(e)
+		if len(results) == 0 {
+			return "", err
 		}
-		return outcome{requestsTable(duels, e), requestsDetails(duels), requestsAims(duels), requestsPlot(duels)}, err
-	}},
-	{"chain", "", func(e effort, _ *google) (outcome, error) {
-		handlers, err := startChains()
-		if err != nil {
-			return outcome{}, err
-		}
-		defer handlers.stop()
-		c := handlers.contest()
-		results := c.measure(e)
-		return outcome{text: c.table(results), detail: c.details(results), aims: chainAims(c, results)}, nil
-	}},
-	{"start", "starting", func(e effort, _ *google) (outcome, error) { return startTable(e) }},
-	{"memory", "memory", func(e effort, _ *google) (outcome, error) {
-		text, err := memoryTable(e)
-		return outcome{text: text}, err
-	}},
+		return requestsTable(results, e), err
+	}),
+	table("chain", "without-the-network", func(e effort, _ *google) (string, error) { return chainTable(e) }),
+	{"growth", "growth", func(e effort, _ *google) (outcome, error) { return measureGrowth(e) }},
+	table("start", "starting", func(e effort, _ *google) (string, error) { return startTable(e) }),
+	table("memory", "memory", func(e effort, _ *google) (string, error) { return memoryTable(e) }),
 }
 
 func main() {
@@ -124,11 +97,7 @@ func run(args []string) error {
 	if o.short {
 		e = short
 	}
-	e = e.times(o.effort)
 	testing.Init() // for testing.Benchmark
-	if err := flag.Set("test.benchtime", e.benchTime.String()); err != nil {
-		return err
-	}
 	var g *google
 	var errs []error
 	if o.google != "" {
@@ -159,24 +128,20 @@ func (s section) run(e effort, g *google, o options) (err error) {
 		}
 	}()
 	circumstances, begin := machine(o.short), time.Now()
-	shown, err := s.render(e, g)
-	if shown.text == "" && shown.detail == "" {
+	result, err := s.render(e, g)
+	if result.text == "" {
 		return err
 	}
-	fmt.Printf("## %s\n\n%s\n%s\n%s\n\n", s.name, shown.text, shown.detail, circumstances)
-	if len(shown.aims) > 0 {
-		fmt.Println(aimsHead + aimLines(shown.aims))
-	}
+	fmt.Printf("## %s\n\n%s\n%s\n\n", s.name, result.text, circumstances)
 	fmt.Fprintf(os.Stderr, "bench: %s took %v\n", s.name, time.Since(begin).Round(time.Second))
 	if o.write {
-		return errors.Join(err, s.write(shown, circumstances))
+		return errors.Join(err, s.write(result, circumstances))
 	}
 	return err
 }
 
 type options struct {
 	short, write bool
-	effort       float64
 	google       string
 }
 
@@ -184,12 +149,11 @@ type options struct {
 // means all tables.
 func parseArguments(args []string) (o options, wanted []string, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.BoolVar(&o.short, "short", false, "a few seconds a table")
-	flags.BoolVar(&o.write, "write", false, "put the tables into "+page)
-	flags.Float64Var(&o.effort, "effort", 1, "how many times as many rounds")
-	flags.StringVar(&o.google, "google", "", "a checkout of github.com/google/robotstxt to compile and measure, too; it takes g++ and Abseil")
+	flags.BoolVar(&o.short, "short", false, "a few seconds per table, with rough figures")
+	flags.BoolVar(&o.write, "write", false, "write the tables to "+page)
+	flags.StringVar(&o.google, "google", "", "also measure this checkout of github.com/google/robotstxt; requires g++ and Abseil")
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: go run . [-short] [-write] [-effort N] [-google DIR] [%s ...]\n", strings.Join(sectionNames(), "|"))
+		fmt.Fprintf(flags.Output(), "usage: go run . [-short] [-write] [-google DIR] [%s ...]\n", strings.Join(sectionNames(), "|"))
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -197,7 +161,7 @@ func parseArguments(args []string) (o options, wanted []string, err error) {
 	}
 	for _, name := range flags.Args() {
 		if !slices.Contains(sectionNames(), name) {
-			return o, nil, fmt.Errorf("no table %q; there are %s", name, strings.Join(sectionNames(), ", "))
+			return o, nil, fmt.Errorf("unknown table %q; the tables are %s", name, strings.Join(sectionNames(), ", "))
 		}
 	}
 	return o, flags.Args(), nil

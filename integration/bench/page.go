@@ -1,9 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -19,32 +19,23 @@ func markers(section string) (begin, end string) {
 	return "<!-- " + section + ": written by integration/bench -->\n", "<!-- end of " + section + " -->\n"
 }
 
-// plotFile returns the path of the plot of a section.
-func plotFile(section string) string {
-	return filepath.Join(filepath.Dir(page), "images", "benchmarks-"+section+".svg")
-}
+// plotFile and plotData are the plot of growth and its figures.
+const (
+	plotFile = "../../docs/images/benchmarks-growth.svg"
+	plotData = "../../docs/images/benchmarks-growth.tsv"
+)
 
 // write inserts the result of a section into the page.
-func (s section) write(shown outcome, circumstances string) error {
-	if shown.plot != "" {
-		if err := os.WriteFile(plotFile(s.name), []byte(shown.plot), 0o644); err != nil {
+func (s section) write(result outcome, circumstances string) error {
+	if result.plot != nil {
+		err := errors.Join(os.WriteFile(plotData, []byte(result.plot.tsv()), 0o644), os.WriteFile(plotFile, []byte(result.plot.svg()), 0o644))
+		if err != nil {
 			return err
 		}
 	}
-	if !s.onPage() {
-		return nil
-	}
-	text := circumstances + "\n"
-	if shown.text != "" {
-		text = shown.text + "\n" + text
-	}
 	begin, end := markers(s.name)
-	return harness.Rewrite(page, begin, end, text)
+	return harness.Rewrite(page, begin, end, strings.TrimRight(result.text, "\n")+"\n\n"+circumstances+"\n")
 }
-
-// onPage reports whether the page has a place for the section. The results of other
-// sections are only printed.
-func (s section) onPage() bool { return s.anchor != "" }
 
 // machine describes the conditions of a measurement: date, versions, CPU and load.
 func machine(short bool) string {
@@ -54,11 +45,11 @@ func machine(short bool) string {
 	}
 	return fmt.Sprintf("Measured %s%s with %s on %s/%s, %d × %s; load average at the start %s.",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), effort, runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		runtime.NumCPU(), processor(), load())
+		runtime.NumCPU(), processorName(), loadAverage())
 }
 
-// processor returns the name of the CPU if the system reports it.
-func processor() string {
+// processorName returns the name of the CPU if the system reports it.
+func processorName() string {
 	text, _ := os.ReadFile("/proc/cpuinfo") // Linux
 	for line := range strings.Lines(string(text)) {
 		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
@@ -68,8 +59,8 @@ func processor() string {
 	return "an unknown processor"
 }
 
-// load returns the load average of the last minute.
-func load() string {
+// loadAverage returns the load average of the last minute.
+func loadAverage() string {
 	text, _ := os.ReadFile("/proc/loadavg") // Linux
 	minute, _, _ := strings.Cut(string(text), " ")
 	if minute == "" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -72,22 +71,12 @@ func stayOn(list []int) error {
 // yield lets other runnable threads run, without sleeping.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
-// cpuOf returns the CPU time of a process, with nanosecond resolution.
-func cpuOf(pid int) (time.Duration, bool) {
+// cpuOf returns the processor time of a process with nanosecond resolution, 0 if unknown.
+func cpuOf(pid int) time.Duration {
 	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: all threads of a process
 	var t unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduled), &t) != nil {
-		return 0, false
+		return 0
 	}
-	return time.Duration(t.Nano()), true
-}
-
-// childrenOf returns the running child processes of a process.
-func childrenOf(pid int) (list []int) {
-	files, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
-		list = append(list, numbers(string(text))...)
-	}
-	return list
+	return time.Duration(t.Nano())
 }

@@ -11,9 +11,8 @@ import (
 // Other systems do not support pinning, and do not report the CPU time of other
 // processes.
 
-func processors() []int                         { return nil }
-func startOn(_ int, command *exec.Cmd) error    { return command.Start() }
-func stayOn([]int) error                        { return nil }
-func cpuOf(int) (cpu time.Duration, known bool) { return 0, false }
-func yield()                                    { runtime.Gosched() }
-func childrenOf(int) []int                      { return nil }
+func processors() []int                      { return nil }
+func startOn(_ int, command *exec.Cmd) error { return command.Start() }
+func stayOn([]int) error                     { return nil }
+func cpuOf(int) time.Duration                { return 0 }
+func yield()                                 { runtime.Gosched() }

@@ -1,193 +1,172 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// linePlot shows lines in panels side by side, on common logarithmic axes.
-type linePlot struct {
-	title, desc string
-	x, y        string // labels of the axes
-	panels      []panel
+// growthPlot holds the figures of the plot of growth. It has a panel for each quantity
+// that grows.
+type growthPlot struct {
+	about  string // machine and date
+	points []growthPoint
 }
 
-type panel struct {
-	name   string
-	series []series
+// growthPoint is the processor time of a request.
+type growthPoint struct {
+	panel  string
+	x      int
+	series string
+	micros float64 // median in microseconds
+	ratio  spread  // to stock Caddy in the same round
 }
 
-// series is a line. Series with the same name look the same in all panels.
-type series struct {
-	name   string
-	points []point
+// add adds a point, rounded to the precision of tsv.
+func (p *growthPlot) add(panel string, x int, series string, ns float64, ratio spread) {
+	round := func(f float64) float64 { return math.Round(f*1000) / 1000 }
+	p.points = append(p.points, growthPoint{panel, x, series, round(ns / 1000), spread{round(ratio.low), round(ratio.middle), round(ratio.high)}})
 }
 
-type point struct{ x, y float64 } // y is a time in nanoseconds
+const (
+	growthAbout = "# Processor time of a request, in µs and relative to stock Caddy in the same round. "
+	growthHead  = "panel\tx\tseries\tµs\tratio\tfirst quartile\tthird quartile"
+)
 
-// svg draws the plot. It omits points that a logarithmic axis cannot show.
-func (p linePlot) svg() string {
+// tsv returns the figures as tab-separated values, below a comment with the machine.
+func (p *growthPlot) tsv() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n%s\n", growthAbout, p.about, growthHead)
+	for _, at := range p.points {
+		fmt.Fprintf(&b, "%s\t%d\t%s\t%.3f\t%.3f\t%.3f\t%.3f\n", at.panel, at.x, at.series, at.micros, at.ratio.middle, at.ratio.low, at.ratio.high)
+	}
+	return b.String()
+}
+
+// parseGrowth parses the result of tsv.
+func parseGrowth(text string) (*growthPlot, error) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	about, commented := strings.CutPrefix(lines[0], growthAbout)
+	if !commented || len(lines) < 3 || lines[1] != growthHead {
+		return nil, errors.New("this is no data of the plot of growth")
+	}
+	p := &growthPlot{about: about}
+	for _, line := range lines[2:] {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 7 {
+			return nil, fmt.Errorf("%d fields in %q", len(fields), line)
+		}
+		x, err := strconv.Atoi(fields[1])
+		errs := []error{err}
+		var figures [4]float64
+		for i := range figures {
+			figures[i], err = strconv.ParseFloat(fields[3+i], 64)
+			errs = append(errs, err)
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, err
+		}
+		p.points = append(p.points, growthPoint{fields[0], x, fields[2], figures[0], spread{figures[2], figures[1], figures[3]}})
+	}
+	return p, nil
+}
+
+// ratios compares the servers with many sites with those with one.
+func (p *growthPlot) ratios() string {
+	at := func(x int, series string) float64 {
+		i := slices.IndexFunc(p.points, func(g growthPoint) bool { return g.panel == sitesPanel && g.x == x && g.series == series })
+		if i < 0 {
+			return math.NaN()
+		}
+		return p.points[i].ratio.middle
+	}
+	text := ""
+	for _, x := range manySites {
+		relative := func(series string) float64 {
+			return at(x, series) / at(1, series)
+		}
+		if many := relative(guardSeries); !math.IsNaN(many) {
+			text += fmt.Sprintf("%s sites to one site, relative to stock Caddy: browsers ×%.3f, crawlers ×%.3f, an empty handler ×%.3f.\n\n",
+				thousands(x), relative(browserSeries), many, relative(emptySeries))
+		}
+	}
+	return text
+}
+
+// svg draws the panels in two columns. The x axes are logarithmic, the y axes linear.
+func (p *growthPlot) svg() string {
 	const (
-		width, height            = 920.0, 440.0
-		left, right, gap         = 84.0, 24.0, 28.0
-		top, bottom, legendSpace = 96.0, 56.0, 54.0
+		width, height           = 960.0, 840.0
+		panelWidth, panelHeight = 380.0, 250.0
+		left, top, across, down = 70.0, 132.0, 480.0, 370.0
+		legend                  = 82.0
 	)
-	lowX, highX, lowY, highY := math.Inf(1), 0.0, math.Inf(1), 0.0
-	var names []string
-	index := make(map[string]int)
-	for i := range p.panels {
-		for j := range p.panels[i].series {
-			s := &p.panels[i].series[j]
-			if _, known := index[s.name]; !known {
-				index[s.name] = len(names)
-				names = append(names, s.name)
-			}
-			var kept []point
-			for _, at := range s.points {
-				if drawable(at.x) && drawable(at.y) {
-					kept = append(kept, at)
-					lowX, highX, lowY, highY = min(lowX, at.x), max(highX, at.x), min(lowY, at.y), max(highY, at.y)
-				}
-			}
-			s.points = kept
+	d := newDrawing(width, height, "Processor time of a request, relative to stock Caddy",
+		"Four charts with a logarithmic x axis: rules, sites, crawler names, instances. Each has lines for stock Caddy, an empty handler and the guard. Lines show medians, bars show quartiles.")
+	d.text(20, 52, "quiet", "start", p.about)
+	order := []string{stockSeries, emptySeries, guardSeries, browserSeries, wildcardSeries, unregisteredSeries}
+	for i, name := range order { // the legend, in two rows
+		x, y := 20+float64(i/2)*220, legend+20*float64(i%2)
+		d.line(x, y-4, x+24, y-4, seriesClass(i)+" stroke")
+		d.mark(x+12, y-4, i)
+		d.text(x+32, y, "", "start", name)
+	}
+	for i, panel := range []string{rulesPanel, sitesPanel, namesPanel, instancesPanel} {
+		box := panelBox{left + across*float64(i%2), top + down*float64(i/2), panelWidth, panelHeight}
+		p.drawPanel(d, box, panel, order)
+	}
+	return d.end()
+}
+
+// panelBox is the place of a panel's axes.
+type panelBox struct{ left, top, width, height float64 }
+
+func (p *growthPlot) drawPanel(d *drawing, box panelBox, panel string, order []string) {
+	low, high, most := math.Inf(1), 1.0, 1.0
+	for _, at := range p.points {
+		most = max(most, at.ratio.high) // of all panels, so that their y axes are equal
+		if at.panel == panel {
+			low, high = min(low, float64(at.x)), max(high, float64(at.x))
 		}
 	}
-	if highX == 0 {
-		lowX, highX, lowY, highY = 1, 10, 1, 10
+	low = min(low, high)
+	right, bottom := box.left+box.width, box.top+box.height
+	const step = 0.5
+	x := scale{low, max(high, 2*low), box.left + 12, right - 12, true}
+	y := scale{0, step * math.Ceil(most/step), bottom, box.top, false}
+	for tick := 0.0; tick <= y.high; tick += step {
+		d.line(box.left, y.at(tick), right, y.at(tick), "line")
+		d.text(box.left-8, y.at(tick)+4, "quiet", "end", fmt.Sprintf("×%g", tick))
 	}
-	d := newDrawing(width, height, p.title, p.desc)
-	at := 20.0
-	for i, name := range names {
-		d.line(at, legendSpace-4, at+24, legendSpace-4, seriesClass(i)+" stroke")
-		d.mark(at+12, legendSpace-4, i)
-		d.text(at+30, legendSpace, "", "start", name)
-		at += 30 + 8*float64(len([]rune(name))) + 16
-	}
-	ticksX, ticksY := decades(lowX, highX), decades(lowY, highY)
-	wide := (width - left - right - gap*float64(len(p.panels)-1)) / float64(max(1, len(p.panels)))
-	y := scale{ticksY[0], ticksY[len(ticksY)-1], height - bottom, top, true}
-	for i, panel := range p.panels {
-		from := left + float64(i)*(wide+gap)
-		x := scale{ticksX[0], max(highX*1.2, ticksX[1]), from, from + wide, true}
-		d.text(from+wide/2, top-12, "", "middle", panel.name)
-		for _, tick := range ticksY {
-			d.line(from, y.at(tick), from+wide, y.at(tick), "line")
-			if i == 0 {
-				d.text(from-8, y.at(tick)+4, "quiet", "end", shortDuration(tick))
-			}
+	var ticks []int
+	for _, at := range p.points {
+		if at.panel == panel && !slices.Contains(ticks, at.x) {
+			ticks = append(ticks, at.x)
 		}
-		for _, tick := range ticksX {
-			if tick > x.high {
+	}
+	for _, tick := range ticks {
+		d.line(x.at(float64(tick)), bottom, x.at(float64(tick)), bottom+5, "axis")
+		d.text(x.at(float64(tick)), bottom+20, "quiet", "middle", thousands(tick))
+	}
+	d.line(box.left, bottom, right, bottom, "axis")
+	d.text(box.left+box.width/2, bottom+42, "", "middle", panel+" (logarithmic)")
+	d.upright(box.left-44, box.top+box.height/2, "", "ratio to stock Caddy")
+	for i, name := range order {
+		path := ""
+		for _, at := range p.points {
+			if at.panel != panel || at.series != name {
 				continue
 			}
-			d.line(x.at(tick), top, x.at(tick), height-bottom, "line")
-			d.text(x.at(tick), height-bottom+18, "quiet", "middle", thousands(int(tick)))
+			px := x.at(float64(at.x))
+			path += fmt.Sprintf("%c%.1f %.1f", "ML"[min(len(path), 1)], px, y.at(at.ratio.middle))
+			d.line(px, y.at(at.ratio.low), px, y.at(at.ratio.high), seriesClass(i)+" stroke")
+			d.mark(px, y.at(at.ratio.middle), i)
 		}
-		d.line(from, height-bottom, from+wide, height-bottom, "axis")
-		d.text(from+wide/2, height-14, "", "middle", p.x+" (logarithmic)")
-		for _, s := range panel.series {
-			path := ""
-			for j, at := range s.points {
-				path += fmt.Sprintf("%c%.1f %.1f", "ML"[min(j, 1)], x.at(at.x), y.at(at.y))
-			}
-			fmt.Fprintf(d, "<path d=\"%s\" class=\"%s stroke\"/>\n", path, seriesClass(index[s.name]))
-			for _, at := range s.points {
-				d.mark(x.at(at.x), y.at(at.y), index[s.name])
-			}
+		if path != "" {
+			fmt.Fprintf(d, "<path d=\"%s\" class=\"%s stroke\"/>\n", path, seriesClass(i))
 		}
 	}
-	d.upright(20, (top+height-bottom)/2, "", p.y+" (logarithmic)")
-	return d.end()
-}
-
-// shortDuration renders a power of ten of nanoseconds.
-func shortDuration(ns float64) string {
-	units := []string{"ns", "µs", "ms", "s"}
-	i := 0
-	for ; ns >= 999.5 && i < len(units)-1; i++ {
-		ns /= 1000
-	}
-	return fmt.Sprintf("%g %s", ns, units[i])
-}
-
-// dotPlot shows ratios with their intervals, one row each.
-type dotPlot struct {
-	title, desc string
-	x           string
-	rows        []dotRow
-}
-
-type dotRow struct {
-	name  string
-	group int // rows of one group look the same
-	ratio estimate
-}
-
-// svg draws the plot. The line at 1 is the reference.
-func (p dotPlot) svg() string {
-	const (
-		width             = 960.0
-		left, right, each = 360.0, 180.0, 27.0 // the longest name has fifty letters
-		most              = 1.5                // larger values are drawn at the edge
-		top, bottom       = 60.0, 56.0
-	)
-	low, high := 0.9, 1.1
-	for _, row := range p.rows {
-		if drawable(row.ratio.middle) {
-			low, high = min(low, row.ratio.low), max(high, row.ratio.high)
-		}
-	}
-	low, high = max(0, math.Floor(low*10)/10), min(most, math.Ceil(high*10)/10)
-	height := top + each*float64(len(p.rows)) + bottom
-	d := newDrawing(width, height, p.title, p.desc)
-	x := scale{low, high, left, width - right, false}
-	for tick := low; tick <= high+0.001; tick += 0.1 {
-		class := "line"
-		if math.Abs(tick-1) < 0.001 {
-			class = "axis"
-		}
-		d.line(x.at(tick), top-8, x.at(tick), height-bottom, class)
-		d.text(x.at(tick), height-bottom+18, "quiet", "middle", fmt.Sprintf("%.1f", tick))
-	}
-	for i, row := range p.rows {
-		y := top + each*(float64(i)+0.5)
-		d.text(left-14, y+4, "", "end", row.name)
-		if !drawable(row.ratio.middle) {
-			d.text(left+8, y+4, "quiet", "start", "not measured")
-			continue
-		}
-		class := seriesClass(row.group) + " stroke"
-		place := func(ratio float64) float64 { return x.at(max(low, min(high, ratio))) }
-		from, to := place(row.ratio.low), place(row.ratio.high)
-		d.line(from, y, to, y, class)
-		d.line(from, y-5, from, y+5, class)
-		d.line(to, y-5, to, y+5, class)
-		d.mark(place(row.ratio.middle), y, row.group)
-		d.text(width-right+12, y+4, "quiet", "start", fmt.Sprintf("%.3f (%.3f to %.3f)", row.ratio.middle, row.ratio.low, row.ratio.high))
-	}
-	d.text((left+width-right)/2, height-14, "", "middle", p.x)
-	return d.end()
-}
-
-// requestsPlot draws the requests per second relative to stock Caddy.
-func requestsPlot(duels []duel) string {
-	p := dotPlot{
-		title: "Requests a second beside stock Caddy's",
-		desc:  "A dot for each server and kind of traffic: the median ratio of requests a second to those of stock Caddy in the same minute, with the interval in which it lies with 95 % probability. Higher is better.",
-		x:     "ratio of requests a second to stock Caddy (1 = as many), with 95 % interval",
-	}
-	for _, d := range duels {
-		if d.subject == limitSubject { // the ratio is not to stock Caddy
-			continue
-		}
-		group := 0
-		switch d.subject {
-		case noiseSubject, emptySubject, emptyProxy, ofSites(emptySubject, fewerSites), ofSites(emptySubject, mostSites):
-			group = 1
-		case regexpSubject, nginxSubject:
-			group = 2
-		}
-		p.rows = append(p.rows, dotRow{d.subject + " – " + d.traffic, group, d.requests})
-	}
-	return p.svg()
 }

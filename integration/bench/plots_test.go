@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
-	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -69,43 +69,49 @@ func checkSVG(t *testing.T, name, svg string) {
 	}
 }
 
-func TestPlotsAreDrawings(t *testing.T) {
-	lines := func(points ...point) string {
-		return linePlot{"A <title> & more", "what", "rules", "time", []panel{{"left", []series{{"ours", points}, {"C++ & <co>", points}}}, {"right", nil}}}.svg()
-	}
-	for name, svg := range map[string]string{
-		"lines":                       lines(point{10, 100}, point{31843, 5e9}),
-		"one point":                   lines(point{10, 100}),
-		"no point":                    lines(),
-		"points that cannot be drawn": lines(point{0, 1}, point{10, 0}, point{10, math.NaN()}, point{math.Inf(1), 5}, point{10, -3}),
-		"dots": dotPlot{"title", "desc", "ratio", []dotRow{
-			{"a & b", 0, estimate{0.2, 0.5, 0.6, false}}, {"far off", 1, estimate{0.1, 5, 9, false}},
-			{"not measured", 2, estimate{}}, {"no number", 3, estimate{math.NaN(), math.NaN(), math.NaN(), true}},
-		}}.svg(),
-		"no dots": dotPlot{title: "title", desc: "desc", x: "ratio"}.svg(),
+func TestPlotIsADrawing(t *testing.T) {
+	one := []growthPoint{{rulesPanel, 10, stockSeries, 26, spread{0.9, 1, 1.1}}}
+	for name, points := range map[string][]growthPoint{
+		"no point":  nil,
+		"one point": one,
+		"no time":   append(one, growthPoint{panel: rulesPanel, x: 100, series: stockSeries}),
+		"large":     append(one, growthPoint{sitesPanel, 100_000, guardSeries, 200, spread{3, 4, 5}}),
 	} {
-		checkSVG(t, name, svg)
+		checkSVG(t, name, (&growthPlot{"A <machine> & more", points}).svg())
 	}
 }
 
-// TestThePageShowsThePlots checks the plots in the repository.
-func TestThePageShowsThePlots(t *testing.T) {
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := regexp.MustCompile(`!\[[^\]]{20,}\]\((images/benchmarks-[^)]*)\)`).FindAllStringSubmatch(string(content), -1)
-	if len(shown) != 2 {
-		t.Errorf("%d plots with an alternative text, want 2", len(shown))
-	}
-	for _, section := range []string{"growth", "requests"} {
-		svg, err := os.ReadFile(plotFile(section))
+var update = flag.Bool("update", false, "draw the plot from its figures")
+
+// TestThePageShowsThePlot checks that the plot in the repository is that of the figures
+// beside it, and that the page shows it.
+func TestThePageShowsThePlot(t *testing.T) {
+	var texts [3]string
+	for i, path := range []string{page, plotFile, plotData} {
+		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkSVG(t, section, string(svg))
-		if !strings.Contains(string(content), "(images/benchmarks-"+section+".svg)") {
-			t.Errorf("the page does not show the plot %s", section)
+		texts[i] = string(content)
+	}
+	if !regexp.MustCompile(`!\[[^\]]{20,}\]\(images/benchmarks-growth\.svg\)`).MatchString(texts[0]) {
+		t.Error("the page does not show the plot with an alternative text")
+	}
+	checkSVG(t, plotFile, texts[1])
+	plot, err := parseGrowth(texts[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if svg := plot.svg(); *update {
+		if err := os.WriteFile(plotFile, []byte(svg), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if svg != texts[1] {
+		t.Errorf("%s is not the plot of %s; draw it with -update", plotFile, plotData)
+	}
+	for _, bad := range []string{"", "# x\n", strings.Replace(texts[2], "\t10\t", "\tx\t", 1), texts[2] + "one field\n"} {
+		if _, err := parseGrowth(bad); err == nil {
+			t.Errorf("no error for %.40q", bad)
 		}
 	}
 }

@@ -1,30 +1,22 @@
 package main
 
 import (
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
-	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// match is one comparison under load: a server and a base, usually stock Caddy, with
-// the same sites and traffic.
-type match struct {
-	subject string
-	server  string // its configuration; see fleet
-	base    string
-	traffic string
-	sites   int
-	blocks  func(robots *policy.Robots, agent, target string) bool // reports whether the server has to respond with 403; nil: never
+// pair is a comparison of two servers under load, with the same traffic.
+type pair struct {
+	subject      string // name of the server in the table
+	server, base setup
+	traffic      string                                                 // browsers or crawlers
+	blocks       func(robots *policy.Robots, agent, target string) bool // reports whether the server has to respond with 403; nil: never
 }
 
 // byGuard reports whether the guard in mode enforce has to block a request.
@@ -35,209 +27,161 @@ func byGuard(robots *policy.Robots, agent, target string) bool {
 
 var names = regexp.MustCompile("(?i)" + namePattern())
 
-// byName reports whether the regular expressions block a request. They also match the
+// byName reports whether the regular expression blocks a request. It also matches the
 // name "008" in the versions of a few browsers.
 func byName(_ *policy.Robots, agent, _ string) bool { return names.MatchString(agent) }
 
-// Subjects that requestsAims uses.
-const (
-	noiseSubject  = "stock Caddy again (the noise)"
-	emptySubject  = "an empty handler"
-	limitSubject  = "enforce, to an empty handler"
-	proxySubject  = "enforce, before a reverse_proxy"
-	emptyProxy    = "an empty handler, before a reverse_proxy"
-	regexpSubject = "User-Agent regexp, 166 names"
-	nginxSubject  = "nginx, map of these names"
-)
+var pairs = []pair{
+	{"stock Caddy again (the noise)", setup{kind: "stock"}, setup{kind: "stock"}, "browsers", nil},
+	{"an empty handler", setup{kind: "empty"}, setup{kind: "stock"}, "browsers", nil},
+	{"monitor", setup{kind: "monitor"}, setup{kind: "stock"}, "browsers", nil},
+	{"enforce", setup{kind: "enforce"}, setup{kind: "stock"}, "browsers", byGuard},
+	{"enforce, to an empty handler", setup{kind: "enforce"}, setup{kind: "empty"}, "browsers", byGuard},
+	{"an empty handler, before a reverse_proxy", setup{kind: "empty", proxy: true}, setup{kind: "stock", proxy: true}, "browsers", nil},
+	{"enforce, before a reverse_proxy", setup{kind: "enforce", proxy: true}, setup{kind: "stock", proxy: true}, "browsers", byGuard},
+	{fmt.Sprintf("User-Agent regexp, %d names", blockedNames), setup{kind: "regexp"}, setup{kind: "stock"}, "browsers", byName},
+	{"enforce", setup{kind: "enforce"}, setup{kind: "stock"}, "crawlers", byGuard},
+}
 
-// Numbers of sites of servers with several sites.
-const (
-	fewerSites = 1000
-	mostSites  = 100_000
-)
-
-// ofSites returns the name of a subject with the given number of sites.
-func ofSites(subject string, sites int) string { return subject + ", " + thousands(sites) + " sites" }
-
-func matches() []match {
-	list := []match{
-		{subject: noiseSubject, server: "stock again", base: "stock", traffic: "browsers"},
-		{subject: emptySubject, server: "empty", base: "stock", traffic: "browsers"},
-		{subject: "monitor", server: "monitor", base: "stock", traffic: "browsers"},
-		{subject: "enforce", server: "enforce", base: "stock", traffic: "browsers", blocks: byGuard},
-		{subject: limitSubject, server: "enforce", base: "empty", traffic: "browsers", blocks: byGuard},
-		{subject: emptyProxy, server: "empty proxy", base: "stock proxy", traffic: "browsers"},
-		{subject: proxySubject, server: "enforce proxy", base: "stock proxy", traffic: "browsers", blocks: byGuard},
-		{subject: regexpSubject, server: "regexp", base: "stock", traffic: "browsers", blocks: byName},
-		{subject: nginxSubject, server: "nginx", base: "stock", traffic: "browsers", blocks: byName},
+// clientsOf returns a thousand User-Agents of browsers or crawlers.
+func clientsOf(traffic string) []string {
+	if traffic == "browsers" {
+		return agentsOf(1000, 1000, browserKinds...)
 	}
-	list = append(list, match{subject: "enforce", server: "enforce", base: "stock", traffic: "crawlers", blocks: byGuard})
-	for _, sites := range []int{fewerSites, mostSites} {
-		for _, traffic := range []string{"browsers", "crawlers"} {
-			many := func(subject, kind string) match {
-				return match{subject: ofSites(subject, sites), server: kind + " " + thousands(sites), base: "stock " + thousands(sites), traffic: traffic, sites: sites}
-			}
-			guarded := many("enforce", "enforce")
-			guarded.blocks = byGuard
-			list = append(list, guarded, many(emptySubject, "empty"))
+	return agentsOf(1000, 1000, robotKinds[:3]...)
+}
+
+// visits calls visit with pairs of a client and a target, until visit returns false.
+// Each kind of client requests targets of two folders.
+func visits(agents []string, visit func(agent, target string) bool) {
+	paths := targets(1000)
+	for i := 0; ; i++ {
+		target := paths[i%len(paths)]
+		if i%len(paths)/3%2 == 0 {
+			target = "/products" + target
+		}
+		if !visit(agents[i%len(agents)], target) {
+			return
 		}
 	}
-	for i := range list {
-		list[i].sites = max(1, list[i].sites)
-	}
+}
+
+// requests returns a round of requests with the expected statuses of the server, or of
+// the base.
+func (p pair) requests(ofServer bool) (list []request) {
+	robots := policy.Parse([]byte(smallFile))
+	visits(clientsOf(p.traffic), func(agent, target string) bool {
+		status := 200
+		if ofServer && p.blocks != nil && p.blocks(robots, agent, target) {
+			status = 403
+		}
+		list = append(list, newRequest(hostOf(0), target, agent, status))
+		return len(list) < 1000
+	})
 	return list
 }
 
-// trafficOf returns a round of requests with the expected statuses. The requests come
-// from a thousand clients, and each site gets at least one.
-func (m match) trafficOf(blocked bool) []request {
-	const n = 1000
-	agents := map[string][]string{
-		"browsers": agentsOf(n, n, browserKinds...),
-		"crawlers": agentsOf(n, n, robotKinds[:3]...),
-	}[m.traffic]
-	paths := targets(n)
-	robots := policy.Parse([]byte(smallFile))
-	requests := make([]request, max(n, m.sites))
-	for i := range requests {
-		target, agent := paths[i%n], agents[i%n]
-		if i%n/3%2 == 0 { // each kind of client requests both kinds of paths
-			target = "/products" + target
+// pairResult is the result of a pair. Ratios are relative to the base.
+type pairResult struct {
+	pair
+	baseCPU       float64  // median nanoseconds of processor time per request, 0 if unknown
+	requests, cpu estimate // ratios of requests per second and of processor time per request
+}
+
+// measure runs the two servers of a pair in turns: base, server, server, base. This
+// order makes drift affect both servers equally. measure starts the servers several
+// times, because two processes of one program differ as well.
+func (l *launcher) measure(p pair, e effort) (pairResult, error) {
+	result := pairResult{pair: p}
+	traffic := [2][]request{p.requests(false), p.requests(true)}
+	var baseCPU []float64
+	var requests, cpu [][]float64
+	for range e.starts {
+		rounds, err := l.turns(p, traffic, e.turns, e.turn)
+		if err != nil {
+			return result, err
 		}
-		status := 200
-		if blocked && m.blocks != nil && m.blocks(robots, agent, target) {
-			status = 403
+		var ofRequests, ofCPU []float64
+		for _, r := range rounds {
+			base, server := r[0], r[1]
+			ofRequests = append(ofRequests, server.perSecond()/base.perSecond())
+			if base.cpu > 0 && server.cpu > 0 {
+				baseCPU, ofCPU = append(baseCPU, base.perRequest()), append(ofCPU, server.perRequest()/base.perRequest())
+			}
 		}
-		requests[i] = newRequest(hostOf(i%m.sites), target, agent, status)
+		requests, cpu = append(requests, ofRequests), append(cpu, ofCPU)
 	}
-	return requests
+	result.requests = estimateOf(requests)
+	if len(baseCPU) > 0 {
+		result.baseCPU, result.cpu = spreadOf(baseCPU).middle, estimateOf(cpu)
+	}
+	return result, nil
 }
 
-// fleet starts each server when it is first needed.
-type fleet struct {
-	directory string
-	caddy     string
-	processor int // pins the servers to this CPU; negative for all CPUs
-	servers   map[string]*server
-	origin    *httptest.Server // in this process; upstream of the servers with reverse_proxy
-}
-
-func newFleet() (*fleet, error) {
-	directory, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return nil, err
-	}
-	f := &fleet{directory: directory, processor: -1, servers: make(map[string]*server)}
-	f.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, answerBody)
-	}))
-	f.caddy = filepath.Join(directory, "caddy")
-	if err = harness.Build(".", "./caddy", f.caddy); err != nil {
-		f.stop()
-		return nil, err
-	}
-	return f, nil
-}
-
-func (f *fleet) stop() {
-	for _, s := range f.servers {
-		s.stop()
-	}
-	f.origin.Close()
-	_ = os.RemoveAll(f.directory)
-}
-
-// forget stops a server. The next use starts it again.
-func (f *fleet) forget(name string) {
-	if s := f.servers[name]; s != nil {
-		s.stop()
-		delete(f.servers, name)
-	}
-}
-
-// server returns a running server with a cached robots.txt.
-func (f *fleet) server(name string, m match) (*server, error) {
-	if s := f.servers[name]; s != nil {
-		return s, nil
-	}
-	directory := filepath.Join(f.directory, strings.Map(letters, name))
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(directory, "robots.txt"), []byte(smallFile), 0o644); err != nil {
-		return nil, err
-	}
-	port, err := harness.ClaimPort()
-	if err != nil {
-		return nil, err
-	}
-	address := "127.0.0.1:" + port
-	config := filepath.Join(directory, "config")
-	extra := ""
-	command := []string{f.caddy, "run", "--config", config, "--adapter", "caddyfile"}
-	switch kind, _, _ := strings.Cut(name, " "); kind {
-	case "monitor", "enforce":
-		extra = guard(kind)
-	case "empty":
-		extra = empty.Directive
-	case "regexp":
-		extra = regexpSnippet()
-	}
-	answer := respond
-	if strings.HasSuffix(name, " proxy") {
-		answer = "reverse_proxy " + f.origin.Listener.Addr().String()
-	}
-	text := caddyfile(address, directory, extra, answer)
-	if m.sites == mostSites && extra != "" && extra != empty.Directive { // storing so many files takes minutes
-		text = strings.Replace(text, "admin off", "admin off\n\trobots_guard {\n\t\tstorage off\n\t}", 1)
-	}
-	if name == "nginx" {
-		command = []string{nginxBinary(), "-p", directory, "-c", config}
-		text = nginxConfig(address, directory)
-	}
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	if m.sites > 1 {
-		command = []string{f.caddy, "run", "--config", config}
-		if err := f.nameSites(config, m.sites); err != nil {
+// turns starts both servers and measures rounds. The result has the sums for the base
+// and for the server in each round. One unmeasured round warms up.
+func (l *launcher) turns(p pair, traffic [2][]request, rounds int, d time.Duration) (list [][2]load, err error) {
+	var all [2]*clients
+	var servers [2]*server
+	for at, s := range []setup{p.base, p.server} {
+		if servers[at], err = l.launch(s); err != nil {
 			return nil, err
 		}
+		defer servers[at].stop()
+		if all[at], err = dial(servers[at].address, servers[at].cpu, traffic[at]); err != nil {
+			return nil, err
+		}
+		defer all[at].close()
 	}
-	s, err := start(name, address, directory, f.processor, command...)
+	for range rounds + 1 {
+		var both [2]load
+		for _, at := range []int{0, 1, 1, 0} {
+			turn, err := all[at].drive(d)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", servers[at].kind, p.traffic, err)
+			}
+			both[at].add(turn)
+		}
+		list = append(list, both)
+	}
+	return list[1:], nil
+}
+
+// measurePairs measures all pairs. If a pair fails, measurePairs still measures the
+// others, and err includes the error of that pair.
+func measurePairs(e effort) (results []pairResult, err error) {
+	l, err := newLauncher()
 	if err != nil {
 		return nil, err
 	}
-	f.servers[name] = s
-	if err = warm(s, m.sites); err != nil || m.sites == 1 {
-		return s, err
+	defer l.close()
+	var errs []error
+	for _, p := range pairs {
+		r, err := l.measure(p, e)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", p.subject, err))
+		}
+		results = append(results, r)
 	}
-	return s, s.settle()
+	return results, errors.Join(errs...)
 }
 
-// warm sends a crawler's request to each site. The request waits until the guard has
-// fetched robots.txt. The crawler is not in the registry.
-func warm(s *server, sites int) error {
-	requests := make([]request, sites)
-	for i := range requests {
-		requests[i] = newRequest(hostOf(i), "/products/", "ExampleBot/1.0 (+https://crawl.example/about)", 200)
-	}
-	return onceByAll(s.address, requests)
-}
-
-func letters(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-		return r
-	}
-	return '-'
-}
-
-// nginxBinary returns the path of nginx, or "".
-func nginxBinary() string {
-	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
+// requestsTable renders the results as Markdown.
+func requestsTable(results []pairResult, e effort) string {
+	var b strings.Builder
+	b.WriteString("| server | traffic | requests/s | processor time a request |\n|---|---|---|---|\n")
+	stock := make(map[bool]float64) // processor time of stock Caddy, by setup.proxy
+	for _, r := range results {
+		if r.requests == (estimate{}) {
+			fmt.Fprintf(&b, "| %s | %s | not measured | |\n", r.subject, r.traffic)
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.subject, r.traffic, r.requests, r.cpu)
+		if r.base.kind == "stock" {
+			stock[r.base.proxy] = r.baseCPU
 		}
 	}
-	return ""
+	fmt.Fprintf(&b, "\nStock Caddy took %s of processor time a request, %s with `reverse_proxy`. %d starts of both servers with %d rounds each; %d connections.\n",
+		duration(stock[false]), duration(stock[true]), e.starts, e.turns, connections)
+	return b.String()
 }

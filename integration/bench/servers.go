@@ -4,26 +4,143 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"runtime"
 	"strings"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/integration/bench/empty"
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// server is a web server under load.
+// setup is the configuration of a server.
+type setup struct {
+	kind    string // stock, empty, monitor, enforce or regexp
+	proxy   bool   // the site is a reverse_proxy; else it responds itself
+	sites   int    // 0 for 1
+	robots  string // the robots.txt; "" for smallFile
+	options string // global options, for a server with the guard
+}
+
+// guarded reports whether the server has the guard.
+func (s setup) guarded() bool { return s.kind == "enforce" || s.kind == "monitor" }
+
+// launcher starts servers in a temporary directory.
+type launcher struct {
+	directory string
+	caddy     string           // path of the program
+	origin    *httptest.Server // in this process; upstream of the servers with reverse_proxy
+	processor int              // the CPU of the servers; negative for all CPUs
+	release   func()           // undoes the pinning of this process
+	launched  int
+}
+
+// newLauncher builds Caddy with the guard. It pins servers to one CPU and this process
+// to the others, until close.
+func newLauncher() (*launcher, error) {
+	directory, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return nil, err
+	}
+	l := &launcher{directory: directory, caddy: filepath.Join(directory, "caddy"), processor: -1, release: func() {}}
+	l.origin = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, answerBody)
+	}))
+	if err = harness.Build(".", "./caddy", l.caddy); err != nil {
+		l.close()
+		return nil, err
+	}
+	if list := processors(); len(list) > 1 && stayOn(list[1:]) == nil {
+		l.processor = list[0]
+		before := runtime.GOMAXPROCS(2) // one for the clients, one for the origin
+		l.release = func() {
+			runtime.GOMAXPROCS(before)
+			_ = stayOn(list)
+		}
+	}
+	return l, nil
+}
+
+func (l *launcher) close() {
+	l.release()
+	l.origin.Close()
+	_ = os.RemoveAll(l.directory)
+}
+
+// launch starts a server and sends a crawler's request to each site. These requests
+// wait until the guard has fetched robots.txt. The crawler is not in the registry.
+func (l *launcher) launch(s setup) (*server, error) {
+	l.launched++
+	directory := filepath.Join(l.directory, fmt.Sprint(l.launched))
+	if err := os.Mkdir(directory, 0o755); err != nil {
+		return nil, err
+	}
+	if s.robots == "" {
+		s.robots = smallFile
+	}
+	if err := os.WriteFile(filepath.Join(directory, "robots.txt"), []byte(s.robots), 0o644); err != nil {
+		return nil, err
+	}
+	port, err := harness.ClaimPort()
+	if err != nil {
+		return nil, err
+	}
+	address := "127.0.0.1:" + port
+	extra := ""
+	switch s.kind {
+	case "monitor", "enforce":
+		extra = guard(s.kind)
+	case "empty":
+		extra = empty.Directive
+	case "regexp":
+		extra = regexpSnippet()
+	}
+	answer := respond
+	if s.proxy {
+		answer = "reverse_proxy " + l.origin.Listener.Addr().String()
+	}
+	if !s.guarded() {
+		s.options = ""
+	}
+	text := strings.Replace(caddyfile(address, directory, extra, answer), "{\n", "{\n\t"+s.options+"\n", 1)
+	config := filepath.Join(directory, "config") // Caddy adapts a file with the name Caddyfile even without --adapter
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	command := []string{l.caddy, "run", "--config", config, "--adapter", "caddyfile"}
+	if s.sites > 1 {
+		command = command[:4]
+		if err := l.nameSites(config, s.sites); err != nil {
+			return nil, err
+		}
+	}
+	running, err := l.start(s.kind, address, directory, command...)
+	if err != nil {
+		return nil, err
+	}
+	warm := make([]request, max(1, s.sites))
+	for i := range warm {
+		warm[i] = newRequest(hostOf(i), "/products/", "ExampleBot/1.0 (+https://crawl.example/about)", 200)
+	}
+	if err := onceByAll(address, warm); err != nil {
+		running.stop()
+		return nil, fmt.Errorf("%s: %w", s.kind, err)
+	}
+	return running, nil
+}
+
+// server is a running web server.
 type server struct {
-	name    string
+	kind    string
 	address string
 	process *harness.Process
-
-	processes []int           // of the server, set at the first call of cpu
-	visited   map[string]bool // by kind of traffic: each client has sent a request to each site
 }
 
 // answerBody is the body of every page.
@@ -62,8 +179,8 @@ http://%s:%s {
 // nameSites replaces the Caddyfile at path by JSON with n copies of its site, which
 // differ only in their names. Caddy's adapter would take more than a minute for the
 // largest number.
-func (f *fleet) nameSites(path string, sites int) error {
-	adapted, err := exec.Command(f.caddy, "adapt", "--config", path, "--adapter", "caddyfile").Output()
+func (l *launcher) nameSites(path string, sites int) error {
+	adapted, err := exec.Command(l.caddy, "adapt", "--config", path, "--adapter", "caddyfile").Output()
 	if err != nil {
 		return fmt.Errorf("adapting %s: %w", path, err)
 	}
@@ -103,33 +220,8 @@ func regexpSnippet() string {
 	return "@named header_regexp User-Agent `(?i)(" + namePattern() + ")`\n\thandle @named {\n\t\trespond 403\n\t}"
 }
 
-func nginxConfig(address, directory string) string {
-	return fmt.Sprintf(`daemon off;
-worker_processes 1;
-error_log stderr crit;
-pid %[1]s/nginx.pid;
-events { worker_connections 1024; }
-http {
-	access_log off;
-	keepalive_requests 100000000;
-	client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/proxy; fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi; scgi_temp_path %[1]s/scgi;
-	map $http_user_agent $named { default 0; "~*(%[2]s)" 1; }
-	server {
-		listen %[3]s;
-		location = /robots.txt { root %[1]s; }
-		location / {
-			if ($named) { return 403; }
-			return 200 "%[4]s";
-		}
-	}
-}
-`, directory, strings.ReplaceAll(namePattern(), `\`, `\\`), address, answerBody)
-}
-
-// start runs a server until stop. If processor is not negative, start pins the server
-// to that CPU. The server logs to a file, as in production.
-func start(name, address, directory string, processor int, command ...string) (*server, error) {
+// start runs a server until stop. The server logs to a file, as in production.
+func (l *launcher) start(kind, address, directory string, command ...string) (*server, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = harness.Home(directory)
 	log, err := os.Create(filepath.Join(directory, "log"))
@@ -139,17 +231,17 @@ func start(name, address, directory string, processor int, command ...string) (*
 	defer log.Close() // the server has its own descriptor
 	cmd.Stderr = log
 	begin := cmd.Start
-	if processor >= 0 {
-		begin = func() error { return startOn(processor, cmd) }
+	if l.processor >= 0 {
+		begin = func() error { return startOn(l.processor, cmd) }
 	}
-	s := &server{name: name, address: address, visited: make(map[string]bool)}
+	s := &server{kind: kind, address: address}
 	if s.process, err = harness.LaunchBy(cmd, begin); err != nil {
 		return nil, err
 	}
 	if err := s.process.Listens(address, time.Minute); err != nil {
 		s.stop()
 		text, _ := os.ReadFile(log.Name())
-		return nil, fmt.Errorf("%s: %w: %s", name, err, text)
+		return nil, fmt.Errorf("%s: %w: %s", kind, err, text)
 	}
 	return s, nil
 }
@@ -157,48 +249,5 @@ func start(name, address, directory string, processor int, command ...string) (*
 // stop ends the server.
 func (s *server) stop() { _ = s.process.Interrupt(10 * time.Second) } // kills it after the timeout
 
-// idle is longer than the interval at which a server saves to the storage. longestWork
-// limits the time that a server may be busy after its start.
-const (
-	idle        = 2500 * time.Millisecond
-	longestWork = 5 * time.Minute
-)
-
-// settle waits until the server is idle. Until then the server saves the fetched
-// robots.txt files to the storage, which happens once and not per request.
-func (s *server) settle() error {
-	for start := time.Now(); time.Since(start) < longestWork; {
-		before := s.cpu()
-		time.Sleep(idle)
-		if s.cpu()-before < idle/50 {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s still works after %v", s.name, longestWork)
-}
-
-// cpu returns the CPU time of the server and its children, 0 if unknown.
-func (s *server) cpu() (total time.Duration) {
-	if s.processes == nil {
-		own := s.process.ID()
-		s.processes = append(childrenOf(own), own)
-	}
-	for _, pid := range s.processes {
-		used, known := cpuOf(pid)
-		if !known {
-			return 0
-		}
-		total += used
-	}
-	return total
-}
-
-// numbers returns the numbers in a line.
-func numbers(line string) (list []int) {
-	for field := range strings.FieldsSeq(line) {
-		if n, err := strconv.Atoi(field); err == nil {
-			list = append(list, n)
-		}
-	}
-	return list
-}
+// cpu returns the processor time of the server, 0 if unknown.
+func (s *server) cpu() time.Duration { return cpuOf(s.process.ID()) }

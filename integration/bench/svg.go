@@ -88,15 +88,3 @@ func (s scale) at(value float64) float64 {
 	}
 	return s.from + (value-low)/(high-low)*(s.to-s.from)
 }
-
-// drawable reports whether a logarithmic axis can show a value.
-func drawable(value float64) bool { return value > 0 && !math.IsInf(value, 1) }
-
-// decades returns the powers of ten from below low to above high.
-func decades(low, high float64) (list []float64) {
-	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
-	for power := first; power <= max(last, first+1); power++ {
-		list = append(list, math.Pow10(power))
-	}
-	return list
-}

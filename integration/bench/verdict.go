@@ -10,21 +10,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Names that aims use.
-const (
-	compiledCell = "ours, a group compiled"
-	plainRow     = "8,000-byte URL"
-)
-
 // answer is the last answer. Storing it keeps the compiler from removing the measured
 // work as unused. Tests read it.
 var answer bool
 
-// parseContest measures parsing. grobotstxt stores no parsed file: it parses the file
+// parseComparison measures parsing. grobotstxt stores no parsed file: it parses the file
 // again for each verdict. Its parser calls a handler that only counts, so its time is
 // that of scanning. The same applies to Google's library.
-func parseContest(g *google) contest {
-	c := contest{name: "Parse"}
+func parseComparison(g *google) comparison {
+	c := comparison{name: "Parse"}
 	for _, file := range []struct{ name, text string }{
 		{"small file", smallFile},
 		{"10,000 rules, 40 % wildcards", rulesFile(10000, 40)},
@@ -32,9 +26,9 @@ func parseContest(g *google) contest {
 		{"31,843 plain rules", catalogueFile(catalogueRules)},
 	} {
 		body := []byte(file.text)
-		c.rows = append(c.rows, contestRow{name: file.name, bytes: len(body), cells: []cell{
+		c.rows = append(c.rows, comparisonRow{name: file.name, bytes: len(body), cells: []cell{
 			{who: "ours", run: func() { runtime.KeepAlive(policy.Parse(body)) }},
-			{who: compiledCell, run: func() {
+			{who: "ours, a group compiled", run: func() {
 				runtime.KeepAlive(policy.Parse(body).Select(true, "Googlebot"))
 			}},
 			{who: "grobotstxt, scan only", run: func() {
@@ -69,38 +63,38 @@ func (h *countingHandler) HandleUnknownAction(int, string, string) {}
 // site is the URL before the request target.
 const site = "https://example.com"
 
-// judges holds one file as each library stores it between verdicts.
-type judges struct {
+// parsedFile holds one file as each library stores it between verdicts.
+type parsedFile struct {
 	text   string
 	ours   *policy.Robots
 	temoto *robotstxt.RobotsData
 }
 
-func judgesOf(text string) (*judges, error) {
+func parseAll(text string) (*parsedFile, error) {
 	data, err := robotstxt.FromString(text)
-	return &judges{text: text, ours: policy.Parse([]byte(text)), temoto: data}, err
+	return &parsedFile{text: text, ours: policy.Parse([]byte(text)), temoto: data}, err
 }
 
 // The verdicts: may a crawler with a single token fetch a target?
 
-func (j *judges) byOurs(token, target string) bool {
+func (j *parsedFile) byOurs(token, target string) bool {
 	return j.ours.Select(true, token).Judge(target).Allowed
 }
 
-func (j *judges) byGrobotstxt(token, target string) bool {
+func (j *parsedFile) byGrobotstxt(token, target string) bool {
 	return grobotstxt.AgentAllowed(j.text, token, site+target)
 }
 
-func (j *judges) byTemoto(token, target string) bool {
+func (j *parsedFile) byTemoto(token, target string) bool {
 	return j.temoto.FindGroup(token).Test(target)
 }
 
 // longest is the length of the longest targets in bytes.
 const longest = 8000
 
-// verdictContest measures selecting a crawler's group and matching a target.
-func verdictContest(g *google) contest {
-	c := contest{name: "Verdict"}
+// verdictComparison measures selecting a crawler's group and matching a target.
+func verdictComparison(g *google) comparison {
+	c := comparison{name: "Verdict"}
 	large := rulesFile(10000, 40)
 	for _, row := range []struct {
 		name, text string
@@ -112,14 +106,14 @@ func verdictContest(g *google) contest {
 		{"10,000 rules, another URL each time", large, targets(1024)},
 		{"500 KiB", largestFile(), ordinary},
 		{"31,843 plain rules", catalogueFile(catalogueRules), ordinary},
-		{plainRow, large, []string{"/shop/" + fill("deep/er-7/path.x/", longest-6)}},
+		{"8,000-byte URL", large, []string{"/shop/" + fill("deep/er-7/path.x/", longest-6)}},
 		{"8,000-byte query", large, []string{"/shop/item?" + fill("page=2&sort=price&x1=y2&", longest-11)}},
 		{"8,000 bytes of escapes", large, []string{"/shop/" + fill("%c3%a9/%2f//", longest-6)}},
 		{"8,000 bytes with several forms", large, []string{"/shop%2fx//y?" + fill("/%3fpage=2%2F&", longest-13)}},
 		{"8,000 bytes of parts of rules", large, []string{"/shop" + strings.Join(targets(400), "")[:longest-5]}},
 		{"500 stars, 8,000-byte URL", starsFile(), []string{"/" + strings.Repeat("a", longest-1)}},
 	} {
-		c.rows = append(c.rows, contestRow{name: row.name, cells: verdictCells(g, row.text, row.targets)})
+		c.rows = append(c.rows, comparisonRow{name: row.name, cells: verdictCells(g, row.text, row.targets)})
 	}
 	return c
 }
@@ -127,9 +121,9 @@ func verdictContest(g *google) contest {
 // ordinary is a typical target.
 var ordinary = []string{"/products/1234/blue-shoes.html?page=2"}
 
-// verdictCells returns the cells of all contestants for one file.
+// verdictCells returns the cells of all libraries for one file.
 func verdictCells(g *google, text string, targets []string) []cell {
-	j, err := judgesOf(text)
+	j, err := parseAll(text)
 	if err != nil {
 		panic(err) // our own file is valid
 	}

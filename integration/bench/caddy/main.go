@@ -1,5 +1,5 @@
 // Command caddy is the product's binary plus a handler that does nothing. All servers
-// under load except nginx run this program.
+// under load run this program.
 package main
 
 import (

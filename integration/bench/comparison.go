@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -10,20 +11,20 @@ import (
 	"time"
 )
 
-// contest is a table of contestants that do the same work on the same inputs.
-type contest struct {
-	name string // name of the benchmark
-	rows []contestRow
+// comparison is a table of libraries or servers that do the same work on the same inputs.
+type comparison struct {
+	name string // heading of the first column
+	rows []comparisonRow
 }
 
-type contestRow struct {
+type comparisonRow struct {
 	name  string
 	bytes int // input size per operation, 0 to omit the throughput
-	rules int // number of rules in the file, 0 if no plot needs it
 	cells []cell
 }
 
-// cell is one contestant on one input. The first cell of a row is ours.
+// cell is one library or server on one input. Ratios are relative to the first cell of a
+// row.
 type cell struct {
 	who string
 	run func() // one operation
@@ -38,7 +39,7 @@ type cell struct {
 type result struct {
 	rounds []float64 // CPU time per operation in each round, in nanoseconds
 	ns     spread    // of rounds
-	ratio  spread    // to our time in the same round
+	ratio  spread    // to the time of the first cell in the same round
 	allocs int64     // per operation, negative if unknown
 }
 
@@ -70,8 +71,9 @@ func (r *result) over(other *result) spread {
 // measure runs all cells in rounds. In each round the cells of a row run one after the
 // other, so that other load on the machine affects all of them. The order rotates from
 // round to round.
-func (c contest) measure(e effort) [][]result {
+func (c comparison) measure(e effort) [][]result {
 	results := make([][]result, len(c.rows))
+	_ = flag.Set("test.benchtime", e.benchTime.String()) // for testing.Benchmark; testing.Init defines the flag
 	for i, row := range c.rows {
 		ns := make([][]float64, len(row.cells))
 		ratios := make([][]float64, len(row.cells))
@@ -129,41 +131,19 @@ func over(list []string, do func(string)) func() {
 	}
 }
 
-// at returns the result of contestant who in a row. Both must exist.
-func (c contest) at(results [][]result, row, who string) result {
-	i := slices.IndexFunc(c.rows, func(r contestRow) bool { return r.name == row })
+// at returns the result of who in a row. Both must exist.
+func (c comparison) at(results [][]result, row, who string) result {
+	i := slices.IndexFunc(c.rows, func(r comparisonRow) bool { return r.name == row })
 	return results[i][slices.IndexFunc(c.rows[i].cells, func(c cell) bool { return c.who == who })]
 }
 
+// run measures all cells and returns the table.
+func (c comparison) run(e effort) string { return c.table(c.measure(e)) }
+
 // table renders results as Markdown with a line for each row and a column for each
-// contestant. Our column shows time and allocations. The others show their time and its
-// ratio to ours.
-func (c contest) table(results [][]result) string {
-	return c.render(results, func(row contestRow, at int, r result) string {
-		if at > 0 {
-			return fmt.Sprintf("%s, **%s**", duration(r.ns.middle), times(r.ratio.middle))
-		}
-		text := duration(r.ns.middle)
-		if row.bytes > 0 {
-			text += fmt.Sprintf(", %.0f MB/s", float64(row.bytes)/r.ns.middle*1e3)
-		}
-		return text + ", " + count(r.allocs)
-	})
-}
-
-// details renders the quartiles of the ratios, and the allocations.
-func (c contest) details(results [][]result) string {
-	return c.render(results, func(_ contestRow, _ int, r result) string {
-		text := fmt.Sprintf("%s to %s", figure(r.ratio.low), figure(r.ratio.high))
-		if r.allocs >= 0 {
-			text += ", " + count(r.allocs)
-		}
-		return text
-	})
-}
-
-// render renders a table with one cell for each result.
-func (c contest) render(results [][]result, cell func(contestRow, int, result) string) string {
+// library or server. The first column shows time and allocations. The others show their time
+// and its ratio to the first.
+func (c comparison) table(results [][]result) string {
 	var b strings.Builder
 	b.WriteString("| ")
 	b.WriteString(c.name)
@@ -174,11 +154,16 @@ func (c contest) render(results [][]result, cell func(contestRow, int, result) s
 	for i, row := range c.rows {
 		b.WriteString("| " + row.name)
 		for at, r := range results[i] {
-			if r.ns.middle == 0 {
+			switch {
+			case r.ns.middle == 0:
 				b.WriteString(" | not measured")
-				continue
+			case at > 0:
+				fmt.Fprintf(&b, " | %s, **%s**", duration(r.ns.middle), times(r.ratio.middle))
+			case row.bytes > 0:
+				fmt.Fprintf(&b, " | %s, %.0f MB/s, %s", duration(r.ns.middle), float64(row.bytes)/r.ns.middle*1e3, count(r.allocs))
+			default:
+				fmt.Fprintf(&b, " | %s, %s", duration(r.ns.middle), count(r.allocs))
 			}
-			b.WriteString(" | " + cell(row, at, r))
 		}
 		b.WriteString(" |\n")
 	}
