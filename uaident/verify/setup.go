@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// activeConfig is a configuration in use. It is immutable, but its lists change.
+// activeConfig is a configuration in use. An activeConfig is immutable, except for the content of
+// its lists.
 type activeConfig struct {
 	plans     map[string]*crawlerPlan     // by token
 	operators map[string]*operatorMethods // by operator, in lower case
