@@ -30,8 +30,8 @@ type listKey struct {
 // method.
 type crawlerPlan struct {
 	*operatorMethods
-	// deniesUnverified reports whether a client is spoofed if all methods fail. If denies is false,
-	// excuse is the reason.
+	// deniesUnverified reports whether a client is spoofed if all methods fail. Otherwise
+	// noDenialReason is the reason.
 	deniesUnverified bool
 	noDenialReason   string
 }
