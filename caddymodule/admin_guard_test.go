@@ -70,7 +70,7 @@ func TestGuardOfAURL(t *testing.T) {
 		}
 	}
 	if host, found := (runningConfig{servers: servers[1:]}).Guard("https://other.test/"); host != "other.test" || found != nil {
-		t.Errorf("nobody guards it: %q, %+v", host, found)
+		t.Errorf("unexpected guard: %q, %+v", host, found)
 	}
 }
 
@@ -159,9 +159,9 @@ func TestGuardBehindARedirect(t *testing.T) {
 	}
 }
 
-// TestGuardBesideARedirect sends requests to a guard, or to no handler of this module, while Caddy
+// TestGuardNextToARedirect sends requests to a guard, or to no handler of this module, while Caddy
 // redirects others.
-func TestGuardBesideARedirect(t *testing.T) {
+func TestGuardNextToARedirect(t *testing.T) {
 	h := new(Handler)
 	provisionedGuard(t, h, nil)
 	hosts := func(name string) caddyhttp.MatcherSets {
@@ -173,7 +173,7 @@ func TestGuardBesideARedirect(t *testing.T) {
 	other := &caddyhttp.Server{Listen: []string{":443"}, TLSConnPolicies: caddytls.ConnectionPolicies{{}},
 		Routes: caddyhttp.RouteList{{MatcherSets: hosts("other.test"), Handlers: []caddyhttp.MiddlewareHandler{h}}}}
 	for name, servers := range map[string][]*caddyhttp.Server{
-		"behind a mapped port, beside a redirect of all other hosts": {{Listen: []string{":8080"}, Routes: guarded}, {Listen: []string{":80"}, Routes: caddyhttp.RouteList{{Handlers: redirect}}}, other},
+		"behind a mapped port, next to a redirect of all other hosts": {{Listen: []string{":8080"}, Routes: guarded}, {Listen: []string{":80"}, Routes: caddyhttp.RouteList{{Handlers: redirect}}}, other},
 		"with an answer before the redirect": {
 			{Listen: []string{":443"}, TLSConnPolicies: caddytls.ConnectionPolicies{{}}, Routes: guarded},
 			{Listen: []string{":80"}, Routes: caddyhttp.RouteList{

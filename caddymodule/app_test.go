@@ -50,7 +50,7 @@ func TestAppBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := fill(); n != step.want {
-			t.Errorf("%s: %d are kept, want %d", step.name, n, step.want)
+			t.Errorf("%s: %d entries are cached, want %d", step.name, n, step.want)
 		}
 	}
 	for _, n := range []int{-1, maxPolicies + 1} {

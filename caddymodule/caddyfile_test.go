@@ -32,7 +32,7 @@ func TestAdapt(t *testing.T) {
 			caddyfile, want, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), separator)
 			got := adapt(t, caddyfile+"\n")
 			if isError := !strings.HasPrefix(got, "{"); isError != strings.HasPrefix(filepath.Base(file), "error_") {
-				t.Errorf("files of errors, and no others, are named error_*; got:\n%s", got)
+				t.Errorf("exactly the files with an error must be named error_*; got:\n%s", got)
 			}
 			if *update {
 				if err := os.WriteFile(file, []byte(caddyfile+separator+got+"\n"), 0o600); err != nil {

@@ -39,7 +39,7 @@ func TestRobotsOfASite(t *testing.T) {
 		{"the URL's own site", []string{"explain", "--brief", "--token", "GPTBot", site.URL + "/private"}, command.ExitFindings},
 		{"a page of a site", []string{"explain", "--brief", "--robots", site.URL + "/index.html", "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"a page in a file", []string{"explain", "--brief", "--robots", page, "--token", "GPTBot", "/private"}, command.ExitFailed},
-		{"nothing that answers", []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/", "--token", "GPTBot", "/private"}, command.ExitFailed},
+		{"no server", []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/", "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"no file", []string{"explain", "--brief", "--robots", page + ".txt", "--token", "GPTBot", "/private"}, command.ExitFailed},
 		{"test, of a site", []string{"test", "--robots", site.URL, cases}, command.ExitOK},
 		{"test, of a page", []string{"test", "--robots", page, cases}, command.ExitFailed},

@@ -28,7 +28,7 @@ func TestDashboardPaths(t *testing.T) {
 		{"a file", "/robots-guard/app.js", "/robots-guard/app.js", 200, "import "},
 		{"a file, its prefix was stripped", "/a/b/summary.json", "/summary.json", 200, `"requests"`},
 		{"rewritten", "/stats/app.js", "/other", 200, "import "},
-		{"nothing by that name", "/robots-guard/x.js", "/x.js", 404, "no such file"},
+		{"an unknown file", "/robots-guard/x.js", "/x.js", 404, "no such file"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, err := caddy.ProvisionContext(&caddy.Config{Admin: &caddy.AdminConfig{Disabled: true}, AppsRaw: storesNothing()})

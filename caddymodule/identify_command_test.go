@@ -43,7 +43,7 @@ func TestVerifyCommand(t *testing.T) {
 			claimReport{Crawler: "Googlebot", Operator: "Google", Identity: "verified", Proof: "ranges"}, "list.txt", false},
 		{"a false one", "Googlebot/2.1", "203.0.113.7",
 			claimReport{Crawler: "Googlebot", Operator: "Google", Identity: "spoofed", Proof: "ranges"}, "list.txt", true},
-		{"one that nothing is known of", "AcmeBot/1.0", "203.0.113.7",
+		{"an unregistered crawler", "AcmeBot/1.0", "203.0.113.7",
 			claimReport{Crawler: "AcmeBot", Operator: "AcmeBot", Identity: "claimed", Proof: "none"}, "", false},
 		{"one that is not in the registry", "SomeUnheardOfBot/1.0 (+https://x.example/bot)", "203.0.113.7",
 			claimReport{Crawler: "SomeUnheardOfBot", Identity: "claimed", Proof: "none"}, "registry", false},

@@ -69,7 +69,7 @@ func FuzzOneEngine(f *testing.F) {
 		}
 		if composed, err := rules.Text(time.Time{}, "example.com", []byte(text)); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
 			if by := offline.Explain(explain.RobotsFile{Robots: policy.Parse(composed)}, asked); by.Verdict != e.Verdict && !e.Ambiguous {
-				t.Errorf("%s, but %s by a text with a rule for somebody else:\n%s", e.Verdict, by.Verdict, composed)
+				t.Errorf("%s, but %s with an additional rule for another crawler:\n%s", e.Verdict, by.Verdict, composed)
 			}
 		}
 	})

@@ -87,7 +87,7 @@ func TestGuardPlaces(t *testing.T) {
 		{"any host", ":8080 {\n robots_guard\n robots_guard enforce\n}", "the site for any host of server srv0: two"},
 		{"a decision", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n}", ""},
 		{"a decision before a site", trusting + ":9180 {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n respond ok\n}", "static_response gets no requests"},
-		{"a decision beside a site", trusting + ":9180 {\n handle /ok {\n respond ok\n }\n handle {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n }\n}", ""},
+		{"decide next to a site", trusting + ":9180 {\n handle /ok {\n respond ok\n }\n handle {\n robots_guard {\n decide forwarded a.test\n source https://{host}/robots.txt\n }\n }\n}", ""},
 		{"behind respond", "example.com {\n route {\n respond ok\n robots_guard\n }\n}", behind + "static_response"},
 		{"behind a proxy", "example.com {\n route {\n reverse_proxy app:80\n robots_guard\n }\n}", behind + "reverse_proxy"},
 		{"last in the order", "{\n order robots_guard last\n}\nexample.com {\n robots_guard\n reverse_proxy app:80\n}", behind + "reverse_proxy"},
@@ -133,7 +133,7 @@ func TestDashboardPlaces(t *testing.T) {
 
 		{"a site for itself", "a.test {\n robots_guard_dashboard\n}", "", open},
 		{"open", "a.test {\n " + board + "\n reverse_proxy app:80\n}", "", open},
-		{"meant to be open", "a.test {\n " + board + " public\n reverse_proxy app:80\n}", "", ""},
+		{"intentionally public", "a.test {\n " + board + " public\n reverse_proxy app:80\n}", "", ""},
 		{"for this machine", "http://localhost:8080 {\n bind 127.0.0.1 [::1] unix//run/x\n " + board + "\n}", "", ""},
 		{"for any address by the name localhost", "http://localhost:8080 {\n " + board + "\n}", "", open},
 		{"for a network", "http://a.test {\n bind 10.0.0.5\n " + board + "\n}", "", open},

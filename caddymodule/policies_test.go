@@ -43,7 +43,7 @@ func TestPoliciesOfManyHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := runningApp().Policies; got != tc.want {
-			t.Errorf("with %d hosts and policies %d a robots.txt is kept for %d sites, want %d", tc.hosts, tc.configured, got, tc.want)
+			t.Errorf("with %d hosts and policies %d, the robots.txt of %d sites is cached, want %d", tc.hosts, tc.configured, got, tc.want)
 		}
 	}
 	if err := caddy.Stop(); err != nil {

@@ -114,7 +114,7 @@ func TestVerificationOverReloads(t *testing.T) {
 	is("at the start", "verified", "spoofed")
 	running = runningApp().state
 	logs := func() bool { return running.Identities.RefreshesLists() }
-	soon(t, "the lists are kept up to date", logs)
+	soon(t, "the lists are updated", logs)
 	before := runtime.NumGoroutine()
 
 	// Apps start in any order, so some attempts fail before this app starts.
@@ -137,7 +137,7 @@ func TestVerificationOverReloads(t *testing.T) {
 	}
 	soon(t, "what failed has ended", func() bool { return runtime.NumGoroutine() <= before+3 })
 	if !logs() {
-		t.Error("nobody is told of lists any more")
+		t.Error("OnList is not called any more")
 	}
 
 	for i := range 6 {
@@ -145,15 +145,15 @@ func TestVerificationOverReloads(t *testing.T) {
 		is("after a change", "spoofed", "verified")
 	}
 	soon(t, "the configurations before have ended", func() bool { return runtime.NumGoroutine() <= before+3 })
-	soon(t, "the lists are kept up to date", logs)
+	soon(t, "the lists are updated", logs)
 	if runningApp().state != running {
 		t.Error("the state was made anew")
 	}
-	soon(t, "only the verifier of signatures in use is kept", func() bool { return pooled() == 1 })
+	soon(t, "only the signature verifier in use remains", func() bool { return pooled() == 1 })
 
 	load(new(App))
 	is("without verify", "claimed", "claimed")
-	soon(t, "nobody keeps lists up to date", func() bool { return !logs() })
+	soon(t, "the lists are not updated any more", func() bool { return !logs() })
 	load(verifying("192.0.2.0/24"))
 	is("with verify again", "verified", "spoofed")
 	load(nil)

@@ -6,10 +6,9 @@ import "strings"
 // registry.
 var headlessBrands = []string{"Lightpanda", "HeadlessChrome"}
 
-// WithBrand returns userAgent followed by the headless browser that the Sec-CH-UA header
-// field brands names (https://wicg.github.io/ua-client-hints/#sec-ch-ua). Without a headless
-// brand it returns userAgent unchanged. Lightpanda sends its brand even with a custom
-// User-Agent.
+// WithBrand returns userAgent followed by the headless browser that the Sec-CH-UA header field
+// brands names (https://wicg.github.io/ua-client-hints/#sec-ch-ua). Without a headless brand
+// WithBrand returns userAgent unchanged. Lightpanda sends its brand even with a custom User-Agent.
 func WithBrand(userAgent, brands string) string {
 	for _, brand := range headlessBrands {
 		if strings.Contains(brands, brand) && hasBrand(brands, brand) {

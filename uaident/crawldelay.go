@@ -7,13 +7,13 @@ import "time"
 type CrawlDelay struct {
 	// Support states whether the crawler obeys Crawl-delay.
 	Support DelaySupport
-	// Max is the longest delay that the crawler obeys. It shortens longer delays to Max. 0
+	// Max is the longest delay that the crawler obeys. The crawler shortens longer delays to Max. 0
 	// means that the operator names no maximum.
 	Max time.Duration
 	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
 	// group that names the crawler has no Crawl-delay.
 	Wildcard bool
-	// Source is the URL of the documentation. It is empty if nobody checked.
+	// Source is the URL of the documentation, or "" if nobody checked.
 	Source string
 }
 

@@ -2,8 +2,8 @@ package uaident
 
 import "sync/atomic"
 
-// CurrentRegistry holds the registry in use, which can be replaced at any time. A caller may continue
-// to use a registry that it loaded before. Load takes no lock.
+// CurrentRegistry holds the registry in use, which can be replaced at any time. A caller may
+// continue to use a previous registry. Load takes no lock.
 type CurrentRegistry struct{ registry atomic.Pointer[Registry] }
 
 // NewCurrentRegistry returns a Current with r, which must not be nil.

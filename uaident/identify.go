@@ -107,8 +107,8 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 
 // onlyMentions reports whether the first product is an unknown robot that only mentions the
 // registry's crawler: "FooBot (compatible; Googlebot/2.1)". If `*` applies to the registry's
-// crawler, a first product with a service's name, such as FooBot-Preview, does not replace
-// it.
+// crawler, a first product with a service's name, such as FooBot-Preview, does not replace that
+// crawler.
 func (s *parsedUserAgent) onlyMentions(registered Identity) bool {
 	return s.startsWithRobot() && !(registered.WildcardApplies() && isService(s.nameStartingAt(s.firstProduct())))
 }
@@ -122,8 +122,8 @@ func (s *parsedUserAgent) startsWithRobot() bool {
 	return w.kind == words.Unknown && w.flags&spelledLikeRobot != 0
 }
 
-// unregisteredRobotName returns the name of an unknown product that is spelled like a robot's name, or
-// "". It is used next to a registry name that is exempt from `*`.
+// unregisteredRobotName returns the name of an unknown product that is spelled like a robot's name,
+// or "". The name is used next to a registry name that is exempt from `*`.
 func (s *parsedUserAgent) unregisteredRobotName() string {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -162,8 +162,8 @@ func (s *parsedUserAgent) startsWithMozilla5() bool {
 	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.IsAlnum(s.ua[12]))
 }
 
-// contactOfProduct returns the index of the URL or mail address next to word i, or -1. It must be
-// later in the same comment, or in the comment that directly follows the product.
+// contactOfProduct returns the index of the URL or mail address next to word i, or -1. The contact
+// must be later in the same comment, or in the comment that directly follows the product.
 func (s *parsedUserAgent) contactOfProduct(i int) int {
 	w := &s.words[i]
 	comment := w.comment

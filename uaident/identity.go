@@ -5,10 +5,9 @@ import "strings"
 // Identity is the result of identifying a User-Agent. Any client can send any User-Agent, so
 // an Identity proves nothing.
 type Identity struct {
-	// Token is the product token as sent, a substring of the User-Agent. It is "" for a
-	// browser.
+	// Token is the product token as sent, a substring of the User-Agent, or "" for a browser.
 	Token string
-	// Crawler is the registry entry, or nil if no entry matches. Callers must not modify it.
+	// Crawler is the registry entry, or nil if no entry matches. Callers must not modify the entry.
 	Crawler *Crawler
 	// Class is the kind of client.
 	Class Class
@@ -53,9 +52,9 @@ func (e Evidence) String() string {
 	return "invalid"
 }
 
-// Name returns the display name: the registry's spelling, else the policy's spelling, else
-// the token. It is "" for a browser. Clients can invent any number of tokens, so use Name as
-// a key only if [Identity.Known] is true.
+// Name returns the display name: the registry's spelling, else the policy's spelling, else the
+// token. Name returns "" for a browser. Clients can invent any number of tokens, so use Name as a
+// key only if [Identity.Known] is true.
 func (id Identity) Name() string {
 	switch {
 	case id.Crawler != nil:

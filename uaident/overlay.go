@@ -6,16 +6,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// maxOverlayNames is the maximum number of names in an overlay. It bounds the cost of a
-// hostile robots.txt.
+// maxOverlayNames is the maximum number of names in an overlay, which bounds the cost of a hostile
+// robots.txt.
 const maxOverlayNames = 256
 
 // maxName is the maximum length of a crawler name in bytes, in registries, overlays and
 // User-Agents.
 const maxName = 100
 
-// Overlay is a set of crawler names from a policy that the registry does not contain. It is
-// immutable.
+// Overlay is an immutable set of crawler names from a policy that the registry does not contain.
 type Overlay struct {
 	names []overlayName
 	firstWordFilter
@@ -34,8 +33,8 @@ func (o *Overlay) WithApplications() *Overlay {
 	return &with
 }
 
-// firstWordFilter is a filter over the hashes of the names' first words. It has false positives and no
-// false negatives.
+// firstWordFilter is a filter over the hashes of the names' first words, with false positives and
+// no false negatives.
 type firstWordFilter [4]uint64
 
 func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }

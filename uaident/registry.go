@@ -14,7 +14,7 @@ type Crawler struct {
 	// Token is the product token in its operator's spelling. Groups of a robots.txt name this
 	// token. A token may have several words ("Sogou web spider").
 	Token string
-	// Operator runs the crawler. It is empty for software that many operators run.
+	// Operator runs the crawler. Operator is empty for software that many operators run.
 	Operator string
 	// Class is the crawler's main purpose.
 	Class Class
@@ -22,16 +22,16 @@ type Crawler struct {
 	UserTriggered bool
 	// Wildcard states whether the `*` group applies to the crawler.
 	Wildcard Wildcard
-	// Fallback lists tokens of other crawlers. If no group names this crawler, it obeys their
-	// groups by its documentation: Googlebot for Googlebot-Image.
+	// Fallback lists tokens of other crawlers. If no group names this crawler, the crawler obeys
+	// the groups of these tokens by its documentation: Googlebot for Googlebot-Image.
 	Fallback []string
 	// Aliases are other names of the crawler, including former names.
 	Aliases []string
 	// RobotsOnly marks a token that appears in robots.txt files only and in no User-Agent,
 	// such as Google-Extended.
 	RobotsOnly bool
-	// Controls describes the decision of a group for a RobotsOnly token. It completes the
-	// sentence "its group says ...". It is empty for other tokens.
+	// Controls describes the decision of a group for a RobotsOnly token. Controls completes the
+	// sentence "its group says ..." and is empty for other tokens.
 	Controls string
 	// Family extends the entry to unknown names that begin with the token and "-" or a
 	// capital letter, such as Baiduspider-foo and YandexFoo.
@@ -52,10 +52,9 @@ type Crawler struct {
 	Purposes Purposes
 	// RobotsLag is the time that the crawler needs to follow a changed robots.txt.
 	RobotsLag RobotsLag
-	// Source is the URL of the page with these facts. It is empty for general knowledge.
+	// Source is the URL of the page with these facts, or "" for general knowledge.
 	Source string
-	// Checked is the date of the last check, such as 2026-11-23. It is empty if the date is
-	// unknown.
+	// Checked is the date of the last check, such as 2026-11-23, or "" for an unknown date.
 	Checked string
 	// Provenance rates the reliability of the facts.
 	Provenance Provenance
@@ -125,7 +124,7 @@ func (c *Crawler) WildcardApplies() bool {
 	return c.Class.WildcardApplies() && !c.UserTriggered
 }
 
-// Registry finds crawlers by name. It is immutable and safe for concurrent use.
+// Registry finds crawlers by name. A Registry is immutable and safe for concurrent use.
 type Registry struct {
 	crawlers     []Crawler
 	keys         []words.Key

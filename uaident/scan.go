@@ -74,7 +74,7 @@ const (
 
 // split splits a User-Agent into words, in one pass.
 //
-// A word is a run of letters, digits, "_", "-" and "!" that starts with a letter or digit. It
+// A word is a run of letters, digits, "_", "-" and "!" that starts with a letter or digit. Words
 // can contain dots. So Googlebot-Image is one word and never Googlebot. split skips numbers,
 // versions and stop words.
 func (s *parsedUserAgent) split(r *Registry, ua string) {

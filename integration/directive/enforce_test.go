@@ -200,7 +200,7 @@ func TestEnforceOptions(t *testing.T) {
 		"merged slashes": {"", []harness.Visit{
 			{harness.Bingbot, "//private/x", 403, ""},
 		}},
-		"slashes kept": {"merge_slashes off", []harness.Visit{
+		"merge_slashes off": {"merge_slashes off", []harness.Visit{
 			{harness.Bingbot, "//private/x", 200, "page allowed none"},
 			{harness.Bingbot, "/private/x", 403, ""},
 		}},

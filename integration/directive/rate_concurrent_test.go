@@ -54,7 +54,7 @@ func TestRateConcurrent(t *testing.T) {
 	const inFlight = `caddy_robots_guard_requests_in_flight{class="ai_training"}`
 	idle := func(when string) {
 		t.Helper()
-		harness.Eventually(t, when+" nothing is in flight", func() bool { return s.Metrics()[inFlight] == 0 })
+		harness.Eventually(t, when+" no request is in flight", func() bool { return s.Metrics()[inFlight] == 0 })
 		if a := harness.Get(t, s.URL("/page"), harness.GPTBot); a.Status != http.StatusOK {
 			t.Errorf("%s: the next request gets %d", when, a.Status)
 		}

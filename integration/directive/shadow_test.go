@@ -99,15 +99,15 @@ func TestShadow(t *testing.T) {
 		return len(found.Trials) == 1 && found.Trials[0].NewlyForbidden == 0 && found.Trials[0].Requests > 0
 	})
 	s.MustLoad(s.Named("fourth", ""))
-	harness.Eventually(t, "nothing is tried any more", func() bool {
+	harness.Eventually(t, "the trial has ended", func() bool {
 		found := triedAt(t, s.Admin)
 		return len(found.Texts)+len(found.Trials) == 0
 	})
 }
 
-// TestShadowThatCannotBeRead checks that an unavailable shadow robots.txt changes
+// TestUnavailableShadow checks that an unavailable shadow robots.txt changes
 // nothing and is logged once.
-func TestShadowThatCannotBeRead(t *testing.T) {
+func TestUnavailableShadow(t *testing.T) {
 	t.Parallel()
 	visits := []harness.Visit{
 		{harness.Bingbot, "/private/x", 403, "robots.txt"},

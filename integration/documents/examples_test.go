@@ -82,7 +82,7 @@ func TestExampleMonitor(t *testing.T) {
 	if lines[0]["level"] != "info" || lines[0]["rule"] != "Disallow: /private/" || lines[0]["action"] != "logged" {
 		t.Errorf("got %v", lines[0])
 	}
-	harness.Eventually(t, "the access log holds the verdict", func() bool {
+	harness.Eventually(t, "the access log contains the verdict", func() bool {
 		for _, line := range s.Lines("handled request") {
 			if fields, ok := line["robots_guard"].(map[string]any); ok && fields["crawler"] == "GPTBot" && fields["verdict"] == "disallowed" {
 				return true

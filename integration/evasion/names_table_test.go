@@ -26,18 +26,18 @@ const (
 
 // Reasons why a name is not found.
 const (
-	otherName = "it is another name, as every new crawler has one"
-	otherText = "no reader of plain text sees the name, so neither would a robots.txt that names what is sent"
-	notSaid   = "it says that it is like the crawler, as browsers say of each other, or mentions it; it does not say that it is it"
-	notAField = "only User-Agent names a client"
+	otherName = "the name differs, like the name of any new crawler"
+	otherText = "the sent text does not contain the name, so no group of a robots.txt can name it"
+	mentioned = "the client mentions the crawler or claims compatibility with it, as browsers do, but does not claim its name"
+	notAField = "only the field User-Agent names a client"
 
-	bounded    = "what is read of a User-Agent is bounded, and no crawler that declares itself sends so much before its name"
-	undeclared = "it declares nothing, or to be a browser; robots.txt is for those who declare themselves"
+	bounded    = "the guard reads a bounded part of a User-Agent, and honest crawlers send their name within that part"
+	undeclared = "the client sends no name or the name of a browser; robots.txt is for clients that send their name"
 )
 
 // placedNames returns tricks that surround the complete name with other text.
-func placedNames() (all []nameTrick) {
-	add := func(name, fields string) { all = append(all, nameTrick{name, fields, isGPTBot, ""}) }
+func placedNames() (tricks []nameTrick) {
+	add := func(name, fields string) { tricks = append(tricks, nameTrick{name, fields, isGPTBot, ""}) }
 	for _, around := range []struct{ name, before, after string }{
 		{"parentheses", "(", ")"}, {"braces", "{", "}"}, {"angle brackets", "<", ">"}, {"apostrophes", "'", "'"}, {"backticks", "`", "`"},
 		{"guillemets", "\u00ab", "\u00bb"}, {"typographic quotation marks", "\u201c", "\u201d"}, {"escaped quotation marks", `\"`, `\"`},
@@ -75,12 +75,12 @@ func placedNames() (all []nameTrick) {
 	add("a hundred times", "User-Agent: "+strings.Repeat("GPTBot ", 100))
 	add("2,033 bytes before", "User-Agent: "+strings.Repeat(";", 2033)+"GPTBot/1.3")
 	add("2,000 parentheses before", "User-Agent: "+strings.Repeat("(", 2000)+"GPTBot/1.3")
-	return all
+	return tricks
 }
 
 // otherNames returns tricks that send a modified name.
-func otherNames() (all []nameTrick) {
-	add := func(why, name, fields string) { all = append(all, nameTrick{name, fields, another, why}) }
+func otherNames() (tricks []nameTrick) {
+	add := func(why, name, fields string) { tricks = append(tricks, nameTrick{name, fields, another, why}) }
 	for i := 1; i < len("GPTBot"); i++ {
 		for _, between := range []struct{ name, bytes, why string }{
 			{"a space", " ", otherName}, {"a hyphen", "-", otherName}, {"an underscore", "_", otherName}, {"a dot", ".", otherName}, {"a slash", "/", otherName},
@@ -103,17 +103,17 @@ func otherNames() (all []nameTrick) {
 	} {
 		add(otherName, look.name, "User-Agent: "+look.sent+"/1.3")
 	}
-	add(notSaid, "like it", "User-Agent: Mozilla/5.0 (KHTML, like GPTBot)")
-	add(notSaid, "like its version", "User-Agent: "+harness.Firefox+" like GPTBot/1.3")
-	add(notSaid, "in an address", "User-Agent: "+harness.Firefox+" https://gptbot.example/")
-	add(notSaid, "in a mailbox", "User-Agent: "+harness.Firefox+" gptbot@example.com")
+	add(mentioned, "like it", "User-Agent: Mozilla/5.0 (KHTML, like GPTBot)")
+	add(mentioned, "like its version", "User-Agent: "+harness.Firefox+" like GPTBot/1.3")
+	add(mentioned, "in an address", "User-Agent: "+harness.Firefox+" https://gptbot.example/")
+	add(mentioned, "in a mailbox", "User-Agent: "+harness.Firefox+" gptbot@example.com")
 	add(notAField, "From", "From: GPTBot/1.3\r\nUser-Agent: "+harness.Firefox)
 	add(notAField, "Via", "Via: 1.1 GPTBot\r\nUser-Agent: "+harness.Firefox)
 	add(notAField, "a client hint", "Sec-CH-UA: \"GPTBot\";v=\"1\"\r\nUser-Agent: "+harness.Firefox)
 	add(notAField, "the field of another proxy", "X-Original-User-Agent: GPTBot/1.3\r\nUser-Agent: "+harness.Firefox)
 	add(notAField, "a trailer's", "Trailer: User-Agent\r\nUser-Agent: "+harness.Firefox)
 	add(notAField, "in the cookie", "Cookie: User-Agent=GPTBot\r\nUser-Agent: "+harness.Firefox)
-	all = append(all,
+	tricks = append(tricks,
 		nameTrick{"a NUL in it", "User-Agent: GPT\x00Bot/1.3", refused, otherText},
 		nameTrick{"a NUL before", "User-Agent: \x00GPTBot/1.3", refused, otherText},
 		nameTrick{"a NUL behind", "User-Agent: GPTBot\x00", refused, otherText},
@@ -125,5 +125,5 @@ func otherNames() (all []nameTrick) {
 		nameTrick{"a field without a name", ": GPTBot/1.3", refused, notAField},
 		nameTrick{"a field with a parenthesis", "User-Agent(x): GPTBot/1.3", refused, notAField},
 	)
-	return all
+	return tricks
 }

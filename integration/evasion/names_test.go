@@ -82,7 +82,7 @@ func TestEvasionNames(t *testing.T) {
 		{"reversed", "User-Agent: toBTPG/1.3", passes, otherName},
 		{"after 2,048 bytes", "User-Agent: Mozilla/5.0 (" + strings.Repeat(" ", 2048) + "GPTBot/1.3)", passes, bounded},
 		{"after 48 words", "User-Agent: Mozilla/5.0 " + words + words + " GPTBot/1.3", passes, bounded},
-		{"like it", "User-Agent: Mozilla/5.0 (like GPTBot/1.3)", passes, notSaid},
+		{"like it", "User-Agent: Mozilla/5.0 (like GPTBot/1.3)", passes, mentioned},
 		{"another field", "X-User-Agent: GPTBot/1.3\r\nUser-Agent: " + harness.Firefox, passes, notAField},
 		{"a field with an underscore", "User_Agent: GPTBot/1.3\r\nUser-Agent: " + harness.Firefox, passes, notAField},
 		{"a browser's name", "User-Agent: " + harness.Firefox, passes, undeclared},

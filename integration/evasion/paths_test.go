@@ -152,9 +152,9 @@ func TestEvasionPaths(t *testing.T) {
 	}
 }
 
-// TestTwoReadings sends requests of crawlers that accept a misspelt line, and of
+// TestTwoInterpretations sends requests of crawlers that accept a misspelt line, and of
 // others. A crawler that ignores the line is not blocked because of it.
-func TestTwoReadings(t *testing.T) {
+func TestTwoInterpretations(t *testing.T) {
 	t.Parallel()
 	s := harness.Serve(t, `http://a.test:$PORT {
 		robots_guard enforce

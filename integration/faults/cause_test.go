@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFaultWhoCauses tests which clients cause a fetch of robots.txt. Browsers never
+// TestFaultCauses tests which clients cause a fetch of robots.txt. Browsers never
 // do. For libraries the guard fetches in the background. Crawlers wait for the fetch.
-func TestFaultWhoCauses(t *testing.T) {
+func TestFaultCauses(t *testing.T) {
 	t.Parallel()
 	const robots = "User-agent: curl\nUser-agent: HeadlessChrome\nUser-agent: MyApp\nUser-agent: Slackbot-LinkExpanding\nDisallow: /\n"
 	for name, tc := range map[string]struct {

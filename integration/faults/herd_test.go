@@ -117,7 +117,7 @@ func TestFaultHerdHangs(t *testing.T) {
 	}
 	harness.Visits(t, s, []harness.Visit{{harness.Firefox, "/private/x", 200, "page"}})
 	release()
-	harness.Eventually(t, "what was read holds", func() bool { return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == 403 })
+	harness.Eventually(t, "the fetched rules apply", func() bool { return harness.Get(t, s.URL("/private/x"), harness.Bingbot).Status == 403 })
 	herdRead(t, s, o, "rules")
 }
 

@@ -137,7 +137,7 @@ var faults = []struct {
 	{name: "a header of 1 MB", answer: says(body("ETag: \""+strings.Repeat("x", 1<<20)+"\"\r\nContent-Length: 34\r\n", faultRules)), verdict: forbidden},
 	{name: "a gzip bomb", answer: explodes(0), verdict: forbidden},
 	{name: "a gzip bomb unasked", answer: explodes(0), verdict: forbidden, options: "transport http {\n compression off\n }"},
-	{name: "gzip that is none", answer: says(body("Content-Encoding: gzip\r\n", faultRules)), verdict: unknown, options: "transport http {\n compression off\n }"},
+	{name: "invalid gzip", answer: says(body("Content-Encoding: gzip\r\n", faultRules)), verdict: unknown, options: "transport http {\n compression off\n }"},
 	{name: "gzip that breaks off", answer: explodes(100), verdict: unknown, options: "transport http {\n compression off\n }"},
 
 	// Lengths.
@@ -146,7 +146,7 @@ var faults = []struct {
 	{name: "length and chunks", answer: says(body("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", "22\r\n"+faultRules+"\r\n0\r\n\r\n")), verdict: forbidden},
 	{name: "two lengths", answer: says(body("Content-Length: 34\r\nContent-Length: 35\r\n", faultRules)), verdict: unknown},
 	{name: "a negative length", answer: says(body("Content-Length: -1\r\n", faultRules)), verdict: unknown},
-	{name: "chunks of no size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: unknown},
+	{name: "chunks with an invalid size", answer: says(body("Transfer-Encoding: chunked\r\n", "zz\r\n"+faultRules)), verdict: unknown},
 
 	// Statuses.
 	{name: "1xx storm", answer: storms(5000), verdict: forbidden},
@@ -162,8 +162,8 @@ var faults = []struct {
 	{name: "six redirects", answer: hops(6), verdict: free, most: 6},
 	{name: "endless redirects", answer: hops(1 << 30), verdict: free, most: 6},
 	{name: "to itself", answer: says(leadsTo("/robots.txt")), verdict: free},
-	{name: "to nowhere", answer: says(leadsTo("")), verdict: free},
-	{name: "to inside the network", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: unknown},
+	{name: "to an empty location", answer: says(leadsTo("")), verdict: free},
+	{name: "to a private address", answer: says(leadsTo("http://127.0.0.1:1/robots.txt")), verdict: unknown},
 }
 
 const faultSite = `http://$HOST:$PORT {

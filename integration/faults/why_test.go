@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFaultWhy checks the logged reasons why a robots.txt is unavailable.
-func TestFaultWhy(t *testing.T) {
+// TestFaultReasons checks the logged reasons why a robots.txt is unavailable.
+func TestFaultReasons(t *testing.T) {
 	t.Parallel()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(untrusted.Close)

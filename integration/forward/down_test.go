@@ -53,9 +53,9 @@ func TestProxiesWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestProxiesOtherwise tests the opposite behaviour without a response, which the
+// TestProxiesOppositeFallback tests the opposite behaviour without a response, which the
 // comments in the configurations describe.
-func TestProxiesOtherwise(t *testing.T) {
+func TestProxiesOppositeFallback(t *testing.T) {
 	t.Parallel()
 	closed := []string{"pass_without = true", "pass_without = false"}
 	for name, tc := range map[string]struct {

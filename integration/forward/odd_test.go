@@ -43,9 +43,9 @@ func lenient(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestProxiesOdd sends requests that the decision point's server or the proxy's own
+// TestProxiesInvalidRequests sends requests that the decision point's server or the proxy's own
 // client rejects as invalid HTTP. Without a verdict a crawler must not pass.
-func TestProxiesOdd(t *testing.T) {
+func TestProxiesInvalidRequests(t *testing.T) {
 	t.Parallel()
 	for name := range proxies {
 		t.Run(name, func(t *testing.T) {

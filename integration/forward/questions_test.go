@@ -63,8 +63,8 @@ func about(host, target string) []string {
 	return []string{"X-Forwarded-Method: GET", "X-Forwarded-Proto: https", "X-Forwarded-Host: " + host, "X-Forwarded-Uri: " + target, "X-Forwarded-For: 192.0.2.7"}
 }
 
-// TestQuestions sends all kinds of requests to a decision point.
-func TestQuestions(t *testing.T) {
+// TestDecisions sends all kinds of requests to a decision point.
+func TestDecisions(t *testing.T) {
 	t.Parallel()
 	app := harness.NewOrigin(t, robots, func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Host == "other.test" && r.URL.Path == "/robots.txt" {
@@ -122,8 +122,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestNoQuestions sends invalid descriptions of a request.
-func TestNoQuestions(t *testing.T) {
+// TestInvalidDescriptions sends invalid descriptions of a request.
+func TestInvalidDescriptions(t *testing.T) {
 	t.Parallel()
 	s := decide(t, harness.NewOrigin(t, robots, nil), "")
 	for name, tc := range map[string]struct {
@@ -149,8 +149,8 @@ func TestNoQuestions(t *testing.T) {
 	}
 }
 
-// TestLiars sends requests to a decision point that does not trust their sender.
-func TestLiars(t *testing.T) {
+// TestUntrustedSender sends requests to a decision point that does not trust their sender.
+func TestUntrustedSender(t *testing.T) {
 	t.Parallel()
 	app := harness.NewOrigin(t, robots, nil)
 	s := harness.Serve(t, `http://:$PORT {

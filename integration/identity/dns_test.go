@@ -78,8 +78,8 @@ func answerQuery(query []byte, records map[string]string) []byte {
 	return packed
 }
 
-// TestIdentityByDNS verifies clients by reverse DNS look-ups. No request waits for a
-// look-up: the first request is evaluated under its claimed name.
+// TestIdentityByDNS verifies clients by reverse DNS lookups. No request waits for a
+// lookup: the first request is evaluated under its claimed name.
 func TestIdentityByDNS(t *testing.T) {
 	t.Parallel()
 	dns := newNameServer(t, map[string]string{
@@ -129,7 +129,7 @@ func TestIdentityByDNS(t *testing.T) {
 	}
 	m := s.Metrics()
 	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="verified"`); n != 2 {
-		t.Errorf("%v look-ups verified a client, want 2: one per operator", n)
+		t.Errorf("%v lookups verified a client, want 2: one per operator", n)
 	}
 	if n := m.Sum("caddy_robots_guard_identity_checks_total", `method="rdns"`, `identity="spoofed"`); n < 5 {
 		t.Errorf("%v checks found a spoofed client", n)

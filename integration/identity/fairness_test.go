@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
-// TestFloodsOfClaims makes spoofed Googlebots of one network cause look-ups
+// TestFloodsOfClaims makes spoofed Googlebots of one network cause lookups
 // continuously. Genuine Googlebots must be verified meanwhile.
 func TestFloodsOfClaims(t *testing.T) {
 	t.Parallel()
@@ -95,10 +95,10 @@ func TestFloodsOfClaims(t *testing.T) {
 			<-ended
 			m := s.Metrics()
 			if n := m.Sum("caddy_robots_guard_dns_lookups_running"); n > 8 {
-				t.Errorf("%v look-ups are running", n)
+				t.Errorf("%v lookups are running", n)
 			}
 			if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
-				t.Errorf("%v look-ups are waiting", n)
+				t.Errorf("%v lookups are waiting", n)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestManyClaims makes a spoofed client use many addresses while the DNS server does
-// not respond. No request waits for a look-up, and the used resources are bounded.
+// not respond. No request waits for a lookup, and the used resources are bounded.
 func TestManyClaims(t *testing.T) {
 	t.Parallel()
 	const at = "192.0.2.1"
@@ -55,19 +55,19 @@ func TestManyClaims(t *testing.T) {
 	wait.Wait()
 	m := s.Metrics()
 	asked, took := int(dns.queries.Load()-before), int(time.Since(began).Seconds())+1
-	// 8 look-ups run concurrently and take 2 s each; the resolver may send each query
+	// 8 lookups run concurrently and take 2 s each; the resolver may send each query
 	// twice.
 	if most := 2 * 8 * (took/2 + 2); asked == 0 || asked > most {
 		t.Errorf("%d DNS queries in %d s, want at most %d", asked, took, most)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_running"); n > 8 {
-		t.Errorf("%v look-ups are running", n)
+		t.Errorf("%v lookups are running", n)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_waiting"); n > 256 {
-		t.Errorf("%v look-ups are waiting", n)
+		t.Errorf("%v lookups are waiting", n)
 	}
 	if n := m.Sum("caddy_robots_guard_dns_lookups_total", `result="dropped"`); n < float64(claims/2) {
-		t.Errorf("%v look-ups were dropped", n)
+		t.Errorf("%v lookups were dropped", n)
 	}
 	if n := m.Sum("go_goroutines"); n > 200 {
 		t.Errorf("%v goroutines", n)

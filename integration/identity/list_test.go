@@ -163,7 +163,7 @@ func TestListServer(t *testing.T) {
 	}
 	s.Stop()
 
-	t.Run("kept over a restart", func(t *testing.T) {
+	t.Run("stored across a restart", func(t *testing.T) {
 		lists.does(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "down", http.StatusServiceUnavailable) })
 		s := listing(t, lists, store, home)
 		harness.Eventually(t, "the stored list is read", func() bool { return identityOf(t, s, googlesAddress) == "verified" })

@@ -252,7 +252,7 @@ func TestKeyDirectoryFails(t *testing.T) {
 			if said := verify("--online"); !strings.Contains(said, "usable keys: 1") {
 				t.Errorf("the command prints %s", said)
 			}
-			harness.Eventually(t, "it is told that the directory can be read", func() bool {
+			harness.Eventually(t, "the log reports that the directory can be read", func() bool {
 				signed()
 				return len(s.Lines(read)) > 0
 			})

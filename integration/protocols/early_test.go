@@ -59,11 +59,11 @@ func TestEarlyData(t *testing.T) {
 	}
 }
 
-// TestReadBecauseOfEarlyData makes a request in early data cause the guard's fetch of
+// TestFetchCausedByEarlyData makes a request in early data cause the guard's fetch of
 // robots.txt, at a site with an address matcher. The guard's own request must not count
 // as early data. Otherwise Caddy would respond with 425, and the guard would have no
 // rules.
-func TestReadBecauseOfEarlyData(t *testing.T) {
+func TestFetchCausedByEarlyData(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
 	s := servePolyglot(t, "robots_guard enforce\n @inside {\n not path /page*\n remote_ip 10.0.0.0/8\n }\n respond @inside inside\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address())

@@ -37,11 +37,11 @@ var beginnings = map[string]begun{
 	"examples/paths/Caddyfile":                {"/page", 403},
 }
 
-// TestBeginningsWithTLS runs these Caddyfiles with host names, as in production. Caddy
+// TestExamplesWithTLS runs these Caddyfiles with host names, as in production. Caddy
 // then obtains certificates and adds redirects to HTTPS, which are further routes of
 // the servers. The test sends requests as a browser and as a crawler, at the start and
 // after a reload.
-func TestBeginningsWithTLS(t *testing.T) {
+func TestExamplesWithTLS(t *testing.T) {
 	t.Parallel()
 	found := caddyfilesToBeginWith(t)
 	for name, caddyfile := range found {

@@ -124,14 +124,14 @@ func (g *going) whileReading() {
 			g.t.Errorf("the disconnected crawler got %q", got)
 		}
 	})
-	harness.Eventually(g.t, "the robots.txt is asked for", func() bool { return g.origin.Requests("/robots.txt") == 1 })
+	harness.Eventually(g.t, "the robots.txt is requested", func() bool { return g.origin.Requests("/robots.txt") == 1 })
 	both.Go(func() {
 		if got := statusAndBody(g.client, g.request(context.Background(), http.MethodGet, "/private/second", harness.Bingbot, nil)); !strings.HasPrefix(got, "403 ") {
 			g.t.Errorf("the waiting crawler got %q", got)
 		}
 	})
 	leave()
-	harness.Eventually(g.t, "the server knows that the first has gone", func() bool {
+	harness.Eventually(g.t, "the server has noticed the disconnect of the first client", func() bool {
 		return g.server.Metrics().Sum(harness.RequestsMetric, `verdict="unknown"`) == 1
 	})
 	close(g.hold)

@@ -122,7 +122,7 @@ func (w *world) comes(dice *rand.Rand, i *instance, s *site) {
 		return
 	}
 	w.counts.pages++
-	w.tell("%s asks for %s%s at %s", c.token, s.host, page, i.id)
+	w.tell("%s requests %s%s at %s", c.token, s.host, page, i.id)
 	if !passed && !w.cannotKnow(c, c.copies[s.host], i, s) {
 		w.fail("%s obeys its copy of robots.txt, which is %s old, but is blocked from %s%s at %s", c.token, time.Since(c.copies[s.host].at), s.host, page, i.id)
 	}
@@ -147,7 +147,7 @@ func (w *world) passes(dice *rand.Rand, i *instance, s *site) {
 	w.counts.strangers++
 	answer := i.ask(token+"/1.0", "192.0.2.7", s.host, page)
 	w.settle()
-	w.tell("%s, who has read nothing, asks for %s%s at %s", token, s.host, page, i.id)
+	w.tell("%s, without a copy of robots.txt, requests %s%s at %s", token, s.host, page, i.id)
 	if answer.Code == http.StatusForbidden {
 		w.fail("%s is blocked from %s%s at %s, which no robots.txt has ever disallowed", token, s.host, page, i.id)
 	}

@@ -54,7 +54,7 @@ func (w *world) lies(dice *rand.Rand, i *instance, s *site, reads bool) {
 // copy is refetched in the background of a request. It reports whether the crawler is
 // blocked in the end.
 func (w *world) gets(i *instance, token, address, host, page string) (refused bool) {
-	w.tell("%s asks for %s%s at %s from %s", token, host, page, i.id, address)
+	w.tell("%s requests %s%s at %s from %s", token, host, page, i.id, address)
 	for range 3 {
 		time.Sleep(20 * time.Second)
 		answer := i.ask(token+"/1.0", address, host, page)

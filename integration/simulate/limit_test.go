@@ -210,7 +210,7 @@ func (w *world) crowds(dice *rand.Rand, i *instance, s *site) {
 	all.Wait()
 	w.takes.Store(0)
 	w.counts.slowed += n - int(passed.Load())
-	w.tell("%s asks for %d pages at once at %s, and gets %d", c.token, n, i.id, passed.Load())
+	w.tell("%s sends %d concurrent requests to %s, and gets %d pages", c.token, n, i.id, passed.Load())
 	if want := min(n, places); int(passed.Load()) != want {
 		w.fail("%s requests %d pages concurrently at %s and gets %d, want %d at most", c.token, n, i.id, passed.Load(), places)
 	}

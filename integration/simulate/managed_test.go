@@ -122,10 +122,10 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 			i.load()
 		}
 	case 1:
-		w.tell("%s reloads, and others later", i.id)
+		w.tell("%s reloads, the other instances later", i.id)
 		i.load()
 	default:
-		w.tell("a list of rules says so")
+		w.tell("a rule list delivers the rules")
 		for _, i := range w.instances {
 			i.published.Submit(next, publish.FromRules, false)
 			i.hears(next)
@@ -142,7 +142,7 @@ func (w *world) acts(dice *rand.Rand, i *instance) {
 		return // there is no change to act on, or no storage
 	}
 	state, _ := i.published.History()
-	w.tell("the owner says %s at %s: %s; change %s is published", verb, i.id, changed.State, state.PublishedID())
+	w.tell("the owner runs %s at %s: %s; change %s is published", verb, i.id, changed.State, state.PublishedID())
 	if w.owner.back = ""; verb == "rollback" {
 		w.owner.back = state.PublishedID()
 	}

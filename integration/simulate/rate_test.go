@@ -67,7 +67,7 @@ func (w *world) paces(dice *rand.Rand, i *instance, s *site) {
 		if asked != "" {
 			w.counts.pages++
 			if !passed && !w.cannotKnow(c, known, i, s) {
-				w.tell("%s asks for %s%s at %s, the %dth page, with %s between them", c.token, s.host, page, i.id, n+1, delayOf(known.robots, c.token))
+				w.tell("%s requests %s%s at %s, page %d, with a delay of %s", c.token, s.host, page, i.id, n+1, delayOf(known.robots, c.token))
 				w.fail("%s obeys its copy of robots.txt, which is %s old, but is refused %s%s at %s", c.token, time.Since(known.at), s.host, page, i.id)
 				return
 			}
@@ -112,7 +112,7 @@ func (w *world) rushes(i *instance, s *site) {
 		time.Sleep(delay / 3)
 	}
 	w.settle()
-	w.tell("%s asks %d times for %s/ at %s, three times as fast as it may, and gets %d pages", greedy, requests, s.host, i.id, passed)
+	w.tell("%s sends %d requests for %s/ to %s at three times the allowed rate, and gets %d pages", greedy, requests, s.host, i.id, passed)
 	w.counts.slowed += requests - passed
 	if most := int(2*rates.Window/delay) + rates.Burst + 1; passed > most {
 		w.fail("%s gets %d pages of %s in %s at %s, want at most %d with a Crawl-delay of %s", greedy, passed, s.host, rates.Window, i.id, most, delay)

@@ -39,7 +39,7 @@ func TestWorlds(t *testing.T) {
 		}
 	})
 	years := float64(all.siteDays) / 365
-	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to who keeps to the protocol, %d to strangers, %d refused to who does not, %d to who is too fast",
+	t.Logf("%d worlds of %d days, %.1f site-years in %v, %.2f in a second: %d events, %d pages served to compliant crawlers, %d to crawlers without a copy, %d blocked, %d slowed",
 		worlds, days, years, time.Since(began).Round(time.Second), years/time.Since(began).Seconds(), all.events, all.pages, all.strangers, all.blocked, all.slowed)
 	if !t.Failed() && (all.pages < worlds*100 || all.blocked < worlds || all.strangers < worlds) {
 		t.Errorf("too few events: %+v", all)

@@ -32,10 +32,10 @@ func (i *instance) tellKnown() {
 	for _, e := range i.state.Cache.Entries() {
 		state := e.State()
 		if state == nil || state.Current == nil {
-			i.world.tell("%s knows nothing of %s", i.id, e.Key().Host)
+			i.world.tell("%s has no copy of %s", i.id, e.Key().Host)
 			continue
 		}
-		i.world.tell("%s knows of %s, having failed %d times since,", i.id, e.Key().Host, state.Failures)
+		i.world.tell("%s has these versions of %s, with %d failures since:", i.id, e.Key().Host, state.Failures)
 		for _, v := range append([]*policy.Version{state.Current}, state.Previous...) {
 			i.world.tell("from %s to %s, over since %s\n%s", i.world.since(v.FirstFetched), i.world.since(v.LastFetched), i.world.since(v.ReplacedAt), indent(v.Robots.Text()))
 		}

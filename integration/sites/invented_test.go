@@ -22,11 +22,11 @@ const inventors = 16
 // inventedHosts is the number of these hosts.
 var inventedHosts = map[bool]int{false: 10_000, true: 100_000}[harness.Long()]
 
-// TestInventedHosts sends requests for many unknown hosts to a catch-all site next to a
+// TestUnknownHosts sends requests for many unknown hosts to a catch-all site next to a
 // named site, as a crawler for which the guard fetches robots.txt. Memory and fetches
 // for the unknown hosts are bounded, even while their robots.txt requests hang. The
 // named site keeps its cached copy.
-func TestInventedHosts(t *testing.T) {
+func TestUnknownHosts(t *testing.T) {
 	t.Parallel()
 	var running, most atomic.Int64
 	hang := make(chan struct{})

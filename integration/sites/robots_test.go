@@ -14,7 +14,7 @@ import (
 func TestShapesOfRobots(t *testing.T) {
 	t.Parallel()
 	runShapes(t, []shape{
-		{name: "handle /robots.txt beside", visits: usual, sites: `http://a.test:$PORT {
+		{name: "a separate handle /robots.txt", visits: usual, sites: `http://a.test:$PORT {
 			robots_guard enforce
 			handle /robots.txt {
 				root $ROOT
@@ -173,7 +173,7 @@ func TestShapeHTTPS(t *testing.T) {
 		client *http.Client
 	}{{"HTTP/1.1", harness.Client}, {"HTTP/2.0", harness.NewClient(true)}} {
 		for _, host := range []string{"a.test", "b.test"} {
-			harness.Eventually(t, "there is a certificate and the robots.txt is known", func() bool {
+			harness.Eventually(t, "the certificate and the robots.txt are available", func() bool {
 				a, err := harness.Try(tc.client, s.URL("https://"+host+"/private/x.txt"), harness.Bingbot)
 				return err == nil && a.Status == 403
 			})

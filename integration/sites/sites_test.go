@@ -124,9 +124,9 @@ func TestTrailingDotReachesTheCatchAll(t *testing.T) {
 	}
 }
 
-// TestFirstTenantSaysNothing checks that tenants that disallow everything do not affect
+// TestTenantsAreIndependent checks that tenants that disallow everything do not affect
 // other tenants whose robots.txt is slow or unavailable.
-func TestFirstTenantSaysNothing(t *testing.T) {
+func TestTenantsAreIndependent(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, "User-agent: *\nDisallow: /\n", func(w http.ResponseWriter, r *http.Request) bool {
 		closed, robots := strings.HasPrefix(r.Host, "closed"), r.URL.Path == "/robots.txt"

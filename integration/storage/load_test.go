@@ -159,7 +159,7 @@ func TestStorageAfterKills(t *testing.T) {
 	learn(t, s, "a.test", "b.test")
 	harness.Get(t, s.URL("http://a.test/robots.txt"), harness.Bingbot, harness.Host("a.test"))
 	awaitStored(t, store, 2)
-	harness.Eventually(t, "the reading is stored", func() bool { return len(harness.Stored(t, store, "readers")) > 0 })
+	harness.Eventually(t, "the robots fetch is stored", func() bool { return len(harness.Stored(t, store, "readers")) > 0 })
 	o.GoDown()
 	kills, longest := 4, 500
 	if harness.Long() {

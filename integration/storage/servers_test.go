@@ -11,7 +11,7 @@ import (
 // TestReloadChangesServers adds or removes another server with a guard for the host of
 // a site. The same host at two servers is two sites, so the key of the site changes.
 // The guard keeps the list of files that crawlers may be using, so that no crawler is
-// blocked for a change that it need not know.
+// blocked for an unknown change.
 func TestReloadChangesServers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -48,9 +48,9 @@ func TestReloadChangesServers(t *testing.T) {
 	}
 }
 
-// TestReloadChangesServersWhileHeld does the same while the change guard holds a
+// TestReloadChangesServersDuringChangeGuard does the same while the change guard holds a
 // change.
-func TestReloadChangesServersWhileHeld(t *testing.T) {
+func TestReloadChangesServersDuringChangeGuard(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]bool{"one less": false, "one more": true} {
 		t.Run(name, func(t *testing.T) {

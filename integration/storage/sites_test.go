@@ -10,7 +10,7 @@ import (
 
 // TestReloadNamesASite gives a host of a wildcard or catch-all site its own site, or
 // removes that site. The guard keeps the list of files that crawlers may be using, so
-// that no crawler is blocked for a change that it need not know.
+// that no crawler is blocked for an unknown change.
 func TestReloadNamesASite(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -22,7 +22,7 @@ const (
 
 // File is the content of a registry file, which can be a part of a registry.
 type File struct {
-	// Date is the date of the file, such as 2026-11-23. It can be empty.
+	// Date is the date of the file, such as 2026-11-23, or "".
 	Date string
 	// Crawlers are the entries in the order of the file.
 	Crawlers []uaident.Crawler

@@ -18,8 +18,8 @@ import (
 type Resolver interface {
 	// LookupPTR returns the names of an address.
 	LookupPTR(ctx context.Context, addr netip.Addr) ([]string, error)
-	// LookupAddr returns the addresses of a name in the address family of like. It follows
-	// CNAME records.
+	// LookupAddr returns the addresses of a name in the address family of like, and follows CNAME
+	// records.
 	LookupAddr(ctx context.Context, name string, like netip.Addr) ([]netip.Addr, error)
 }
 
@@ -29,12 +29,12 @@ var ErrNoName = errors.New("no such DNS record")
 
 // netResolver queries the DNS servers of the system, or one configured server.
 //
-// net.Resolver sets IsNotFound for NXDOMAIN and for an empty answer, which are both
-// conclusive. It also sets IsNotFound without a query if nsswitch.conf lists files only. In
-// that case Server is empty. A lookup of both address families or with search domains hides
-// partial failures. So netResolver uses Go's own client, one family at a time, and rooted
-// names. Go's client distinguishes SERVFAIL (IsTemporary), timeouts (IsTimeout), and REFUSED
-// and lame referrals (neither). It repeats truncated answers over TCP.
+// net.Resolver sets IsNotFound for NXDOMAIN and for an empty answer, which are both conclusive.
+// net.Resolver also sets IsNotFound without a query if nsswitch.conf lists files only. In that case
+// Server is empty. A lookup of both address families or with search domains hides partial failures.
+// So netResolver uses Go's own client, one family at a time, and rooted names. Go's client
+// distinguishes SERVFAIL (IsTemporary), timeouts (IsTimeout), and REFUSED and lame referrals
+// (neither). Go's client also repeats truncated answers over TCP.
 type netResolver struct {
 	net.Resolver
 	server string // "" for the servers of the system

@@ -29,8 +29,8 @@ func (e *Explanation) add(m Method, format string, args ...any) {
 }
 
 // Explain returns the result of [Verifier.Check] with its reasons. If online is true, Explain
-// fetches missing lists and queries DNS, and waits until these complete or ctx ends.
-// Otherwise it uses cached data only.
+// fetches missing lists and queries DNS, and waits until these complete or ctx ends. Otherwise
+// Explain uses cached data only.
 func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip.Addr, online bool) Explanation {
 	var e Explanation
 	if c == nil {

@@ -14,7 +14,7 @@ type fairQueue struct {
 	size      int
 }
 
-// operatorJobs are the jobs of one operator. Its scope identifies it.
+// operatorJobs are the jobs of one operator. The scope identifies the operator.
 type operatorJobs struct {
 	scope    uint64
 	networks []*networkJobs // in order of turns; none is empty
@@ -107,7 +107,7 @@ func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// rotate moves the element at i to the end, or removes it.
+// rotate moves the element at i to the end, or removes the element.
 func rotate[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])

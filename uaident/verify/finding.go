@@ -73,7 +73,7 @@ func (m Method) String() string {
 // Finding is the state of a client with its reason.
 type Finding struct {
 	State State
-	// Method is the method that confirmed the claim, or the last method that denied it. It is
+	// Method is the method that confirmed the claim, or the last method that denied the claim, or
 	// [None] if no method decided.
 	Method Method
 }

@@ -38,7 +38,7 @@ type lookupQueue struct {
 	jobInterval     time.Duration
 	created         time.Time
 
-	// crowdedScope is an operator without room in the queue, or 0. Requests read it without
+	// crowdedScope is an operator without room in the queue, or 0. Requests read the value without
 	// locking mu.
 	crowdedScope atomic.Uint64
 	dropped      atomic.Uint64
@@ -106,8 +106,8 @@ func (q *lookupQueue) close() {
 	}
 }
 
-// enqueue queues a job, unless it is already queued or running, or exceeds a limit. recheck means
-// that a valid result exists. Rechecks have their own room, so that new subjects cannot
+// enqueue queues a job, unless the job is already queued or running, or exceeds a limit. recheck
+// means that a valid result exists. Rechecks have their own room, so that new subjects cannot
 // starve them.
 func (q *lookupQueue) enqueue(j job, now monotime, recheck bool) {
 	if !recheck && q.crowdedScope.Load() == j.scope || q.ctx.Err() != nil {
@@ -243,8 +243,8 @@ func (q *lookupQueue) runLookup(l *lookup) {
 	q.startReady()
 }
 
-// markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another
-// job may cancel it.
+// markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
+// cancel the slow job.
 func (q *lookupQueue) markSlow(l *lookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// networks counts recent lookups by network and marks networks with slow reverse zones. It
-// has a fixed size. A random seed maps each network to one bucket.
+// networks counts recent lookups by network and marks networks with slow reverse zones. The size is
+// fixed. A random seed maps each network to one bucket.
 type networks struct {
 	seed    maphash.Seed
 	buckets [1024][networkWays]networkState

@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// PublishedRanges returns the address ranges of operators from the lists in use. It is safe for
-// concurrent use.
+// PublishedRanges returns the address ranges of operators from the lists in use. PublishedRanges is
+// safe for concurrent use.
 type PublishedRanges struct {
 	verifier  *Verifier
 	operators []string // in lower case
 	last      atomic.Pointer[rangesSnapshot]
 }
 
-// rangesSnapshot is the union of some lists. It is immutable.
+// rangesSnapshot is an immutable union of some lists.
 type rangesSnapshot struct {
 	setup    *activeConfig
 	lists    []*list

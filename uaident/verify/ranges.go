@@ -83,7 +83,7 @@ func parseLines(text string) (prefixes []netip.Prefix, err error) {
 	return prefixes, nil
 }
 
-// isCountry reports whether s can be the second field of a geofeed. It may be empty (RFC 8805
+// isCountry reports whether s can be the second field of a geofeed, which may be empty (RFC 8805
 // section 2.1.1.2).
 func isCountry(s string) bool { return s == "" || isRegion(s) }
 

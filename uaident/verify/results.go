@@ -16,8 +16,8 @@ const (
 	maxUnknownRetry  = monotime(5 * time.Minute)
 )
 
-// monotime is a time relative to the creation of the Verifier. It is faster to get and compare
-// than a [time.Time].
+// monotime is a time relative to the creation of the Verifier. A monotime is faster to get and
+// compare than a [time.Time].
 type monotime int64
 
 const maxMonotime = monotime(1<<63 - 1)
@@ -30,7 +30,7 @@ type resultKey struct {
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
 
-// result is the result of a lookup. It is immutable.
+// result is the immutable result of a lookup.
 type result struct {
 	resultKey
 	state     State    // Verified, Spoofed or Unknown

@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// activeConfig is a configuration in use. It is immutable, but its lists change.
+// activeConfig is a configuration in use. An activeConfig is immutable, except for the content of
+// its lists.
 type activeConfig struct {
 	plans     map[string]*crawlerPlan     // by token
 	operators map[string]*operatorMethods // by operator, in lower case
@@ -29,8 +30,8 @@ type listKey struct {
 // method.
 type crawlerPlan struct {
 	*operatorMethods
-	// deniesUnverified reports whether a client is spoofed if all methods fail. If denies is false,
-	// excuse is the reason.
+	// deniesUnverified reports whether a client is spoofed if all methods fail. Otherwise
+	// noDenialReason is the reason.
 	deniesUnverified bool
 	noDenialReason   string
 }

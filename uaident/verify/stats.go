@@ -34,21 +34,21 @@ func (v *Verifier) Stats() Stats {
 type ListStatus struct {
 	// Source is the URL or the path of the file.
 	Source string
-	// For lists the tokens of the crawlers with this list. Callers must not modify it.
+	// For lists the tokens of the crawlers with this list. Callers must not modify the slice.
 	For []string
 	// Prefixes is the number of prefixes in use; 0 if the list was never loaded.
 	Prefixes int
 	// Changed is the time when the prefixes in use were loaded. Checked is the time when they
 	// were last confirmed. Both are zero if the list was never loaded.
 	Changed, Checked time.Time
-	// Next is the time of the next fetch. It is zero for a file.
+	// Next is the time of the next fetch, or zero for a file.
 	Next time.Time
 	// Err is the error of the last attempt to load the list, or nil.
 	Err error
-	// ShrunkSince is the time of the first response that lacked most of the prefixes. It is
-	// zero if the list did not shrink or the change is accepted.
+	// ShrunkSince is the time of the first response that lacked most of the prefixes. ShrunkSince
+	// is zero if the list did not shrink or the change is accepted.
 	ShrunkSince time.Time
-	// Stale reports whether the list cannot deny clients: it was never loaded, was not
+	// Stale reports whether the list cannot deny clients. A stale list was never loaded, was not
 	// confirmed for more than a week, or recently shrank.
 	Stale bool
 }

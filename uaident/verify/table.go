@@ -16,7 +16,7 @@ const (
 	maxNetworks6   = 4       // IPv6 prefixes of length 16
 )
 
-// table is a set of prefixes. It is immutable.
+// table is an immutable set of prefixes.
 type table struct {
 	prefixes []netip.Prefix
 	lite     *bart.Lite

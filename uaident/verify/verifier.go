@@ -39,7 +39,7 @@ type Options struct {
 	KeepVerified, KeepOthers int
 }
 
-// Verifier verifies clients. It is safe for concurrent use and can be reconfigured.
+// Verifier verifies clients. A Verifier is safe for concurrent use and can be reconfigured.
 type Verifier struct {
 	options        Options
 	start          time.Time
@@ -111,7 +111,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Configure replaces the configuration. Configure reads lists from files, and [Verifier.Run]
 // fetches lists from URLs. Results and lists that the new configuration still uses stay. If
-// Configure returns an error, it has changed nothing.
+// Configure returns an error, the old configuration stays in use.
 func (v *Verifier) Configure(c Config) error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -138,10 +138,10 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check returns the finding for a client with the name of crawler c. Check never waits. If there is
-// no result, it starts a lookup. The finding is [Claimed] for a nil crawler and for a crawler that
-// is not configured. The address can be IPv4-mapped and have a zone. An invalid address is
-// [Unknown].
+// Check returns the finding for a client with the name of crawler c. Check never waits. Without a
+// cached result, Check starts a lookup. The finding is [Claimed] for a nil crawler and for a
+// crawler that is not configured. The address can be IPv4-mapped and have a zone. An invalid
+// address is [Unknown].
 func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}

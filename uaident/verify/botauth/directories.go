@@ -15,7 +15,7 @@ type Directory struct {
 	// Fetched is the time of the last successful fetch, and Expires the end of its freshness.
 	// Both are zero before the first.
 	Fetched, Expires time.Time
-	// Next is the earliest time of the next fetch. It is zero before the first.
+	// Next is the earliest time of the next fetch, or zero before the first fetch.
 	Next time.Time
 	// Err is the error of the last fetch, or nil.
 	Err error

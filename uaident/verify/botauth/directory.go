@@ -20,7 +20,7 @@ const (
 // draft-meunier-webbotauth-httpsig-protocol says to reject.
 const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
-// directory is a fetched key directory. It is immutable.
+// directory is an immutable copy of a fetched key directory.
 type directory struct {
 	keys             map[string]publicKey // by thumbprint
 	fetched, expires time.Time

@@ -164,7 +164,7 @@ func Reasons() []Reason {
 	return reasons
 }
 
-// String returns the name of the reason, such as "key_unknown". Metrics use it as a label.
+// String returns the name of the reason, such as "key_unknown". Metrics use the name as a label.
 func (r Reason) String() string {
 	if r < numReasons {
 		return reasons[r].name

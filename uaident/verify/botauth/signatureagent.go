@@ -8,8 +8,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// signatureAgent is the parsed field Signature-Agent. It is a Dictionary, or a String in
-// drafts before web-bot-auth-architecture-04. Both are nil if the field is absent.
+// signatureAgent is the parsed field Signature-Agent: a Dictionary, or a String in drafts before
+// web-bot-auth-architecture-04. Both are nil if the field is absent.
 type signatureAgent struct {
 	dictionary *httpsfv.Dictionary
 	item       *httpsfv.Item
@@ -82,8 +82,8 @@ func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin 
 	return agentOrigin(item)
 }
 
-// chooseKey returns the signature's own label if it is one of the keys. Otherwise it returns the
-// only key, if there is one. Proxies can change a label, but not a covered key.
+// chooseKey returns the signature's own label if keys contains the label. Otherwise chooseKey
+// returns the only key, if keys has one element. Proxies can change a label, but not a covered key.
 func chooseKey(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {

@@ -42,8 +42,8 @@ type Options struct {
 	MaxLifetime time.Duration
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Fetched is called after each fetch with the agent and the error or nil. Several
-	// goroutines can call it, but never after Close.
+	// Fetched is called after each fetch with the agent and the error or nil. Calls can be
+	// concurrent, but never come after Close.
 	Fetched func(agent string, err error)
 	// TestKeys accepts the Ed25519 key of RFC 9421 appendix B.1.4, with which
 	// everybody can sign. For tests only.
