@@ -37,10 +37,10 @@ const maxContext = 16
 // newGramIndex stores each pattern under its rarest gram. newGramIndex also returns the patterns
 // without a gram.
 func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
-	var counts [4096]uint32 // number of grams by hash; equal hashes only make the choice worse
+	var counts [4096]uint32 // number of grams by mixed hash; equal hashes only make the choice worse
 	for i := range patterns {
 		for _, gram := range patterns[i].grams {
-			counts[hashOf(gram)>>20]++
+			counts[mixedHashOf(gram)>>20]++
 		}
 	}
 	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
@@ -48,7 +48,7 @@ func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	for i := range patterns {
 		rarestCount, rarest := uint32(0), uint32(0)
 		for offset, gram := range patterns[i].grams {
-			if n := counts[hashOf(gram)>>20]; rarestCount == 0 || n <= rarestCount {
+			if n := counts[mixedHashOf(gram)>>20]; rarestCount == 0 || n <= rarestCount {
 				rarestCount, rarest, offsets[i] = n, gram, offset
 			}
 		}
@@ -110,6 +110,15 @@ func (s *gramSlot) narrowContext(context string, offset int) {
 var gramMultiplier = rand.Uint32() | 1
 
 func hashOf(gram uint32) uint32 { return gram * gramMultiplier }
+
+// mixedHashOf is a slower hash than hashOf. A few multipliers give frequent grams the same first bits,
+// but every bit of a gram changes all bits of mixedHashOf. The steps are the finalizer of MurmurHash3.
+func mixedHashOf(gram uint32) uint32 {
+	h := gram ^ gramMultiplier
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
+}
 
 func gramAt(text string, i int) uint32 {
 	return binary.LittleEndian.Uint32([]byte(text[i : i+gramSize]))
