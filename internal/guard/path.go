@@ -57,7 +57,7 @@ type pathOffer struct {
 	kept  *keptSite // nil if namedSite does not know the host
 }
 
-// Request variables: the pathOffer, and whether the request is already in the metric.
+// Request variables: the pathOffer, and whether the ledger has the request.
 const (
 	offerVar   = "robots_guard.path"
 	countedVar = "robots_guard.path_counted"
