@@ -59,5 +59,5 @@ func hasPort(addresses []string, port int) bool {
 	return false
 }
 
-// listensOf returns the listen addresses of a server, joined by commas. See [Sites.serverName].
+// listensOf returns the listen addresses of a server, joined by commas. See serverName.
 func listensOf(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }
