@@ -23,8 +23,8 @@ const (
 	maxHolds            = 8
 )
 
-// ChangeGuard records the pages that search engines were served, and holds changes of robots.txt
-// that disallow such pages. The zero value is empty. Several goroutines may use it at once.
+// ChangeGuard records the pages served to search engines, and holds changes of robots.txt that
+// disallow such pages. The zero value is empty. It is safe for concurrent use.
 type ChangeGuard struct {
 	Clock func() time.Time // nil for time.Now
 
@@ -38,20 +38,20 @@ type ChangeGuard struct {
 type guardedSite struct {
 	mu          sync.Mutex
 	servedPages ledger.ServedPages
-	hash        [sha256.Size]byte // the version that was compared last
-	firstFetch  time.Time         // when that version was fetched first
+	hash        [sha256.Size]byte // the version compared last
+	firstFetch  time.Time         // when this version was fetched first
 	holds       []Hold            // oldest first; replaced, never modified
 
 	revision         uint64          // number of changes of hash or holds
-	uncheckedVersion *policy.Version // the current version if restored holds are not compared with it yet, else nil
+	uncheckedVersion *policy.Version // the current version if restored holds are not compared with this version yet, else nil
 }
 
 // Hold keeps a replaced version in force.
 type Hold struct {
-	Version *policy.Version // the version that stays in force
-	Visits  []ledger.Visit  // the pages that the next version newly disallows
+	Version *policy.Version // the version in force
+	Visits  []ledger.Visit  // the pages newly disallowed by the next version
 	start   time.Time
-	End     time.Time // end of the hold, unless it is lifted earlier
+	End     time.Time // end of the hold, unless lifted earlier
 }
 
 func (c *ChangeGuard) now() time.Time {
@@ -71,8 +71,8 @@ func (c *ChangeGuard) Len(segment policy.Segment) int {
 	return 0
 }
 
-// RegisterUser registers a user of c until ctx is done: a guard that holds changes, or a reader of
-// the served pages. Without a user, c records and holds nothing.
+// RegisterUser registers a user of c until ctx is done: a guard with the change guard on, or a
+// reader of the served pages. Without a user, c does nothing.
 func (c *ChangeGuard) RegisterUser(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,8 @@ func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	return nil
 }
 
-// add returns the changes of a robots.txt. If there are none, it adds them with the current version.
+// add returns the changes of a robots.txt. If c has none, add creates them with the current
+// version.
 func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +119,7 @@ func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite 
 	return site
 }
 
-// RecordServed records that a page was served while version allowed it.
+// RecordServed records that a page was served while version allowed the page.
 func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
 	site := c.add(key, version)
 	visit.At = c.now()
@@ -130,15 +131,16 @@ func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visi
 // HoldChanges has the changes of the holds of a site.
 type HoldChanges struct {
 	Started *Hold  // the new hold, or nil
-	Expired []Hold // holds whose time is over
-	Lifted  []Hold // holds whose pages are all allowed again
+	Expired []Hold // ended holds
+	Lifted  []Hold // holds with all pages allowed again
 }
 
-// UpdateHolds compares a new version of a robots.txt with the previous version and returns the holds.
-// A change that disallows pages that search engines were served recently is held for maxHoldTime.
+// UpdateHolds compares a new version of a robots.txt with the previous version and returns the
+// holds. A change that disallows pages recently served to search engines starts a hold of
+// maxHoldTime.
 //
-// Callers call Look before and after a version becomes the current version, so that no
-// request is judged between a change and its hold.
+// Callers call UpdateHolds after each fetch and again before they block a request, so that no request
+// is blocked between a change and its hold.
 func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
 	site := c.Site(key)
 	if site == nil || state.Current == nil {
@@ -197,7 +199,7 @@ func (site *guardedSite) compareVersion(state *policy.State, now, until time.Tim
 	return changes
 }
 
-// liftHolds removes the holds whose pages are all allowed again.
+// liftHolds removes the holds with all pages allowed again.
 func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.removeHolds(func(h Hold) bool {
 		if pages := ledger.ServedPagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
@@ -209,7 +211,7 @@ func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (li
 	return lifted
 }
 
-// lastComparedVersion returns the version that was compared last.
+// lastComparedVersion returns the version compared last.
 func (site *guardedSite) lastComparedVersion(pastVersions []*policy.Version) *policy.Version {
 	for _, v := range pastVersions {
 		if v.Hash == site.hash {
@@ -258,8 +260,7 @@ func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	return hosts
 }
 
-// HoldEnd returns the end of the last hold of a robots.txt, or the zero time if there is no
-// hold.
+// HoldEnd returns the end of the last hold of a robots.txt, or the zero time without a hold.
 func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 	site := c.Site(key)
 	if site == nil {
@@ -279,7 +280,7 @@ func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 // HasUser reports whether c has a user.
 func (c *ChangeGuard) HasUser() bool { return c.users.Load() > 0 }
 
-// Visits returns the pages of configured sites that search engines were served recently.
+// Visits returns the pages of configured sites recently served to search engines.
 func (c *ChangeGuard) Visits() (visits []ledger.Visit) {
 	now := c.now()
 	for _, key := range c.Sites() {

@@ -19,7 +19,7 @@ func (c *ChangeGuard) Sites() []policy.Key {
 	return nil
 }
 
-// Revision returns counters that grow with each change of the holds and of the visits.
+// Revision returns counters of the changes of the holds and of the visits.
 func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
 	c.mu.Lock()
 	var site *guardedSite
@@ -35,8 +35,8 @@ func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint
 	return site.revision, site.servedPages.Revision()
 }
 
-// Snapshot returns the visits and holds of a configured site for storage. ok is false if there
-// are none.
+// Snapshot returns the visits and holds of a configured site for storage. ok is false without
+// visits and holds.
 func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
 	site := c.Site(key)
 	if site == nil {
@@ -54,14 +54,14 @@ func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) 
 	return stored, len(stored.Visits)+len(stored.Holds) > 0
 }
 
-// Restore merges the stored visits and holds of a site, of this or of another instance. All
-// instances hold a change until the same time, which the first instance sets. added is the
-// number of new holds. complete is false if this instance lacks the version of a hold.
+// Restore merges the stored visits and holds of a site, from this or from another instance. A hold
+// ends at the same time at all instances. The first instance sets this time. added is the number of
+// new holds. complete is false if this instance lacks the version of a hold.
 func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
 	site := c.siteToRestore(stored)
 	if site == nil {
-		return 0, true // no guard holds changes
+		return 0, true // no guard has the change guard on
 	}
 	site.mu.Lock()
 	defer site.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 		case version == nil:
 			complete = false
 		case h.Since.Before(version.FirstFetched):
-			// The hold is of an earlier period in which this version was current.
+			// The hold is from an earlier period with this version as the current version.
 		case site.mergeHold(Hold{Version: version, Visits: h.Visits, start: h.Since, End: h.Until}, state.Current):
 			added++
 		}
@@ -87,7 +87,7 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 // maxClockSkew is the maximum difference between the clocks of two instances.
 const maxClockSkew = 5 * time.Minute
 
-// siteToRestore returns the site to restore into, or nil if there is no guard or no room.
+// siteToRestore returns the site to restore into, or nil without a guard or without room.
 func (c *ChangeGuard) siteToRestore(stored ledger.Changes) *guardedSite {
 	c.mu.Lock()
 	users, sites := c.users.Load(), c.sites[policy.ConfiguredHosts]
@@ -103,8 +103,8 @@ func (c *ChangeGuard) siteToRestore(stored ledger.Changes) *guardedSite {
 	return c.add(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
 }
 
-// pastVersion returns a previous version, or nil. It does not return the current version,
-// because then this instance has not seen the change yet.
+// pastVersion returns a previous version, or nil. It does not return the current version, because
+// then this instance has not seen the change yet.
 func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	if state == nil {
 		return nil

@@ -68,8 +68,8 @@ type Encoded struct {
 const storedUnnamed = 256
 
 // Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 other
-// hosts. Hosts with several files come first, then the most recently used. Unknown hosts have one
-// file each, so they never evict a host with several files.
+// hosts. Hosts with several files come first, then the most recently used hosts. Unknown hosts have
+// a single file each, so they never evict a host with several files.
 func (b *History) Hosts() (hosts []Host) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

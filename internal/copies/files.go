@@ -18,7 +18,7 @@ type Host struct {
 	Secure        bool   `json:"secure,omitempty"`
 	Name          string `json:"name,omitempty"`      // in lower case, without a port
 	Port          int    `json:"port,omitempty"`      // the port of the listener, 0 for the default port of the scheme
-	ForwardedHost string `json:"forwarded,omitempty"` // the host that a trusted proxy forwards, if different from Name
+	ForwardedHost string `json:"forwarded,omitempty"` // the host forwarded by a trusted proxy, if different from Name
 }
 
 // String returns the source, or the host as a URL without path and port.
@@ -28,9 +28,9 @@ func (h Host) String() string {
 
 // These bounds apply to each host. A host evicts only its own files.
 const (
-	maxCopiedFiles    = 16      // files that were our copy
+	maxCopiedFiles    = 16      // files used as our copy
 	maxServedFiles    = 16      // other served files
-	maxServedPerToken = 4       // other files served to one token
+	maxServedPerToken = 4       // other files served to a token
 	maxTokens         = 256     // product tokens; further tokens share everyToken
 	maxTextBytes      = 2 << 20 // bytes of all files
 	maxToken          = 64      // bytes of a token
@@ -43,7 +43,7 @@ const everyToken = "*"
 // During this time the proxy may serve the file from its cache.
 const proxyExtra = 2 * time.Hour
 
-// file is one robots.txt of a host. Bodies with the same rules are one file.
+// file is a robots.txt of a host. Bodies with the same rules share a file.
 type file struct {
 	digest        [sha256.Size]byte // of the rules
 	hash          [sha256.Size]byte // of the last body
@@ -81,7 +81,7 @@ type hostRecord struct {
 	files         []*file
 	currentDigest [sha256.Size]byte // digest of our copy
 	lastRecorded  time.Time         // last record of our copy
-	currentHash   [sha256.Size]byte // hash of our copy at that time
+	currentHash   [sha256.Size]byte // hash of our copy at lastRecorded
 
 	// rulelessSince is the start of the period in which our copies have no rules, and rulelessUntil
 	// its last record. rulelessSince is zero while our copy has rules.
@@ -133,7 +133,7 @@ func (record *hostRecord) hasToken(token string) bool {
 	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.served[token].IsZero() })
 }
 
-// expire drops files and tokens that are older than the horizon.
+// expire drops files and tokens older than the horizon.
 func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped []*file) {
 	record.files = slices.DeleteFunc(record.files, func(f *file) bool {
 		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.proxyTime }
@@ -148,7 +148,7 @@ func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped 
 	return dropped
 }
 
-// excess returns a file that exceeds the bounds, or nil. excess never returns our copy.
+// excess returns a file beyond the bounds, or nil. It never returns our copy.
 func (record *hostRecord) excess() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file

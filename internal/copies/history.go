@@ -37,7 +37,7 @@ type hostSet struct {
 	lastEviction time.Time // time of the last dropped host
 }
 
-// sharedVersion is a file that several hosts may share.
+// sharedVersion is a file shared by several hosts.
 type sharedVersion struct {
 	version *policy.Version
 	size    int
@@ -143,8 +143,8 @@ func (b *History) retainAll(record *hostRecord) {
 	}
 }
 
-// retain stores the contents of a file that only the policy cache references. retain returns false
-// if the cache already freed the contents. b.mu must be locked.
+// retain stores the contents of a file referenced only by the policy cache. It returns false if the
+// cache already freed the contents. b.mu must be locked.
 func (b *History) retain(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
@@ -188,7 +188,7 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 	return f
 }
 
-// enforceBounds drops files that exceed the bounds of the host, then those of the hosts with the largest
+// enforceBounds drops files beyond the bounds of the host, then files of the hosts with the largest
 // files. b.mu must be locked.
 func (b *History) enforceBounds(record *hostRecord, now time.Time) {
 	for _, f := range record.expire(now, Horizon) {
@@ -304,8 +304,8 @@ func (b *History) RecordCurrent(host RequestHost, state *policy.State, now time.
 	b.enforceBounds(record, now)
 }
 
-// recordCopy records that a version was our copy until the given time. A version without rules
-// affects verdicts only after our copies had no rules for [policy.MinAbsence]. b.mu must be locked.
+// recordCopy records a version as our copy until the given time. A version without rules affects
+// verdicts only after our copies had no rules for [policy.MinAbsence]. b.mu must be locked.
 func (b *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
 		if !until.After(record.rulelessUntil) {
@@ -369,7 +369,7 @@ func (record *hostRecord) tokenWithRoom(token string) string {
 }
 
 // boundToken drops the oldest file of a token if more files than allowed were served to the token.
-// A file that was our copy stays.
+// A file used as our copy stays.
 func (record *hostRecord) boundToken(token string) {
 	var oldest *file
 	n := 0
@@ -450,7 +450,7 @@ func (b *History) SetEnforcedUntil(host RequestHost, v *policy.Version, until, n
 	b.enforceBounds(record, now)
 }
 
-// EnforcedVersions returns the older files of a host that the change guard enforces at now.
+// EnforcedVersions returns the older files of a host enforced by the change guard at now.
 func (b *History) EnforcedVersions(host Host, now time.Time) (kept []*policy.Version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -492,8 +492,8 @@ func (b *History) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace ends the grace of all previous files of the hosts for which matches returns true.
-// EndGrace returns the number of these hosts.
+// EndGrace ends the grace of all previous files of the hosts for which matches returns true. It
+// returns the number of these hosts.
 func (b *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

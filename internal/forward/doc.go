@@ -1,3 +1,3 @@
-// Package forward reads the request that a proxy asks the guard about. The proxy describes that
-// request in header fields of its own request.
+// Package forward reads the request in question from a proxy's request to the guard. The proxy
+// describes the request in header fields.
 package forward

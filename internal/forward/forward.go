@@ -220,7 +220,7 @@ func checkTarget(target string) error {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
 			return fmt.Errorf("%s has a space or a control character, which a target must not contain", quote(target))
-		case c == '#': // servers disagree whether it ends the path
+		case c == '#': // servers disagree whether # ends the path
 			return fmt.Errorf("%s has a fragment, which clients do not send", quote(target))
 		}
 	}

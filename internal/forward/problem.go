@@ -8,7 +8,7 @@ import (
 // Reason is the kind of a Problem.
 type Reason uint8
 
-// A wrong description means that the proxy is misconfigured or that a client sent the same fields.
+// A wrong description means a misconfigured proxy, or a client that sent the same fields.
 const (
 	Untrusted     Reason = iota // the proxy's address is not trusted
 	Missing                     // a field is missing

@@ -20,8 +20,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// pass passes a request on and counts the response. If a search engine was served the page, the guard
-// remembers the page for later changes of the robots.txt.
+// pass passes a request on and counts the response. The guard remembers a page served to a search
+// engine, for later changes of the robots.txt.
 func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndCount(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
@@ -30,17 +30,17 @@ func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next 
 	return err
 }
 
-// noteVisit remembers an allowed page that a search engine was served. With decide, the guard does not
-// see the response, so the page counts as served.
+// noteVisit remembers an allowed page served to a search engine. With decide, the guard does not
+// see the response and assumes that the page was served.
 func (g *Guard) noteVisit(j *Judgement) {
 	if j.Verdict == judge.Allowed {
 		g.rememberPage(j)
 	}
 }
 
-// rememberPage remembers a page that a search engine requested. A later robots.txt that disallows the
-// page shuts out the search engine. If verify is on, only verified crawlers count, because a spoofed
-// name must not hold back a change.
+// rememberPage remembers a page requested by a search engine. A later robots.txt that disallows the
+// page shuts out the search engine. If verify is on, rememberPage ignores unverified crawlers,
+// because a spoofed name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
 	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
@@ -57,7 +57,8 @@ func (g *Guard) rememberPage(j *Judgement) {
 }
 
 // updateHolds compares the current robots.txt of a site with previous versions and returns the
-// versions that the change guard keeps in force. It logs which holds began or ended since the last call.
+// versions still enforced by the change guard. It logs the holds started or ended since the last
+// call.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuard <= 0 {
 		return nil
@@ -80,7 +81,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	return holds
 }
 
-// isHeldBack reports whether the change guard keeps a version in force that allows a request.
+// isHeldBack reports whether a version still enforced by the change guard allows a request.
 func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuard <= 0 {
 		return false
@@ -113,7 +114,7 @@ func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
 			zap.Uint64("suppressed", suppressed))...)
 }
 
-// logRelease logs that a change is not held back any more.
+// logRelease logs the end of a hold.
 func (g *Guard) logRelease(s *site.Site, current *policy.Version, h copies.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.Segment == policy.UnknownHosts && s.Label == judge.OtherName {

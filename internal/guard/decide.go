@@ -20,8 +20,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// serveForwardAuth tells another proxy whether a request may pass: with 200, an empty body and the
-// judgement in header fields, or with the response of [Config.Refuse].
+// serveForwardAuth responds to another proxy that asks whether a request may pass: with 200, an
+// empty body and the judgement in header fields, or with the response of [Config.Refuse].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	uncached(w.Header())
 	asked, err := forward.DescribedRequest(r)
@@ -101,10 +101,11 @@ const answerPrefix = "X-Robots-Guard-"
 // it, also for browsers.
 const pathField = "X-Robots-Path"
 
-// maxAnswered bounds the value of such a field in bytes. nginx accepts 4 KiB for all fields by default.
+// maxAnswered bounds the value of each header field in bytes. nginx accepts 4 KiB for all fields by
+// default.
 const maxAnswered = 128
 
-// setAnswerFields sets a header field for each placeholder that is not empty.
+// setAnswerFields sets a header field for each placeholder with a value.
 func setAnswerFields(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
@@ -124,8 +125,9 @@ var answerFields = func() map[string]string {
 	return fields
 }()
 
-// lookAhead handles a request for /robots.txt that another proxy will answer. The guard does not see
-// the response, so it fetches the file now and the request waits as a first request does.
+// lookAhead handles a request for /robots.txt in front of another proxy. The guard does not see the
+// proxy's response, so the guard fetches the file now and the request waits as a first request
+// does.
 func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	userAgent := site.UserAgentOf(asked)
 	if userAgent == site.GuardUserAgent {
@@ -148,8 +150,8 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	g.recordReading(asked, j, read)
 }
 
-// fetchNew fetches the robots.txt of a site again, and waits as a first request does. While fetches fail,
-// it waits for the next due time.
+// fetchNew fetches the robots.txt of a site again, and waits as a first request does. While fetches
+// fail, fetchNew waits for the next due time.
 func (g *Guard) fetchNew(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	until := time.Now().Add(g.FetchWait)
 	refresh, ok := g.refresher(asked, entry, j.Site)

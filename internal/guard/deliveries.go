@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// noteDelivery records whether a crawler gets another response instead of the robots.txt. It observes
-// registered crawlers that are not spoofed, because a site may refuse spoofed clients. A redirect that
-// leads the guard's own fetch to the file is no other response. isPage reports whether the response is
-// an HTML page.
+// noteDelivery records whether a crawler gets another response instead of the robots.txt. It
+// observes registered crawlers except spoofed clients, because a site may refuse these. A redirect
+// followed by the guard's own fetch to the file is not another response. isPage reports whether the
+// response is an HTML page.
 func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
 	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
@@ -36,7 +36,7 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 	}, got, time.Now())
 }
 
-// noteOwnFetch wraps fetch so that the guard's own response at a site is recorded.
+// noteOwnFetch wraps fetch and records the guard's own response at a site.
 func (g *Guard) noteOwnFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch

@@ -33,7 +33,7 @@ const (
 // eventInterval is the minimum time between two violation events of one crawler at one site.
 const eventInterval = time.Hour
 
-// maxEmitting is the maximum number of concurrent events. Their handlers may be slow, such as a
+// maxEmitting is the maximum number of concurrent events. Their handlers may be slow, for example a
 // webhook. Further events are dropped.
 const maxEmitting = 8
 
@@ -94,8 +94,8 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 }
 
 // Send emits an event in a goroutine, because event handlers run before Emit returns and no request
-// must wait for them. The goroutine ends with the last handler; Caddy calls no more handlers after the
-// configuration has ended. Events about one site and crawler keep their order.
+// must wait for them. The goroutine ends with the last handler. After the end of the configuration,
+// Caddy calls no more handlers. Events about the same site and crawler stay in order.
 func (e *Events) Send(name string, data map[string]any) {
 	select {
 	case e.emitting <- struct{}{}:
@@ -115,7 +115,7 @@ func (e *Events) Send(name string, data map[string]any) {
 	}()
 }
 
-// inTurn returns a channel that is closed after the previous event with the same subject, or nil.
+// inTurn returns a channel closed after the previous event with the same subject, or nil.
 func (e *Events) inTurn(subject string, done chan struct{}) (previous <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -225,10 +225,11 @@ func (c changeEvents) Changed(site string, change publish.Change) {
 	})
 }
 
-// eventParity is the event about a crawler that does not get allowed pages, and about the end of that.
+// eventParity is the event for the start and the end of an alert about a crawler without access to
+// allowed pages.
 const eventParity = "robots_parity"
 
-// parityTold has the alerts that were sent as events. It survives a reload and has at most as many
+// parityTold has the alerts already sent as events. It survives a reload and has at most as many
 // entries as there are alerts. The zero value is empty.
 type parityTold struct {
 	mu   sync.Mutex
@@ -278,7 +279,8 @@ func (g *Guard) watchParity(ctx context.Context) {
 	}
 }
 
-// tellParity emits an event for each response-audit alert of this guard's sites that has begun or ended.
+// tellParity emits an event for each response-audit alert of this guard's sites that has started or
+// ended.
 func (g *Guard) tellParity(alerts []alert.Alert) {
 	if !g.Events.wanted(eventParity) {
 		return

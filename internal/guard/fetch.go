@@ -22,8 +22,8 @@ var (
 	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
 )
 
-// ReadNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find returns
-// the guard and the server of a site. ReadNow returns an error if it could not start a fetch. The
+// ReadNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find
+// returns the guard and the server of a site. ReadNow returns an error if no fetch could start. The
 // result of a fetch is in the entry's state.
 func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
 	refresh, err := s.refresherOf(e, find)
@@ -33,7 +33,7 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 	return fetchNow(ctx, e, refresh)
 }
 
-// PolicyOf returns the entry of an authority that the configuration names at a server, creating it if
+// PolicyOf returns the entry of an authority configured at a server, and creates the entry if
 // needed. It returns nil for other authorities.
 func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.SplitPort(authority)
@@ -47,7 +47,7 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 	return g.entryFor(&site)
 }
 
-// KeyAt returns the key of the robots.txt that applies to an authority at a server.
+// KeyAt returns the key of the robots.txt for an authority at a server.
 func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
 	return g.siteAt(server, authority, secure).Key
 }
@@ -87,7 +87,7 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 // fetches the source without a client's request. The zero value is empty.
 type sourceGuards struct {
 	mu     sync.Mutex
-	guards map[string][]*Guard // by SourceKey, the one configured last at the end
+	guards map[string][]*Guard // by SourceKey, in the order of configuration
 }
 
 // add adds a guard until ctx ends.
@@ -109,7 +109,7 @@ func (s *sourceGuards) add(ctx context.Context, g *Guard) {
 	})
 }
 
-// guardOf returns the guard that was configured last with the source of a robots.txt, or nil.
+// guardOf returns the last configured guard with the source of a robots.txt, or nil.
 func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 	s.mu.Lock()
 	defer s.mu.Unlock()

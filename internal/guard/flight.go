@@ -7,17 +7,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// heldSlots has the resources of a request until its response ends: a slot among the concurrent requests
-// of its crawler, and one in the count of requests in flight. It is a field of the judgement, so that
-// it needs no allocation. The zero value has none.
+// heldSlots has the resources of a request until its response ends: a slot among the concurrent
+// requests of its crawler, and a place among the requests in flight. It is a field of the judgement
+// to avoid an allocation. The zero value has none.
 type heldSlots struct {
-	slot     *rate.Concurrency // taken by this guard, nil for none
-	heldSlot *rate.Concurrency // taken by this guard or an earlier one
-	inFlight *atomic.Int64     // the count that includes the request, nil for none
+	slot     *rate.Concurrency // acquired by this guard, nil for none
+	heldSlot *rate.Concurrency // acquired by this guard or an earlier guard
+	inFlight *atomic.Int64     // the counter with this request, nil for none
 	ended    uint32            // 1 after end, which other goroutines may call
 }
 
-// setSlots sets the slot of this guard, nil for none, and that of an earlier guard.
+// setSlots sets the slot of this guard, nil for none, and the slot of an earlier guard.
 func (f *heldSlots) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
@@ -36,7 +36,7 @@ func (f *heldSlots) end() {
 	if f.slot != nil {
 		f.slot.Release()
 	}
-	f.heldSlot = nil // a guard in an error route takes a slot of its own
+	f.heldSlot = nil // a guard in an error route acquires its own slot
 	if f.inFlight != nil {
 		f.inFlight.Add(-1)
 	}

@@ -27,8 +27,8 @@ type Config struct {
 	// itself. With an [site.HostPlaceholder] in SourceKey, each host has its own file.
 	Source    site.Source
 	SourceKey string
-	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path. ShadowLife is
-	// the lifetime of a response that states none.
+	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path.
+	// ShadowLife is the default lifetime of a response.
 	Shadow     site.Source
 	ShadowKey  string
 	ShadowLife time.Duration
@@ -37,17 +37,17 @@ type Config struct {
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
-	// Grace is how long a crawler may follow a replaced version. ChangeGuard is how long that version
-	// stays in force after a change that shuts out search engines. 0 turns either off.
+	// Grace is how long a crawler may follow a replaced version. ChangeGuard is how long this
+	// version stays in force after a change that shuts out search engines. 0 turns either off.
 	Grace       time.Duration
 	ChangeGuard time.Duration
 	// Rate has the rate limits, nil for none.
 	Rate *rate.Settings
-	// ForwardAuth has the hosts of a guard that answers other proxies (decide). It is nil for a guard
-	// that requests pass through.
+	// ForwardAuth has the hosts of a guard for other proxies (decide). It is nil for a guard in the
+	// path of the requests.
 	ForwardAuth *site.Hosts
-	// DefaultHost is the host whose robots.txt such a guard uses for hosts that no option names, "" if
-	// each host uses its own. A client that invents a host must not select the robots.txt.
+	// DefaultHost is the host whose robots.txt a decide guard uses for unconfigured hosts, "" if
+	// each host uses its own. A client with an invented host must not select the robots.txt.
 	DefaultHost string
 	// AsksPath points to whether a matcher or placeholder uses the [PathVerdict]; nil means none. The
 	// value does not change after the configuration has started.
@@ -62,21 +62,21 @@ type Config struct {
 	Logger *zap.Logger // for the site owner
 }
 
-// Guard judges the requests of one handler.
+// Guard decides about the requests of one handler.
 type Guard struct {
 	Config
 	shared   *State
 	eachHost bool                        // each host has a source of its own
-	offer    pathOffer                   // for hosts that namedSite does not know
+	offer    pathOffer                   // for hosts unknown to namedSite
 	trial    trial                       // of the configured file
 	Metrics  *metrics.Metrics            // of the State
-	sites    map[string]*policy.Key      // judged sites by label; guarded by presences.mu
+	sites    map[string]*policy.Key      // sites by label; guarded by presences.mu
 	gone     bool                        // after the end of the configuration; guarded by presences.mu
 	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
 	last     atomic.Pointer[serverSites] // of the last request's server
 }
 
-// New returns a guard that ends with ctx. shared survives a reload.
+// New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
 	g.offer.guard = g
@@ -99,9 +99,9 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve handles a request: [Guard.Judge] identifies the client, finds the site and judges,
-// [Guard.Publish] records the judgement, and respond passes the request on or responds. A guard with
-// ForwardAuth answers a proxy that asks about another request.
+// Serve handles a request. [Guard.Judge] identifies the client, finds the site and applies the
+// rules. [Guard.Publish] records the judgement, and respond passes the request on or responds. A
+// guard with ForwardAuth answers a proxy about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
@@ -128,15 +128,15 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	return g.respond(w, r, j, next)
 }
 
-// serveOwnFetch serves the guard's own fetch of a robots.txt. It is not judged and not logged.
+// serveOwnFetch serves the guard's own fetch of a robots.txt, without a judgement or a log line.
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
 	return site.RecordError(r.Context(), next.ServeHTTP(w, r))
 }
 
-// respond passes a request on, or responds if it is blocked or slowed. j is nil for a request that is
-// not judged.
+// respond passes a request on, or responds if the request is blocked or slowed. j is nil for a
+// request without a judgement.
 func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
 	case requestsRobots(r, j):
@@ -153,7 +153,8 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 }
 
 // requestsRobots reports whether a request is for robots.txt, by the path before any rewrite. For
-// requests that are not judged, it first compares the end of the rewritten path, which is faster.
+// requests without a judgement, requestsRobots first compares the end of the rewritten path, which
+// is faster.
 func requestsRobots(r *http.Request, j *Judgement) bool {
 	if j != nil {
 		return j.Path == "/robots.txt"
@@ -161,7 +162,7 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && site.IsRobotsTxt(site.OriginalRequest(r))
 }
 
-// Judge judges a request. It returns nil for requests that are not judged: those of browsers, without a
+// Judge applies the rules to a request. It returns nil for requests of browsers, without a
 // User-Agent, for ACME challenges, and from templates. It does not allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
@@ -215,7 +216,7 @@ func (g *Guard) siteOf(r *http.Request) *site.Site {
 	return new(g.otherSite(r))
 }
 
-// otherSite is siteOf for hosts that namedSite does not know.
+// otherSite is siteOf for hosts unknown to namedSite.
 func (g *Guard) otherSite(r *http.Request) site.Site {
 	s := site.NewSite(g.sitesOf(r).Key(r))
 	if g.SourceKey == "" {
@@ -240,7 +241,7 @@ func (g *Guard) sourced(s site.Site) site.Site {
 	return s.From(site.KeyForHost(g.SourceKey, s.Own().Host))
 }
 
-// hostsAt returns the hosts that the configuration names at a server.
+// hostsAt returns the configured hosts of a server.
 func (g *Guard) hostsAt(server *caddyhttp.Server) *site.Hosts {
 	if g.ForwardAuth != nil {
 		return g.ForwardAuth

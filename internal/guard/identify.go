@@ -21,8 +21,8 @@ func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (cli
 	return g.Settings.Identify(registry, userAgent, overlayOf(registry, cached)), entry, cached
 }
 
-// reidentifyCrawler is reidentify for a request that stays judged: the client keeps its identity if the
-// names in version would make it a browser.
+// reidentifyCrawler is reidentify for a request whose judgement must remain: the client keeps its
+// identity if the names in version would make it a browser.
 func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
 		return q
@@ -40,7 +40,7 @@ func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *polic
 	return q
 }
 
-// reidentify returns a judged request with the client identified by the crawler names in version.
+// reidentify returns the request with the client identified by the crawler names in version.
 func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*policyNames)
@@ -52,7 +52,7 @@ func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Versio
 	return q
 }
 
-// policyNames has the crawler names of a robots.txt that a registry does not know. The robots.txt can
+// policyNames has the crawler names of a robots.txt that a registry lacks. The robots.txt can
 // outlive a configuration and its registry.
 type policyNames struct {
 	last atomic.Pointer[registryOverlay]
@@ -65,10 +65,10 @@ type registryOverlay struct {
 	overlay  *uaident.Overlay
 }
 
-// deriveNames makes the value that the cache stores with each robots.txt.
+// deriveNames makes the value stored in the cache with each robots.txt.
 func deriveNames(*policy.Robots) any { return new(policyNames) }
 
-// overlay returns the names in robots that the registry does not know, or nil.
+// overlay returns the names in robots missing from the registry, or nil.
 func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.last.Load()
 	if known == nil || known.registry.Value() != registry {
@@ -78,7 +78,7 @@ func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots)
 	return known.overlay
 }
 
-// overlayOf returns the names that only the robots.txt of a site has, or nil.
+// overlayOf returns the names in the robots.txt of a site missing from the registry, or nil.
 func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
 		if names, ok := state.Current.Derived.(*policyNames); ok {

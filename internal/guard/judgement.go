@@ -21,8 +21,8 @@ type Judgement struct {
 	judge.Result
 	userAgent     string          // see [site.UserAgentOf]
 	Proof         verify.Method   // how the identity was verified or refuted
-	allowedByHold bool            // a version that the change guard keeps in force allows the request
-	recorded      bool            // the ledger has counted it
+	allowedByHold bool            // a version enforced by the change guard allows the request
+	recorded      bool            // already in the ledger
 	published     bool            // after Publish
 	signature     string          // result of the Web Bot Auth verification, "" without a signature
 	Site          *site.Site      // immutable
@@ -48,8 +48,8 @@ func newJudgement(kept *keptSite, other *site.Site) *Judgement {
 	return &both.Judgement
 }
 
-// KnownName returns the crawler's name as spelled in the registry or robots.txt, or "". Only such names
-// are stored, because clients can invent others.
+// KnownName returns the crawler's name as spelled in the registry or robots.txt, or "". Other names
+// are never stored, because clients can invent them.
 func (j *Judgement) KnownName() string {
 	if crawler := j.Client.Crawler; crawler != nil {
 		return crawler.Token // the code below returns the same, slower

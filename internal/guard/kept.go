@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// keptSite has the data of a configured site that a guard needs for each request, so that a request
-// needs one lookup by host.
+// keptSite has the data of a configured site that a guard needs for each request. A request then
+// needs only one lookup by host.
 type keptSite struct {
 	*site.Site                                 // with the key of the guard's source
 	entry      atomic.Pointer[policy.EntryRef] // of the last lookup
@@ -48,7 +48,7 @@ func (g *Guard) keep(s *site.ConfiguredSite) *keptSite {
 	return kept
 }
 
-// mayHaveComeThrough reports whether another guard may have judged the request before this one.
+// mayHaveComeThrough reports whether the request may have a judgement of an earlier guard.
 func (j *Judgement) mayHaveComeThrough() bool { return j.kept == nil || j.kept.among.IsShared() }
 
 // hostOf returns the metrics of the judgement's site.
@@ -59,7 +59,7 @@ func (g *Guard) hostOf(j *Judgement) *metrics.Host {
 	return g.Metrics.Host(j.Site.Label)
 }
 
-// entryOf returns the entry of a site, or nil. kept is nil if namedSite does not know the host.
+// entryOf returns the entry of a site, or nil. kept is nil for a host unknown to namedSite.
 func (g *Guard) entryOf(kept *keptSite, key *policy.Key) *policy.Entry {
 	if kept == nil {
 		return g.shared.Cache.Get(*key)

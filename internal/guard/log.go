@@ -55,8 +55,9 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	)
 }
 
-// logFetched logs that the robots.txt was fetched, has changed or cannot be fetched. takesEffect is the
-// end of the grace of previous versions, or the zero time. For unknown hosts the level is debug.
+// logFetched logs that the robots.txt was fetched, has changed or cannot be fetched. takesEffect is
+// the end of the grace of previous versions, or the zero time. For unknown hosts the level is
+// debug.
 func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
@@ -99,7 +100,8 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 	c.Write(fields...)
 }
 
-// logRefused warns that a site refuses robots.txt to the guard and serves it to clients.
+// logRefused warns about a site that refuses robots.txt to the guard and serves the file to
+// clients.
 func (g *Guard) logRefused(s *site.Site, status int) {
 	suppressed, ok := g.shared.warningLimits.allow(s.Label, "refused")
 	if !ok {
@@ -115,11 +117,11 @@ func (g *Guard) logRefused(s *site.Site, status int) {
 	}
 }
 
-// logFindings logs the number of lint findings of a new version and the most severe one. For unknown
-// hosts the level is debug.
+// logFindings logs the number of lint findings of a new version and the most severe finding. For
+// unknown hosts the level is debug.
 func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
-		return // nobody would read it
+		return // nobody would read the line
 	}
 	found := g.shared.Findings(s.Key, v)
 	worst := worstOf(found)

@@ -20,11 +20,11 @@ type lookup struct {
 	identified *policy.State // whose names identified the client, nil for the registry alone
 	now, until time.Time     // time of the request, and the end of its wait for a fetch
 	waits      bool          // whether the request may wait
-	secondPass bool          // judged again, by a newer version
+	secondPass bool          // a repeated judgement, by a newer version
 }
 
-// lookUp finds the robots.txt of the judgement's site and fetches it if it is due. entry and cached are
-// the results of identify.
+// lookUp finds the robots.txt of the judgement's site and fetches the file if due. entry and cached
+// are the results of identify.
 func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) lookup {
 	now := time.Now()
 	l := lookup{r: r, j: j, entry: entry, identified: cached, now: now, until: now.Add(g.FetchWait)}
@@ -44,8 +44,8 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	return l
 }
 
-// fetchDue starts a fetch if the robots.txt is due. A request that may wait does so if there is no
-// usable copy, and if the site is closed because robots.txt is unreachable.
+// fetchDue starts a fetch if the robots.txt is due. A request that may wait does so without a
+// usable copy, and if an unreachable robots.txt closes the site.
 func (g *Guard) fetchDue(l *lookup) {
 	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // a fetch may have ended since identify
@@ -59,7 +59,7 @@ func (g *Guard) fetchDue(l *lookup) {
 	l.state = l.entry.State()
 }
 
-// isUsable reports whether a request can be judged without a fetch.
+// isUsable reports whether the guard can decide about a request without a fetch.
 func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	if state == nil || state.Expired(now) {
 		return false
@@ -68,9 +68,10 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// switchToNewer judges the request by a newer version of the robots.txt and reports whether there is
-// one. With fetch, it fetches the file first. That is for a crawler that would be blocked or slowed: it
-// may have fetched a newer version that did not pass this guard.
+// switchToNewer applies a newer version of the robots.txt to the request and reports whether a
+// newer version exists. With fetch, switchToNewer fetches the file first. The fetch is for a
+// crawler about to be blocked or slowed: the crawler may have fetched a newer version without
+// passing this guard.
 func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 	if l.state == nil || l.state.Current == nil {
 		return false
@@ -81,7 +82,7 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 		}
 		g.fetchAgain(l)
 	}
-	newer := l.entry.State() // another request may have fetched it
+	newer := l.entry.State() // another request may have fetched the file
 	if newer == nil || newer.Current == nil || newer.Current.Hash == l.state.Current.Hash && slices.Equal(newer.RedirectTargets, l.state.RedirectTargets) {
 		return false
 	}
@@ -90,8 +91,8 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 	return true
 }
 
-// fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site served
-// another file. After a failure it waits for the next due time.
+// fetchAgain fetches the robots.txt if our copy is older than [Guard.leastAge], or if the site
+// served another file. After a failure, fetchAgain waits for the next due time.
 func (g *Guard) fetchAgain(l *lookup) {
 	if !l.entry.PossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.leastAge(l.j.Site.Key) {
 		return
@@ -100,7 +101,7 @@ func (g *Guard) fetchAgain(l *lookup) {
 	if l.waits {
 		until = l.until
 	}
-	// A fetch under way is new enough, and so is one that has failed since.
+	// A running fetch is new enough, and so is a fetch that has failed since.
 	if !l.entry.IsDue(l.now) && l.entry.State().Failures == 0 && !l.entry.PossiblyChanged() {
 		l.entry.MarkPossiblyChanged(l.now)
 	}
@@ -110,8 +111,8 @@ func (g *Guard) fetchAgain(l *lookup) {
 // fileInterval is the minimum time between reads of a file before blocks.
 const fileInterval = 10 * time.Second
 
-// leastAge returns the minimum age of a copy that is fetched again before a block. A file has a shorter
-// one: reading it is cheap, and only a read shows that it was edited.
+// leastAge returns the minimum age of a copy for another fetch before a block. The age for a local
+// file is shorter: reading is cheap, and only a read shows an edit.
 func (g *Guard) leastAge(key policy.Key) time.Duration {
 	if key.IsFile() {
 		return fileInterval
@@ -119,8 +120,9 @@ func (g *Guard) leastAge(key policy.Key) time.Duration {
 	return max(g.Freshness.Min, time.Minute)
 }
 
-// identifyAgain identifies the client by the names in the robots.txt, which may have a group for it. The
-// client does not become a browser, because then the request would not be judged.
+// identifyAgain identifies the client by the names in the robots.txt, which may have a group for
+// the client. The client does not become a browser, because then the request would have no
+// judgement.
 func (g *Guard) identifyAgain(l *lookup) {
 	before, now := l.identified, l.state
 	if now == before || now == nil || now.Current == nil || before != nil && before.Current == now.Current {

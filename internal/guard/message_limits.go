@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// Log lines about one crawler at one host: a burst, then one per interval.
+// Log lines about one crawler at one host: first a burst, then a line per interval.
 const (
 	violationBurst    = 10
 	violationInterval = 10 * time.Second
@@ -19,7 +19,7 @@ const (
 type messageLimits struct {
 	began    time.Time
 	now      func() time.Time
-	interval time.Duration // one message per interval
+	interval time.Duration // time per message
 	burst    int           // after this many
 	limits   sync.Map      // hostCrawler to *messageLimit
 }
@@ -41,8 +41,8 @@ func newLogLimits(now func() time.Time) *messageLimits {
 	return newMessageLimits(now, violationInterval, violationBurst)
 }
 
-// allow reports whether a message may be sent now, and returns the number of messages suppressed since
-// the last one.
+// allow reports whether a message may be sent now, and returns the number of messages suppressed
+// since the last message.
 func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool) {
 	key := hostCrawler{host, crawler}
 	known, found := l.limits.Load(key)

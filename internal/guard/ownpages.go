@@ -13,8 +13,8 @@ import (
 // maxOwnPages bounds the known locations of the dashboard. Clients can invent hosts of a catch-all site.
 const maxOwnPages = 64
 
-// ownPages has the locations of the dashboard, whose readers are not counted as crawlers. It learns a
-// location from the first response. The zero value is empty.
+// ownPages has the locations of the dashboard, so that the guard ignores its readers. ownPages
+// learns a location from the first response. The zero value is empty.
 type ownPages struct{ places cowmap.Map[ownPage, struct{}] }
 
 // ownPage is a folder of a host.
@@ -27,7 +27,7 @@ func ownPageOf(host, path string) ownPage {
 	return ownPage{host, path[:strings.LastIndexByte(path, '/')+1]}
 }
 
-// OwnPages wraps the dashboard so that its readers are not counted as crawlers.
+// OwnPages wraps the dashboard so that the guard ignores its readers.
 func (s *State) OwnPages(dashboard http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place := ownPageOf(site.NormalHost(r.Host, r.TLS != nil), r.URL.Path)
@@ -40,7 +40,7 @@ func (s *State) OwnPages(dashboard http.Handler) http.Handler {
 	})
 }
 
-// reads reports whether a judged request is for the dashboard.
+// reads reports whether a request is for the dashboard.
 func (p *ownPages) reads(j *Judgement) bool {
 	if p.places.Len() == 0 || j.Action == judge.Blocked {
 		return false

@@ -27,14 +27,15 @@ func (v PathVerdict) String() string {
 	return [...]string{"unknown", "allowed", "disallowed"}[v]
 }
 
-// Everybody is the token for crawlers that no group names.
+// Everybody is the token for crawlers without a group of their own.
 const Everybody = "*"
 
 // PathPlaceholder is the placeholder with the [PathVerdict] for Everybody.
 const PathPlaceholder = placeholderPrefix + "path"
 
 // PathOf returns the verdict about the URL of a request after a guard with Config.AsksPath, else
-// PathUnknown. It counts a browser's request for a URL that is disallowed to Everybody once, by site only.
+// PathUnknown. PathOf records a browser's request for a URL disallowed to Everybody once, by site
+// only.
 func PathOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathOffer)
 	if !ok {
@@ -56,14 +57,14 @@ type pathOffer struct {
 	kept  *keptSite // nil if namedSite does not know the host
 }
 
-// Request variables: the pathOffer, and whether the request was counted.
+// Request variables: the pathOffer, and whether the ledger has the request.
 const (
 	offerVar   = "robots_guard.path"
 	countedVar = "robots_guard.path_counted"
 )
 
-// offerPath makes the path verdict available to later handlers, and makes the other placeholders empty
-// unless the request has a judgement. kept is the result of namedSite.
+// offerPath makes the path verdict available to later handlers, and makes the other placeholders
+// empty for a request without a judgement. kept is the result of namedSite.
 func (g *Guard) offerPath(r *http.Request, kept *keptSite) {
 	offer := &g.offer
 	if kept != nil {
@@ -75,22 +76,23 @@ func (g *Guard) offerPath(r *http.Request, kept *keptSite) {
 			if key == PathPlaceholder {
 				return PathOf(r, Everybody).String(), true
 			}
-			return emptyPlaceholder(key) // those of a judgement come before
+			return emptyPlaceholder(key) // a judgement sets its placeholders earlier
 		})
 	}
 }
 
-// countOnDisallowed counts a browser's request for a URL that is disallowed to Everybody.
+// countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
 	if site.HasUserAgent(r) && g.shared.Ledger != nil {
 		g.shared.Ledger.RecordOnDisallowed(g.siteOf(r).Label, time.Now())
 	}
 }
 
-// PathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for the
-// crawler with a product token or for Everybody. The client of the request plays no part, and nothing is
-// counted. /robots.txt, paths below /.well-known/ and includes of templates are allowed. PathVerdict
-// does not wait: for configured hosts, it starts a background fetch if the file is due.
+// PathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for
+// the crawler with a product token or for Everybody. PathVerdict ignores the client of the request
+// and records nothing. /robots.txt, paths below /.well-known/ and includes of templates are
+// allowed. PathVerdict does not wait: for configured hosts, it starts a background fetch if the
+// file is due.
 func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 	return g.pathVerdict(r, g.namedSite(r), token)
 }
@@ -111,8 +113,8 @@ func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathV
 	return PathAllowed
 }
 
-// currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a fetch if
-// it is due. kept is the result of namedSite.
+// currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a
+// fetch if the file is due. kept is the result of namedSite.
 func (g *Guard) currentRobots(r *http.Request, kept *keptSite, now time.Time) *policy.Robots {
 	var site *site.Site
 	if kept != nil {

@@ -16,23 +16,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// presences has the guards that judge for each site, and the source of its robots.txt. Its size is
-// bounded by the configured hosts, see [State.UseSettings]. The zero value is empty.
+// presences has the guards of each site, and the source of its robots.txt. The configured hosts
+// bound its size, see [State.UseSettings]. The zero value is empty.
 type presences struct {
 	mu       sync.Mutex
 	sites    cowmap.Large[string, *presence] // by label
 	registry *uaident.CurrentRegistry        // of the last guard; nil before the first
-	named    func(label string) bool         // whether the configuration names a host; nil without one
+	named    func(label string) bool         // whether a host is configured; nil without a configuration
 	modes    map[string]string               // see [ConfiguredSites]
 }
 
 type presence struct {
-	key    *policy.Key                     // immutable; the zero Key if clients choose it
+	key    *policy.Key                     // immutable; the zero Key if clients choose the key
 	guards cowmap.Map[*Guard, *policy.Key] // with the key recorded for each
 	protection
 }
 
-// presence records that the guard judges for the site of a judgement.
+// presence records that the guard serves the site of a judgement.
 func (g *Guard) presence(j *Judgement) {
 	if j.kept != nil && j.kept.present.Load() {
 		return
@@ -48,7 +48,7 @@ func (g *Guard) presence(j *Judgement) {
 	}
 }
 
-// judgesFor reports whether the guard has judged for a site.
+// judgesFor reports whether the guard has served a site.
 func (g *Guard) judgesFor(label string) bool {
 	_, ok := g.shared.presences.keyOf(g, label)
 	return ok
@@ -60,7 +60,7 @@ func (p *presences) has(g *Guard, s *site.Site) bool {
 	return ok && !isBetterKey(s, key)
 }
 
-// keyOf returns the key of a site as recorded for a guard. It takes no lock.
+// keyOf returns the key of a site as recorded for a guard. It does not lock.
 func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 	site, _ := p.sites.Load(label)
 	if site == nil {
@@ -99,7 +99,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	return mode
 }
 
-// mode returns the mode of a site, "" before a guard has judged. presences.mu must be locked.
+// mode returns the mode of a site, "" before the first judgement. presences.mu must be locked.
 func (p *presence) mode() (mode string) {
 	for g := range p.guards.All() {
 		one := judge.ModeOf(g.Settings.Enforce)
@@ -111,8 +111,8 @@ func (p *presence) mode() (mode string) {
 	return mode
 }
 
-// isBetterKey reports whether the key of a site is better than the known one. Clients choose ports, and
-// http or https.
+// isBetterKey reports whether the key of a site is better than the known key. Clients choose ports,
+// and http or https.
 func isBetterKey(s *site.Site, known policy.Key) bool {
 	switch {
 	case s.Segment == policy.UnknownHosts, s.Key == known:
@@ -125,7 +125,7 @@ func isBetterKey(s *site.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
-// leavePart is the number of sites that a guard leaves under one lock, so that other requests do not wait
+// leavePart is the number of sites a guard leaves under one lock. Other requests then do not wait
 // for a guard with very many sites.
 const leavePart = 256
 
@@ -208,7 +208,8 @@ type ConfiguredSites struct {
 	Modes map[string]string
 }
 
-// forget drops the data of all sites but those of a configuration. Data of a site with a running guard stay.
+// forget drops the data of all sites outside a configuration. Data of a site with a running guard
+// stay.
 func (s *State) forget(sites ConfiguredSites) {
 	named := sites.Named
 	s.presences.forget(sites)
@@ -221,7 +222,7 @@ func (s *State) forget(sites ConfiguredSites) {
 	s.Metrics.RemoveHosts(named)
 }
 
-// forget drops the sites that no guard judges for and the configuration does not name.
+// forget drops unconfigured sites without a guard.
 func (p *presences) forget(sites ConfiguredSites) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,7 +239,7 @@ func (p *presences) drop(label string, site *presence) {
 	}
 }
 
-// keepNamed removes the hosts that the configuration does not name.
+// keepNamed removes unconfigured hosts.
 func (p *presences) keepNamed(hosts map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

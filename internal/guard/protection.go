@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// protection records whether a site in enforce has a robots.txt that restricts crawlers.
+// protection records whether a site in enforce has a robots.txt with restrictions for crawlers.
 type protection struct {
-	enforces    bool         // a guard enforces; after a reload, the previous value until a guard has judged
+	enforces    bool         // a guard enforces; after a reload, the previous value until the first judgement
 	loggedCause report.Cause // the logged cause, "" for none
 }
 
@@ -35,8 +35,8 @@ func (p *presence) update() {
 // maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// noteProtection logs once when sites in enforce begin to have a robots.txt without restrictions, and
-// once when that ends.
+// noteProtection logs once when sites in enforce begin to have a robots.txt without restrictions,
+// and once at the end of this condition.
 func (g *Guard) noteProtection(key policy.Key) {
 	if key == (policy.Key{}) {
 		return
@@ -62,7 +62,7 @@ func (g *Guard) noteProtection(key policy.Key) {
 func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// The state is loaded while the lock is held, so that the last caller has the latest state.
+	// Loading the state under the lock gives the last caller the latest state.
 	if e.Current() == nil {
 		return nil, nil, nil
 	}
@@ -122,8 +122,8 @@ func (s *State) Modes() map[string]string {
 	return s.presences.modes
 }
 
-// Enforces reports whether a site with this robots.txt is in enforce. For a configured host, that is
-// known before the first crawler comes.
+// Enforces reports whether a site with this robots.txt is in enforce. For a configured host, the
+// answer is known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
 	p := &s.presences
 	p.mu.Lock()

@@ -16,7 +16,7 @@ import (
 // Var is the request variable with the judgement, for matchers.
 const Var = "robots_guard.judgement"
 
-// Publish counts and logs a judgement and makes it available to later handlers.
+// Publish records and logs a judgement and makes the judgement available to later handlers.
 func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	j.published = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
@@ -50,11 +50,11 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 	}
 }
 
-// earlierFinalJudgement returns the judgement of an earlier guard if it is final, else nil. Either that
-// guard blocked the request and this route writes the response, or this is an error route.
+// earlierFinalJudgement returns the final judgement of an earlier guard, else nil. Either the
+// earlier guard blocked the request and this route writes the response, or this is an error route.
 func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.published || g.ForwardAuth != nil { // judges another request
+	if before == nil || !before.published || g.ForwardAuth != nil { // about another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {
@@ -70,8 +70,8 @@ func hasAccessLog(ctx context.Context) bool {
 	return !ok || server.Logs != nil
 }
 
-// clearPlaceholders makes the placeholders empty for a request that was not judged, so that a header with
-// a placeholder does not show its name. It does not allocate.
+// clearPlaceholders makes the placeholders empty for a request without a judgement. Otherwise a
+// header with a placeholder would show the placeholder's name. It does not allocate.
 func clearPlaceholders(r *http.Request) {
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(emptyPlaceholder)

@@ -16,11 +16,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rate has the request rate of a crawler and the limits that apply.
+// Rate has the request rate of a crawler and its limits.
 type Rate struct {
 	State rate.State
-	// Delay is the Crawl-delay that applies. Stale means that the current file has a longer one which the
-	// crawler may not have read.
+	// Delay is the Crawl-delay for this crawler. Stale means that the current file has a longer
+	// Crawl-delay which the crawler may not have read.
 	Delay policy.Delay
 	Stale bool
 	// Every is the enforced interval of Delay.
@@ -49,7 +49,7 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		delay, stale = g.knownDelay(r, j, delay, state, now)
 	}
 	if delay.Interval == 0 && limit == nil {
-		return // the file that the crawler read has no delay
+		return // the file read by the crawler has no delay
 	}
 	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Interval, limit)
 	who := rate.Client{
@@ -82,8 +82,9 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	}
 }
 
-// removeChargedLimits removes limits from rules that an earlier guard of this request has charged at the
-// same site, so that the request counts once. It returns the pace that the earlier guard found.
+// removeChargedLimits removes limits from rules that an earlier guard of this request has charged
+// at the same site, so that the request is charged once. It returns the pace found by the earlier
+// guard.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (found rate.Pace) {
 	owner := rate.Rule{}
 	if before.Rate.Limit != nil {
@@ -103,8 +104,8 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	return found
 }
 
-// knownDelay returns the shortest delay in the files that a crawler may be using. stale means that our
-// copy has a longer one.
+// knownDelay returns the shortest delay in the files that a crawler may be using. stale means that
+// the delay in our copy is longer.
 func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Current == nil {
 		return delay, false
@@ -158,7 +159,7 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 	}
 }
 
-// noteSlowingEnded logs that a search engine is no longer slowed.
+// noteSlowingEnded logs the end of slowing for a search engine.
 func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
 	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
 		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Identity.String()),

@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// record counts a judgement in the ledger.
+// record adds a judgement to the ledger.
 func (g *Guard) record(r *http.Request, j *Judgement) {
 	if g.shared.Ledger == nil {
 		return
@@ -35,7 +35,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	g.noteStranger(r, j, &q, false)
 }
 
-// recordReading counts a crawler's robots fetch. Early data does not count, because it does not prove the
+// recordReading records a crawler's robots fetch. It ignores early data, which does not prove the
 // client's address.
 func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
 	if site.IsEarly(r) {
@@ -50,7 +50,7 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsF
 	g.shared.Ledger.RecordRobotsFetch(&q, read)
 }
 
-// ledgerRequest returns a judged request in the form of the ledger.
+// ledgerRequest converts a request with its judgement to the form of the ledger.
 func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledger.Request {
 	q := ledger.Request{
 		At:        at,
@@ -90,7 +90,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	return q
 }
 
-// noteStranger counts a client that neither the registry nor robots.txt names.
+// noteStranger records a client unknown to the registry and to robots.txt.
 func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
 		g.shared.Strangers.Record(registry.UnregisteredRequest{
@@ -99,8 +99,8 @@ func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, r
 	}
 }
 
-// counted returns the token and class under which the ledger counts a client, and whether robots.txt
-// names it.
+// counted returns the token and class of a client in the ledger, and whether robots.txt names the
+// client.
 func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 	if j.Identity == verify.Spoofed {
 		return judge.SpoofedName, uaident.Other, false
@@ -108,7 +108,7 @@ func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
 }
 
-// classCounted returns the class under which a client is counted.
+// classCounted returns the class of a client in the ledger.
 func (j *Judgement) classCounted() uaident.Class {
 	if j.Identity == verify.Spoofed {
 		return uaident.Other
@@ -130,7 +130,7 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 	}
 }
 
-// noteSearchBlocked raises an alert about a search engine that a rule for other crawlers blocked.
+// noteSearchBlocked raises an alert about a search engine blocked by a rule for other crawlers.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	if g.shared.Alerts == nil {
 		return

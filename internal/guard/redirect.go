@@ -24,7 +24,7 @@ func placeOf(location string, own *policy.Key) string {
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
 	if to.Path == "" {
-		to.Path = "/" // as clients request it
+		to.Path = "/" // as requested by clients
 	}
 	if to.Scheme == base.Scheme && site.NormalHost(to.Host, own.Secure) == own.Host {
 		return to.RequestURI()

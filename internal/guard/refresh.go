@@ -24,7 +24,7 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *site.Site)
 	}, true
 }
 
-// fetchAndWait starts a fetch of a site's robots.txt if it is due, and waits for the fetch until a time.
+// fetchAndWait starts a fetch of a site's robots.txt if due, and waits for the fetch until a time.
 // The zero time means no wait.
 func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) {
 	refresh, ok := g.refresher(r, entry, site)
@@ -41,8 +41,8 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Si
 	_ = awaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
 }
 
-// fetchNow waits for a fetch that starts now. A running fetch may have started before a change, so
-// another fetch follows it.
+// fetchNow starts a new fetch and waits for its end. A running fetch may have started before a
+// change, so another fetch follows.
 func fetchNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
 	entry.MakeDue()
 	for range 2 {
@@ -56,8 +56,8 @@ func fetchNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan st
 // slotInterval is how often awaitFetch tries to start a fetch while too many other fetches run.
 const slotInterval = 5 * time.Millisecond
 
-// awaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx. While too many
-// other fetches run, it also waits for the start if queues is true.
+// awaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx.
+// While too many other fetches run, awaitFetch also waits for the start if queues is true.
 func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
 	done := refresh()
 	for done == nil && queues && entry.IsDue(time.Now()) {
@@ -79,8 +79,8 @@ func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan 
 	}
 }
 
-// timed limits the time of a fetch and counts it. It cancels the context instead of setting a deadline,
-// because reverse_proxy treats a deadline as a failure of the upstream.
+// timed limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
+// setting a deadline, because reverse_proxy treats a deadline as a failure of the upstream.
 func (g *Guard) timed(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -95,7 +95,7 @@ func (g *Guard) timed(fetch site.Fetch, have *policy.Version, key policy.Key) fu
 	}
 }
 
-// onFetched returns the function that handles a new state of the site after a fetch.
+// onFetched returns a function for handling a new state of the site after a fetch.
 func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.Failures == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)

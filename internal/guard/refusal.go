@@ -22,12 +22,12 @@ import (
 // two retries fit into this time.
 const closedRetryAfter = 10 * time.Minute
 
-// Refuse writes the response to a blocked request: this status and a text with the rule
-// that disallows the URL. The status is 503 while robots.txt cannot be fetched, and 429 if
-// the crawler is too fast.
+// Refuse writes the response to a blocked request: this status, and a plain-text body with the rule
+// for the URL. The status is 503 while robots.txt cannot be fetched, and 429 for a crawler over its
+// rate.
 //
-// Refuse never returns a caddyhttp.HandlerError. Error routes run with the requested path,
-// so a file server or proxy in them would deliver the page that robots.txt disallows.
+// Refuse never returns a caddyhttp.HandlerError. Error routes run with the requested path, so a
+// file server or proxy in them would deliver the disallowed page.
 func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) error {
 	header := w.Header()
 	if j.Action == judge.Slowed {
@@ -53,7 +53,7 @@ func PreventCaching(header http.Header) {
 	header.Add("Vary", "User-Agent")
 }
 
-// writeText writes a text response.
+// writeText writes a plain-text response.
 func writeText(w http.ResponseWriter, r *http.Request, status int, body []byte) error {
 	header, values := w.Header(), [...]string{"text/plain; charset=utf-8", "nosniff", strconv.Itoa(len(body))}
 	header["Content-Type"], header["X-Content-Type-Options"], header["Content-Length"] = values[0:1:1], values[1:2:2], values[2:3:3]
@@ -116,8 +116,8 @@ const (
 	concurrentPolicy = "concurrent"
 )
 
-// refuseTooFast responds with 429 (RFC 6585) to a crawler that is too fast, and with the
-// time after which the crawler may send the next request.
+// refuseTooFast responds with 429 (RFC 6585) to a crawler over its rate, and with the time until
+// its next allowed request.
 func refuseTooFast(w http.ResponseWriter, r *http.Request, j *Judgement) error {
 	header, wait := w.Header(), setRetryAfter(w, j)
 	header.Set("RateLimit-Policy", rateLimitPolicy(&j.Rate))
@@ -143,7 +143,7 @@ func formatSeconds(seconds int) string {
 	return fmt.Sprintf("%d seconds", seconds)
 }
 
-// exceededPolicy returns the name of the policy that delays the next request.
+// exceededPolicy returns the name of the policy responsible for the delay of the next request.
 func exceededPolicy(p *Rate) string {
 	switch {
 	case p.OverConcurrent:
@@ -205,8 +205,9 @@ func tooFastText(j *Judgement, wait int) string {
 	return b.String()
 }
 
-// isTooEarly reports whether a blocked or slowed request came in early data, so that the client's
-// address is not proven. After the handshake, the client sends the request again (RFC 8470 section 5.2).
+// isTooEarly reports whether a blocked or slowed request came in early data, which does not prove
+// the client's address. After the handshake, the client sends the request again (RFC 8470 section
+// 5.2).
 func isTooEarly(r *http.Request, j *Judgement) bool {
 	return j.Identity == verify.Unknown && site.IsEarly(r)
 }

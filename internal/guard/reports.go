@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Live returns the current state of each site that a guard has judged for, by label.
+// Live returns the current state of each site with a judgement, by label.
 func (s *State) Live() map[string]report.Live {
 	all, enforced := s.presences.all(), s.presences.enforced()
 	sites, takesEffect := make(map[string]report.Live, len(all)), s.TakesEffect()
@@ -42,7 +42,7 @@ func (s *State) Managed() report.Texts { return &s.Texts }
 // Changes returns the changes of robots_txt by site.
 func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
 
-// WaitingChanges returns the number of robots_txt changes that wait for confirmation.
+// WaitingChanges returns the number of robots_txt changes waiting for confirmation.
 func (s *State) WaitingChanges() (n int) {
 	for _, changes := range s.Changes() {
 		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
@@ -63,11 +63,11 @@ func (s *State) AlertManager() *alert.Manager {
 	return s.Alerts
 }
 
-// StorageFailure returns the time and the cause of the first storage failure that still lasts. The
-// time is zero if there is no failure or no storage.
+// StorageFailure returns the start and the cause of the current storage failure. The time is zero
+// without a failure or without a storage.
 func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
-// AuditFindings returns the number of open alerts about verified crawlers that do not get allowed
+// AuditFindings returns the number of open alerts about verified crawlers without access to allowed
 // pages, by site and finding.
 func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	found := make(map[metrics.AuditFinding]int)
@@ -82,7 +82,7 @@ func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	return found
 }
 
-// SearchBlocks returns the time of the last block of each search engine that was recently blocked.
+// SearchBlocks returns the time of the last block of each recently blocked search engine.
 func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
 	if s.Alerts == nil {
 		return nil
@@ -96,8 +96,8 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 // Interface guard
 var _ alert.StateSource = (*State)(nil)
 
-// ReadSince returns the crawlers that have fetched the robots.txt of some hosts since a time, from this or
-// other instances. Spoofed clients are left out.
+// ReadSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
+// this or other instances. It omits spoofed clients.
 func (s *State) ReadSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
@@ -118,8 +118,8 @@ func (s *State) ReadSince(has func(host string) bool, since time.Time) []string 
 	return slices.Sorted(maps.Keys(found))
 }
 
-// TakesEffect returns a function that returns when the grace of a site's previous robots.txt ends for
-// all crawlers, or the zero time if no grace runs. Use one function for many sites.
+// TakesEffect returns a function for the end of the grace of a site's previous robots.txt for all
+// crawlers. The function returns the zero time if no grace runs. Use one function for many sites.
 func (s *State) TakesEffect() func(policy.Key) time.Time {
 	pending := s.Copies.Pending(time.Now())
 	return func(key policy.Key) (at time.Time) {
@@ -133,8 +133,8 @@ func (s *State) TakesEffect() func(policy.Key) time.Time {
 	}
 }
 
-// EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. Crawlers that
-// still obey a previous version can be blocked from now on.
+// EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. From now
+// on, crawlers that still obey a previous version can be blocked.
 func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.Now()) }
 
 // hostsOf returns a predicate for the hosts whose files belong to a site. An authority without a port

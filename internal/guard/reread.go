@@ -8,23 +8,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// rereadInterval is the minimum time between reloads that make every robots.txt due, so that frequent
-// reloads do not cause frequent fetches.
+// rereadInterval is the minimum time between reloads that make every robots.txt due. Frequent
+// reloads then do not cause frequent fetches.
 const rereadInterval = 10 * time.Second
 
-// rereads has the last reload that made every robots.txt due.
+// rereads has the last reload with a refetch of every robots.txt.
 type rereads struct {
 	mu       sync.Mutex
 	last     time.Time
 	loads    int // number of loaded configurations
-	lastLoad int // the configuration that made every robots.txt due last, 0 if delayed
+	lastLoad int // the last configuration to make every robots.txt due, 0 if delayed
 }
 
-// Reread makes every cached robots.txt due after a reload, with base files: the new configuration may
-// serve others. Copies stay in force until the next request of a crawler fetches them. Within
-// [rereadInterval] of another Reread, it waits for the end of the interval or of ctx.
+// Reread makes every cached robots.txt and every base file due after a reload, because the new
+// configuration may serve other files. Copies stay in force until the next request of a crawler
+// fetches them. Within [rereadInterval] of another Reread, Reread waits for the end of the interval
+// or of ctx.
 //
-// The previous configuration still serves for a moment, so files fetched by then are due again at its end.
+// The previous configuration still serves for a moment. Files fetched in this time are due again
+// when the previous configuration ends.
 func (s *State) Reread(ctx context.Context) {
 	s.rereads.mu.Lock()
 	s.rereads.loads++
@@ -35,8 +37,8 @@ func (s *State) Reread(ctx context.Context) {
 	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
 }
 
-// rereadAfter makes files due that were fetched while a configuration ended, if a later configuration has
-// made everything due. The next one may have failed to load.
+// rereadAfter makes files fetched during the end of a configuration due, if a later configuration
+// has made everything due. The next configuration may have failed to load.
 func (s *State) rereadAfter(ended int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// responseRecorder records the status, size and time of a response. It is a field of the judgement, so
-// that it needs no allocation.
+// responseRecorder records the status, size and time of a response. It is a field of the judgement
+// to avoid an allocation.
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
 	method string
 	status int        // 0 for an implicit 200
-	size   int64      // bytes of the body that were sent, until the connection was hijacked
+	size   int64      // bytes of the body sent until the connection was hijacked
 	flight *heldSlots // of the request, nil for none
 	stopwatch
 }
@@ -51,7 +51,7 @@ func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffered, err
 }
 
-// Flush implements [http.Flusher] for handlers that do not use [http.ResponseController].
+// Flush implements [http.Flusher] for handlers without [http.ResponseController].
 func (w *responseRecorder) Flush() { _ = w.FlushError() }
 
 // FlushError implements the interface of [http.ResponseController].
@@ -60,8 +60,8 @@ func (w *responseRecorder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// becameTunnel ends the measurement of a request whose connection has become a tunnel, such as a
-// WebSocket, which may last for hours.
+// becameTunnel ends the measurement of a request whose connection has become a tunnel, for example
+// a WebSocket. A tunnel may last for hours.
 func (w *responseRecorder) becameTunnel() {
 	w.stopwatch = stopwatch{}
 	if w.flight != nil {
@@ -77,7 +77,7 @@ func (w *responseRecorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements [io.ReaderFrom], so that the server can use sendfile.
+// ReadFrom implements [io.ReaderFrom], which lets the server use sendfile.
 func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	w.firstByte()
 	n, err := w.ResponseWriterWrapper.ReadFrom(r)
@@ -85,7 +85,7 @@ func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// bytes returns the size of the body that the client was sent.
+// bytes returns the size of the body sent to the client.
 func (w *responseRecorder) bytes() int64 {
 	if w.method == http.MethodHead {
 		return 0 // the server does not send them
@@ -117,7 +117,6 @@ func statusOfError(err error) int {
 	return http.StatusInternalServerError
 }
 
-// passAndCount passes a request on and counts the response.
 func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.flight = w, r.Method, &j.flight
@@ -140,7 +139,7 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 	return err
 }
 
-// countResponse counts the response to a request that passed.
+// countResponse records the response to an allowed request.
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, size int64) {
 	status, ok := responseaudit.StatusOf(code)
 	if !ok || g.shared.Ledger == nil || !j.recorded {
@@ -164,7 +163,6 @@ var (
 // clock returns the time since a fixed moment, monotonically.
 type clock func() time.Duration
 
-// newClock returns a clock that starts now.
 func newClock() clock {
 	began := time.Now()
 	return func() time.Duration { return time.Since(began) }
@@ -174,7 +172,7 @@ func newClock() clock {
 type stopwatch struct {
 	clock clock
 	began time.Duration
-	took  time.Duration // 0 while it runs, at least 1 then
+	took  time.Duration // 0 while running, then at least 1
 }
 
 // start starts the stopwatch with a clock.
@@ -190,7 +188,8 @@ func (s *stopwatch) firstByte() {
 	}
 }
 
-// read returns the time to the first byte, or until now without a response; 0 if it did not start.
+// read returns the time to the first byte, or until now without a response. It returns 0 before the
+// start.
 func (s *stopwatch) read() time.Duration {
 	s.firstByte()
 	return s.took

@@ -22,15 +22,16 @@ import (
 // robotsFetch is a client's request for robots.txt, before later handlers change it.
 type robotsFetch struct {
 	r    *http.Request
-	j    *Judgement // nil if the client is not judged
+	j    *Judgement // nil for a client without a judgement
 	site *site.Site
 	of   copies.RequestHost
-	// exact means that the Host field is the authority of the site's key, so that the guard would get the
-	// same response.
+	// exact means that the Host field is the authority of the site's key, so the guard would get
+	// the same response.
 	exact bool
-	// plain means no query, no Range, no preconditions and no escapes in the path, anonymous means no credentials and no cookie:
-	// the client did not influence the content of the response. Some servers answer /%72obots.txt with
-	// another page, and no crawler requests it.
+	// plain means no query, no Range, no preconditions and no escapes in the path. anonymous means
+	// no credentials and no cookie. With both, the client did not influence the content of the
+	// response. Some servers answer /%72obots.txt with another page, and no crawler requests this
+	// path.
 	plain, anonymous bool
 }
 
@@ -60,14 +61,14 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	if j != nil && code != 0 {
 		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.bytes())
 	}
-	if j != nil && code != 0 && !response.byError { // the client got this response, and not that of an error route
+	if j != nil && code != 0 && !response.byError { // the client got this response, not the response of an error route
 		g.noteDelivery(f, response, recorder.isPage)
 	}
 	g.noteResponse(f, response)
 	return err
 }
 
-// noteResponse evaluates a response for /robots.txt. The file that a crawler was served counts for its
+// noteResponse evaluates a response for /robots.txt. It records the served file for the crawler's
 // product token. If the rules differ from our copy, the copy becomes due.
 func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	now := time.Now()
@@ -83,7 +84,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		return
 	}
 	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.plain && f.j.Identity != verify.Spoofed
-	if counts && !isRedirect(response.status) { // a redirect is noted below, with the guard's own result
+	if counts && !isRedirect(response.status) { // redirects are recorded below, with the guard's own result
 		g.noteServed(f, entry, response, now)
 	}
 	if entry == nil && f.exact {
@@ -91,7 +92,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	}
 	if entry != nil && (entry.State() == nil || entry.PossiblyChanged()) { // grace starts when the guard learns of a change
 		var until time.Time
-		if isRedirect(response.status) { // so that the guard knows all redirects before the client follows one
+		if isRedirect(response.status) { // the guard should know all redirects before the client follows them
 			until = now.Add(g.FetchWait)
 		}
 		g.fetchAndWait(f.r, entry, f.site, until)
@@ -127,8 +128,8 @@ func readable(r *http.Request) *http.Request {
 	return plain
 }
 
-// noteServed records the file that a crawler was served. A response that says that there is no file
-// counts as a file without rules.
+// noteServed records the file served to a crawler. A response for a missing file equals a file
+// without rules.
 func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
 	switch (policy.FetchResult{Status: response.status}).AccessResult() {
@@ -159,8 +160,8 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 	}
 }
 
-// noteRedirected records the file that a crawler gets by a redirect: the guard's result for the same
-// redirect, or an unknown file.
+// noteRedirected records the file behind a redirect: the guard's result for the same redirect, or
+// an unknown file.
 func (g *Guard) noteRedirected(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Current == nil || state.Failures > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != placeOf(response.location, f.site.Own()) {
 		g.shared.Copies.RecordServedUnknown(f.of, tokenOf(f.j), now)
@@ -175,8 +176,8 @@ func hasErrorRoutes(r *http.Request) bool {
 	return ok && server.Errors != nil && len(server.Errors.Routes) > 0
 }
 
-// isWithoutRules reports whether the site serves a file without rules to the guard, too. If the guard's
-// copy has rules, it is fetched again.
+// isWithoutRules reports whether the site serves a file without rules to the guard, too. If the
+// guard's copy has rules, isWithoutRules fetches the file again.
 func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
 	if entry.Current() == nil {
 		return false
@@ -188,8 +189,8 @@ func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Tim
 	return !entry.Current().Robots.HasGroups()
 }
 
-// refusesUs reports whether a status means that a firewall or address list refuses the guard, and not
-// that there is no file.
+// refusesUs reports whether a status means a firewall or address list that refuses the guard, and
+// not a missing file.
 func refusesUs(status int) bool {
 	return status >= 400 && status < 500 && status != http.StatusNotFound && status != http.StatusGone
 }
@@ -223,8 +224,8 @@ func (g *Guard) entryFor(s *site.Site) *policy.Entry {
 	return g.shared.Cache.GetOrCreate(s.Key, s.Segment)
 }
 
-// reader returns the key of a crawler's robots fetches for reports. Without a verified identity, it
-// includes the network of the address.
+// reader returns the key of a crawler's robots fetches for reports. Without a verified identity,
+// the key includes the network of the address.
 func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
 	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), UnknownHost: !j.Site.Named}
 	if j.Identity != verify.Verified {
@@ -238,8 +239,8 @@ func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.RobotsFetch, 
 	return g.shared.readers.Last(g.reader(r, j))
 }
 
-// hasRead returns for a log line whether the crawler has fetched the robots.txt, as far as the guard has
-// seen: "never", the "current" version or an "old" one, and when.
+// hasRead returns whether the crawler has fetched the robots.txt, as far as the guard has seen, for
+// a log line: "never", the "current" version or an "old" version, and when.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
 	last, ok := g.lastReading(r, j)
 	at = ledger.Time(last.At)
@@ -252,19 +253,19 @@ func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Tim
 	return "old", at
 }
 
-// mayUseOther reports whether a crawler may be using a file that allows a request which our copy
-// disallows.
+// mayUseOther reports whether a crawler may be using a file that allows a request disallowed by our
+// copy.
 func (g *Guard) mayUseOther(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	others, lost := g.others(r, j, state, now)
 	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
-// others returns the files other than our copy that a crawler may be using. lost means that there may be
-// one that is no longer stored.
+// others returns the files other than our copy that a crawler may be using. lost means that a
+// further file may exist but is no longer stored.
 func (g *Guard) others(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.copiesOf(r, j.Site), tokenOf(j)
 	if j.Identity == verify.Spoofed {
-		token = "" // a spoofed name gains nothing from files that it was served
+		token = "" // a spoofed name gains nothing from files served to it
 	}
 	if state.Failures > 0 && state.FailingSince.Before(now) {
 		now = state.FailingSince // the time of failing fetches does not count

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxPageStart bounds the part of a response that is checked for HTML, in bytes.
+// maxPageStart is the maximum number of bytes of a response that are checked for HTML.
 const maxPageStart = 4096
 
 // robotsRecorder records a response for robots.txt with its body.
@@ -67,7 +67,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	switch {
 	case w.method != http.MethodGet:
 	case a.status == http.StatusNotFound, a.status == http.StatusGone:
-		a.hash = sha256.Sum256(nil) // the hash of policy.Version if there is no file
+		a.hash = sha256.Sum256(nil) // the hash of policy.Version for a missing file
 	case (policy.FetchResult{Status: a.status}).AccessResult() == policy.Successful && err == nil && w.isComplete():
 		if text, err := site.DecodeBody(header, w.body); err == nil {
 			a.text, a.hash = text, sha256.Sum256(text)
@@ -94,9 +94,9 @@ var _ io.ReaderFrom = (*robotsRecorder)(nil)
 type robotsResponse struct {
 	status             int
 	etag, lastModified string
-	coded              bool              // it has a Content-Encoding, which the validators include
+	coded              bool              // has a Content-Encoding, which the validators include
 	text               []byte            // decoded, at most policy.MaxSize+1 bytes
-	hash               [sha256.Size]byte // of the text; zero if unknown
+	hash               [sha256.Size]byte // of the body; zero if unknown
 	lifetime           time.Duration     // see [policy.Version]
 	location           string            // of a redirect
 	byError            bool              // status of an error; error routes may send another response
@@ -117,7 +117,7 @@ func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
 	}
 	switch (policy.FetchResult{Status: a.status}).AccessResult() {
 	case policy.Unavailable:
-		// Other statuses such as 401, 412 and 416 may result from the client's own header.
+		// Other statuses, for example 401, 412 and 416, may result from the client's own header.
 		return existed && (a.status == http.StatusNotFound || a.status == http.StatusGone)
 	case policy.Successful, policy.NotModified:
 		switch {

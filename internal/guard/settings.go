@@ -16,8 +16,9 @@ type Sizes struct {
 	UnnamedReads int // concurrent fetches for unknown hosts
 }
 
-// PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and hosts is
-// the number of hosts with a guard. A bound below hosts causes constant fetches, so it logs a warning.
+// PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and
+// hosts is the number of hosts with a guard. A bound below hosts causes constant fetches, so
+// PoliciesFor logs a warning.
 func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
 		return max(NamedBounds.Entries, 2*hosts) // with http and https each is two sites

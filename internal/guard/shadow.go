@@ -24,7 +24,7 @@ import (
 
 // trials has the robots.txt files on trial of all running configurations, and their effects.
 type trials struct {
-	cache   *policy.Cache // of these files; it is not stored
+	cache   *policy.Cache // of these files; never stored
 	effects *shadow.Trials
 
 	mu    sync.Mutex // serializes changes of files
@@ -71,7 +71,7 @@ func (t *trials) configured() iter.Seq[trial] {
 	}
 }
 
-// fetchAll starts fetches of the configured files that are due.
+// fetchAll starts fetches of the configured files, if due.
 func (t *trials) fetchAll() {
 	for one := range t.configured() {
 		one.fetch()
@@ -145,8 +145,8 @@ func (t trial) fetch() {
 	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
-// version returns the version on trial, or nil if it cannot be read, because a missing file would allow
-// everything. If it is due, a background fetch starts.
+// version returns the version on trial. It returns nil for an unreadable version, because a missing
+// file would allow everything. If the version is due, a background fetch starts.
 func (t trial) version(now time.Time) *policy.Version {
 	if t.entry.IsDue(now) {
 		t.fetch()
@@ -163,8 +163,8 @@ func (s *State) Changed(has func(host string) bool) {
 	}
 }
 
-// judgeTrial also judges a request by the version on trial and counts the difference. It runs after the
-// judgement by the version in force and does not change the request's result.
+// judgeTrial also applies the version on trial to a request and records the difference. It runs
+// after the judgement by the version in force and does not change the request's result.
 func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time) {
 	version := t.version(now)
 	if version == nil {
@@ -182,7 +182,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.rememberPage(j) // the previous version would allow it
+			g.rememberPage(j) // allowed by the previous version
 		}
 	}
 	g.countTrial(j, t.Source, note, &q, &result)
@@ -192,7 +192,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 	}
 }
 
-// countTrial counts the result of the version on trial.
+// countTrial records the result of the version on trial.
 func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.Named {

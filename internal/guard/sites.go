@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
-// siteTable is a hash table of the sites that were requested, by host. A lookup takes no lock and needs
-// one cache line. Sites are never removed. The zero table is empty.
+// siteTable is a hash table of the requested sites, by host. A lookup needs no lock and one cache
+// line. Sites are never removed. The zero table is empty.
 type siteTable struct {
 	slots atomic.Pointer[[]siteSlot] // at least half of them free; nil before the first site
 	mu    sync.Mutex                 // for adding; guards the fields below
@@ -49,7 +49,7 @@ func (t *siteTable) find(hash uint64) *keptSite {
 	return slot.site.Load()
 }
 
-// slotOf returns the slot of a hash, or a free one.
+// slotOf returns the slot of a hash, or a free slot.
 func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 	for i := hash >> 1; ; i++ {
 		slot := &slots[i&uint64(len(slots)-1)]
@@ -59,7 +59,7 @@ func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 	}
 }
 
-// add adds a site, or returns the one that another request has added.
+// add adds a site, or returns the site added by another request.
 func (t *siteTable) add(hash uint64, site *keptSite) *keptSite {
 	t.mu.Lock()
 	defer t.mu.Unlock()

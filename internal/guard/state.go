@@ -28,8 +28,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// State survives reloads of the configuration. It has no references to a configuration and stays usable
-// after the last handler has released it, because requests may be in flight.
+// State survives reloads of the configuration. It has no references to a configuration and stays
+// usable after release by the last handler, because requests may be in flight.
 type State struct {
 	Cache           *policy.Cache                // of robots.txt
 	Bases           *policy.Cache                // of base files
@@ -48,13 +48,13 @@ type State struct {
 	clock           clock          // of stopwatches
 	Ledger          *ledger.Ledger // nil in some tests
 	Alerts          *alert.Manager // nil in some tests
-	SentAlerts      notify.History // alerts that receivers were sent
+	SentAlerts      notify.History // alerts already sent to receivers
 	presences       presences
 	parityTold      parityTold
 	deliveries      responseaudit.RobotsResponses // responses other than the robots.txt
 
 	settings reload.Settings[Settings]
-	history  atomic.Pointer[report.History] // of the last configuration; nil without one
+	history  atomic.Pointer[report.History] // of the last configuration; nil without history
 
 	Identities *identity.Shared // the verifier
 
@@ -83,17 +83,17 @@ func (s *State) Policies() []*policy.Entry {
 // CacheStats returns the statistics of a segment of the cache.
 func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
 
-// HostsWithHold returns the configured hosts at which the change guard holds back a change.
+// HostsWithHold returns the configured hosts with a change held back by the change guard.
 func (s *State) HostsWithHold() map[string]bool {
 	held := s.changes.HostsWithHold()
 	s.presences.keepNamed(held)
 	return held
 }
 
-// WatchServed records pages that search engines are served until ctx ends, for [State.Visits].
+// WatchServed records pages served to search engines until ctx ends, for [State.Visits].
 func (s *State) WatchServed(ctx context.Context) { s.changes.RegisterUser(ctx) }
 
-// Visits returns the pages that search engines were served recently.
+// Visits returns the pages recently served to search engines.
 func (s *State) Visits() []ledger.Visit { return s.changes.Visits() }
 
 // VerifierStats returns the statistics of the verifier.
@@ -111,7 +111,7 @@ func (s *State) Destruct() error {
 	return nil
 }
 
-// Bounds of the cache. Unknown hosts have less, so that a client that invents hosts cannot evict
+// Bounds of the cache. Unknown hosts have less, so a client with invented hosts cannot evict
 // configured sites.
 var (
 	// NamedBounds is the default for configured sites.
@@ -169,7 +169,7 @@ func (s *State) Warm() bool {
 	return false
 }
 
-// parts returns the parts of the state that are stored.
+// parts returns the stored parts of the state.
 func (s *State) parts() store.Parts {
 	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// judgeBySite judges by the robots.txt of the site. entry and cached are the results of identify.
+// judgeBySite applies the robots.txt of the site. entry and cached are the results of identify.
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
 	l := g.lookUp(r, j, entry, cached)
 	g.judgeByCopy(&l)
@@ -26,8 +26,8 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	}
 }
 
-// judgeByCopy judges by our copy. A disallowed request is stale if the crawler may be using another file
-// that allows it.
+// judgeByCopy applies our copy. A disallowed request is stale if the crawler may be using another
+// file that allows the request.
 func (g *Guard) judgeByCopy(l *lookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
@@ -36,7 +36,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	}
 	ours, closed := inForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
-	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.secondPass { // each request counts once
+	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.secondPass { // only once for each request
 		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
@@ -54,7 +54,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	}
 }
 
-// applyRules judges by a version, nil if none is known. closed means that an unreachable robots.txt
+// applyRules applies a version, nil if none is known. closed means that an unreachable robots.txt
 // disallows everything.
 func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	rules := judge.Rules{RedirectTargets: j.via, DisallowAll: closed}
@@ -77,8 +77,8 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 	return result.Verdict != judge.Disallowed
 }
 
-// knownRobots returns the robots.txt of a site, or nil. Without a cached one, it uses the stored file of
-// the host in another spelling.
+// knownRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, knownRobots
+// uses the stored file of the host in another spelling.
 func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
@@ -113,7 +113,8 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 	return state.Current, false
 }
 
-// graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend it.
+// graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend
+// this time.
 func (g *Guard) graceOf(j *Judgement) time.Duration {
 	if j.Identity == verify.Spoofed {
 		return g.Grace

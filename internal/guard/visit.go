@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// passVisitor passes a browser's request on. If a person followed the link of an AI assistant, the visit is
-// counted by assistant; nothing else is stored.
+// passVisitor passes a browser's request on. If a person followed the link of an AI assistant,
+// passVisitor increments the metric of this assistant. It stores nothing else.
 func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	referer := r.Header["Referer"]
 	if len(referer) != 1 {

@@ -17,8 +17,8 @@ import (
 )
 
 // Check checks the positions of this module's handlers in the HTTP app. It returns an error for a
-// position that is certainly wrong, and logs warnings. ctx belongs to the first of these handlers,
-// and Check must run during its Provision. Until then Caddy has the JSON of the routes, so "caddy
+// certainly wrong position, and logs warnings. ctx belongs to the first of these handlers, and
+// Check must run during its Provision. Until then Caddy has the JSON of the routes, so "caddy
 // validate" runs these checks, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
@@ -37,8 +37,8 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 	return nil
 }
 
-// checkGuards returns an error for an unreachable guard and for two guards with the same requests.
-// It also returns an error for a decide guard that responds instead of the site.
+// checkGuards returns an error for an unreachable guard, for two guards with the same requests, and
+// for a decide guard that responds instead of the site.
 func checkGuards(handlers []*PlacedHandler) error {
 	for _, p := range handlers {
 		if p.Name == Guard && p.Blocks != "" {
@@ -68,8 +68,8 @@ func checkManaged(placed []*PlacedHandler) error {
 	})
 }
 
-// checkHandlers checks the handlers with one name. duplicateError returns the error for two handlers with the same
-// requests.
+// checkHandlers checks the handlers with a name. duplicateError returns the error for two handlers
+// with the same requests.
 func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, b *PlacedHandler) error) error {
 	type place struct{ server, reach string }
 	seen := make(map[place]*PlacedHandler)
@@ -120,8 +120,8 @@ func differences(a, b json.RawMessage) (names []string, err error) {
 	return names, nil
 }
 
-// checkDashboards returns an error for an unreachable dashboard and for a dashboard with
-// unreachable files. It also returns an error for a dashboard that responds instead of the site.
+// checkDashboards returns an error for an unreachable dashboard, for a dashboard with unreachable
+// files, and for a dashboard that responds instead of the site.
 func checkDashboards(placed []*PlacedHandler) error {
 	for _, d := range placed {
 		switch {
@@ -140,8 +140,8 @@ func checkDashboards(placed []*PlacedHandler) error {
 	return nil
 }
 
-// exactPath returns a path that a path matcher matches exactly. It returns an empty string if the
-// matcher has wildcards.
+// exactPath returns a path matched exactly by a path matcher. It returns an empty string for a
+// matcher with wildcards.
 func exactPath(config json.RawMessage) string {
 	var paths []string
 	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {

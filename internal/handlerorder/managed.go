@@ -55,8 +55,8 @@ func (all ManagedHandlers) Named(name string) ManagedHandlers {
 	return slices.DeleteFunc(slices.Clone(all), func(t ManagedHandler) bool { return t.Name != name })
 }
 
-// HostsOf returns the hosts of the handlers with a name. A snippet may put one name into several
-// sites. An empty list means any host.
+// HostsOf returns the hosts of the handlers with a name. A snippet may put the same name into
+// several sites. An empty list means any host.
 func (all ManagedHandlers) HostsOf(name string) (hosts []string) {
 	for _, t := range all {
 		if t.Name != name {

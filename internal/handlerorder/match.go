@@ -13,7 +13,7 @@ type Matcher struct {
 	Config json.RawMessage
 }
 
-// anyOf names a pseudo matcher for several matcher sets in a route. One of the sets has to match.
+// anyOf names a pseudo matcher for several matcher sets in a route. At least one set has to match.
 const anyOf = "any of"
 
 // matchersOf returns the matchers of a set in a fixed order.
@@ -24,8 +24,8 @@ func matchersOf(set map[string]json.RawMessage) (matchers []Matcher) {
 	return matchers
 }
 
-// isInEachSet reports whether predicate returns true for a matcher. A matcher anyOf needs such a matcher in
-// each set.
+// isInEachSet reports whether predicate returns true for a matcher. For anyOf, each set needs a
+// matcher for which predicate returns true.
 func (m Matcher) isInEachSet(predicate func(Matcher) bool) bool {
 	if m.Name != anyOf {
 		return predicate(m)
@@ -36,8 +36,8 @@ func (m Matcher) isInEachSet(predicate func(Matcher) bool) bool {
 	})
 }
 
-// requestOnlyMatchers lists matchers that depend only on the request. They see no more of the client than
-// its header.
+// requestOnlyMatchers lists matchers that depend only on the request. They see no more of the
+// client than its header.
 var requestOnlyMatchers = []string{anyOf, "file", "header", "method", "not", "path", "path_regexp", "protocol", "query"}
 
 // ignoresClient reports whether a matcher treats browsers and crawlers alike.
@@ -47,8 +47,8 @@ func (m Matcher) ignoresClient() bool {
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
 
-// findDisallowed returns the configuration of a [Disallowed] matcher in matcher sets, even if it is
-// negated, or nil. If the matcher is in an expression, findDisallowed returns the expression.
+// findDisallowed returns the configuration of a [Disallowed] matcher in matcher sets, even if
+// negated, or nil. For a matcher in an expression, findDisallowed returns the expression.
 func findDisallowed(sets []map[string]json.RawMessage) json.RawMessage {
 	for _, set := range sets {
 		for name, config := range set {

@@ -13,7 +13,7 @@ const (
 	RobotsTXT = "robots_txt"
 )
 
-// Disallowed is the JSON name of this module's matcher that needs a guard before it.
+// Disallowed is the JSON name of this module's matcher for use after a guard.
 const Disallowed = "robots_disallowed"
 
 // PlacedHandler is a handler of this module with its position in the routes.
@@ -31,7 +31,7 @@ type PlacedHandler struct {
 	requestKey      string            // equal for handlers with the same requests
 	previous        *precedingHandler // handlers that a request may have passed
 	groups          []string
-	exactPath       string // a path that a matcher requires, or empty
+	exactPath       string // a path required by a matcher, or empty
 	unauthenticated bool   // for a dashboard, see lacksAuthentication
 	cacheName       string // for a guard, see precedingCache
 }
@@ -52,14 +52,14 @@ type precedingHandler struct {
 	hosts           []string  // hosts of the enclosing routes; empty for any host
 	requestKey      string    // same as in PlacedHandler
 	matchers        []Matcher // matchers of the enclosing routes
-	group           string    // route group; a request uses only one route of a group
+	group           string    // route group; a request uses a single route of a group
 	asksOtherServer bool      // continues only if another server agrees, like forward_auth
 	previous        *precedingHandler
-	cache           *precedingHandler // the nearest cache before it
+	cache           *precedingHandler // the nearest earlier cache
 }
 
-// cacheHandlers are the handlers that cache responses for other clients: cache-handler, Souin (its base),
-// and cdp-cache.
+// cacheHandlers are the handlers for caching responses: cache-handler, Souin (its base), and
+// cdp-cache.
 var cacheHandlers = []string{"cache", "souin", "souin_cache", "http_cache"}
 
 // nearestCache returns the nearest cache on the list, or nil.

@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// servers yields the servers of the HTTP app by name. ctx belongs to a handler in that app.
+// servers yields the servers of the HTTP app by name. ctx belongs to a handler in the app.
 func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	return func(yield func(string, *caddyhttp.Server) bool) {
 		for _, module := range ctx.Modules() {
@@ -39,7 +39,7 @@ func rawRoutes(list caddyhttp.RouteList) []Route {
 		for _, handler := range r.Handlers {
 			name := caddy.GetModuleName(handler)
 			config := caddyconfig.JSONModuleObject(handler, "handler", name, nil)
-			if config == nil { // it has a field without a JSON form
+			if config == nil { // the handler has a field without a JSON form
 				config = caddyconfig.JSON(map[string]string{"handler": name}, nil)
 			}
 			routes[i].Handle = append(routes[i].Handle, config)
@@ -54,8 +54,8 @@ func rawRoutes(list caddyhttp.RouteList) []Route {
 	return routes
 }
 
-// Mentions reports whether the routes of the HTTP app contain one of the texts. Like [Check], it
-// must run during Provision of the first handler of this module.
+// Mentions reports whether the routes of the HTTP app contain any of the given strings. Like
+// [Check], Mentions must run during Provision of the first handler of this module.
 func Mentions(ctx caddy.Context, texts ...string) bool {
 	for _, server := range servers(ctx) {
 		lists := []caddyhttp.RouteList{server.Routes}
@@ -86,8 +86,8 @@ func matcherSetJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	return matchers
 }
 
-// matcherJSON returns a value that distinguishes a matcher from others of its type. Many matchers
-// lose their JSON when Caddy provisions them. Their position distinguishes them.
+// matcherJSON returns a value for distinguishing a matcher from other matchers of its type. Many
+// matchers lose their JSON when Caddy provisions them. Then their position distinguishes them.
 func matcherJSON(matcher any) json.RawMessage {
 	switch matcher := matcher.(type) {
 	case *caddyhttp.MatchNot:

@@ -44,12 +44,12 @@ func (t trialObstacles) add(key, obstacle string) {
 }
 
 // isUnanalyzable reports whether a host has a placeholder, or a wildcard in another form than
-// *.example.com. Such hosts are not analyzed.
+// *.example.com. The check does not analyze these hosts.
 func isUnanalyzable(host string) bool {
 	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
 }
 
-// wildcardFor returns the wildcard that matches a host. A wildcard returns itself.
+// wildcardFor returns the wildcard for a host. A wildcard returns itself.
 func wildcardFor(host string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(host), ".")
 	return "*." + rest

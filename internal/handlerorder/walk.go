@@ -19,7 +19,7 @@ type Route struct {
 	Terminal bool                         `json:"terminal"`
 }
 
-// Server has the parts of a configured server that affect the order of handlers.
+// Server has the parts of a configured server with an effect on the order of handlers.
 type Server struct {
 	Listen    []string `json:"listen"`
 	Routes    []Route  `json:"routes"`
@@ -38,8 +38,8 @@ func (s Server) PlacedHandlers(name string) ([]*PlacedHandler, error) {
 	return placed, err
 }
 
-// FindHandlers returns the handlers of this module in the routes of a server, in order. It omits handlers in
-// error routes, in named routes and in routes for responses.
+// FindHandlers returns the handlers of this module in the routes of a server, in order. It omits
+// handlers in error routes, in named routes and in routes for responses.
 func FindHandlers(server string, routes []Route) ([]*PlacedHandler, error) {
 	w := walker{server: server}
 	_, err := w.walkRoutes(routes, position{})
@@ -52,7 +52,7 @@ type walker struct {
 	unguarded []unguardedMatcher
 }
 
-// unguardedMatcher is a [Disallowed] matcher that no guard precedes.
+// unguardedMatcher is a [Disallowed] matcher without a preceding guard.
 type unguardedMatcher struct {
 	config json.RawMessage
 	site   string
@@ -80,7 +80,7 @@ func (w *walker) walkRoutes(routes []Route, outer position) (position, error) {
 	after := outer
 	for i, route := range routes {
 		here := after
-		if route.Group != "" { // a request uses only one route of a group
+		if route.Group != "" { // a request uses a single route of a group
 			here.groups = append(slices.Clip(here.groups), route.Group)
 			here.requestKey += "\n" + route.Group + " " + strconv.Itoa(i)
 		}
@@ -162,8 +162,8 @@ func (y *position) addMatchers(sets []map[string]json.RawMessage) error {
 	return err
 }
 
-// respondingHandlers are the handlers that respond to every request, unless an option makes them pass the
-// request on.
+// respondingHandlers are the handlers that respond to every request, unless an option makes them
+// pass the request on.
 var respondingHandlers = []string{"error", "file_server", "metrics", "reverse_proxy", "static_response", Dashboard}
 
 // handlerConfig has the relevant JSON fields of a handler.

@@ -20,8 +20,8 @@ func warnCaches(placed []*PlacedHandler, logger *zap.Logger) {
 	}
 }
 
-// precedingCache returns the name of a cache before a guard, or an empty string. It ignores a cache that
-// serves only some clients.
+// precedingCache returns the name of a cache before a guard, or an empty string. It ignores a cache
+// for only some clients.
 func (p *PlacedHandler) precedingCache() string {
 	if p.Name != Guard {
 		return ""
@@ -35,7 +35,7 @@ func (p *PlacedHandler) precedingCache() string {
 	return ""
 }
 
-// warnDashboards logs a warning about each dashboard that anybody can open.
+// warnDashboards logs a warning about each dashboard open to anybody.
 func warnDashboards(server *caddyhttp.Server, placed []*PlacedHandler, logger *zap.Logger) {
 	for _, d := range placed {
 		if d.Name != Dashboard || !d.unauthenticated || isLocal(server) || requiresClientCertificate(server) {
@@ -54,7 +54,7 @@ var passThroughHandlers = []string{
 	"push", "request_body", "reverse_proxy", "rewrite", "static_response", "subroute", "templates", "tracing", "vars", Guard, Dashboard, RobotsTXT,
 }
 
-// openMatchers are matchers that any client can satisfy. Other matchers, such as remote_ip, may
+// openMatchers are matchers that any client can satisfy. Other matchers, for example remote_ip, may
 // exclude clients.
 var openMatchers = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
 

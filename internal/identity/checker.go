@@ -19,22 +19,23 @@ import (
 type Checker struct {
 	// Verifier verifies claims by IP address and DNS. Nil turns verification off.
 	Verifier *verify.Verifier
-	// Signatures verifies signed requests. Nil turns this off. A new registry replaces it.
+	// Signatures verifies signed requests. Nil turns this off. A new registry replaces the
+	// verifier.
 	Signatures atomic.Pointer[botauth.Verifier]
 	// OnSignature is called with the result of each signature.
 	OnSignature func(botauth.Reason)
 	// Logger logs warnings about proxies.
 	Logger *zap.Logger
 
-	// Warnings that were logged for this configuration: a proxy passes on addresses that
-	// clients can forge, a proxy does not send the client's address, a proxy is not trusted.
+	// The warnings already logged for this configuration: a proxy passes on addresses that clients
+	// can forge, a proxy does not send the client's address, a proxy is not trusted.
 	warnedInvented, warnedMissing, warnedUntrusted atomic.Bool
 }
 
 // IsEnabled reports whether verification is on.
 func (c *Checker) IsEnabled() bool { return c.Verifier != nil }
 
-// Identify returns the state of verification of a client and the method that decided. It never
+// Identify returns the state of verification of a client and the method for this result. It never
 // waits for the network.
 func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.State, verify.Method) {
 	if c.Verifier == nil || client.Crawler == nil {
@@ -80,7 +81,7 @@ func (c *Checker) warnOnce(warned *atomic.Bool, message string, fields ...zap.Fi
 var forwardingHeaders = []string{"X-Forwarded-For", "Forwarded", "Cf-Connecting-Ip", "True-Client-Ip", "Fastly-Client-Ip", "X-Real-Ip"}
 
 // warnIfBehindProxy logs a warning once if the address of a spoofed client may be the address of a
-// proxy. Behind a proxy that is not trusted, all genuine crawlers look spoofed.
+// proxy. Behind an untrusted proxy, all genuine crawlers look spoofed.
 func (c *Checker) warnIfBehindProxy(r *http.Request) {
 	if c.warnedUntrusted.Load() || site.IsTrustedProxy(r) {
 		return
@@ -95,7 +96,7 @@ func (c *Checker) warnIfBehindProxy(r *http.Request) {
 	}
 }
 
-// Shared is the state of verification that configurations share and that survives reloads.
+// Shared is the state of verification shared by configurations. It survives reloads.
 type Shared struct {
 	// Verifier verifies claims for all of them.
 	Verifier *verify.Verifier
@@ -123,23 +124,23 @@ func (s *Shared) recordListFetch(status verify.ListStatus) {
 	}
 }
 
-// FetchCount returns the number of fetched address lists, including lists that are not accepted
-// yet because they shrank too much. The result of Export may change with each.
+// FetchCount returns the number of fetched address lists, including lists not accepted yet because
+// they shrank too much. Each fetch may change the result of Export.
 func (s *Shared) FetchCount() uint64 { return s.fetchCount.Load() }
 
 // Export encodes the address lists for Import.
 func (s *Shared) Export() ([]byte, error) { return s.Verifier.Export() }
 
-// Import uses the encoded address lists that are newer than the current ones.
+// Import uses the encoded address lists if newer than the current lists.
 func (s *Shared) Import(data []byte) error { return s.Verifier.Import(data) }
 
-// ApplyConfig applies the settings of a configuration until stop is called. stop restores the settings
-// of the previous configuration if that still runs.
+// ApplyConfig applies the settings of a configuration until stop is called. stop restores the
+// settings of the previous configuration if still running.
 func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
 	return s.settings.Use(c, s.Verifier.Configure)
 }
 
-// ApplyCount returns the number of times that settings were applied.
+// ApplyCount returns the number of calls that applied settings.
 func (s *Shared) ApplyCount() uint64 { return s.settings.Uses() }
 
 // RefreshesLists reports whether RefreshLists is running.
@@ -151,8 +152,8 @@ func (s *Shared) RefreshesLists() bool {
 // done.
 func (s *Shared) RefreshLists(ctx context.Context, logger *zap.Logger) {
 	go func() {
-		// The previous configuration runs until this one has started, and longer if this one
-		// fails to start.
+		// The previous configuration runs until the start of this configuration, and longer if the
+		// start fails.
 		select {
 		case s.refreshSlot <- struct{}{}:
 		case <-ctx.Done():

@@ -1,3 +1,3 @@
-// Package identity verifies whether the client of a request is the crawler that it claims to
-// be. The results of verification survive reloads.
+// Package identity verifies the claimed identity of a request's client. The results of verification
+// survive reloads.
 package identity

@@ -59,7 +59,7 @@ type signatureVerifier struct {
 	onDirectoryFetch func(result string) // gets the result of each fetch of a key directory
 
 	mu          sync.Mutex
-	logger      *zap.Logger       // of the configuration that was loaded last
+	logger      *zap.Logger       // of the configuration loaded last
 	lastResults map[string]string // by agent: directoryRead or directoryFailed
 }
 
@@ -75,10 +75,9 @@ func (s *signatureVerifier) Destruct() error {
 	return nil
 }
 
-// UseSignatures returns a verifier of the signatures by the agents of a registry's
-// crawlers, until ctx is done. The verifier remembers used nonces, so it is shared
-// while the agents stay the same. onFetch gets the result of each fetch of a key
-// directory.
+// UseSignatures returns a verifier of the signatures by the agents of a registry's crawlers, until
+// ctx is done. The verifier remembers used nonces, so configurations with the same agents share a
+// verifier. onFetch gets the result of each fetch of a key directory.
 func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, onFetch func(result string)) (*botauth.Verifier, error) {
 	agents, err := SigningAgents(registry)
 	if err != nil {
@@ -112,8 +111,8 @@ func (s *Shared) SignatureVerifierCount() (n int) {
 	return n
 }
 
-// SigningKeys returns the number of usable keys of each signing agent. While a
-// configuration takes over from another, two verifiers may know one.
+// SigningKeys returns the number of usable keys of each signing agent. During a reload, two
+// verifiers may know the same agent.
 func (s *Shared) SigningKeys() map[string]int {
 	keys := make(map[string]int)
 	s.signatureVerifiers.Range(func(_, value any) bool {
@@ -155,9 +154,9 @@ func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
 	}
 }
 
-// SigningAgents returns the agents that sign for the crawlers of a registry, with
-// their operators. It fails if an agent would sign for two of them: whose
-// requests are they?
+// SigningAgents returns the signing agents of the crawlers of a registry, with their operators. It
+// fails if crawlers of two operators have the same agent, because the owner of a signature would be
+// unclear.
 func SigningAgents(registry *uaident.Registry) (map[string]string, error) {
 	agents := make(map[string]string)
 	firstCrawler := make(map[string]uaident.Crawler)

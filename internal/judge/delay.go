@@ -5,8 +5,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// CrawlDelay returns the Crawl-delay of a client's group, which may be nil. If the group has none
-// and the client also obeys the Crawl-delay of the * group, CrawlDelay returns that.
+// CrawlDelay returns the Crawl-delay of a client's group, which may be nil. If the group has no
+// Crawl-delay and the client also obeys the * group's, CrawlDelay returns the * group's.
 func CrawlDelay(group *policy.SelectedGroup, support uaident.CrawlDelay) policy.Delay {
 	if support.Wildcard {
 		return group.DelayOrWildcard()

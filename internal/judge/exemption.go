@@ -14,9 +14,9 @@ const (
 	// MethodExemption: crawlers send GET and HEAD. Other methods come from clients that deliver
 	// data or call an API, unless the client is a crawler of the registry.
 	MethodExemption
-	// WellKnownExemption: URLs under /.well-known/ (RFC 8615) are for programs such as
+	// WellKnownExemption: URLs under /.well-known/ (RFC 8615) are for programs, for example
 	// certificate and domain validators, federated servers, and apps of the site. Only rules
-	// that begin with /.well-known/ apply to these URLs. "Disallow: /" does not.
+	// beginning with /.well-known/ apply to these URLs. "Disallow: /" does not.
 	WellKnownExemption
 )
 
@@ -31,8 +31,8 @@ func (s WildcardExemption) String() string {
 	return ""
 }
 
-// WildcardExemption returns why the * group does not apply to the request because of its
-// method or target. A group that names the client applies to all of its requests.
+// WildcardExemption returns why the * group does not apply to the request because of its method or
+// target. A group that names the client applies to all of its requests.
 func (r *Request) WildcardExemption() WildcardExemption {
 	switch {
 	case r.Token != "":
@@ -52,8 +52,8 @@ func isCrawlMethod(method string) bool {
 
 const wellKnown = "/.well-known/"
 
-// isWellKnown reports whether every server resolves the target to a path under /.well-known/.
-// It returns false for dot segments, backslashes and escapes, because servers resolve them
+// isWellKnown reports whether every server resolves the target to a path under /.well-known/. It
+// returns false for dot segments, backslashes and escapes, because servers resolve them
 // differently.
 func isWellKnown(target string) bool {
 	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {

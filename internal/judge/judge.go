@@ -11,7 +11,7 @@ import (
 
 // Rules is the robots.txt of a site.
 type Rules struct {
-	// Robots is the parsed robots.txt. It is nil if there is no copy.
+	// Robots is the parsed robots.txt, or nil without a copy.
 	Robots *policy.Robots
 	// RedirectTargets has the targets of redirects of robots.txt. Targets on this site are always allowed,
 	// so that crawlers can follow the redirects.
@@ -24,7 +24,7 @@ type Rules struct {
 type Result struct {
 	Verdict Verdict // by the rules
 	Action  Action  // by the settings
-	Reason  Reason  // why the verdict is what it is
+	Reason  Reason  // the reason for the verdict
 	// RobotsVerdict is the matching rule. If no rule was evaluated, it is allowed without a rule.
 	RobotsVerdict policy.Verdict
 	// Group is the group of the client, or nil. Named is true if the group names the client,
@@ -33,17 +33,17 @@ type Result struct {
 	Named bool
 	// Preferences are the usage preferences of the file for an allowed target.
 	Preferences policy.Preferences
-	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the client
-	// is the reason to block it.
+	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the
+	// client is the reason to block the request.
 	BlockedAsSpoofed bool
 	// LogOnly is true if the options of the site prevent a block in enforce mode.
 	LogOnly bool
 }
 
-// Scratch is reusable memory for [Settings.Judge]. The zero value is ready to use. Only one
-// goroutine may use it at a time.
+// Scratch is reusable memory for [Settings.Judge]. The zero value is ready to use. Scratch is not
+// safe for concurrent use.
 type Scratch struct {
-	// Target is the last target that was matched.
+	// Target is the last matched target.
 	Target policy.Target
 	names  [8]string
 }
@@ -56,8 +56,8 @@ type cachedGroup struct {
 	group                  *policy.SelectedGroup
 }
 
-// Judge decides whether the rules allow a request, and what to do if they do not. It stores
-// the result in r. It allocates only for targets with many forms and for files with two
+// Judge decides whether the rules allow a request, and what to do with a disallowed request. It
+// stores the result in r. It allocates only for targets with many forms and for files with two
 // interpretations.
 func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	*r = Result{RobotsVerdict: policy.Verdict{Allowed: true}}
@@ -89,7 +89,7 @@ func (s *Settings) MarkStale(q *Request, r *Result) {
 	s.setAction(q, r)
 }
 
-// judgeUnknown judges a request to a site without a copy of robots.txt.
+// judgeUnknown decides about a request to a site without a copy of robots.txt.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, ReasonNoRobotsTxt
 	if rules.DisallowAll && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
@@ -97,7 +97,7 @@ func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	}
 }
 
-// applyRules judges a request by the rules of a robots.txt.
+// applyRules applies the rules of a robots.txt to a request.
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
 	query := q.GroupQuery(scratch.names[:0], s.wildcardApplies(q))
 	var applies bool
@@ -135,7 +135,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	}
 }
 
-// wildcardApplies reports whether the * group applies to the client. It applies to every
+// wildcardApplies reports whether the * group applies to the client. The * group applies to every
 // spoofed client.
 func (s *Settings) wildcardApplies(q *Request) bool {
 	return q.Token != "" || q.Identity == verify.Spoofed || s.WildcardApplies(q.Client)

@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// TokenPrefix is the prefix of a product token that the registry may lack, as in
+// TokenPrefix is the prefix of a product token possibly missing from the registry, as in
 // "token:NewBot".
 const TokenPrefix = "token:"
 
-// checkToken returns an error for a token that selects no client. word is the token as
-// configured. If explicit is true, the word has [TokenPrefix] and the registry may lack the token.
-// allowIdentities is true if the word may also be an identity.
+// checkToken returns an error for a token without any client. word is the token as configured. If
+// explicit is true, the word has [TokenPrefix] and the registry may lack the token. allowIdentities
+// is true if the word may also be an identity.
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -46,8 +46,8 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(TokenPrefix+word))
 }
 
-// ParseToken returns the product token that a word of a configuration names. A token after
-// [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown.
+// ParseToken returns the product token in a word of a configuration. A token after [TokenPrefix]
+// may be unknown. If registry is nil, all tokens may be unknown.
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
@@ -92,7 +92,7 @@ func errUserAgent(word string) error {
 	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token such as Googlebot, or a class", word)
 }
 
-// errNoToken returns the error for a word with characters that a product token cannot have. The error
+// errNoToken returns the error for a word with characters not allowed in a product token. The error
 // says what to write.
 func errNoToken(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
@@ -115,8 +115,8 @@ func errNoToken(word, token string) error {
 func isControlToken(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
 
 // TokenHint returns a hint about a product token in a query for verdicts. The hint says that no
-// request has the token, or that the token is unknown and similar to a known one. It is "" for
-// the token of a crawler, and for an unknown token without a similar one.
+// request has the token, or that the token is unknown and similar to a known token. It is "" for
+// the token of a crawler, and for an unknown token without a similar token.
 func TokenHint(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -134,7 +134,7 @@ func TokenHint(registry *uaident.Registry, token string) string {
 	return ""
 }
 
-// quoted returns a word as it stands in a Caddyfile.
+// quoted returns a word in its Caddyfile spelling.
 func quoted(word string) string {
 	if strings.ContainsAny(word, " \t") {
 		return strconv.Quote(word)
@@ -142,9 +142,9 @@ func quoted(word string) string {
 	return word
 }
 
-// SuggestNames returns the names that are most similar to a misspelled word, at most a few.
-// Candidates are the classes, the product tokens of the registry and, if allowIdentities is true,
-// the identities. It returns nil if no name is similar.
+// SuggestNames returns the names most similar to a misspelled word, at most a few. Candidates are
+// the classes, the product tokens of the registry and, if allowIdentities is true, the identities.
+// It returns nil if no name is similar.
 func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool) []string {
 	words := strings.Split(ClassWords(), ", ")
 	if allowIdentities {

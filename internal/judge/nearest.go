@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearestNames returns the names that are most similar to a word. Candidates are words and the
-// product tokens of a registry.
+// nearestNames returns the names most similar to a word. Candidates are words and the product
+// tokens of a registry.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
 	folded := text.FoldSpelling(word)
 	if len(folded) < 2 || len(folded) > maxCompared {
@@ -43,7 +43,7 @@ const (
 )
 
 // maxEdits returns the maximum edit distance between a word with this number of letters and a
-// suggested name. It is small for short words, which are similar to many names.
+// suggested name. The distance is small for short words, which are similar to many names.
 func maxEdits(letters int) int {
 	switch {
 	case letters < 3:
@@ -56,7 +56,7 @@ func maxEdits(letters int) int {
 	return 3
 }
 
-// nameSearch collects the names that are most similar to a word.
+// nameSearch collects the names most similar to a word.
 type nameSearch struct {
 	folded         string
 	set            uint32 // of its letters
@@ -79,7 +79,7 @@ func (n *nameSearch) add(name *registryName) {
 	}
 }
 
-// registryName is a name of a crawler for comparison, with the token that a suggestion shows.
+// registryName is a name of a crawler for comparison, with its token for suggestions.
 type registryName struct {
 	letters, token string
 	set            uint32 // of the letters
@@ -97,8 +97,8 @@ type registryNames struct {
 	byOperator map[string][]string
 }
 
-// namesOf returns the names in a registry. The names of the built-in registry are cached: tables with
-// hundreds of thousands of names are compared with it.
+// namesOf returns the names in a registry. It caches the names of the built-in registry, because
+// tables with hundreds of thousands of names are compared with this registry.
 func namesOf(registry *uaident.Registry) *registryNames {
 	if registry == uaident.Default() {
 		return builtInNames()
@@ -108,8 +108,8 @@ func namesOf(registry *uaident.Registry) *registryNames {
 
 var builtInNames = sync.OnceValue(func() *registryNames { return newRegistryNames(uaident.Default()) })
 
-// withPrefix returns the crawlers whose names begin with folded. Crawlers that their operators
-// document come first.
+// withPrefix returns the crawlers whose names begin with folded. Crawlers documented by their
+// operators come first.
 func (all *registryNames) withPrefix(folded string) (found []string) {
 	const minLetters = 4 // fewer letters begin the names of too many crawlers
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {

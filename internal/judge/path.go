@@ -3,8 +3,9 @@ package judge
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
 // DisallowsPath reports whether a robots.txt disallows a request target, as sent and with this
-// decoded path, to a crawler with a product token, "*" for all that no group names. Who sends the
-// request plays no part. /robots.txt and what is below /.well-known/ are never disallowed.
+// decoded path, to a crawler with a product token. "*" means a crawler without a group of its own.
+// The sender of the request is irrelevant. /robots.txt and paths below /.well-known/ are never
+// disallowed.
 func DisallowsPath(robots *policy.Robots, token, sent, decoded string, keepSlashes bool) bool {
 	var names [1]string
 	group, _, _ := tokenQuery(names[:0], token).Group(robots)

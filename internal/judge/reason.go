@@ -8,7 +8,7 @@ const (
 	ReasonRule          Reason = iota // the longest matching rule
 	ReasonNoRule                      // no rule of its group matches
 	ReasonNoGroup                     // no group applies to the client
-	ReasonAmbiguous                   // the file has two interpretations, and only one of them disallows the URL
+	ReasonAmbiguous                   // the file has two interpretations, and only one disallows the URL
 	ReasonClass                       // the * group does not apply to the class of the client
 	ReasonMethod                      // the * group does not apply to the method
 	ReasonWellKnown                   // the * group does not apply to /.well-known/
@@ -16,8 +16,8 @@ const (
 	ReasonACMEChallenge               // the token of a certificate validator
 	ReasonRobotsTxt                   // robots.txt or the target of its redirect
 	ReasonExempt                      // exempt by the configuration
-	ReasonNoRobotsTxt                 // there is no copy of robots.txt
-	ReasonSiteClosed                  // there is no copy, and the configuration closes the site
+	ReasonNoRobotsTxt                 // no copy of robots.txt
+	ReasonSiteClosed                  // no copy, and the configuration closes the site
 	ReasonGrace                       // the crawler may obey an older version
 )
 

@@ -17,9 +17,9 @@ type Request struct {
 	Target   string           // request target as sent: a path with an optional query, or a URL
 	// Path is the decoded path without the query. If it is empty, the path of Target is used.
 	Path string
-	// Token, if not empty, is the product token to judge instead of Client. The * group applies
-	// to the token. "*" is a client that no group names. Settings such as exempt then use
-	// Client, if it has a name.
+	// Token, if not empty, is the product token to use instead of Client. The * group applies to
+	// the token. "*" is a client without a group of its own. Settings such as exempt then use
+	// Client, if Client has a name.
 	Token string
 	// Names are the names of Client from [uaident.Identity.AppendNames]. If nil, Judge looks
 	// them up. Judge does not change them.
@@ -62,8 +62,8 @@ func (r *Request) DecodedPath() string {
 	return p
 }
 
-// isOpaque reports whether the target is a URL without a slash after its scheme, such as
-// x:public/. It has no path here, but a proxy passes it on unchanged.
+// isOpaque reports whether the target is a URL without a slash after its scheme, for example
+// x:public/. This URL has no path here, but a proxy passes it on unchanged.
 func (r *Request) isOpaque() bool {
 	if strings.HasPrefix(r.Target, "/") {
 		return false

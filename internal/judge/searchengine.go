@@ -6,16 +6,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// IsSearchEngine reports whether a client counts as a search engine in lint, reports, metrics, alerts,
-// the change guard and diff. Its class is search, and it is not spoofed. A crawler that collects pages
-// for the answers of a model has another class.
+// IsSearchEngine reports whether lint, reports, metrics, alerts, the change guard and diff treat a
+// client as a search engine. The client has the class search and is not spoofed. A crawler that
+// collects pages for the answers of a model has another class.
 func IsSearchEngine(class uaident.Class, identity verify.State) bool {
 	return class == uaident.Search && identity != verify.Spoofed
 }
 
-// searchEngineTokens has the main crawler of each search engine, the most important engines first. It has
-// every operator that publishes how to verify a crawler of the class search, because alerts need
-// verified crawlers.
+// searchEngineTokens has the main crawler of each search engine, the most important engines first.
+// It has every operator with a published method for verifying a crawler of the class search,
+// because alerts need verified crawlers.
 var searchEngineTokens = []string{
 	"Googlebot", "bingbot", "YandexBot", "Baiduspider", "DuckDuckBot", "Applebot", "Slurp", "Yeti", "Sogou web spider",
 	"SeznamBot", "PetalBot", "Qwantbot", "Mail.RU_Bot", "MojeekBot",
@@ -30,10 +30,10 @@ func SearchEngines() []*uaident.Crawler {
 	return all
 }
 
-// NamesCrawler reports whether a group of a robots.txt names a crawler by a name of its operator. Such a
-// group disallows pages to a search engine on purpose, so no alert is needed. The group of another
-// operator's crawler does not name it, even if the crawler obeys that group: Applebot obeys the group of
-// Googlebot. Neither does the * group.
+// NamesCrawler reports whether a group of a robots.txt names a crawler by a name of its operator.
+// Such a group disallows pages to a search engine on purpose, so no alert is needed. The group of
+// another operator's crawler does not name the crawler, even if the crawler obeys that group:
+// Applebot obeys the group of Googlebot. Neither does the * group.
 func NamesCrawler(group string, c *uaident.Crawler) bool {
 	if policy.NameMatches(group, c.Token) {
 		return true
@@ -51,8 +51,8 @@ func NamesCrawler(group string, c *uaident.Crawler) bool {
 	return false
 }
 
-// BlocksSearch reports whether a rule in a group for other crawlers blocks a search engine. The owner gets
-// an alert about that. It does not allocate.
+// BlocksSearch reports whether a rule in a group for other crawlers blocks a search engine. The
+// owner gets an alert about the block. It does not allocate.
 func (r *Result) BlocksSearch(client uaident.Identity, identity verify.State) bool {
 	if r.Action != Blocked || r.Verdict != Disallowed || !IsSearchEngine(client.Class, identity) {
 		return false

@@ -68,15 +68,15 @@ func (s Identities) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 type Selector struct {
 	// Identities are the listed identities.
 	Identities Identities
-	// UnregisteredTokens are the listed tokens that the registry lacks.
+	// UnregisteredTokens are the listed tokens missing from the registry.
 	UnregisteredTokens []string
 	classes            Classes
 	tokens             map[string]bool // in lower case
 }
 
-// ParseSelector parses classes, product tokens of the registry and, if allowed, identities. A
-// token after [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown, and
-// ParseSelector reports only errors that do not depend on the registry.
+// ParseSelector parses classes, product tokens of the registry and, if allowed, identities. A token
+// after [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown, and
+// ParseSelector reports only errors independent of the registry.
 func ParseSelector(registry *uaident.Registry, words []string, allowIdentities bool) (Selector, error) {
 	s := Selector{tokens: make(map[string]bool)}
 	for _, word := range words {
@@ -125,8 +125,8 @@ func (s *Selector) Matches(id uaident.Identity) bool {
 	return s.hasToken(name) || name != id.Token && s.hasToken(id.Token)
 }
 
-// hasToken reports whether a token is listed. It does not allocate for ASCII tokens, such as
-// all tokens of the registry.
+// hasToken reports whether a token is listed. It does not allocate for ASCII tokens, like all
+// tokens of the registry.
 func (s *Selector) hasToken(token string) bool {
 	var folded [64]byte
 	if len(token) > len(folded) {
@@ -145,7 +145,7 @@ func (s *Selector) hasToken(token string) bool {
 	return s.tokens[string(folded[:len(token)])]
 }
 
-// ClientSet are the clients that an option of a site lists.
+// ClientSet are the clients listed by an option of a site.
 type ClientSet struct {
 	claimed  Selector // by their claimed name
 	verified Selector // only if the name is verified
@@ -165,8 +165,8 @@ func (c *ClientSet) Matches(client uaident.Identity, identity verify.State) bool
 	return identity != verify.Spoofed && c.claimed.Matches(client) || identity == verify.Verified && c.verified.Matches(client)
 }
 
-// LookupCrawler returns the crawler that a word of a configuration names. It returns nil for a
-// class and for an unknown token.
+// LookupCrawler returns the crawler for a word of a configuration. It returns nil for a class and
+// for an unknown token.
 func LookupCrawler(registry *uaident.Registry, word string) *uaident.Crawler {
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return nil

@@ -13,21 +13,21 @@ import (
 type Settings struct {
 	// Enforce blocks disallowed requests. If false, they are only logged.
 	Enforce bool
-	// EnforceOnly are the clients that Enforce applies to; if it is empty, all clients. The
-	// others are judged as in monitor mode.
+	// EnforceOnly limits Enforce to some clients. If EnforceOnly is empty, Enforce applies to all
+	// clients. Other clients are treated as in monitor mode.
 	EnforceOnly Selector
 	// KeepSlashes compares paths without merging adjacent slashes.
 	KeepSlashes bool
-	// WildcardClasses are the classes that the * group applies to. Zero means the default.
+	// WildcardClasses are the classes under the * group. Zero means the default.
 	WildcardClasses Classes
-	// Exempt are clients that are not judged.
+	// Exempt are clients exempt from the rules.
 	Exempt ClientSet
-	// OnlyLog are clients that are logged and not blocked.
+	// OnlyLog are clients in the log, without blocks.
 	OnlyLog ClientSet
 	// SpoofedHandling is the treatment of spoofed clients.
 	SpoofedHandling SpoofedHandling
-	// ConfiguredNames are the product tokens that the options name and the registry does not know,
-	// nil for none. They also identify applications on a browser engine.
+	// ConfiguredNames are the product tokens in the options that the registry lacks, nil for none.
+	// They also identify applications on a browser engine.
 	ConfiguredNames *uaident.Overlay
 }
 
@@ -55,10 +55,9 @@ func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names 
 type SpoofedHandling uint8
 
 const (
-	// JudgeSpoofed judges by the stricter of the group that the name chooses
-	// and the * group.
+	// JudgeSpoofed applies the stricter of the group for the name and the * group.
 	JudgeSpoofed SpoofedHandling = iota
-	// BlockSpoofed blocks all requests except those for /robots.txt.
+	// BlockSpoofed blocks all requests except requests for /robots.txt.
 	BlockSpoofed
 	// LogSpoofed blocks no request.
 	LogSpoofed
@@ -84,14 +83,13 @@ func (s *Settings) LogsOnly(client uaident.Identity, identity verify.State) bool
 	return s.OnlyLog.Matches(client, identity)
 }
 
-// EnforceIncludes reports whether EnforceOnly includes a client. If it is empty, it includes
-// all clients.
+// EnforceIncludes reports whether EnforceOnly includes a client. An empty EnforceOnly includes all
+// clients.
 func (s *Settings) EnforceIncludes(client uaident.Identity) bool {
 	return s.EnforceOnly.IsEmpty() || s.EnforceOnly.Matches(client)
 }
 
-// ModeOf returns the mode of a site: "enforce", also if it enforces only for some clients, or
-// "monitor".
+// ModeOf returns the mode of a site: "enforce", even if only for some clients, or "monitor".
 func ModeOf(enforce bool) string {
 	if enforce {
 		return "enforce"
@@ -100,7 +98,7 @@ func ModeOf(enforce bool) string {
 }
 
 // CheckEnforced returns an error for a name in enforce whose class is in exempt or only_log,
-// so that it would never be blocked. It returns nil if registry is nil, because the classes
+// because the client would never be blocked. It returns nil if registry is nil, because the classes
 // are then unknown.
 func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
 	if registry == nil {
@@ -123,9 +121,9 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 	return nil
 }
 
-// GracePeriod returns the time for which a client may obey a replaced version. all is the
-// configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time that the
-// crawler's operator documents takes precedence. A shorter configured time always applies.
+// GracePeriod returns the time for which a client may obey a replaced version. configured is the
+// configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by
+// the crawler's operator takes precedence. A shorter configured time always applies.
 func GracePeriod(client uaident.Identity, configured time.Duration) time.Duration {
 	if configured < policy.MaxAge {
 		return configured

@@ -7,15 +7,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ServedPage is a page that was served to a search engine.
+// ServedPage is a page served to a search engine.
 type ServedPage struct {
 	Crawler  string   // name
-	Names    []string // names that select its group
+	Names    []string // names for selecting its group
 	Wildcard bool     // whether the * group applies to the crawler
 	Target   string   // the path and query, as requested
 }
 
-// GroupQuery returns the subject that selects the group of the crawler.
+// GroupQuery returns the query for the group of the crawler.
 func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
 	return GroupQuery{Names: p.Names, Wildcard: p.Wildcard, Lenient: known != nil && known.ParsesLeniently()}
@@ -54,9 +54,9 @@ type ShutOut struct {
 // IsEmpty reports whether nothing is newly disallowed.
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
-// FindShutOut compares two versions of a robots.txt and returns what the second
-// newly disallows for search engines: the page /, or a served page. The change guard, the
-// changes of robots_txt and their trials, alerts and diff use it.
+// FindShutOut compares two versions of a robots.txt and returns the pages newly disallowed for
+// search engines: the page /, or a served page. The change guard, the changes of robots_txt and
+// their trials, alerts and diff use it.
 func FindShutOut(before, after *policy.Robots, served SearchTraffic) (out ShutOut) {
 	for _, c := range served.Engines {
 		if root := NewServedPage(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {

@@ -37,7 +37,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	}
 }
 
-// tokenQuery returns the subject for a product token, "*" for a client that no group names.
+// tokenQuery returns the query for a product token, "*" for a client without a group of its own.
 func tokenQuery(names []string, token string) GroupQuery {
 	if token == "*" {
 		return GroupQuery{Wildcard: true}
@@ -46,8 +46,8 @@ func tokenQuery(names []string, token string) GroupQuery {
 	return GroupQuery{Names: append(names, token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group of the client, nil if there is none, and whether the group names the
-// client. applies is false if the group is a * group that does not apply to the client.
+// Group returns the group of the client, or nil, and whether the group names the client. applies is
+// false if the group is a * group that does not apply to the client.
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.Wildcard)
 	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
@@ -68,7 +68,8 @@ func (s GroupQuery) selectGroup(robots *policy.Robots, global bool) *policy.Sele
 	return robots.Select(global, s.Names...)
 }
 
-// Verdict judges a target. If no group applies to the client, every target is allowed.
+// Verdict returns the verdict about a target. If no group applies to the client, every target is
+// allowed.
 func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
 	group, _, applies := s.Group(robots)
 	switch {
@@ -80,8 +81,8 @@ func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy
 	return s.judge(robots, group, target)
 }
 
-// judge judges a target by the group of the client. For a spoofed client the rules of the *
-// group apply too, so that the name is no advantage.
+// judge applies the group of the client to a target. For a spoofed client the rules of the * group
+// apply too, so that the name is no advantage.
 func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
 	if !s.Spoofed || !verdict.Allowed {
@@ -112,9 +113,9 @@ func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	return KnownName(q.Client, group.FirstAgent().Name)
 }
 
-// KnownName returns the name of a crawler in the spelling of the registry or of the
-// robots.txt, or "" if both lack it. Only such names may be stored, because clients can
-// invent any other name. group is the name of the group if the group names the client.
+// KnownName returns the name of a crawler in the spelling of the registry or of the robots.txt, or
+// "" if both lack it. Only these names may be stored, because clients can invent any other name.
+// group is the name of the group if the group names the client.
 func KnownName(client uaident.Identity, group string) string {
 	switch {
 	case client.Known():

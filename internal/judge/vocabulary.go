@@ -14,13 +14,13 @@ const (
 	Disallowed         // disallowed by the rules
 	Stale              // disallowed, but the crawler may obey an older version
 	Exempt             // the rules do not apply to the request, or the configuration exempts it
-	Unknown            // there is no copy of robots.txt
+	Unknown            // no copy of robots.txt
 	numVerdicts
 )
 
 var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown"}
 
-// String returns the word for v that logs, labels and JSON use.
+// String returns the word for v in logs, labels and JSON.
 func (v Verdict) String() string { return word(verdictWords[:], v) }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -43,7 +43,7 @@ const (
 
 var actionWords = [numActions]string{"none", "logged", "blocked", "slowed"}
 
-// String returns the word for a that logs, labels and JSON use.
+// String returns the word for a in logs, labels and JSON.
 func (a Action) String() string { return word(actionWords[:], a) }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -54,14 +54,14 @@ func (a *Action) UnmarshalText(text []byte) error { return parseWord(actionWords
 
 // Names for groups of clients and sites in labels, in the ledger and on pages.
 const (
-	// OtherName is for everything that is not counted separately.
+	// OtherName is for everything without a label of its own.
 	OtherName = "_other"
-	// SpoofedName is for all spoofed clients, so that their requests are not counted under the
-	// name of a real crawler.
+	// SpoofedName is for all spoofed clients, so that no metric shows them under the name of a real
+	// crawler.
 	SpoofedName = "_spoofed"
 )
 
-// word returns the word for a value, "invalid" if there is none.
+// word returns the word for a value, "invalid" for an unknown value.
 func word[T ~uint8](words []string, value T) string {
 	if int(value) < len(words) {
 		return words[value]

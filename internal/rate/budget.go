@@ -21,7 +21,7 @@ type budget struct {
 	sharedID      atomic.Uint64 // the same on all instances; 0 if not shared yet
 	windowLength  atomic.Int64  // of the last window
 	otherRequests atomic.Int64  // requests to other instances in the window
-	otherUntil    atomic.Int64  // earliest end of the counts in otherRequests
+	otherUntil    atomic.Int64  // earliest end of the numbers in otherRequests
 }
 
 // charge records what a request was charged: the Crawl-delay, the configured limit, and the count
@@ -92,8 +92,9 @@ func (b *budget) refund(charged charge) {
 }
 
 // uncount removes a request from the count of a claimed name. The request was over the shared
-// budget or over the concurrent limit. uncount removes it only if its network also exceeds its own
-// budget. Otherwise one fast network would reduce the budget of the name at other instances.
+// budget or over the concurrent limit. uncount removes the request only if its network also exceeds
+// its own budget. Otherwise a single fast network would reduce the budget of the name at other
+// instances.
 func (b *budget) uncount(all *budget, charged charge, now time.Duration, rules *Rules) {
 	if charged.counted && !b.refusals.Allow(now, max(rules.CrawlDelay.Interval, rules.Configured.Interval), max(rules.CrawlDelay.Burst, rules.Configured.Burst, 1)) {
 		all.requests.drop(partOf(now, rules.Window))
@@ -110,8 +111,8 @@ func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) 
 	return wait
 }
 
-// shareOfRules returns the part of the rules for this instance, and the time that the counts cover.
-// others is the number of requests to other instances.
+// shareOfRules returns the part of the rules for this instance, and the time covered by the request
+// counts. others is the number of requests to other instances.
 func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
 	if file, owner, span = rules.CrawlDelay, rules.Configured, rules.Window; others > 0 {
 		ownRequests := b.requests.sum(part)
@@ -138,9 +139,9 @@ func chargeRate(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration
 	return max(1, waitFor(pace, now, r))
 }
 
-// waitFor returns the time until a request is within the rate, at most one interval. Requests that
-// were charged at a longer interval do not lead to a longer wait. The interval was longer before
-// the rule changed, or while other instances had more requests.
+// waitFor returns the time until a request is within the rate, at most one interval. Requests
+// charged at a longer interval do not lead to a longer wait. The interval was longer before the
+// rule changed, or while other instances had more requests.
 func waitFor(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0

@@ -20,13 +20,13 @@ type Client struct {
 	// any other name, because clients can invent names.
 	Token    string
 	Identity verify.State
-	// RunByMany is true for software that anybody can run, such as a library or a feed reader.
+	// RunByMany is true for software that anybody can run, for example a library or a feed reader.
 	RunByMany bool
 	// Network is the network of the client, from addr.Network. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
-	// HeldSlot is the slot that the request already has, or nil. The request does not take a second
-	// slot there.
+	// HeldSlot is the slot already acquired by the request, or nil. The request does not acquire a
+	// second slot there.
 	HeldSlot *Concurrency
 }
 
@@ -49,7 +49,7 @@ type tables struct {
 	networks *table // by site, network and claimed name
 }
 
-// Maximum numbers of budgets. A budget takes about 180 bytes.
+// Maximum numbers of budgets. A budget needs about 180 bytes.
 const (
 	maxCrawlers = 4096
 	maxNetworks = 16384
@@ -114,7 +114,7 @@ func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) 
 
 // chargeClient charges a request to the budgets of its client. own is the budget of this client
 // alone, or of its network. full is true if the request found no free slot. chargeClient writes to
-// pace, because returning a Pace copies it three times and takes half of the time.
+// pace, because returning a Pace copies it three times and costs half of the time.
 func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
 	if limit := rules.Configured; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))

@@ -21,7 +21,7 @@ type Limit struct {
 	Concurrent int
 }
 
-// String returns the limit as configured, such as "GPTBot 30/1m".
+// String returns the limit as configured, for example "GPTBot 30/1m".
 func (l *Limit) String() string {
 	if l.Requests == 0 {
 		return l.ExceededPart(true)
@@ -37,7 +37,8 @@ func (l *Limit) Name() string {
 	return strings.TrimPrefix(l.Client, judge.TokenPrefix)
 }
 
-// StringWithConcurrent returns the whole limit without the burst, such as "GPTBot 30/1m concurrent 4".
+// StringWithConcurrent returns the whole limit without the burst, for example "GPTBot 30/1m
+// concurrent 4".
 func (l *Limit) StringWithConcurrent() string {
 	if l.Requests == 0 || l.Concurrent == 0 {
 		return l.String()
@@ -45,8 +46,8 @@ func (l *Limit) StringWithConcurrent() string {
 	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
 }
 
-// ExceededPart returns the part of the limit that a request exceeds. If full, the request exceeds the
-// concurrent requests, as in "GPTBot concurrent 4".
+// ExceededPart returns the exceeded part of the limit for a request. If full, the request exceeds
+// the concurrent requests, as in "GPTBot concurrent 4".
 func (l *Limit) ExceededPart(full bool) string {
 	if full {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
@@ -54,7 +55,7 @@ func (l *Limit) ExceededPart(full bool) string {
 	return l.String()
 }
 
-// LimitFor returns the first limit that applies to a client, or nil.
+// LimitFor returns the first limit for a client, or nil.
 func (s *Settings) LimitFor(client uaident.Identity) *Limit {
 	for i := range s.Limits {
 		if s.Limits[i].Clients.Matches(client) {

@@ -11,14 +11,15 @@ import (
 // requests is unknown. The time is long enough to avoid constant retries.
 const concurrentWait = 10 * time.Second
 
-// Concurrency counts the concurrent requests of a crawler. The zero value has no requests. It is
-// safe for concurrent use.
+// Concurrency is the number of concurrent requests of a crawler. The zero value has no requests. It
+// is safe for concurrent use.
 type Concurrency struct {
 	inUse           atomic.Int32
 	nameConcurrency atomic.Pointer[Concurrency] // slots of the claimed name, if p has the slots of a network, else nil
 }
 
-// acquire takes one of limit slots and reports whether a slot was free.
+// acquire acquires a slot if fewer than limit slots are in use, and reports whether a slot was
+// free.
 func (p *Concurrency) acquire(limit int) bool {
 	for {
 		n := p.inUse.Load()
@@ -50,8 +51,8 @@ func (p *Concurrency) releaseOne() {
 	}
 }
 
-// acquireBoth takes a slot of a network and a slot of its claimed name. A network gets at most half
-// of the name's slots, so that it cannot shut out other networks.
+// acquireBoth acquires a slot of a network and a slot of its claimed name. A network gets at most
+// half of the name's slots and so cannot shut out other networks.
 func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 	if !p.acquire((limit + 1) / 2) {
 		return false
@@ -64,11 +65,11 @@ func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 	return true
 }
 
-// acquireSlot takes a slot for a request, and returns the budget with the slot. full is true if no
-// slot is free. Slots belong to a crawler and not to a limit, so that running requests still count
-// after a reload with another limit.
+// acquireSlot acquires a slot for a request, and returns the budget with the slot. full is true if
+// no slot is free. Slots belong to a crawler and not to a limit, so that running requests still
+// occupy their slots after a reload with another limit.
 //
-// All clients that claim a name share one set of slots, of the same size as the slots of the
+// All clients with the same claimed name share a set of slots, of the same size as the slots of the
 // verified crawler.
 func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // distinguishes the keys of slots from the keys of budgets in the same table

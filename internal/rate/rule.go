@@ -15,15 +15,15 @@ type Rule struct {
 type Rules struct {
 	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average
 	// over the last Window exceeds Tolerance times the rate. The average allows for crawlers such
-	// as Bing, which treat the delay as a window with one fetch at any time in the window.
+	// as Bing. These treat the delay as a window with a single fetch at any time in the window.
 	CrawlDelay Rule
 	Tolerance  float64
 	Window     time.Duration
-	// Configured is the configured limit. It is enforced at once.
+	// Configured is the configured limit, enforced at once.
 	Configured Rule
 	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
-	// Advisory is true if the crawler ignores Crawl-delay. CrawlDelay is then counted and never
+	// Advisory is true if the crawler ignores Crawl-delay. CrawlDelay is then measured and never
 	// enforced.
 	Advisory bool
 	// Mode is the treatment of requests over the rate.
@@ -67,8 +67,8 @@ type Pace struct {
 	OverConcurrent bool
 	// Slowed is true if the caller must answer the request with 429.
 	Slowed bool
-	// SlowingEnded is true for the first request that is not slowed because the search engine was
-	// slowed for too long.
+	// SlowingEnded is true for the first request not slowed because the search engine was slowed
+	// for too long.
 	SlowingEnded bool
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Settings are the configured rates of a site.
 type Settings struct {
-	// MaxDelay is the longest Crawl-delay that is enforced. It replaces longer delays.
+	// MaxDelay is the longest enforced Crawl-delay. It replaces longer delays.
 	MaxDelay time.Duration
 	// Burst, Over and Window are for [Rules].
 	Burst     int
@@ -27,7 +27,7 @@ type Settings struct {
 	Enforce, Search bool
 	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit
-	// AllClients also counts requests for parts of pages: styles, scripts, images, fonts.
+	// AllClients also measures requests for parts of pages: styles, scripts, images, fonts.
 	AllClients bool
 }
 
@@ -35,8 +35,8 @@ type Settings struct {
 var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
 
 // Rules returns the rules for a client with a Crawl-delay (0 for none) and a limit (nil for none).
-// The enforced delay is at most the longest delay that the crawler's operator documents. A delay
-// that the crawler ignores is not enforced.
+// The enforced delay is at most the longest delay documented by the crawler's operator. A delay
+// ignored by the crawler is not enforced.
 func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
 	r.Tolerance, r.Window = s.Tolerance, s.Window
 	if limit != nil {
@@ -67,9 +67,9 @@ func IsRunByMany(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.WildcardApplies()
 }
 
-// CountsRequest reports whether a request counts. The path is decoded and has no query. Requests for
-// robots.txt and sitemaps never count. Neither do requests under /.well-known/ (RFC 8615) and
-// preflight requests of browsers (Fetch standard, section 3.2).
+// CountsRequest reports whether the rate includes a request. The path is decoded and has no query.
+// The rate never includes requests for robots.txt and sitemaps, requests under /.well-known/ (RFC
+// 8615), or preflight requests of browsers (Fetch standard, section 3.2).
 func (s *Settings) CountsRequest(method, target string, robots *policy.Robots) bool {
 	return method != http.MethodOptions && target != "/robots.txt" && !isWellKnown(target) && !robots.IsSitemap(target) &&
 		(s.AllClients || !isPageResource(target))
@@ -94,7 +94,7 @@ func isPageResource(target string) bool {
 // State is the state of the rate of a request.
 type State uint8
 
-// The states. Output uses the words.
+// The states, with their words in output.
 const (
 	NoRate     State = iota // no rate applies to the crawler, or the request does not count
 	WithinRate              // within the rate
@@ -105,7 +105,7 @@ const (
 
 var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
-// States returns all states except NotAsked.
+// States returns all states except NoRate.
 func States() []State { return []State{WithinRate, OverRate, SlowedDown} }
 
 // StateOf returns the state of a request to which a rate applies.

@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxShared is the maximum number of crawlers whose counts an instance exports, or imports from
-	// each other instance.
+	// maxShared is the maximum number of crawlers in an export, or in an import from another
+	// instance.
 	maxShared = 2 * maxCrawlers
-	// maxPeers is the maximum number of instances whose counts are imported.
+	// maxPeers is the maximum number of instances for imports.
 	maxPeers = 256
 	// ShareInterval is the time between two exports, and between two imports.
 	ShareInterval = 15 * time.Second
-	// peerLifetime is the time for which imported counts apply.
+	// peerLifetime is the lifetime of an import.
 	peerLifetime = 4 * ShareInterval
-	// maxCountAge is the maximum age of counts at import. It allows for the interval between two
-	// imports and for a storage that is slow by one interval.
+	// maxCountAge is the maximum age of an export at its import. It allows for the interval between
+	// two imports and for a storage slower by one interval.
 	maxCountAge = 2 * ShareInterval
 )
 
-// errInvalidCounts is the error for stored data that is not from [Budgets.Export].
+// errInvalidCounts is the error for stored data not from [Budgets.Export].
 var errInvalidCounts = errors.New("invalid request counts")
 
 // countsJSON is the stored form of an instance's request counts.
@@ -39,7 +39,7 @@ type countsJSON struct {
 	Requests map[string]int `json:"requests"` // in the last window, by sharedWindowID in hexadecimal
 }
 
-// peers are the other instances of a site. With the zero value, a budget counts the requests of
+// peers are the other instances of a site. With the zero value, a budget includes the requests of
 // this instance only.
 type peers struct {
 	sharing          atomic.Bool
@@ -49,7 +49,7 @@ type peers struct {
 	sharedBudgets    []sharedBudget   // may include evicted budgets
 }
 
-// sharedBudget is a budget that is shared between instances, with its table.
+// sharedBudget is a budget shared between instances, with its table.
 type sharedBudget struct {
 	*budget
 	table *table
@@ -63,8 +63,8 @@ type peer struct {
 	requests    map[uint64]int
 }
 
-// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule.
-// sharedIDOf returns 0 for budgets that are not shared.
+// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule. It
+// returns 0 for budgets not shared.
 func sharedIDOf(client *Client, limit Rule) uint64 {
 	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
@@ -94,13 +94,13 @@ func (p *peers) share(of *budget, in *table, name uint64) {
 	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
 }
 
-// dropEvicted drops the evicted budgets. p.mu must be held.
+// dropEvicted drops the evicted budgets. p.mu must be locked.
 func (p *peers) dropEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
 // Share sets whether other instances exist. With other instances, call Share regularly. Share also
-// drops the counts of instances that stopped exporting.
+// drops the request counts of instances that stopped exporting.
 func (b *Budgets) Share(at time.Time, others bool) {
 	before := b.peers.sharing.Swap(others)
 	switch {
@@ -134,9 +134,9 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Import adds the counts of another instance. The counts apply for a minute after their last
-// change. So the counts of a stopped instance expire even if its clock is wrong. Import returns an
-// error and changes nothing if data is not from [Budgets.Export].
+// Import adds the request counts of another instance. They apply for a minute after their last
+// change. The request counts of a stopped instance then expire even if its clock is wrong. Import
+// returns an error and changes nothing if data is not from [Budgets.Export].
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c countsJSON
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -158,7 +158,7 @@ func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	return nil
 }
 
-// recordPeer stores the counts of an instance.
+// recordPeer stores the request counts of an instance.
 func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,8 +175,8 @@ func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64
 	}
 }
 
-// updateBudgets sets the requests to other instances in each budget. updateBudgets drops instances
-// whose counts did not change within peerLifetime.
+// updateBudgets sets the requests to other instances in each budget. It drops instances without a
+// change of their request counts within peerLifetime.
 func (b *Budgets) updateBudgets(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
@@ -207,14 +207,14 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	}
 }
 
-// countedSpan returns the time that the counts of all instances cover. This is the window of this
-// instance plus the age of the other counts. A crawler may have moved from another instance to this
-// one, so that both instances counted its requests.
+// countedSpan returns the time covered by the request counts of all instances. This is the window
+// of this instance plus the age of the other instances' numbers. A crawler may have moved from
+// another instance to this instance, so that both counted its requests.
 func (b *budget) countedSpan(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherUntil.Load()))
 }
 
-// maxIn returns the maximum number of requests that the rule allows in a period.
+// maxIn returns the maximum number of requests allowed by the rule in a period.
 func (r Rule) maxIn(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
@@ -223,8 +223,8 @@ func (r Rule) maxIn(in time.Duration) int {
 }
 
 // ownPart returns the part of the rule for this instance, in proportion to its part of the
-// crawler's requests. The burst is not divided. The interval is at most most, because the counts of
-// other instances expire after that time.
+// crawler's requests. The burst is not divided. The interval is at most most, the lifetime of other
+// instances' request counts.
 func (r Rule) ownPart(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))

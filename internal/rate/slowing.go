@@ -9,8 +9,8 @@ import (
 // its requests are slowed, and for a limited time.
 const (
 	slowingWindow = 24 * time.Hour // window for the share of slowed requests, and maximum duration of slowing
-	slowingShare  = 20             // one in this number of requests may be slowed
-	slowingGap    = time.Hour      // time without requests over the rate that ends slowing
+	slowingShare  = 20             // at most 1 of this many requests is slowed
+	slowingGap    = time.Hour      // duration without requests over the rate that ends slowing
 
 	// slowedMemory is the length of the window for slowed requests. The sum over this window covers
 	// at least slowingWindow.
@@ -23,7 +23,7 @@ type searchSlowing struct {
 	requests, slowed window       // requests in slowingWindow, slowed requests in slowedMemory
 	began, last      atomic.Int64 // first slowed request, and last request over the rate, of the current slowing
 	// ended is the time of the last request over the rate after slowing reached its maximum
-	// duration. It is 0 otherwise.
+	// duration, or 0.
 	ended atomic.Int64
 }
 
@@ -36,8 +36,8 @@ func (b *budget) searchSlowing() *searchSlowing {
 	return b.slowing.Load()
 }
 
-// shouldSlow counts a request and reports whether to slow it. over is true for a request over the
-// rate. ended is true if slowing just reached its maximum duration.
+// shouldSlow records a request and reports whether to slow this request. over is true for a request
+// over the rate. ended is true if slowing just reached its maximum duration.
 func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bool) {
 	now = max(now, 1)
 	part := s.requests.add(now, slowingWindow)

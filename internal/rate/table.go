@@ -30,7 +30,8 @@ func newTable(size int) *table {
 	return &table{buckets: make([]bucket, buckets)}
 }
 
-// lastUsedStep is the precision of the time of last use. It avoids a write for each request.
+// lastUsedStep is the precision of the time of last use. A coarse step avoids a write for each
+// request.
 const lastUsedStep = time.Second
 
 // find returns the budget of a key. find adds a budget if the key has none.

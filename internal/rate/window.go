@@ -6,21 +6,21 @@ import (
 )
 
 // windowParts is the number of parts of a window. A sum covers the current part and the previous
-// parts, which is nine tenths of the window to a whole window. So a request never counts for longer
-// than the rule says.
+// parts, from nine tenths of the window to a whole window. A request then never affects the sum for
+// longer than the length of the window.
 const windowParts = 10
 
 // window counts requests in a sliding window. Each part is a word with the number of the part in
-// its upper half and the count of requests in its lower half. The zero window has no requests. It
+// its upper half and the number of requests in its lower half. The zero window has no requests. It
 // is safe for concurrent use.
 type window [windowParts]atomic.Uint64
 
-// partOf returns the number of the part that contains now, in a window of the given length.
+// partOf returns the number of the part at now, in a window of the given length.
 func partOf(now, length time.Duration) uint64 {
 	return uint64(now) / uint64(max(length/windowParts, 1))
 }
 
-// add counts a request and returns the number of its part.
+// add adds a request and returns the number of its part.
 func (w *window) add(now, length time.Duration) (part uint64) {
 	part = partOf(now, length)
 	word := &w[part%windowParts]

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// Settings has the settings of the running configurations for state that they share. During a reload two
-// configurations run, and the new one may still fail. The settings of the latest running configuration
-// apply. The zero value has no settings. Several goroutines may use it at once.
+// Settings has the settings of the running configurations for their shared state. During a reload
+// two configurations run, and the new configuration may still fail. The settings of the latest
+// running configuration apply. The zero value has no settings. Settings is safe for concurrent use.
 type Settings[T any] struct {
 	mu     sync.Mutex
 	uses   uint64
 	active []*T // the latest at the end
 }
 
-// Use applies the settings of a configuration until release is called. If apply fails, the previous settings
-// still apply. release applies the latest other settings, or the zero value if there are none. Later calls
-// of release do nothing.
+// Use applies the settings of a configuration until release is called. If apply fails, the previous
+// settings still apply. release applies the latest other settings, or the zero value if no settings
+// remain. Later calls of release do nothing.
 func (s *Settings[T]) Use(value T, apply func(T) error) (release func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Settings[T]) release(used *T, apply func(T) error) error {
 	return apply(next)
 }
 
-// Uses returns the number of settings that were applied, including released ones.
+// Uses returns the number of applied settings, including released settings.
 func (s *Settings[T]) Uses() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

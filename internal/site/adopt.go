@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Adopt copies the cached state of a site from its other keys to its key, if that state is newer, and
-// returns the other keys.
+// Adopt copies the cached state of a site from its other keys to its key if newer, and returns the
+// other keys.
 func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
 	since := lastRead(cache.Get(site.Key))
 	for _, before := range site.otherKeys(server) {
@@ -36,10 +36,10 @@ func lastRead(e *policy.Entry) (at time.Time) {
 	return at
 }
 
-// otherKeys returns the keys that the robots.txt of a site may have had by another
-// configuration: one with another server for its host, or with none beside it, and one in
-// which a wildcard, a site for any host or one of its own has the host. A source is the same
-// whatever server has the site.
+// otherKeys returns the keys that the robots.txt of a site may have had in another configuration.
+// In this configuration, the host may have had another server, or no second server. A wildcard, a
+// site for any host or a separate site may have had the host. A source is the same for every
+// server.
 func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 	add := func(other policy.Key) {
 		if other != s.Key && !slices.Contains(others, other) {

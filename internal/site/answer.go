@@ -111,8 +111,8 @@ func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResp
 	return response, true
 }
 
-// IsHTMLPage reports whether a response is an HTML page. bodyStart is the beginning of its body. If the
-// response may be a file, the body decides, since some servers send a robots.txt as text/html.
+// IsHTMLPage reports whether a response is an HTML page. bodyStart is the beginning of its body. If
+// the response may be a file, the body decides, since some servers send a robots.txt as text/html.
 func IsHTMLPage(status int, header http.Header, bodyStart []byte) bool {
 	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
 	isEncoded := header.Get("Content-Encoding") != ""

@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// ClientAddr returns the address of the client, as sent by trusted proxies if there are any.
-// It returns the zero Addr if there is none.
+// ClientAddr returns the address of the client, as sent by trusted proxies if any. It returns the
+// zero Addr without an address.
 func ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := netip.ParseAddr(ClientIP(r))
 	return addr
@@ -23,10 +23,9 @@ func ClientIP(r *http.Request) string {
 }
 
 // AddrMayBeForged reports whether the client may have written its address itself. Most proxies
-// append the client's address to the X-Forwarded-For that the client sent. Without
-// trusted_proxies_strict Caddy takes the first address in that field. If more addresses
-// follow, the first one may be invented. The address of a request that [IsEarly] may be
-// invented too.
+// append the client's address to the X-Forwarded-For from the client. Without
+// trusted_proxies_strict Caddy uses the first address in this field. If more addresses follow, the
+// first may be invented. The address of an early request, see [IsEarly], may be invented too.
 func AddrMayBeForged(r *http.Request) bool {
 	if IsEarly(r) {
 		return true
@@ -57,16 +56,16 @@ func AddrMayBeForged(r *http.Request) bool {
 	return false
 }
 
-// IsEarly reports whether a request arrived before the TLS handshake was complete, in early
-// data (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send such a
-// request with a forged source address, because it does not need the response packets. A
-// client that sets the header itself only loses the trust in its address.
+// IsEarly reports whether a request arrived before the TLS handshake was complete, in early data
+// (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send an early request
+// with a forged source address, because the client does not need the response packets. A client
+// that sets the header itself only loses the trust in its address.
 func IsEarly(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
 }
 
-// HasProxyAddr reports whether the client address is the address of a trusted proxy that did not
-// send the client's address.
+// HasProxyAddr reports whether the client address is the address of a trusted proxy, because the
+// proxy did not send the client's address.
 func HasProxyAddr(r *http.Request) bool {
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	return trusted && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// ConfiguredSite is a configured site. It exists as long as its configuration.
+// ConfiguredSite is a configured site. Its lifetime is the lifetime of the configuration.
 type ConfiguredSite struct {
 	Site
 	guards atomic.Int32 // number of guards with state of the site
 }
 
-// Kept counts one more guard with state of the site.
+// Kept records another guard with state of the site.
 func (s *ConfiguredSite) Kept() { s.guards.Add(1) }
 
 // IsShared reports whether several guards have state of the site.

@@ -37,9 +37,9 @@ func (s FileSource) fetch() policy.FetchResult {
 	return policy.FetchResult{Status: http.StatusOK, Body: body}
 }
 
-// CheckFile returns an error if an option names an unusable file. It runs when the configuration is
-// loaded. A missing file is an error only if alternative is set. The error then ends with alternative,
-// which names an alternative.
+// CheckFile returns an error if an option names an unusable file. It runs during loading of the
+// configuration. A missing file is an error only if alternative is set. The error then ends with
+// alternative, the description of another option.
 func CheckFile(option, path, alternative string) error {
 	_, err := ReadFile(path)
 	if err == nil || alternative == "" && errors.Is(err, fs.ErrNotExist) {

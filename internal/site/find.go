@@ -20,13 +20,13 @@ type Found struct {
 	Several bool
 }
 
-// FindHandler returns the handler for which is returns true and that requests for an authority reach,
-// over https or http. Proxies, http_port and https_port may map ports, so several handlers may
-// fit. FindHandler prefers, in this order:
+// FindHandler returns the handler for requests to an authority, over https or http. The function is
+// must return true for the handler. Proxies, http_port and https_port may map ports, so several
+// handlers may fit. FindHandler prefers, in this order:
 //   - a server that listens on the port of the authority
 //   - a server with TLS for https, and without TLS for http
 //   - a site that names the host, then a wildcard, then a site for any host
-//   - the first one in the configuration
+//   - the first handler in the configuration
 func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
 	host, port := addr.SplitPort(AsSent(authority, secure))
 	best := [2]int{}
@@ -60,7 +60,7 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 	return found
 }
 
-// HostOf returns the host of a URL as clients send it, without the port. It returns "" for a path.
+// HostOf returns the host of a URL as sent by clients, without the port. It returns "" for a path.
 func HostOf(url string) string {
 	host, _ := addr.SplitPort(AsSent(addr.Authority(url), true))
 	return host
@@ -91,14 +91,14 @@ func Listens(addresses []string, url string) bool {
 	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOf(port, secure))
 }
 
-// FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If requests for an
-// http authority only get that redirect, FindRedirectedHandler returns the handler at its target, and target
-// is the authority there. Otherwise target is "".
+// FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If
+// requests for an http authority only get this redirect, FindRedirectedHandler returns the handler
+// at the redirect's target, and target is the authority there. Otherwise target is "".
 func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, target string) {
 	if !secure {
 		host, _ := addr.SplitPort(AsSent(authority, false))
 		first := FindHandler(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
-		// Without hosts, it is Caddy's last route for any host, which other sites precede.
+		// Without hosts, the route is Caddy's last route for any host, after all other sites.
 		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
 			target = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
 			if found = FindHandler(servers, target, true, is); found.Handler != nil && isSecure(found.Server) {
@@ -115,8 +115,8 @@ const (
 	redirectURI  = "{http.request.uri}"
 )
 
-// toHTTPS returns the Location of an automatic redirect, or "" for another handler. A redirect that an
-// owner writes may have conditions. It is a pointer, unlike Caddy's own.
+// toHTTPS returns the Location of an automatic redirect, or "" for another handler. An owner's
+// redirect may have conditions. Its handler is a pointer, and Caddy's own handler is a value.
 func toHTTPS(h caddyhttp.MiddlewareHandler) string {
 	response, ok := h.(caddyhttp.StaticResponse)
 	if location := response.Headers.Get("Location"); ok && strings.HasPrefix(location, redirectHost) && strings.HasSuffix(location, redirectURI) {
@@ -125,8 +125,8 @@ func toHTTPS(h caddyhttp.MiddlewareHandler) string {
 	return ""
 }
 
-// redirectedHosts returns the hosts of an automatic redirect, or nil for another route. The matchers of
-// an automatic redirect are values, those of an owner are pointers.
+// redirectedHosts returns the hosts of an automatic redirect, or nil for another route. The
+// matchers of an automatic redirect are values, and an owner's matchers are pointers.
 func redirectedHosts(route caddyhttp.Route) (names []string) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {

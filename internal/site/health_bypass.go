@@ -40,8 +40,8 @@ type exchange struct {
 	handlerErr   error // error of a handler of the site
 }
 
-// RecordError records the error with which a handler ended a request of the guard. Caddy's response to
-// that error has only a status. RecordError returns err.
+// RecordError records the error of a handler for a request of the guard. Caddy's response to this
+// error has only a status. RecordError returns err.
 func RecordError(ctx context.Context, err error) error {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
 		x.mu.Lock()
@@ -76,8 +76,8 @@ func (x *exchange) getAnswer() *policy.FetchResult {
 	return x.hiddenAnswer
 }
 
-// bypassHealthChecks adds a bypass to each proxy of a server that has passive health checks and
-// plain HTTP upstreams.
+// bypassHealthChecks adds a bypass to each proxy of a server with passive health checks and plain
+// HTTP upstreams.
 func bypassHealthChecks(server *caddyhttp.Server) {
 	Walk(server, func(_ Place, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
@@ -97,13 +97,13 @@ func bypassProxy(proxy *reverseproxy.Handler) {
 	}
 }
 
-// bypassedTransports has the transports that have a bypass, until the garbage collector frees them. A
-// transport accepts each protocol name once, and has no method that lists its protocols.
+// bypassedTransports has the transports with a bypass, until the garbage collector frees them. A
+// transport accepts each protocol name once, and has no method for listing its protocols.
 var bypassedTransports transportSet
 
 type transportSet struct{ transports sync.Map } // of weak.Pointer[http.Transport]
 
-// add adds a transport and reports whether it is new.
+// add adds a transport and reports whether the transport is new.
 func (s *transportSet) add(transport *http.Transport) bool {
 	key := weak.Make(transport)
 	if _, exists := s.transports.LoadOrStore(key, nil); exists {
@@ -136,8 +136,8 @@ func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errHiddenFromProxy
 }
 
-// retriesNextUpstream reports whether the proxy tries another upstream after err. The proxy finds a
-// reachable upstream only if it sees the failure.
+// retriesNextUpstream reports whether the proxy tries another upstream after err. To find a
+// reachable upstream, the proxy must see the failure.
 func (s *healthBypass) retriesNextUpstream(err error) bool {
 	_, isDialError := errors.AsType[reverseproxy.DialError](err)
 	balancing := s.proxy.LoadBalancing

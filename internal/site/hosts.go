@@ -48,7 +48,7 @@ type Sites struct {
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
 	known    sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
-	learning sync.Mutex // locked while hosts are collected, which takes long for many hosts
+	learning sync.Mutex // locked during the collection of hosts, which is slow for many hosts
 }
 
 // Of returns the hosts of a server. The first call collects them.
@@ -77,7 +77,7 @@ func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bo
 }
 
 // HostsAt returns the hosts of the server that clients reach at an authority, over https or http,
-// and that names the host of the authority. It returns nil if there is none.
+// if the server names the host of the authority. Otherwise HostsAt returns nil.
 func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	if s.Servers == nil {
 		return nil
@@ -96,8 +96,8 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 // Add adds configured hosts without a server, for [Sites.Names].
 func (s *Sites) Add(hosts *Hosts) { s.known.Store(hosts, hosts) }
 
-// Names reports whether a label is one of the labels that [Hosts.Label] returns for the
-// collected hosts. If there are any hosts, this includes [judge.OtherName].
+// Names reports whether [Hosts.Label] can return a label for the collected hosts. If any hosts were
+// collected, these labels include [judge.OtherName].
 func (s *Sites) Names(label string) (named bool) {
 	s.known.Range(func(_, hosts any) bool {
 		known, _ := hosts.(*Hosts).Label(label)
@@ -107,10 +107,9 @@ func (s *Sites) Names(label string) (named bool) {
 	return named
 }
 
-// serverName returns the name of a server in keys, which is its listener addresses. It is not
-// empty only if another server has a guard for the same host, because the same host at two
-// servers is two sites. With an empty name, instances with other listeners can share the data
-// of a site.
+// serverName returns the name of a server in keys: its listener addresses if another server has a
+// guard for the same host, otherwise "". The same host at two servers is two sites. With an empty
+// name, instances with other listeners can share the data of a site.
 func (s *Sites) serverName(server *caddyhttp.Server) string {
 	if server == nil || s.Servers == nil {
 		return ""
@@ -121,7 +120,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 			continue // keys contain the scheme
 		}
 		others := s.guardedHosts(other)
-		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same one
+		shared := len(others) > 0 && own[""] || len(own) > 0 && others[""] // any host may be the same host
 		for host := range others {
 			shared = shared || own[host]
 		}
@@ -133,7 +132,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 }
 
 // Guarded returns the number of configured hosts with a guard. It collects the hosts of all
-// servers, so that no request has to wait for that.
+// servers, so that no request has to wait for the collection.
 func (s *Sites) Guarded() (n int) {
 	for _, server := range s.Servers() {
 		if hosts := len(s.guardedHosts(server)); hosts > 0 {
@@ -144,7 +143,7 @@ func (s *Sites) Guarded() (n int) {
 	return n
 }
 
-// guardedHosts returns the configured hosts of a server that have a guard. "" means any host.
+// guardedHosts returns the configured hosts of a server with a guard. "" means any host.
 func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	hosts := make(map[string]bool)
 	Walk(server, func(p Place, route caddyhttp.Route) {
@@ -179,7 +178,7 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	}
 }
 
-// asMatched returns the name of a host matcher in the form that Caddy compares.
+// asMatched returns the name of a host matcher in the form for comparison in Caddy.
 func asMatched(name string) string {
 	if ascii, err := idna.ToASCII(name); err == nil {
 		name = ascii
@@ -187,9 +186,9 @@ func asMatched(name string) string {
 	return strings.ToLower(name)
 }
 
-// Label returns the configured host that matches a host, in lower case and without a port, and
-// whether the configuration names this very host. For a wildcard such as *.example.com the
-// label is the wildcard, because clients choose the rest.
+// Label returns the configured host for a host, in lower case and without a port, and whether the
+// configuration names this very host. For a wildcard such as *.example.com the label is the
+// wildcard, because clients choose the rest.
 func (h *Hosts) Label(host string) (label string, named bool) {
 	if h.exact[host] != nil {
 		return host, true
@@ -238,11 +237,10 @@ func (h *Hosts) configured(host string) string {
 	return label
 }
 
-// Key returns the key of the robots.txt that applies to a request. All spellings of a host that
-// Caddy routes to one site have the same key with the canonical host, so that clients cannot
-// choose it. The key has the port of the listener if the request has the same port. Any other
-// port is ignored, because a proxy may map it. Key does not allocate for hosts in canonical
-// form.
+// Key returns the key of the robots.txt for a request. All spellings of a host that Caddy routes to
+// the same site have the same key with the canonical host, so that clients cannot choose the key.
+// The key has the port of the listener if the request has the same port. Any other port is ignored,
+// because a proxy may map ports. Key does not allocate for hosts in canonical form.
 func (h *Hosts) Key(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
@@ -274,9 +272,8 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	return key
 }
 
-// canonical returns the canonical form of a host without a port if Caddy routes that form to
-// the same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another
-// host.
+// canonical returns the canonical form of a host without a port if Caddy routes this form to the
+// same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another host.
 func (h *Hosts) canonical(host string, secure bool) string {
 	sent, name := strings.ToLower(host), NormalHost(host, secure)
 	if name != sent && h.configured(addr.Unbracket(name)) != h.configured(addr.Unbracket(sent)) {
@@ -285,9 +282,8 @@ func (h *Hosts) canonical(host string, secure bool) string {
 	return name
 }
 
-// ListenerPort returns the port in the authority of the site of a request. It returns 0 if the
-// authority has none: for the default port, for a request without a listener, or if a trusted
-// proxy maps the port.
+// ListenerPort returns the port in the authority of the site of a request. It returns 0 for the
+// default port, for a request without a listener, or if a trusted proxy maps the port.
 func ListenerPort(r *http.Request, secure, proxied bool) int {
 	port := 0
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
@@ -302,8 +298,8 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	return port
 }
 
-// matchesWildcard reports whether each label of host equals the label of the pattern or the
-// pattern has a * there.
+// matchesWildcard reports whether each label of host equals the label of the pattern, or the label
+// of the pattern is *.
 func matchesWildcard(pattern, host string) bool {
 	for {
 		p, restP, moreP := strings.Cut(pattern, ".")
@@ -318,8 +314,8 @@ func matchesWildcard(pattern, host string) bool {
 	}
 }
 
-// KeyAt returns the key of the robots.txt for requests to an authority, as [AsSent] returns it,
-// at the server of h. It equals [Hosts.Key] of such a request.
+// KeyAt returns the key of the robots.txt for requests to an authority, in the form of [AsSent], at
+// the server of h. The result equals [Hosts.Key] of a request to the authority.
 func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
 	name := h.canonical(host, secure)

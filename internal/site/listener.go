@@ -47,7 +47,7 @@ func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies
 // listensAt reports whether a server listens at a port.
 func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
 
-// hasPort reports whether one of some addresses has a port.
+// hasPort reports whether any of the addresses has a port.
 func hasPort(addresses []string, port int) bool {
 	for _, listen := range addresses {
 		address, err := caddy.ParseNetworkAddress(listen)
@@ -59,5 +59,5 @@ func hasPort(addresses []string, port int) bool {
 	return false
 }
 
-// listensOf returns where a server listens, which is its name in keys where it has one.
+// listensOf returns the listen addresses of a server, joined by commas. See serverName.
 func listensOf(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// LogField returns a request as the field `request` of a log line: the object that Caddy's
-// access log has, as the client sent the request, so that an owner's filters apply to both.
+// LogField returns a request as the field `request` of a log line: the object of Caddy's access
+// log, for the request as the client sent it. An owner's filters then apply to both.
 func LogField(r *http.Request) zap.Field {
 	original := OriginalRequest(r)
 	sent := r.WithContext(r.Context())

@@ -53,7 +53,7 @@ func newOutboundClient(allowPrivate bool) *outboundClient {
 	}}
 }
 
-// get makes one request and does not follow redirects.
+// get makes a single request and does not follow redirects.
 func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 	return o.getWithHost(ctx, u, "", conditions)
 }
@@ -108,7 +108,7 @@ func readAnswer(resp *http.Response, conditions http.Header) policy.FetchResult 
 	return answerFromResponse(resp.StatusCode, resp.Header, body)
 }
 
-// unwrapURLError removes the method and the URL that http.Client adds to an error.
+// unwrapURLError removes the method and the URL added by http.Client to an error.
 func unwrapURLError(err error) error {
 	if wrapped, ok := err.(*url.Error); ok {
 		return wrapped.Err
@@ -116,7 +116,8 @@ func unwrapURLError(err error) error {
 	return err
 }
 
-// refusePrivateAddress is a [net.Dialer] Control function that returns an error for nonpublic addresses.
+// refusePrivateAddress is a [net.Dialer] Control function. It returns an error for nonpublic
+// addresses.
 func refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 // errBodyLimit makes a handler stop after enough of its response was recorded.
 var errBodyLimit = errors.New("the robots guard has read enough")
 
-// recorder is the response writer of a virtual request. It records the header and as much of the
-// body as the parser reads. Another goroutine may read it during a write of the handler, and the
-// recorder then ignores further writes.
+// recorder is the response writer of a virtual request. It records the header and the part of the
+// body for the parser. Another goroutine may read the recorder during a write of the handler, and
+// the recorder then ignores further writes.
 type recorder struct {
-	// header belongs to the handler. Others may read it only after the handler has returned.
+	// header belongs to the handler. Other code may read it only after the handler has returned.
 	header http.Header
 	// bodyFull is closed when the body is longer than policy.MaxSize.
 	bodyFull chan struct{}
@@ -80,8 +80,8 @@ func (rec *recorder) FlushError() error {
 	return nil
 }
 
-// EnableFullDuplex exists so that a server with that option logs no warning for virtual requests.
-// They have no body.
+// EnableFullDuplex exists so that a server with full duplex enabled logs no warning for virtual
+// requests. Virtual requests have no body.
 func (rec *recorder) EnableFullDuplex() error { return nil }
 
 // recordedResponse is the recorded response.

@@ -8,18 +8,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// FollowRedirects gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns the
-// redirect itself after the fifth redirect, for a loop, and for an unusable Location. The site then
-// has no robots.txt.
+// FollowRedirects gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns
+// the redirect itself after the fifth redirect, for a loop, and for an unusable Location. The site
+// then has no robots.txt.
 //
 // Each redirect causes a new GET without fields of the previous request. A redirect from https to
 // http is allowed, since the RFC wants redirects followed "even across authorities" and crawlers do
 // so.
 //
-// Only the first request has conditions, since 304 from another URL might mean another file. Follow
-// also drops the validators of a file that was found after a redirect.
+// Only the first request has conditions, since 304 from another URL might mean another file.
+// FollowRedirects also drops the validators of a file found after a redirect.
 //
-// isOwnURL reports whether a URL belongs to the site. A nil isOwnURL means that no URL does.
+// isOwnURL reports whether a URL belongs to the site. A nil isOwnURL returns false for every URL.
 func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.FetchResult) policy.FetchResult {
 	visited := make(map[string]bool)
 	var redirects []string
@@ -49,7 +49,7 @@ func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bo
 }
 
 // conditionalHeader returns the header fields of a conditional request for a stored file (RFC 9110
-// section 13.1). It returns nil if the file has no validators.
+// section 13.1). It returns nil for a file without validators.
 func conditionalHeader(stored *policy.Version) http.Header {
 	switch {
 	case stored == nil:

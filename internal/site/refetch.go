@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// refetchDelay is the delay before a second fetch of a file that may be incomplete. Editors
-	// and scripts need less time to write the file. The delay is shorter than fetch_wait, so
-	// waiting requests still get the result.
+	// refetchDelay is the delay before a second fetch of a possibly incomplete file. Editors and
+	// scripts need less time to write the file. The delay is shorter than fetch_wait, so waiting
+	// requests still get the result.
 	refetchDelay = 100 * time.Millisecond
 
-	// maxIncompleteAge is the maximum age of a file that may still be incomplete. Last-Modified has
-	// whole seconds.
+	// maxIncompleteAge is the maximum age of a possibly incomplete file. Last-Modified has whole
+	// seconds.
 	maxIncompleteAge = 2 * time.Second
 )
 
-// refetchIncomplete fetches a file again if it may have been incomplete. During a rewrite, a file may be
-// empty or missing for a moment. Without the second fetch, the guard would use that file until the
-// copy expires and for the grace after that.
+// refetchIncomplete fetches a possibly incomplete file again. During a rewrite, a file may be empty
+// or missing for a moment. Without the second fetch, the guard would use the incomplete file until
+// the copy expires and for the grace afterwards.
 func refetchIncomplete(fetch Fetch) Fetch {
 	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		answer := fetch(ctx, stored)
@@ -47,7 +47,7 @@ func refetchIncomplete(fetch Fetch) Fetch {
 	}
 }
 
-// mayBeIncomplete reports whether a changed file may be incomplete because it is being written.
+// mayBeIncomplete reports whether a changed file may be incomplete because of a write in progress.
 func mayBeIncomplete(answer policy.FetchResult, stored *policy.Version, now time.Time) bool {
 	hash, ok := policy.HashOf(answer)
 	if !ok || stored == nil || hash == stored.Hash {

@@ -11,13 +11,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Original is the part of a request that rewrites change, as the client sent it.
+// Original is the part of a request changed by rewrites, as the client sent it.
 type Original struct {
 	Method, RequestURI string
 	URL                *url.URL
 }
 
-// OriginalRequest returns a request as the client sent it, before any rewrite.
+// OriginalRequest returns a request as sent by the client, before any rewrite.
 func OriginalRequest(r *http.Request) Original {
 	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) { // copies the large value once only
 	case http.Request:
@@ -26,9 +26,9 @@ func OriginalRequest(r *http.Request) Original {
 	return Original{r.Method, r.RequestURI, r.URL}
 }
 
-// TargetOf returns the request target as sent. The target of CONNECT begins with an authority.
-// A target with a scheme and no slash, such as x:public/, has no path here, but a proxy passes
-// it on.
+// TargetOf returns the request target as sent. The target of CONNECT begins with an authority. A
+// target with a scheme and no slash, for example x:public/, has no path here, but a proxy passes it
+// on.
 func TargetOf(original Original) string {
 	switch {
 	case original.RequestURI != "" && original.Method != http.MethodConnect:
@@ -56,8 +56,8 @@ func HasNoPath(r *http.Request) bool {
 const templatesField = "Caddy-Templates-Include"
 
 // IsIncluded reports whether the template function httpInclude made a request for a part of the
-// requested page. Such a request has the templates header and no connection. A client's
-// request with that header has a connection.
+// requested page. An included request has the templates header and no connection. A client's
+// request with the templates header has a connection.
 func IsIncluded(r *http.Request) bool {
 	return len(r.Header[templatesField]) > 0 && r.Context().Value(http.LocalAddrContextKey) == nil
 }
@@ -68,9 +68,9 @@ func HasUserAgent(r *http.Request) bool {
 	return len(fields) > 0 && fields[0] != ""
 }
 
-// UserAgentOf returns the User-Agent of a request. It joins several fields (RFC 9110 section
-// 5.3), so that a crawler's name in the second field cannot hide behind a browser's name in
-// the first. It appends a headless browser that Sec-CH-UA names, see [uaident.WithBrand].
+// UserAgentOf returns the User-Agent of a request. It joins several fields (RFC 9110 section 5.3).
+// A crawler's name in the second field then cannot hide behind a browser's name in the first. It
+// appends the name of a headless browser in Sec-CH-UA, see [uaident.WithBrand].
 func UserAgentOf(r *http.Request) (userAgent string) {
 	switch fields := r.Header["User-Agent"]; len(fields) {
 	case 0:

@@ -18,15 +18,15 @@ import (
 // These are the bounds of a self-test.
 const (
 	maxSelfTestHosts = 100
-	selfTestTimeout  = 5 * time.Second // for one fetch
+	selfTestTimeout  = 5 * time.Second // for each fetch
 
 	// selfTestDelay is the time before the first fetch. A reload during this time replaces the test
 	// before any request.
 	selfTestDelay = time.Second
 )
 
-// These are the User-Agents of the fetches. Bot filters treat the first as a browser. They treat
-// the second as a crawler, like the guard's later fetches.
+// These are the User-Agents of the fetches. Bot filters see the first as a browser and the second
+// as a crawler, like the guard's later fetches.
 const (
 	SelfTestBrowser = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36"
 	SelfTestCrawler = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot) " + GuardUserAgent
@@ -37,13 +37,13 @@ var errSelfTestTimeout = errors.New("no complete answer within 5s")
 
 // SelfTestSite is a configured host.
 type SelfTestSite struct {
-	Name  string // such as https://example.com
+	Name  string // for example https://example.com
 	Label string // name of the configured host in reports
-	// IsUnknownHost means that the host is invented, for a wildcard or for a site without a host. A
-	// missing file, a page or a redirect is then no warning.
+	// IsUnknownHost means an invented host, for a wildcard or for a site without a host. A missing
+	// file, a page or a redirect then causes no warning.
 	IsUnknownHost bool
-	// ReceivedRequest is set when a robots_txt of the host gets the request. It is nil for a host without
-	// robots_txt.
+	// ReceivedRequest is set when a robots_txt of the host gets the request. It is nil for a host
+	// without robots_txt.
 	ReceivedRequest *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
 	Fetch func(ctx context.Context, userAgent string) policy.FetchResult
@@ -57,8 +57,8 @@ type SelfTest struct {
 	Logger            *zap.Logger
 }
 
-// Start runs the test in the background, one fetch at a time. stop cancels the test and waits for
-// its end.
+// Start runs the test in the background, without concurrent fetches. stop cancels the test and
+// waits for its end.
 func (t *SelfTest) Start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -7,12 +7,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// selfTestOutcome is the result of one fetch.
+// selfTestOutcome is the result of a fetch.
 type selfTestOutcome struct {
 	response    responseaudit.RobotsResponse // the first response
 	hasResponse bool                         // response is set
 	status      int                          // of the last response, or 0
-	err         error                        // the reason if there is no response
+	err         error                        // the reason for a missing response
 	isFile      bool
 	rules       int
 	isRefusal   bool   // the response is wrong for every host, even for an invented host

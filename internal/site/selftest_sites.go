@@ -24,8 +24,8 @@ type SelfTestHandler struct {
 	IsRobotsTxt bool
 }
 
-// SelfTestSites returns the hosts of each server that have a handler of this project, in the order
-// of the configuration.
+// SelfTestSites returns the hosts of each server with a handler of this project, in the order of
+// the configuration.
 func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
 	return func(yield func(SelfTestSite) bool) {
 		for _, server := range sites.Servers() {
@@ -79,8 +79,8 @@ func isConditional(route caddyhttp.Route) bool {
 	})
 }
 
-// newSelfTestSite returns a host of a server. Its requests name no port, like those of clients behind port
-// mapping. ok is false for a host with a placeholder.
+// newSelfTestSite returns a host of a server. Its requests name no port, like requests of clients
+// behind port mapping. ok is false for a host with a placeholder.
 func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
@@ -107,11 +107,11 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	return site, true
 }
 
-// receivedRequestKey is the context key for the flag that [RecordSelfTestRequest] sets.
+// receivedRequestKey is the context key for the flag of [RecordSelfTestRequest].
 type receivedRequestKey struct{}
 
-// RecordSelfTestRequest records that a robots_txt received the request of the self-test. The access log
-// omits that request.
+// RecordSelfTestRequest records that a robots_txt received the request of the self-test. The access
+// log omits this request.
 func RecordSelfTestRequest(ctx context.Context) {
 	if received, ok := ctx.Value(receivedRequestKey{}).(*atomic.Bool); ok {
 		received.Store(true)

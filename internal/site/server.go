@@ -20,25 +20,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ServerSource fetches the robots.txt that the site serves to anonymous clients, with a virtual request
-// through the whole server. The next handler is not enough. Inside handle, route or handle_path, or
-// after a rewrite, the robots.txt may be in another route.
+// ServerSource fetches the robots.txt that the site serves to anonymous clients, with a virtual
+// request through the whole server. The next handler is not enough. Inside handle, route or
+// handle_path, or after a rewrite, the robots.txt may be in another route.
 type ServerSource struct {
 	// ClientAddr is the client address of the requests. The zero Addr means the default, which is outside
 	// of the owner's network.
 	ClientAddr netip.Addr
 
-	// Sites are the sites of the configuration. A redirect to one of them stays within Caddy, see
+	// Sites are the sites of the configuration. A redirect to these sites stays within Caddy, see
 	// configuredHostsAt. If Sites is nil, all redirects to other hosts use the network.
 	Sites *Sites
 
 	outbound        *outboundClient
 	runningRequests atomic.Int32
-	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once that adds the bypasses
+	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once for adding the bypasses
 }
 
-// maxRunningRequests bounds the virtual requests of one handler that have not ended. Abandoned requests
-// that ignore their cancellation are included.
+// maxRunningRequests bounds the running virtual requests of a handler, including abandoned requests
+// that ignore their cancellation.
 const maxRunningRequests = 256
 
 // NewServerSource returns a ServerSource. allowPrivate permits redirects to addresses inside the owner's
@@ -136,7 +136,7 @@ func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http
 type authority struct {
 	scheme          string
 	host            string
-	normalizedHosts []string // first that of the request, then those of X-Forwarded-Host
+	normalizedHosts []string // first the request's own host, then the hosts of X-Forwarded-Host
 }
 
 // authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
@@ -169,15 +169,15 @@ func (a authority) contains(u *url.URL) bool {
 // serve makes the server respond to a virtual request for u. It waits neither for the rest of a
 // long body nor for a handler that ignores ctx.
 func (s *ServerSource) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
-	// The server sees a cancellation without a cause, like that of a client that disconnects.
-	// reverse_proxy treats other errors, such as a deadline, as a failure of the upstream and marks
-	// the upstream as down.
+	// The server sees a cancellation without a cause, as if a client had disconnected.
+	// reverse_proxy treats other errors, for example a deadline, as a failure of the upstream and
+	// marks the upstream as down.
 	serveCtx, cancel := context.WithCancel(template.Context())
 	defer cancel()
 
 	ex := new(exchange)
 	requestCtx := context.WithValue(serveCtx, exchangeKey{}, ex)
-	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests that a handler makes have the guard's User-Agent
+	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests made by a handler have the guard's User-Agent
 	req := template.Clone(requestCtx)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
 	req.RequestURI = u.RequestURI()
@@ -210,8 +210,8 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 	case response.isTruncated:
 		return answerFromResponse(response.status, response.header, response.body)
 	case ctx.Err() != nil:
-		// This case comes before those below, since reverse_proxy responds with 499 to a
-		// cancellation. Any 4xx would mean that there is no robots.txt.
+		// This case precedes the cases below, since reverse_proxy responds with 499 to a
+		// cancellation. Any 4xx would mean a missing robots.txt.
 		return policy.FetchResult{Err: context.Cause(ctx)}
 	case err != nil:
 		return policy.FetchResult{Err: err}
@@ -232,8 +232,8 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 	return answer
 }
 
-// statusClientClosedRequest is the status that reverse_proxy writes for a canceled request. It says
-// nothing about the robots.txt.
+// statusClientClosedRequest is the status from reverse_proxy for a canceled request. The status
+// says nothing about the robots.txt.
 const statusClientClosedRequest = 499
 
 // ErrResponseAborted means that a handler stopped before the end of its response.
@@ -265,11 +265,11 @@ func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, use
 	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
 }
 
-// configuredHostsAt returns the configured hosts of the server that serves a redirect's target, or nil if the
-// target is not the robots.txt of a configured host. Examples are redirects from www.example.com to
-// example.com and from http to https. Caddy may be unable to connect to itself by that name. The
-// origin chooses the target, so configuredHostsAt accepts no other path. Another host may require client
-// certificates.
+// configuredHostsAt returns the configured hosts of the server for a redirect's target, or nil if
+// the target is not the robots.txt of a configured host. Examples are redirects from
+// www.example.com to example.com and from http to https. Caddy may be unable to connect to itself
+// by this name. The origin chooses the target, so configuredHostsAt accepts no other path. Another
+// host may require client certificates.
 func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *caddyhttp.Server) *Hosts {
 	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
 		return nil
@@ -277,7 +277,7 @@ func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *cadd
 	secure := u.Scheme == "https"
 	host, port := addr.SplitPort(NormalHost(u.Host, secure))
 	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
-		// The same port, although the server may listen at another one behind a port mapping.
+		// The same port, although the server may listen at another port behind a port mapping.
 		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
 			return hosts
 		}
@@ -289,7 +289,7 @@ func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *cadd
 func (s *ServerSource) requestForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
 	key := hosts.KeyAt(AsSent(u.Host, secure), secure)
-	other := RequestFor(hosts.Server, key, nil) // not nil, since the scheme is that of the server
+	other := RequestFor(hosts.Server, key, nil) // not nil, since the scheme is the server's
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
 	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }

@@ -17,8 +17,8 @@ import (
 // Proxy describes the requests of a trusted proxy.
 type Proxy struct {
 	RemoteAddr string // address of its connections
-	Proto      bool   // it sets X-Forwarded-Proto
-	Host       bool   // it sets X-Forwarded-Host
+	Proto      bool   // the proxy sets X-Forwarded-Proto
+	Host       bool   // the proxy sets X-Forwarded-Host
 }
 
 // ProxyOf returns the trusted proxy of a request, or nil.
@@ -29,9 +29,9 @@ func ProxyOf(r *http.Request) *Proxy {
 	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
 }
 
-// RequestFor returns a request to a server for the robots.txt of a site, as a client would send it, so
-// that the file can be fetched without a client's request. It returns nil for an https site on
-// a server without TLS if no proxy is known, and for a host that is only known by its digest.
+// RequestFor returns a request to a server for the robots.txt of a site, like a client's request,
+// for a fetch without a client. It returns nil for an https site on a server without TLS if no
+// proxy is known, and for a host only known by its digest.
 func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
 	encrypted := isSecure(server)
 	proxied := key.ForwardedHost != "" || key.Secure != encrypted
@@ -63,8 +63,8 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 	return r
 }
 
-// FindHandlerFor returns the handler of a site for which is returns true. If several servers have the
-// host, it searches the server that the key names.
+// FindHandlerFor returns the handler of a site for which is returns true. If several servers have
+// the host, FindHandlerFor searches the server in the key.
 func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
 	if key.Server != "" {
 		for _, server := range servers {

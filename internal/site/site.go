@@ -20,7 +20,7 @@ import (
 // Site is the site whose robots.txt applies to a request.
 type Site struct {
 	Key     policy.Key     // key of its robots.txt
-	own     *policy.Key    // key of the site itself if it differs from Key, else nil
+	own     *policy.Key    // key of the site itself if different from Key, else nil
 	Segment policy.Segment // part of the cache for Key
 	Label   string         // configured host, or judge.OtherName for an unknown host
 	Named   bool           // the configuration names the host of the site
@@ -35,9 +35,9 @@ const (
 	ForwardedHost  = "X-Forwarded-Host"
 )
 
-// LastForwarded returns the value of ForwardedProto or ForwardedHost that the origin receives, or
-// "". It is the whole last line, since Caddy's reverse_proxy forwards that line unchanged. Each of
-// several proxies may have added an element. Origins differ in the element that they use.
+// LastForwarded returns the value of ForwardedProto or ForwardedHost received by the origin, or "".
+// The value is the whole last line, since Caddy's reverse_proxy forwards this line unchanged. Each
+// of several proxies may have added an element. Origins use different elements.
 func LastForwarded(header http.Header, name string) string {
 	lines := header[name]
 	if len(lines) == 0 {
@@ -46,7 +46,7 @@ func LastForwarded(header http.Header, name string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Elements splits a value that [LastForwarded] returns at its commas.
+// Elements splits a value of [LastForwarded] at its commas.
 func Elements(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for element := range strings.SplitSeq(value, ",") {
@@ -60,7 +60,7 @@ func Elements(value string) iter.Seq[string] {
 // IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
-		// Of several proxies, the first one knows the client's connection.
+		// With several proxies, the first proxy knows the client's connection.
 		proto, _, _ := strings.Cut(LastForwarded(r.Header, ForwardedProto), ",")
 		if proto = strings.TrimSpace(proto); proto != "" {
 			return strings.EqualFold(proto, "https")
@@ -84,7 +84,7 @@ func IsTrustedProxy(r *http.Request) bool {
 }
 
 // SchemeSent reports whether the client uses https, as [IsSecure] does. ok is false if a proxy
-// forwards another host, so that r.Host does not identify the site.
+// forwards another host, since r.Host then does not identify the site.
 func SchemeSent(r *http.Request) (secure, ok bool) {
 	proxied := IsTrustedProxy(r)
 	if proxied {
@@ -121,8 +121,8 @@ func (s Site) ReadAs(key policy.Key) Site {
 	return s
 }
 
-// From returns the site with a source of its own for its robots.txt. The source of an unknown
-// host has its own cache entry, so that invented hosts do not evict the entries of others.
+// From returns the site with a separate source for its robots.txt. The source of an unknown host
+// has its own cache entry, so that invented hosts do not evict other entries.
 func (s Site) From(source string) Site {
 	key := policy.Key{Source: source}
 	if s.Segment == policy.UnknownHosts {
@@ -131,15 +131,15 @@ func (s Site) From(source string) Site {
 	return s.ReadAs(key)
 }
 
-// segmentOf returns the part of the cache that a key belongs to.
+// segmentOf returns the part of the cache for a key.
 func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
 
-// Digested is the prefix of the digest that replaces a host that is too long.
+// Digested is the prefix of the digest in place of a host that is too long.
 const Digested = "sha256-"
 
-// NormalHost returns the canonical form of an authority: in lower case, IDNs in punycode,
-// without trailing dot and default port. It returns a digest for an authority that is too long,
-// because a catch-all site serves even a host or port of a thousand characters.
+// NormalHost returns the canonical form of an authority: in lower case, IDNs in punycode, without
+// trailing dot and default port. It returns a digest for an authority that is too long, because a
+// catch-all site serves even a host or port of a thousand characters.
 func NormalHost(host string, secure bool) string {
 	if len(host) > MaxHost {
 		digest := sha256.Sum256([]byte(host))
@@ -161,7 +161,7 @@ func NormalHost(host string, secure bool) string {
 }
 
 // cutPort splits an authority into the host and the port with its colon. An IPv6 address gets
-// brackets. Any other host loses them, even a single one, as in Caddy.
+// brackets. Any other host loses its brackets, even a single bracket, as in Caddy.
 func cutPort(authority string) (host, port string) {
 	host, port = addr.SplitPort(authority)
 	inner := addr.Unbracket(host)
@@ -179,7 +179,7 @@ func cutPort(authority string) (host, port string) {
 		return "[" + name + "]", ""
 	}
 	if name == "" || strings.ContainsAny(name, "[]:") {
-		return authority, "" // Caddy also treats it as another host
+		return authority, "" // Caddy also treats this as another host
 	}
 	return name, ""
 }
@@ -200,8 +200,8 @@ func isNormalHost(host string) bool {
 	return true
 }
 
-// AsSent returns the Host header that clients send for the authority of a URL. Unlike
-// [NormalHost] it keeps a trailing dot, because Caddy treats that as another host. It removes
+// AsSent returns the Host header sent by clients for the authority of a URL. Unlike [NormalHost] it
+// preserves a trailing dot, because Caddy treats a host with this dot as another host. It removes
 // the zone of an address (RFC 6874) and a colon without a port.
 func AsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")

@@ -10,22 +10,22 @@ import (
 
 // Source fetches the robots.txt of a site.
 type Source interface {
-	// Prepare copies the parts of a request that a fetch of its site's robots.txt needs. key
+	// Prepare copies the parts of a request needed for a fetch of its site's robots.txt. key
 	// identifies the site. Prepare fetches nothing. ok is false if this source cannot fetch for
 	// this request.
 	Prepare(request *http.Request, key policy.Key) (fetch Fetch, ok bool)
 }
 
-// Fetch fetches the robots.txt of one site. It may run after the end of the request that it was
-// prepared from. It returns soon after ctx is done and never panics. stored is the stored version or
-// nil. The answer may say that this version is unchanged.
+// Fetch fetches the robots.txt of one site. It may run after the end of the prepared request. It
+// returns soon after ctx is done and never panics. stored is the stored version or nil. The answer
+// may say that this version is unchanged.
 type Fetch func(ctx context.Context, stored *policy.Version) policy.FetchResult
 
 // ErrFetchTimeout is the cancellation cause of a fetch that exceeds fetch_timeout.
 var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if the robots.txt really takes that long, raise it")
 
-// virtualKey marks the context of the guard's own requests to the server. A client cannot set it,
-// unlike a header field.
+// virtualKey marks the context of the guard's own requests to the server. A client cannot set this
+// key, unlike a header field.
 type virtualKey struct{}
 
 // IsVirtual reports whether a request is the guard's own. The guard must pass such requests on.

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// URLSource is a source that fetches the robots.txt from one URL for all sites. A placeholder in the URL
+// URLSource is a source with one URL of a robots.txt for all sites. A placeholder in the URL
 // selects the URL by host.
 type URLSource struct {
 	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
@@ -29,8 +29,8 @@ func NewURLSource(rawURL, host string, allowPrivate bool) *URLSource {
 // hostSeparator separates the URL and the host in a key.
 const hostSeparator = " host "
 
-// Key returns the key for all hosts: the URL, and the host if it is set. [KeyForHost] returns the key
-// of one host.
+// Key returns the key for all hosts: the URL, and the host if set. [KeyForHost] returns the key of
+// a single host.
 func (s *URLSource) Key() string {
 	if s.host == "" {
 		return s.url
@@ -38,7 +38,7 @@ func (s *URLSource) Key() string {
 	return s.url + hostSeparator + s.host
 }
 
-// errUnconfiguredHost is the error for a host that only clients name.
+// errUnconfiguredHost is the error for a host named only by clients.
 var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any host in your network; add the host to decide, or remove allow_private")
 
 // Prepare implements [Source]. ok is always true, since the URL needs no request.
@@ -60,7 +60,7 @@ func (s *URLSource) Fetch(ctx context.Context, stored *policy.Version) policy.Fe
 	return s.newFetch(s.url, s.host)(ctx, stored)
 }
 
-// newFetch returns a fetch of a URL with a Host that follows redirects.
+// newFetch returns a fetch of a URL with a Host. The fetch follows redirects.
 func (s *URLSource) newFetch(rawURL, host string) Fetch {
 	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		u, err := url.Parse(rawURL)
@@ -79,7 +79,7 @@ func (s *URLSource) newFetch(rawURL, host string) Fetch {
 // HostPlaceholder stands for the host of the request in a location.
 const HostPlaceholder = "{host}"
 
-// KeyForHost returns the key of a location for one host. key is the key for all hosts.
+// KeyForHost returns the key of a location for a single host. key is the key for all hosts.
 func KeyForHost(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
 
 // KeyMatchesTemplate reports whether key is the key of some host for a location with placeholders.

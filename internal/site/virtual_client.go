@@ -61,8 +61,8 @@ func (o virtualClient) setClientFields(header http.Header) {
 }
 
 // isForwarded reports whether a trusted proxy forwarded a request and described the client in the
-// header. A request without such fields comes from the proxy's machine or its network, and does not
-// show how outside clients connect.
+// header. A request without these fields comes from the proxy's machine or its network, and does
+// not show how outside clients connect.
 func (o virtualClient) isForwarded(r *http.Request) bool {
 	names := append([]string{"X-Forwarded-For", ForwardedProto, ForwardedHost}, o.headerFields...)
 	return IsTrustedProxy(r) && slices.ContainsFunc(names, func(name string) bool { return r.Header.Get(name) != "" })

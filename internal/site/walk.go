@@ -13,8 +13,8 @@ type Place struct {
 	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
 	// host.
 	Hosts []string
-	// Before are the handlers that a request may pass earlier and that affect later handlers:
-	// vars and intercept, in this order. There are few of them even if there are many sites.
+	// Before are the handlers that a request may pass earlier and that affect later handlers: vars
+	// and intercept, in this order. Even with many sites, their number is small.
 	Before []Passed
 	// Errors is true for error routes.
 	Errors bool
@@ -29,7 +29,7 @@ type Passed struct {
 // MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
 const MaxNesting = 30
 
-// Walk calls visit for every route of a server and then for the routes in it: in subroutes, in
+// Walk calls visit for every route of a server and then for the nested routes: in subroutes, in
 // invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
 // routes come last.
 func Walk(server *caddyhttp.Server, visit func(Place, caddyhttp.Route)) {
@@ -79,7 +79,7 @@ func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
 	}
 }
 
-// Pass returns before, with the handler appended if it affects later handlers.
+// Pass returns before, with the handler appended if the handler affects later handlers.
 func Pass(before []Passed, route caddyhttp.Route, handler caddyhttp.MiddlewareHandler) []Passed {
 	switch handler.(type) {
 	case *caddyhttp.VarsMiddleware, *intercept.Intercept:
