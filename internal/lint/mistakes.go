@@ -76,7 +76,8 @@ func isKnownKey(key string) bool {
 	return false
 }
 
-// checkSpelling reports names that no crawler can have. It returns whether the name is invalid.
+// checkSpelling adds a finding for a name that no crawler can have. It reports whether the name is
+// invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
 	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
