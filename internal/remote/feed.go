@@ -168,8 +168,8 @@ func (f *Feed[T]) UntilNextFetch() time.Duration {
 }
 
 // Restore puts stored content into use. confirmed is the time when the content was current. The
-// validators come from the response with the content. AfterFetch and the before of Load may call
-// it.
+// validators come from the response with the content. Only AfterFetch and the before function of
+// Load may call Restore.
 func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators Answer) {
 	f.mu.Lock()
 	f.state.LastConfirmed = confirmed
