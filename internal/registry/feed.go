@@ -30,7 +30,7 @@ type Settings struct {
 	Now func() time.Time
 }
 
-// Version is a fetched registry. It is immutable.
+// Version is a fetched, immutable registry.
 type Version struct {
 	*registryfile.File
 	hash [sha256.Size]byte
