@@ -15,7 +15,7 @@ import (
 const maxParityFindings = 50
 
 // findParity returns contradictions between responses and a robots.txt. Refused unverified clients
-// are no problem, because firewalls refuse such clients. findWithheld covers
+// are no problem, because firewalls also refuse unverified clients. findWithheld covers
 // [responseaudit.RobotsWithheld].
 func findParity(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
