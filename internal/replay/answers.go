@@ -39,7 +39,7 @@ type AnswersReport struct {
 	Bytes     uint64                `json:"bytes"` // 0 if the log has no sizes
 }
 
-// FindingReport describes responses in contradiction to the robots.txt.
+// FindingReport describes responses that contradict the robots.txt.
 type FindingReport struct {
 	What    responseaudit.FindingKind `json:"what"`
 	Token   string                    `json:"token"`

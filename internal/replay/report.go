@@ -33,7 +33,7 @@ type Report struct {
 	Crawlers []CrawlerReport `json:"crawlers"`
 	Rules    []RuleReport    `json:"rules"`
 	Paths    []PathReport    `json:"paths"`
-	// Findings are responses to crawlers in contradiction to the robots.txt.
+	// Findings are responses to crawlers that contradict the robots.txt.
 	Findings []FindingReport `json:"findings"`
 	// Challenge is absent if [Options.Paths] is false.
 	Challenge *ChallengeReport `json:"challenge,omitempty"`

@@ -182,8 +182,8 @@ func versionsByHost(versions []version) map[string]versionRange {
 	return spans
 }
 
-// parseVersions sorts versions by host and time, parses them, and drops a version with the same content
-// as the previous one.
+// parseVersions sorts versions by host and time, parses them, and drops a version with the same
+// content as the previous version.
 func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
