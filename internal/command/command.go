@@ -91,7 +91,8 @@ const (
 var ErrFindings = errors.New("there are findings")
 
 // runCommand adapts a function to cobra. The process exits with ExitFindings if findings is true,
-// since the output requires an action. It prints an error and exits with ExitFailed.
+// since the output requires an action. If run returns an error, the command prints the error and
+// exits with ExitFailed.
 func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true

@@ -194,7 +194,7 @@ func userName() string {
 	return known.Username
 }
 
-// slowCrawlers returns the slowest crawlers to follow a change.
+// slowCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
 func slowCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Max > policy.MaxAge {

@@ -15,7 +15,7 @@ import (
 )
 
 // policyURI returns the address of the robots.txt of a site on the admin API, followed by a verb
-// such as "/refresh". The listener address is "" for the first listener with the site.
+// such as "/refresh". An empty listener selects the first listener with the site.
 func policyURI(site, verb, listener string) string {
 	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathName(site) + verb}
 	if listener != "" {
