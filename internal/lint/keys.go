@@ -20,7 +20,7 @@ func keyReadAs(key string) string {
 	return ""
 }
 
-// checkKeys finds keys with different meanings for crawlers.
+// checkKeys finds unknown keys that Google's library reads as another key.
 func (c *checker) checkKeys() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)

@@ -24,7 +24,7 @@ var (
 	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
-// checkLines finds lines which crawlers and people read differently.
+// checkLines finds lines that crawlers and people read differently.
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
@@ -116,7 +116,7 @@ func asciiName(s string) string {
 	return strings.Trim(toASCII(s), " \"'")
 }
 
-// toASCII replaces characters similar to ASCII, and removes invisible characters. Invalid UTF-8
+// toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid UTF-8
 // stays unchanged.
 func toASCII(s string) string {
 	if isASCII(s) {

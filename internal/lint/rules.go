@@ -31,7 +31,7 @@ const (
 	yandexRule  = 1024 // characters
 )
 
-// checkRules checks each rule separately, and then each set of rules with a common group.
+// checkRules checks each rule separately, and then the rules that apply together.
 func (c *checker) checkRules() {
 	long := 0
 	for i := range c.lines.len() {
@@ -146,7 +146,7 @@ func (c *checker) unusedWord() string {
 	}
 }
 
-// ruleSet is the set of rules for a crawler.
+// ruleSet is a set of rules that apply together.
 type ruleSet struct {
 	*checker
 	wildcard   *policy.SelectedGroup
