@@ -24,7 +24,7 @@ type Running interface {
 	// Policies returns the policies of all sites in any order.
 	Policies() []*policy.Entry
 	// Policy returns the policy of a configured authority, which is empty before the first request
-	// for it. It returns nil for another authority. Without a scheme, https has precedence.
+	// for it. For another authority the result is nil. Without a scheme, https has precedence.
 	Policy(scheme, authority string) *policy.Entry
 	// Enforces reports whether a site with this robots.txt is in enforce mode.
 	Enforces(policy.Key) bool
@@ -33,8 +33,8 @@ type Running interface {
 	// WithheldAt returns in words which crawlers receive another response instead of this
 	// robots.txt.
 	WithheldAt(policy.Key) []string
-	// TakesEffect returns a function for the time from which only the current robots.txt applies.
-	// The zero time means that it applies already. EndGrace ends the use of earlier versions.
+	// TakesEffect returns a function for the time from which only the current robots.txt applies,
+	// or the zero time if it already does. EndGrace ends the use of earlier versions.
 	TakesEffect() func(policy.Key) time.Time
 	EndGrace(policy.Key)
 	// Fetch fetches a robots.txt and waits for the result. It returns an error if the fetch needs a
@@ -52,10 +52,10 @@ type Running interface {
 	Managed() []Managed
 	// Registry returns the state of the configured registry, or nil if none is configured.
 	Registry() *report.Registry
-	// Proposals returns frequent names of clients that no registry has.
+	// Proposals returns frequent names of unregistered clients.
 	Proposals() []report.Proposal
-	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard that judges
-	// requests for the URL, or nil.
+	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard for
+	// requests to the URL, or nil.
 	Guard(url string) (host string, guard *Guard)
 }
 
@@ -68,7 +68,7 @@ type Guard struct {
 	Settings    judge.Settings
 	Rate        *rate.Settings // nil if the guard does not measure request rates
 	Fallback    policy.Fallback
-	// Key is the key of the robots.txt that the guard uses. Site and ForwardedHost may be missing.
+	// Key is the key of the guard's robots.txt. Site and ForwardedHost may be missing.
 	Key policy.Key
 }
 

@@ -36,15 +36,16 @@ type Managed interface {
 	Hosts() []string
 	// History returns the history of changes. ok is false if the history is unknown.
 	History() (publish.History, bool)
-	// ReadBy returns the crawlers that have fetched the robots.txt since the published change.
+	// ReadBy returns the crawlers with a robots fetch since the published change.
 	ReadBy() []string
 	// Difference describes in words how the rules of two changes differ.
 	Difference(ctx context.Context, from, to string) ([]string, error)
-	// Act applies one of the [Verbs]. It returns the resulting change when the server serves it.
+	// Act applies one of the [Verbs]. It returns the resulting change as soon as the server serves
+	// the change.
 	Act(ctx context.Context, verb, id string, by publish.By) (*publish.Change, error)
 }
 
-// Verbs returns the actions that a person can apply to a change.
+// Verbs returns the possible actions of a person on a change.
 func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
 
 // Action is an action of a person on a change.

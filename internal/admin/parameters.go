@@ -22,8 +22,8 @@ var filters = []string{"site", "host", "class", "identity", "window", "from", "t
 // pageFilters are the URL parameters of a report with pages.
 var pageFilters = append(slices.Clip(filters), "limit", "after")
 
-// route returns an endpoint for these methods and URL parameters. The value of answer is sent as
-// JSON. A misspelt parameter is an error, because the response would answer another question. An
+// route returns an endpoint for the given methods and URL parameters. The value of answer is sent
+// as JSON. A misspelt parameter is an error, because the response would answer another question. An
 // empty parameter has no effect. Clients use "_" to bypass caches.
 func route(path, methods string, answer func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: path, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -68,7 +68,7 @@ func checkParameters(u *url.URL, parameters []string) error {
 	return nil
 }
 
-// numberParameter returns a parameter from least to most, or fallback if the URL has no such parameter.
+// numberParameter returns a parameter from least to most, or fallback without the parameter.
 func numberParameter(query url.Values, name string, fallback, least, most int) (int, error) {
 	value := query.Get(name)
 	if value == "" {

@@ -32,7 +32,7 @@ type PolicyList struct {
 	Next string `json:"next,omitempty"`
 }
 
-// PolicySummary is the state of the robots.txt of one site.
+// PolicySummary is the state of a site's robots.txt.
 type PolicySummary struct {
 	Authority    string     `json:"authority"`
 	Server       string     `json:"server,omitempty"` // where the server listens, if another server has the same host
@@ -58,7 +58,7 @@ type PolicySummary struct {
 	// NotProtecting is the reason why enforce has nothing to enforce. Absent if enforce has rules,
 	// and if no site with this robots.txt is in enforce mode.
 	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
-	// Withheld names crawlers that receive another response instead of the file, and the remedy.
+	// Withheld names crawlers with another response instead of the file, and the remedy.
 	Withheld []string `json:"withheld,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return list, nil
 }
 
-// policy responds with the policy of one site, or refreshes its robots.txt.
+// policy responds with the policy of a site, or refreshes the site's robots.txt.
 func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
@@ -145,7 +145,7 @@ func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return policyReport(running, e, e.State(), time.Now()), nil
 }
 
-// policySummary summarises an entry by one of its states, which may be replaced meanwhile.
+// policySummary summarises an entry in state s, which may be replaced meanwhile.
 func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
 	if s == nil {

@@ -15,7 +15,7 @@ type RegistryReport struct {
 	Registry *report.Registry `json:"registry"` // null if the configuration names none
 }
 
-// Proposals are names that no registry knows, robots first, then the most frequent.
+// Proposals are unregistered names: robots first, then by frequency.
 type Proposals struct {
 	Proposals []report.Proposal `json:"proposals"`
 }

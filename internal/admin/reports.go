@@ -55,7 +55,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 	return routes
 }
 
-// reportView makes one of the views.
+// reportView makes a view.
 type reportView func(*report.Source, reportQuery) (any, error)
 
 // reportQuery has the parameters of a request for a view.
@@ -88,7 +88,7 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 	return q, err
 }
 
-// crawlerReport returns the details of one crawler.
+// crawlerReport returns the details of a crawler.
 func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	id, evidence := strings.CutSuffix(strings.TrimPrefix(q.path, "crawlers/"), "/evidence")
 	if evidence {
@@ -101,7 +101,7 @@ func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	return nil, httpError(http.StatusNotFound, "no request of %.80q is recorded in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
-// robotsReport returns the view of one robots.txt.
+// robotsReport returns the view of a robots.txt.
 func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
 		return nil, httpError(http.StatusBadRequest, "the parameter site is missing; add ?site=<host>")

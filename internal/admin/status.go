@@ -30,7 +30,7 @@ type Status struct {
 	Trials     []report.Trial     `json:"trials"`
 }
 
-// status returns the state of the server, or of one site.
+// status returns the state of the server, or of a site.
 func (a *API) status(_ http.ResponseWriter, r *http.Request) (any, error) {
 	running := a.running()
 	source := running.Reports(time.Now())
@@ -68,8 +68,8 @@ func matchesSite(s *report.SiteStatus, name string) bool {
 	return s.Robots.Source == "server" && (authority == wanted || host == wanted)
 }
 
-// liveSites returns the state of each site: of the sites that crawlers have visited, and of
-// the configured ones that none has visited yet.
+// liveSites returns the state of each site: visited sites, and configured sites without a crawler's
+// visit so far.
 func liveSites(running Running, source *report.Source) map[string]report.Live {
 	sites := maps.Clone(source.Live)
 	if sites == nil {

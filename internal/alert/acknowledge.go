@@ -36,8 +36,8 @@ type acknowledgements struct {
 // acknowledgement is an acknowledgement with internal data, in memory and in the storage.
 type acknowledgement struct {
 	ID string `json:"id"`
-	// Withdrawn acknowledgements stay for acknowledgementRetention, so that other instances
-	// learn of them.
+	// Withdrawn acknowledgements stay for acknowledgementRetention, so that other instances receive
+	// the withdrawal.
 	IsWithdrawn bool `json:"undone,omitempty"`
 	// LastOpen is the last time at which the alert was open.
 	LastOpen time.Time `json:"last,omitzero"`
@@ -53,8 +53,8 @@ func (a *acknowledgements) apply(alert Alert) Alert {
 	return alert
 }
 
-// set stores an acknowledgement that is newer than the stored one. It returns false if it is not newer,
-// or without room.
+// set stores an acknowledgement newer than the stored acknowledgement. It returns false for an
+// older acknowledgement, or without room.
 func (a *acknowledgements) set(ack acknowledgement) bool {
 	known, ok := a.byID[ack.ID]
 	if ok && !ack.Time.After(known.Time) || !ok && len(a.byID) >= maxAcknowledgements {
@@ -116,7 +116,7 @@ func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
 	return m.acknowledgements.apply(alert), nil
 }
 
-// bound limits the texts, which come from people or from the storage.
+// bound limits the strings, which come from people or from the storage.
 func (a *acknowledgement) bound() {
 	a.User = text.Truncate(text.Printable(strings.TrimSpace(a.User)), maxUserBytes)
 	a.Note = text.Truncate(text.Printable(strings.TrimSpace(a.Note)), maxNoteBytes)
@@ -150,7 +150,7 @@ func (m *Manager) Export() ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// Import adds acknowledgements that are newer than the known ones. They come from before a
+// Import adds acknowledgements newer than the known acknowledgements. They come from before a
 // restart or from another instance.
 func (m *Manager) Import(data []byte) error {
 	var d storedDocument

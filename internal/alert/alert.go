@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Alert is a problem that the owner should act on. Texts are plain text and can contain paths
-// and crawler names from clients.
+// Alert is a problem that the owner should act on. Its strings are plain and can contain paths and
+// crawler names from clients.
 type Alert struct {
-	// ID consists of the kind and a hash of the subject. It is the same after a restart and
-	// on every instance. It changes if the subject changes.
+	// ID consists of the kind and a hash of the subject. The ID is the same after a restart and on
+	// every instance, and changes with the subject.
 	ID       string   `json:"id"`
 	Kind     Kind     `json:"kind"`
 	Severity Severity `json:"severity"`
@@ -100,7 +100,7 @@ const (
 	Over         State = "over"         // no longer true
 )
 
-// Acknowledgement states that the owner knows of an alert.
+// Acknowledgement is the owner's confirmation of an alert.
 type Acknowledgement struct {
 	Time time.Time `json:"at"`
 	User string    `json:"by,omitempty"` // the user, with a login
@@ -110,8 +110,8 @@ type Acknowledgement struct {
 // List is the list of alerts of a server.
 type List struct {
 	Generated time.Time `json:"generated"`
-	// Alerts are sorted by state (open, acknowledged, over), severity and time, newest first.
-	// It is never null.
+	// Alerts are sorted by state (open, acknowledged, over), severity and time, newest first. The
+	// list is never null.
 	Alerts []Alert `json:"alerts"`
 	// More is the number of alerts beyond the limit.
 	More int `json:"more,omitempty"`

@@ -32,7 +32,7 @@ const (
 	reloadAlertDuration     = time.Hour
 )
 
-// BlockedSearch is a search engine that was blocked by a rule for other crawlers. See
+// BlockedSearch is a search engine blocked by a rule for other crawlers. See
 // [judge.Result.BlocksSearch].
 type BlockedSearch struct {
 	Site     string       // its label
@@ -66,10 +66,10 @@ type blockRecord struct {
 	last  time.Time // time of the last block
 }
 
-// RecordBlock records a blocked search engine. Requests call it.
+// RecordBlock records a blocked search engine.
 func (m *Manager) RecordBlock(block Block) { m.blocks.record(block, m.now()) }
 
-// SearchBlocks returns the time of the last block of each search engine that was recently blocked.
+// SearchBlocks returns the time of the last block of each recently blocked search engine.
 func (m *Manager) SearchBlocks() map[BlockedSearch]time.Time {
 	m.blocks.mu.Lock()
 	defer m.blocks.mu.Unlock()
@@ -104,8 +104,8 @@ func (b *searchBlocks) record(block Block, now time.Time) {
 	rec.Line, rec.last = block.Line, now
 }
 
-// makeRoom removes the oldest block, unverified clients first. An unverified client never
-// displaces a verified one. b.mu must be held.
+// makeRoom removes the oldest block, unverified clients first. An unverified client never displaces
+// a verified client. The caller must lock b.mu.
 func (b *searchBlocks) makeRoom(identity verify.State) bool {
 	var oldest *blockRecord
 	var oldestKey blockKey
@@ -152,7 +152,7 @@ func (x *blockRecord) alertDuration() time.Duration {
 }
 
 // causesAlert reports whether a block causes an alert. A pause does not end the alert early, so
-// that irregular clients do not open and close it repeatedly.
+// that irregular clients do not open and close the alert repeatedly.
 func (x *blockRecord) causesAlert(now time.Time) bool {
 	return now.Sub(x.last) < x.alertDuration() && (x.Identity == verify.Verified || x.last.Sub(x.start) >= minUnverifiedTime)
 }

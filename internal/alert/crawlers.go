@@ -39,8 +39,8 @@ type crawlerStats struct {
 	isNamed   bool   // named by a robots.txt
 }
 
-// findNewCrawlers returns new crawlers with many requests. It omits crawlers without a name of their own:
-// findUnregistered covers them.
+// findNewCrawlers returns new crawlers with many requests. It omits crawlers without a name of
+// their own, which findUnregistered reports.
 func findNewCrawlers(source *report.Source, now time.Time) (found []Alert) {
 	candidates := slices.Collect(maps.Values(crawlerStatsByName(source.Ledger, now)))
 	candidates = slices.DeleteFunc(candidates, func(a *crawlerStats) bool {
@@ -62,8 +62,8 @@ func findNewCrawlers(source *report.Source, now time.Time) (found []Alert) {
 	return found
 }
 
-// crawlerStatsByName returns crawlers by name. It omits classes that most sites welcome, and spoofed
-// clients.
+// crawlerStatsByName returns crawlers by name, without spoofed clients and without classes welcome
+// on most sites.
 func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*crawlerStats {
 	stats := make(map[string]*crawlerStats)
 	for _, s := range snapshot.Sites {
@@ -126,8 +126,8 @@ func findReadyForEnforce(source *report.Source, now time.Time) (found []Alert) {
 	return found
 }
 
-// blocksByMistake reports whether enforce would block crawlers of a class by mistake. These are classes
-// that bring visitors, unless a rule names the crawler.
+// blocksByMistake reports whether enforce would block crawlers of a class by mistake. The result is
+// true for classes that bring visitors, unless a rule names the crawler.
 func blocksByMistake(class report.ImpactClass) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():

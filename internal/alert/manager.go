@@ -23,7 +23,7 @@ const (
 	overRetention = 24 * time.Hour // time for which an ended alert is listed
 )
 
-// StateSource provides the state that a Manager examines. It must be safe for concurrent use.
+// StateSource provides the state for a Manager. All functions must be safe for concurrent use.
 type StateSource interface {
 	// Live returns the current state of each site by name.
 	Live() map[string]report.Live
@@ -37,14 +37,14 @@ type StateSource interface {
 	Registry() *report.Registry
 	// Proposals returns the frequent names of unregistered crawlers, robots first.
 	Proposals() []report.Proposal
-	// Withheld returns the crawlers that get another response instead of a robots.txt.
+	// Withheld returns the crawlers with another response instead of a robots.txt.
 	Withheld(now time.Time) []responseaudit.Withheld
 	// StorageFailure returns the error of the storage and the time of its beginning. The time
 	// is zero without an error or storage.
 	StorageFailure() (since time.Time, err error)
 	// HasStorage reports whether the state survives a restart.
 	HasStorage() bool
-	// Reports returns the reports. It is expensive.
+	// Reports returns the reports. The call is expensive.
 	Reports(now time.Time) *report.Source
 }
 
@@ -97,7 +97,7 @@ func (m *Manager) Latest() (alerts []Alert, updated <-chan struct{}) {
 	return m.latest, m.updated
 }
 
-// List updates the alerts, unless that was just done, and returns them.
+// List returns the alerts, after an update unless the last update is recent.
 func (m *Manager) List() List {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ func (m *Manager) List() List {
 	return list
 }
 
-// all returns all alerts in the order of a list. m.mu must be held.
+// all returns all alerts in the order of a list. The caller must lock m.mu.
 func (m *Manager) all(now time.Time) (alerts []Alert) {
 	for _, a := range m.alerts {
 		if a.isListed(now) {
@@ -133,7 +133,7 @@ func (m *Manager) all(now time.Time) (alerts []Alert) {
 	return alerts
 }
 
-// update updates the alerts. m.mu must be held.
+// update updates the alerts. The caller must lock m.mu.
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
 	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
@@ -166,8 +166,8 @@ func (m *Manager) update(now time.Time) {
 	m.updated = make(chan struct{})
 }
 
-// open opens or updates an alert. An alert without a beginning began when it was first found, also
-// before a short interruption. m.mu must be held.
+// open opens or updates an alert. An alert without a start time starts when first found, also
+// before a short interruption. The caller must lock m.mu.
 func (m *Manager) open(a Alert, now time.Time) {
 	if a.Since.IsZero() {
 		a.Since = now

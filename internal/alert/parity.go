@@ -14,8 +14,9 @@ import (
 // maxParityFindings is the maximum number of findings in responses, verified crawlers first.
 const maxParityFindings = 50
 
-// findParity returns contradictions between responses and a robots.txt. Refused unverified
-// clients are no problem, because firewalls do that. findWithheld covers [responseaudit.RobotsWithheld].
+// findParity returns contradictions between responses and a robots.txt. Refused unverified clients
+// are no problem, because firewalls also refuse unverified clients. findWithheld covers
+// [responseaudit.RobotsWithheld].
 func findParity(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
@@ -58,8 +59,7 @@ func parityAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert
 	return a
 }
 
-// findWithheld returns an alert for each crawler that gets another response instead of a
-// robots.txt.
+// findWithheld returns an alert for each crawler with another response instead of a robots.txt.
 func findWithheld(withheld []responseaudit.Withheld, now time.Time) (found []Alert) {
 	for i := range withheld[:min(len(withheld), maxParityFindings)] {
 		w := &withheld[i]

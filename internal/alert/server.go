@@ -21,7 +21,7 @@ const (
 	waveAlertDuration       = 24 * time.Hour
 )
 
-// findInServer returns alerts that do not concern a site.
+// findInServer returns alerts about the whole server.
 func findInServer(state StateSource, now time.Time) (found []Alert) {
 	if since, err := state.StorageFailure(); err != nil {
 		found = append(found, Alert{
@@ -75,8 +75,8 @@ func outdatedList(list verify.ListStatus, now time.Time) Alert {
 	return a
 }
 
-// findUnregistered returns unregistered robots: those in a wave, and the most frequent others. The
-// oldest waves have precedence, so that an open alert stays until its wave ends.
+// findUnregistered returns unregistered robots: all robots in a wave, and the most frequent other
+// robots. The oldest waves have precedence, so that an open alert stays until its wave ends.
 func findUnregistered(proposals []report.Proposal, now time.Time) (found []Alert) {
 	var waves, others []report.Proposal
 	for _, p := range proposals {

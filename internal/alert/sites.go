@@ -21,7 +21,7 @@ const (
 	harmfulChangeAlertDuration = 7 * 24 * time.Hour
 )
 
-// site is a robots.txt with the sites that share it.
+// site is a robots.txt with the sites that share the file.
 type site struct {
 	report.Live
 	name    string // the first of them, in enforce if possible
@@ -96,8 +96,8 @@ func (s *site) unreachable() []Alert {
 	})
 }
 
-// rulesGone returns an alert if a file with rules became a file without rules. In enforce the
-// alert stays until it is fixed, because nothing is protected.
+// rulesGone returns an alert if a file with rules became a file without rules. In mode enforce the
+// alert stays until the owner fixes the file, because nothing is protected.
 func (s *site) rulesGone() []Alert {
 	problem := report.NotProtectingOf(s.State, s.Source)
 	if problem == nil || problem.Cause == report.NoRules {
@@ -145,8 +145,8 @@ func (s *site) notProtecting() []Alert {
 	}, string(problem.Cause))
 }
 
-// shutsOutSearch returns an alert if a version newly disallows / for search engines without naming
-// them. A group that names an engine is the owner's intention.
+// shutsOutSearch returns an alert if a version newly disallows / for search engines without their
+// names. A group that names an engine is the owner's intention.
 func (s *site) shutsOutSearch() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= harmfulChangeAlertDuration {
@@ -223,7 +223,7 @@ func (s *site) showCommand() string {
 	return ""
 }
 
-// disallowsAll reports whether a version disallows / for all crawlers that it does not name.
+// disallowsAll reports whether a version disallows / for all crawlers without a group of their own.
 func disallowsAll(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
 
 // alwaysDisallowedAll reports whether all known versions do.

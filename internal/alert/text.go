@@ -50,8 +50,8 @@ func shellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// disallowGroup returns the lines of a robots.txt that disallow everything to a crawler, or "" if its
-// name is not valid in a user-agent line.
+// disallowGroup returns the lines of a robots.txt that disallow everything to a crawler, or "" if
+// the crawler's name is not valid in a user-agent line.
 func disallowGroup(crawler string) string {
 	if crawler == "" || !isOnly(crawler, "-_.") {
 		return ""

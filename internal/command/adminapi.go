@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// adminAPI has the flags that locate the admin API of a running server, and the output.
+// adminAPI has the output, and the flags for the address of a running server's admin API.
 type adminAPI struct {
 	output
 	address, config, adapter string
@@ -34,8 +34,8 @@ func (a *adminAPI) define(flags *pflag.FlagSet) {
 	a.output.define(flags)
 }
 
-// show sends a request to the admin API, decodes the response into answer, and prints it: as JSON, or
-// what writeText writes.
+// show sends a request to the admin API, decodes the response into answer, and prints the answer:
+// as JSON, or with writeText.
 func (a *adminAPI) show(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
 	server, err := a.find()
 	if err != nil {
@@ -97,8 +97,8 @@ const adminTimeout = 2 * time.Minute
 // errTimeout is the error of a server that neither responds nor closes the connection.
 var errTimeout = errors.New("no answer in " + text.Duration(adminTimeout))
 
-// read sends a request with value as JSON, unless value is nil. It decodes the response into
-// answer, unless answer is nil, and returns the response.
+// read sends a request with value as JSON, unless value is nil. The response is returned, and
+// decoded into answer unless answer is nil.
 func (s adminServer) read(method, uri string, value, answer any) (body json.RawMessage, err error) {
 	if body, err = s.send(adminTimeout, method, uri, value); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 	}
 }
 
-// notCaddy returns the error for a response that the admin API of Caddy does not give.
+// notCaddy returns the error for a response from another server than Caddy's admin API.
 func (s adminServer) notCaddy(err error) error {
 	return fmt.Errorf("the server at %s is not the admin API of Caddy: %w; %s", s, err, addressHint)
 }

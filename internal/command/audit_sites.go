@@ -13,14 +13,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
-// hostAudit is a host and the site that it belongs to.
+// hostAudit is a host and its site.
 type hostAudit struct {
 	name string // in lower case; "" or a pattern only if there is one site
 	site *Site
 }
 
-// configure sets the options that the configuration file decides, if one is given, and reads
-// the robots.txt. The notes are for the report.
+// configure sets the options from the configuration file, if given, and reads the robots.txt. The
+// notes are for the report.
 func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
 	if a.configFile == "" {
 		return nil, a.readRobots(ctx, o)
@@ -164,7 +164,7 @@ func (a *auditRunner) judgedByFirst(host string) string {
 	return a.configFile + " has several robots_guard for " + host + "; the audit uses the first."
 }
 
-// readRobotsOf reads the robots.txt of each host, to be judged by the settings of its site. The
+// readRobotsOf reads the robots.txt of each host, for verdicts by the settings of its site. The
 // notes name the hosts whose robots.txt cannot be read.
 func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []hostAudit, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version

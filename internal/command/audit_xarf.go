@@ -56,7 +56,7 @@ func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact)
 	return notes, nil
 }
 
-// writeNewFile writes a value as JSON into a file that must not exist.
+// writeNewFile writes a value as JSON into a new file. An existing file is an error.
 func writeNewFile(path string, value any) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

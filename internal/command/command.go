@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// New returns the command to register with Caddy. config gives it access to configurations.
+// New returns the command to register with Caddy. config gives access to configurations.
 func New(config Config) caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots-guard",
@@ -90,8 +90,9 @@ const (
 // ErrFindings makes the process exit with ExitFindings. The command has printed the findings.
 var ErrFindings = errors.New("there are findings")
 
-// runCommand adapts a function to cobra. findings means that the output requires an action, and
-// ends in ExitFindings. An error is printed and ends in ExitFailed.
+// runCommand adapts a function to cobra. The process exits with ExitFindings if findings is true,
+// since the output requires an action. If run returns an error, the command prints the error and
+// exits with ExitFailed.
 func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
@@ -108,7 +109,7 @@ func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err 
 	}
 }
 
-// fail prints an error, and returns an error that makes the process exit with ExitFailed.
+// fail prints an error, and returns an error for the exit status ExitFailed.
 func fail(cmd *cobra.Command, err error) error {
 	cmd.SilenceErrors = true
 	printError(cmd.ErrOrStderr(), err)
@@ -116,14 +117,14 @@ func fail(cmd *cobra.Command, err error) error {
 	return &printedError{err, exit(cmd, nil)}
 }
 
-// printedError is a printed error, with the error that makes the process exit with ExitFailed.
+// printedError is a printed error, with an error for the exit status ExitFailed.
 type printedError struct{ printed, exit error }
 
 func (f *printedError) Error() string { return f.printed.Error() }
 
 func (f *printedError) Unwrap() []error { return []error{f.printed, f.exit} }
 
-// maxArgs returns a check for at most n arguments. Its error is printed like all others.
+// maxArgs returns a check for at most n arguments. Its error is printed like all other errors.
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) <= n {

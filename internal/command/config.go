@@ -28,12 +28,12 @@ type Config struct {
 	Sites func(file, adapter string) ([]Site, *uaident.Registry, error)
 	// Verification returns how a configuration file verifies claims. "" means the defaults.
 	Verification func(file string) (*Verification, error)
-	// CheckManaged checks the output of at least one robots_txt in a configuration file. The adapter may
-	// be "". A base that is not nil replaces the configured bases.
+	// CheckManaged checks the output of at least one robots_txt in a configuration file. The
+	// adapter may be "". A non-nil base replaces the configured bases.
 	CheckManaged func(file, adapter string, base []byte) ([]ManagedCheck, error)
 }
 
-// ManagedCheck is the result of the check of one robots_txt.
+// ManagedCheck is the result of a check of a robots_txt.
 type ManagedCheck struct {
 	Hosts []string `json:"hosts"` // empty for any host
 	managed.Report
@@ -74,10 +74,10 @@ type Verification struct {
 	Verifier   verify.Config
 }
 
-// siteFor returns the site of a URL, or the only site if the URL has no host. A site that listens
-// at the port of the URL has precedence, see [site.FindHandler]. A site for https that names the host
-// has precedence over http sites for any host, because Caddy redirects. several reports whether
-// another site with different settings also matches.
+// siteFor returns the site of a URL, or the only site if the URL has no host. A site on the port of
+// the URL has precedence, see [site.FindHandler]. An https site for the host has precedence over
+// http sites for any host, because Caddy redirects. several reports whether another site with
+// different settings also matches.
 func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	host := site.HostOf(url)
 	if host == "" && len(sites) == 1 {
@@ -158,7 +158,7 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	return sites, registry, withConfigName(file, err)
 }
 
-// withConfigName adds the name of the configuration file to an error that lacks the name.
+// withConfigName adds the name of the configuration file to an error without the name.
 func withConfigName(file string, err error) error {
 	if err == nil || strings.Contains(err.Error(), file) {
 		return err

@@ -141,7 +141,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 	return findings, nil
 }
 
-// explain explains the verdict on one URL.
+// explain explains the verdict on a URL.
 func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*explain.Explanation, error) {
 	at, file, err := x.siteOf(reader, r.URL)
 	if err != nil {
@@ -160,7 +160,7 @@ func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*expla
 	return e, nil
 }
 
-// runBrief judges each URL and prints a line for it.
+// runBrief prints a line with the verdict on each URL.
 func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Request) (findings bool, err error) {
 	reader := newRobotsReader(&x.config, cmd)
 	verdicts := make([]explain.Verdict, len(urls))
@@ -214,7 +214,8 @@ type siteForURL struct {
 	ambiguous  bool  // whether the configuration has other guards for the URL
 }
 
-// siteOf returns the site of a URL by --config, or one with the default settings, and its robots.txt.
+// siteOf returns the site of a URL by --config, or a site with the default settings, and its
+// robots.txt.
 func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
 	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
 	if x.configFile != "" {

@@ -70,7 +70,7 @@ func (t *batchTime) UnmarshalJSON(value []byte) (err error) {
 	return nil
 }
 
-// batch judges lines.
+// batch finds the verdict for each line.
 type batch struct {
 	history *replay.RobotsHistory // from --robots; nil without the flag
 	last    struct {              // robots.txt of the last line, since many lines tend to have the same
@@ -113,7 +113,8 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 	return err
 }
 
-// judge judges one line. An invalid line has the verdict unknown, is allowed, and has an error.
+// judge returns the verdict for a line. An invalid line has the verdict unknown, is allowed, and
+// has an error.
 func (b *batch) judge(line []byte) explain.Verdict {
 	var request batchRequest
 	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
@@ -149,8 +150,8 @@ func (b *batch) judge(line []byte) explain.Verdict {
 // defaultSite is a site without a configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
 
-// robots returns the robots.txt in a line, or else the one of --robots. It returns nil if --robots
-// has no robots.txt for the host.
+// robots returns the robots.txt in a line, or else the robots.txt from --robots. The result is nil
+// if --robots has no robots.txt for the host.
 func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	body := q.RobotsB64
 	switch {

@@ -37,7 +37,7 @@ type verificationStep struct {
 	Text   string `json:"text"`
 }
 
-// verify verifies the claim of one client.
+// verify verifies the claim of a client.
 func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if len(agents) != 1 {
 		return false, errors.New("--ip needs one User-Agent as the argument, in quotes")
@@ -129,7 +129,7 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, by *Verification
 	return say("%s", strings.Join(results, " "))
 }
 
-// unverified returns an explanation for a claim that cannot be verified.
+// unverified returns an explanation for an unverifiable claim.
 func unverified(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }

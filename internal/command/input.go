@@ -27,8 +27,8 @@ type robotsFile struct {
 	name string // the argument; - for standard input
 	body []byte // at most policy.MaxSize+1 bytes
 	site string // scheme and host of a URL; "" for a file
-	// missing means that the server responds that the file does not exist, which restricts nothing.
-	// status is the status of the response.
+	// missing reports a response for a file that does not exist, which restricts nothing. status is
+	// the status of the response.
 	missing bool
 	status  int
 	rules   *policy.Robots // set by [robotsFile.parse]
@@ -50,7 +50,7 @@ func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (i
 	return in, err
 }
 
-// readVersions reads a directory with versions of a robots.txt for one or several hosts, or one
+// readVersions reads a directory with versions of a robots.txt for some hosts, or a single
 // robots.txt from a file or URL. site is the site of the URL.
 func (c *Config) readVersions(ctx context.Context, name string) (versions []replay.Version, site string, err error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
@@ -79,8 +79,8 @@ func checkTarget(target string) error {
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
-// parse parses the robots.txt. It returns an error for a web page and for UTF-16, since both
-// restrict nothing and are mistakes.
+// parse parses the robots.txt. A web page or UTF-16 is an error, since both restrict nothing and
+// are mistakes.
 func (in *robotsFile) parse() error {
 	in.rules = policy.Parse(in.body)
 	findings, _ := in.rules.Findings()
@@ -154,8 +154,8 @@ func readFile(stdin io.Reader, name string, maxSize int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxSize+1))
 }
 
-// isBinary reports whether many of the first bytes are control characters. The parser reports one
-// or two NULs and UTF-16 in more detail.
+// isBinary reports whether many of the first bytes are control characters. The parser reports
+// UTF-16 and a few NULs in more detail.
 func isBinary(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		return false

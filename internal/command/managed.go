@@ -153,7 +153,7 @@ func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
 	})
 }
 
-// writeText writes the result for one robots_txt of a configuration file.
+// writeText writes the result for a robots_txt of a configuration file.
 func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -194,7 +194,7 @@ func userName() string {
 	return known.Username
 }
 
-// slowCrawlers returns the crawlers that need longer than others to follow a change.
+// slowCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
 func slowCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Max > policy.MaxAge {

@@ -15,7 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// showHosts prints the current and the next rules of a running server, for all hosts or for one.
+// showHosts prints the current and the next rules of a running server, for all hosts or for a
+// single host.
 func (m *managedRunner) showHosts(cmd *cobra.Command, host string) error {
 	var all report.Managed
 	return m.show(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })

@@ -16,14 +16,14 @@ import (
 // output is how a command prints its results.
 type output struct{ json bool }
 
-// define defines the flag that selects JSON.
+// define defines the flag for JSON.
 func (o *output) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-// print prints the result of a command: the result as JSON, or what writeText writes for people.
-// docs/json.md documents the JSON. A json.RawMessage is JSON from the admin API. The writer of the text
-// keeps the first error.
+// print prints the result of a command: as JSON, or with writeText for people. docs/json.md
+// documents the JSON. A json.RawMessage is JSON from the admin API. The writer for writeText stores
+// the first error.
 func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)) error {
 	if o.json {
 		enc := newEncoder(cmd.OutOrStdout())
@@ -35,15 +35,15 @@ func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)
 	return screen.Flush()
 }
 
-// newEncoder returns an encoder that leaves <, > and & as they are, because commands print
-// JSON for people and programs and not into a web page.
+// newEncoder returns an encoder without escapes for <, > and &, because commands print JSON for
+// people and programs and not into a web page.
 func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// lines prints any number of results: each as JSON in a line of its own, or as text.
+// lines prints any number of results: each as JSON in a line of its own, or for people.
 type lines struct {
 	screen  *text.Terminal
 	encoder *json.Encoder // nil for text
@@ -58,7 +58,7 @@ func (o *output) lines(cmd *cobra.Command) *lines {
 	return &lines{screen, newEncoder(screen)}
 }
 
-// print prints one result. Call flush after the last one.
+// print prints a result. The caller must call flush after the last result.
 func (l *lines) print(result any, writeText func(io.Writer)) error {
 	if l.encoder != nil {
 		return l.encoder.Encode(result)

@@ -129,8 +129,8 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 	return errors.Join(append(unknown, out.flush())...)
 }
 
-// dayBefore returns the day that is a duration before now. Entries that were checked before that day,
-// or on an unknown day, are stale.
+// dayBefore returns the day at a duration before now. Entries checked earlier, or on an unknown
+// day, are stale.
 func dayBefore(duration string, now time.Time) (string, error) {
 	age, err := caddy.ParseDuration(duration)
 	if err != nil || age < 0 {
@@ -227,8 +227,8 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 	})
 }
 
-// propose prints frequent names of clients of a running server that no registry has: the option for
-// each, with the details as comments above it. The output can be pasted into a Caddyfile.
+// propose prints frequent names of a running server's unregistered clients: the option for each
+// name, below comments with the details. The output can be pasted into a Caddyfile.
 func (g *registryRunner) propose(cmd *cobra.Command) error {
 	var found admin.Proposals
 	return g.show(cmd, http.MethodGet, admin.RegistryPath+"/proposals", nil, &found, func(w io.Writer) {

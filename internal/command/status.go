@@ -140,7 +140,8 @@ func hasCritical(alerts []alert.Alert) bool {
 	return slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical })
 }
 
-// hasCriticalAlert asks the server whether a critical alert is open, at a site unless that is "".
+// hasCriticalAlert asks the server whether a critical alert is open, at a site or, for "", at any
+// site.
 func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
 	server, err := s.find()
 	if err != nil {
@@ -157,7 +158,7 @@ func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
 	return hasCritical(found.Alerts), nil
 }
 
-// withSite returns the address of a report, narrowed to a site unless that is "".
+// withSite returns the address of a report, narrowed to a site unless site is "".
 func withSite(uri, site string) string {
 	if site == "" {
 		return uri
@@ -195,7 +196,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	}
 }
 
-// siteNotes returns the notes for the owner of a robots.txt, problems first.
+// siteNotes returns remarks for the owner of a robots.txt, problems first.
 func siteNotes(h *report.Health, now time.Time) (notes []string) {
 	if h.State == report.Unread {
 		notes = append(notes, "not fetched yet: that happens when the first crawler comes, or by --refresh")
@@ -221,7 +222,7 @@ func siteNotes(h *report.Health, now time.Time) (notes []string) {
 	return notes
 }
 
-// printAlerts prints the open alerts, and a line for each acknowledged one.
+// printAlerts prints the open alerts, and a line for each acknowledged alert.
 func printAlerts(w io.Writer, list *alert.List) {
 	open := 0
 	for _, a := range list.Alerts {
@@ -253,7 +254,7 @@ func printAlert(w io.Writer, a alert.Alert) {
 	}
 }
 
-// acknowledged returns a line about an alert that was acknowledged.
+// acknowledged returns a line about an acknowledged alert.
 func acknowledged(a *alert.Alert) string {
 	line := fmt.Sprintf("acknowledged: %s (%s)", text.Printable(a.Title), a.ID)
 	if a.Acknowledged == nil {
@@ -268,7 +269,7 @@ func acknowledged(a *alert.Alert) string {
 	return line
 }
 
-// acknowledgeOrUndo acknowledges an alert, or reverts that.
+// acknowledgeOrUndo acknowledges an alert, or withdraws the acknowledgement.
 func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 	id, method, request := s.undo, http.MethodDelete, any(nil)
 	if s.acknowledge != "" {

@@ -14,9 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// policyURI returns the address of the robots.txt of a site on the admin API, followed by a
-// verb such as "/refresh". The address where the server listens is "" for the first one that
-// has the site.
+// policyURI returns the address of the robots.txt of a site on the admin API, followed by a verb
+// such as "/refresh". An empty listener selects the first listener with the site.
 func policyURI(site, verb, listener string) string {
 	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathName(site) + verb}
 	if listener != "" {
@@ -67,8 +66,8 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings 
 
 const nothingToRefresh = `No robots.txt was fetched yet. To fetch one now: caddy robots-guard status --refresh example.com`
 
-// refreshURIs returns the addresses that refresh the robots.txt files which the server has
-// fetched for configured sites.
+// refreshURIs returns the addresses for refreshing the robots.txt files that the server has fetched
+// for configured sites.
 func refreshURIs(api adminServer) (uris []string, err error) {
 	for after := ""; ; {
 		var list admin.PolicyList
@@ -86,7 +85,7 @@ func refreshURIs(api adminServer) (uris []string, err error) {
 	}
 }
 
-// printRefresh prints the result of one fetch as a row.
+// printRefresh prints the result of a fetch as a row.
 func printRefresh(table *text.Table, a *admin.PolicyReport) {
 	result, rules, note := string(a.Refresh.Outcome), fmt.Sprint(a.Rules), a.Refresh.Why
 	switch {

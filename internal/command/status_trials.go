@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// printTrials prints the files on trial with their results, nothing if there are none.
+// printTrials prints the files on trial with their results.
 func printTrials(w io.Writer, found *admin.Status) {
 	for _, t := range found.TrialFiles {
 		from := text.Printable(t.From)
@@ -29,7 +29,7 @@ func printTrials(w io.Writer, found *admin.Status) {
 	}
 }
 
-// printTrial prints the results at one site.
+// printTrial prints the results at a site.
 func printTrial(w io.Writer, t *report.Trial) {
 	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
 	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.Differences), formatDifferences(t.Search))

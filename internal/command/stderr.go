@@ -49,7 +49,7 @@ func printNote(w io.Writer, kind, message string) {
 // flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups].
 var flagLists = regexp.MustCompile(`group \[([^]]*)\].*?(?:\[([^]]*)\]|$)`)
 
-// badFlagGroup describes flags that contradict or need each other.
+// badFlagGroup describes contradictory flags, and flags required together.
 func badFlagGroup(cmd *cobra.Command, err error) error {
 	lists := flagLists.FindStringSubmatch(err.Error())
 	if lists == nil {

@@ -44,7 +44,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 // wildcardWord replaces a wildcard in a reported URL.
 const wildcardWord = "example"
 
-// matchingPaths returns paths that a canonical rule matches. Some are as short as possible, and some
+// matchingPaths returns example paths for a canonical rule. Some are as short as possible, and some
 // have words for the wildcards or a suffix.
 func matchingPaths(canonical string) []string {
 	if canonical == "" {
@@ -66,7 +66,7 @@ func matchingPaths(canonical string) []string {
 	return paths
 }
 
-// withSlash returns a path for a rule that begins with *.
+// withSlash returns a path for a rule with a leading *.
 func withSlash(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path
@@ -77,7 +77,7 @@ func withSlash(path string) string {
 // maxPattern is the maximum length of rules to intersect, in bytes.
 const maxPattern = 300
 
-// commonPath returns a shortest path that two canonical rules both match.
+// commonPath returns a shortest path matched by both canonical rules.
 func commonPath(a, b string) (string, bool) {
 	if a == "" || b == "" || len(a) > maxPattern || len(b) > maxPattern {
 		return "", false

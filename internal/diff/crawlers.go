@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// crawlers returns the clients that the files may affect.
+// crawlers returns the clients possibly affected by the files.
 func (p Pair) crawlers() []uaident.Identity {
 	var all []uaident.Identity
 	registry := uaident.Default()
@@ -62,7 +62,7 @@ func ClassRank(class string) int {
 	return len(order)
 }
 
-// prominence returns a sort key that puts well-known names first.
+// prominence returns a sort key, highest for the best-known names.
 func prominence(name string) int {
 	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
 	return slices.Index(famous, name)

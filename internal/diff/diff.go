@@ -14,19 +14,20 @@ type Pair struct {
 	Old, New *policy.Robots
 }
 
-// Overlay returns the crawler names that only the two files define. Use it to identify clients.
+// Overlay returns the crawler names defined only in the two files. Callers identify clients with
+// the overlay.
 func (p Pair) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
 }
 
-// boundGroup is the group that applies to a client, or nil.
+// boundGroup is the group of a client, or nil.
 type boundGroup struct {
 	*policy.SelectedGroup
 	named bool // the group names the client
 }
 
-// groupFor returns the group that applies to a client by default. A configuration can change which
-// clients the * group applies to.
+// groupFor returns the default group of a client. A configuration can change which clients the *
+// group applies to.
 func groupFor(client uaident.Identity, robots *policy.Robots) boundGroup {
 	subject := (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies())
 	group, named, applies := subject.Group(robots)
@@ -41,7 +42,7 @@ func (b boundGroup) equal(other boundGroup) bool {
 	return b.named == other.named && b.Equal(other.SelectedGroup)
 }
 
-// pathJudge is the state of a client that requests several paths.
+// pathJudge is the state of a client with several requested paths.
 type pathJudge struct {
 	request judge.Request
 	robots  *policy.Robots
@@ -127,8 +128,8 @@ const (
 	maxWork     = 50e6   // states in the search for URLs, for all changes
 )
 
-// Compare returns the effects of the edit on crawlers in the registry and on crawlers that only the
-// files name.
+// Compare returns the effects of the edit on crawlers in the registry and on crawlers named only in
+// the files.
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
 	r.RulesAdded, r.RulesRemoved = countAdded(p.Old, p.New), countAdded(p.New, p.Old)
@@ -165,7 +166,8 @@ func (p Pair) Compare() *Result {
 	return r
 }
 
-// compare returns the change for crawlers with these groups. client is one of these crawlers.
+// compare returns the change for crawlers with the given groups. client is an example of the
+// crawlers.
 func (p Pair) compare(client uaident.Identity, before, after boundGroup, work int) (c Change, ok bool) {
 	old, now := rulesOf(before.SelectedGroup), rulesOf(after.SelectedGroup)
 	added, removed := changedRules(old, now)

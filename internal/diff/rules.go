@@ -23,7 +23,8 @@ type ruleKey struct {
 	canonical string
 }
 
-// changedRules returns the rules that are in only one list. It ignores rules that match nothing.
+// changedRules returns the rules missing in one of the two lists. It ignores rules that match
+// nothing.
 func changedRules(before, after []policy.Rule) (added, removed []policy.Rule) {
 	return rulesNotIn(after, before), rulesNotIn(before, after)
 }
@@ -44,7 +45,8 @@ func rulesNotIn(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-// countAdded returns the number of rules in after that are not in before for the same names.
+// countAdded returns the number of rules in after without an equal rule in before for the same
+// names.
 func countAdded(before, after *policy.Robots) int {
 	type line struct {
 		names string

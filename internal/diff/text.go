@@ -11,7 +11,8 @@ import (
 // maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// WriteText writes the result as text. The writer keeps an error, as a [text.Screen] does.
+// WriteText writes the result for people. It ignores errors of the writer, which a [text.Terminal]
+// stores.
 func (r *Result) WriteText(w io.Writer) {
 	word := "rules"
 	if r.RulesAdded == 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Case is one expectation about access to a URL, or about a preference for that URL.
+// Case is an expected access verdict or preference for a URL.
 type Case struct {
 	Name      string `json:"name"` // for the report
 	File      string `json:"file"`
@@ -33,7 +33,7 @@ const (
 	Disallow = "disallow"
 )
 
-// Access returns the value for a URL that a crawler may or may not fetch.
+// Access returns the value for an allowed or disallowed URL.
 func Access(allowed bool) string {
 	if allowed {
 		return Allow
@@ -42,7 +42,7 @@ func Access(allowed bool) string {
 }
 
 // ReadCases reads a table with one case per line. A line is a JSON object or three fields separated
-// by white space. Empty lines and lines that begin with # are skipped. The error names the file and
+// by white space. Empty lines and lines with a leading # are skipped. The error names the file and
 // the line of each invalid case.
 //
 // A JSON object has "user_agent" or "token", "url", and "expect". It may have "name". The value of
@@ -181,7 +181,7 @@ func (c *Case) Request() Request {
 	return Request{UserAgent: c.UserAgent, Token: c.Token, URL: c.URL}
 }
 
-// Judge judges the case. The overlay has the names that only the robots.txt has.
+// Judge judges the case. The overlay has the names defined only in the robots.txt.
 func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult {
 	v := (&Site{Registry: uaident.Default()}).Judge(robots, overlay, c.Request())
 	r := CaseResult{Case: *c, Got: Access(v.Allowed)}
@@ -204,7 +204,7 @@ func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult
 	return r
 }
 
-// preference returns the preference with this label, and the lines that state it.
+// preference returns the preference with this label, and its lines in the file.
 func (v *Verdict) preference(label string) (preference policy.Preference, because string) {
 	use := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	if v.Verdict != judge.Allowed.String() {
@@ -232,7 +232,7 @@ type CaseReport struct {
 	Cases  []CaseResult `json:"cases"`
 }
 
-// Add adds the result of a case. It sets OK.
+// Add sets OK and adds the result of a case.
 func (r *CaseReport) Add(result CaseResult) {
 	if result.OK = result.Got == result.Expected; result.OK {
 		r.Passed++
@@ -242,8 +242,8 @@ func (r *CaseReport) Add(result CaseResult) {
 	r.Cases = append(r.Cases, result)
 }
 
-// WriteText writes the report in the Test Anything Protocol, version 13. The writer keeps an error, as
-// a [text.Terminal] does.
+// WriteText writes the report in the Test Anything Protocol, version 13. It ignores errors of the
+// writer, which a [text.Terminal] stores.
 func (r *CaseReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "TAP version 13\n1..%d\n", len(r.Cases))
 	escape := strings.NewReplacer(`\`, `\\`, "#", `\#`) // # could start a directive such as TODO

@@ -20,7 +20,7 @@ func (c *Client) setDelayHabit(habit uaident.CrawlDelay) {
 	c.CrawlDelay, c.DelaySource = habit.Support.String(), habit.Source
 }
 
-// describeDelay describes the Crawl-delay for a client, or returns nil if there is none.
+// describeDelay describes the Crawl-delay for a client, or returns nil without a Crawl-delay.
 func describeDelay(s *policy.SelectedGroup, c *Client, habit uaident.CrawlDelay) *Delay {
 	asked := judge.CrawlDelay(s, habit)
 	if asked.Line == 0 {

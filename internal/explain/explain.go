@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Explanation describes the verdict about one request, for --json and the admin API.
+// Explanation describes the verdict about a request, for --json and the admin API.
 type Explanation struct {
 	UserAgent string  `json:"user_agent"`
 	Token     string  `json:"token,omitempty"` // replaces the User-Agent in the request
@@ -44,7 +44,7 @@ type Robots struct {
 	Licenses []string `json:"licenses,omitempty"`
 }
 
-// Client describes the identity that the User-Agent claims.
+// Client describes the claimed identity of a User-Agent.
 type Client struct {
 	Words    []uaident.ExaminedWord `json:"words"` // the words that affected the result
 	Token    string                 `json:"token"` // in the spelling of the User-Agent
@@ -57,19 +57,19 @@ type Client struct {
 	Wildcard bool                   `json:"wildcard"`         // the * group applies to its class
 	Note     string                 `json:"note,omitempty"`   // for example that no request has this name
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
-	// undocumented. DelaySource is the operator's page about that, or empty.
+	// undocumented. DelaySource is the operator's page about Crawl-delay, or empty.
 	CrawlDelay  string      `json:"crawl_delay"`
 	DelaySource string      `json:"crawl_delay_source,omitempty"`
 	Chain       []ChainName `json:"chain"` // names that may select a group, in order
 }
 
-// ChainName is a name that was searched in the robots.txt.
+// ChainName is a name searched in the robots.txt.
 type ChainName struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
 }
 
-// Group is the group that applies.
+// Group is the group of the client.
 type Group struct {
 	Name  string `json:"name"`  // of the first user-agent line that matched
 	Lines []int  `json:"lines"` // all user-agent lines of the merged groups
@@ -83,7 +83,7 @@ type Form struct {
 	Form string `json:"form"` // the conversion; "canonical" for the first form
 }
 
-// Interpretation is the result of one interpretation of the file.
+// Interpretation is the result of an interpretation of the file.
 type Interpretation struct {
 	Name    string `json:"reading"` // forgiving or strict
 	Allowed bool   `json:"allowed"`
@@ -92,7 +92,7 @@ type Interpretation struct {
 	Line    int    `json:"line"` // 0 if no rule matches
 }
 
-// Match is a rule that matches.
+// Match is a matching rule.
 type Match struct {
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
@@ -130,7 +130,7 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 	return c
 }
 
-// useToken makes c a client with this product token that obeys the * group. Other data from the
+// useToken makes c a client with this product token, subject to the * group. Other data from the
 // registry remain.
 func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.ExaminedWord{}, token, token, "token", true
@@ -144,7 +144,7 @@ func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robo
 	}
 }
 
-// describeGroup describes the selected group. It returns nil if there is none.
+// describeGroup describes the selected group. It returns nil without a group.
 func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 	if s == nil {
 		return nil
@@ -159,7 +159,7 @@ func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 // maxMatches is the maximum number of reported matching rules.
 const maxMatches = 50
 
-// setTarget sets the target and the rules that match it.
+// setTarget sets the target and the matching rules.
 func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.SelectedGroup) {
 	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
 	for _, f := range t.Forms() {

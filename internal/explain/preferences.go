@@ -21,7 +21,8 @@ type Statement struct {
 	Line   int    `json:"line"`
 }
 
-// describePreferences returns the preferences about an allowed target. It returns nil if there are none.
+// describePreferences returns the preferences about an allowed target. It returns nil without
+// preferences.
 func describePreferences(robots *policy.Robots, s *policy.SelectedGroup, t *policy.Target, control string) *Preferences {
 	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {

@@ -20,7 +20,7 @@ type Rate struct {
 // answered429 describes a limit that is enforced.
 const answered429 = "requests above the limit get 429"
 
-// rate returns the rate limit of a client. It returns nil if there is none.
+// rate returns the rate limit of a client, or nil.
 func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
 	if s.Rate == nil || r.Reason == judge.ReasonRobotsTxt || r.Reason == judge.ReasonExempt || r.Action == judge.Blocked {
 		return nil

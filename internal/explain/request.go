@@ -42,14 +42,15 @@ type Site struct {
 	Configured bool
 }
 
-// judged is a judged request.
+// judged is a request with its verdict.
 type judged struct {
 	request judge.Request
 	scratch judge.Scratch
 	result  judge.Result
 }
 
-// judge judges a request. The overlay has the names that only the robots.txt has.
+// judge returns the verdict about a request. The overlay has the names defined only in the
+// robots.txt.
 func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judged {
 	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
 	j := &judged{request: judge.Request{
@@ -59,8 +60,8 @@ func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *ju
 	return j
 }
 
-// Explain describes the verdict about a request. It never reports the verdict stale, which depends
-// on earlier fetches.
+// Explain describes the verdict about a request. The verdict is never stale, since stale depends on
+// earlier fetches.
 func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
@@ -103,8 +104,8 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	return e
 }
 
-// Hint returns a remark about the client of a request, such as that no request has its name. It may
-// compare the name with all names of the registry.
+// Hint returns a remark about the client of a request, for example that no request has this name.
+// Hint may compare the name with all names of the registry.
 func (s *Site) Hint(r Request) string {
 	token := r.Token
 	if token == "" {
@@ -117,7 +118,8 @@ func (s *Site) Hint(r Request) string {
 	return judge.TokenHint(s.Registry, token)
 }
 
-// delayHabit returns how a client treats Crawl-delay. If token is not empty, it replaces the client.
+// delayHabit returns how a client treats Crawl-delay. A token that is not empty replaces the
+// client.
 func (s *Site) delayHabit(client uaident.Identity, token string) uaident.CrawlDelay {
 	if token == "" {
 		return client.CrawlDelay()

@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// WriteText writes the explanation as text. The writer keeps an error, as a [text.Screen] does.
+// WriteText writes the explanation for people. It ignores errors of the writer, which a
+// [text.Terminal] stores.
 func (e *Explanation) WriteText(w io.Writer) {
 	p := printer{w}
 	if e.Token != "" {
@@ -56,7 +57,7 @@ type printer struct{ w io.Writer }
 
 func (p *printer) heading(s string) { p.print(s + "\n") }
 
-// line prints an indented line. It replaces control characters, which could affect the terminal.
+// line prints an indented line. Control characters, which could affect the terminal, are replaced.
 func (p *printer) line(format string, args ...any) {
 	p.print("  " + text.Printable(fmt.Sprintf(format, args...)) + "\n")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Verdict is the verdict about one request in a few fields.
+// Verdict is a short form of the verdict about a request.
 type Verdict struct {
 	ID        json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
 	URL       string          `json:"url,omitempty"`
@@ -25,7 +25,7 @@ type Verdict struct {
 	Identity  string          `json:"identity,omitempty"`
 	// Preferences are the preferences about the use of the page.
 	Preferences string `json:"preferences,omitempty"`
-	// Licenses are the license terms that the robots.txt links to.
+	// Licenses are the license terms linked in the robots.txt.
 	Licenses []string `json:"licenses,omitempty"`
 	Note     string   `json:"note,omitempty"` // see [Site.Hint]
 	Error    string   `json:"error,omitempty"`
@@ -34,7 +34,8 @@ type Verdict struct {
 	statements []policy.Statement // the lines behind Preferences
 }
 
-// Judge returns the verdict about a request. The overlay has the names that only the robots.txt has.
+// Judge returns the verdict about a request. The overlay has the names defined only in the
+// robots.txt.
 func (s *Site) Judge(robots *policy.Robots, overlay *uaident.Overlay, r Request) Verdict {
 	j := s.judge(judge.Rules{Robots: robots}, overlay, r)
 	evidence := &j.result.RobotsVerdict

@@ -20,8 +20,8 @@ type Decoder struct {
 	line      int
 }
 
-// NewDecoder returns a decoder for data, which must be one JSON value. Otherwise it returns an
-// error with the reason. empty is the advice in the error for empty data.
+// NewDecoder returns a decoder for data, which must be a single JSON value. For other data
+// NewDecoder returns an error with the reason. empty is the advice in the error for empty data.
 func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
@@ -74,7 +74,7 @@ func (d *Decoder) Errorf(format string, args ...any) error { return d.ErrorAt(d.
 // Offset returns the offset of the last token.
 func (d *Decoder) Offset() int { return d.pos }
 
-// Seek sets the offset that Mistake and Place use.
+// Seek sets the offset for Mistake and Place.
 func (d *Decoder) Seek(offset int) { d.pos = offset }
 
 // Peek moves to the next token. Peek returns the first byte and the offset. At the end the byte is
@@ -119,8 +119,7 @@ func (d *Decoder) open(first byte, want string) error {
 	return nil
 }
 
-// Object reads an object. Object returns an error for a field that is not in fields or occurs
-// twice.
+// Object reads an object. An unknown or repeated field is an error.
 func (d *Decoder) Object(want string, fields []string, read func(field string) error) error {
 	if err := d.open('{', want); err != nil {
 		return err
@@ -144,7 +143,7 @@ func (d *Decoder) Object(want string, fields []string, read func(field string) e
 	return nil
 }
 
-// SuggestField suggests fields that are similar to a misspelled field.
+// SuggestField suggests fields similar to a misspelled field.
 func SuggestField(field string, fields []string) string {
 	const longest = 80 // longer names get no hint
 	if near := text.Nearest(field[:min(len(field), longest)], fields); near != "" {

@@ -53,7 +53,7 @@ func similarity(token, name string) int {
 	return 0
 }
 
-// checkApp adds a finding if a group with a Disallow rule names an app. It reports whether it did.
+// checkApp adds a finding if a group with a Disallow rule names an app, and reports whether it did.
 func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	robots := appRobots()[strings.ToLower(name)]
 	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.Canonical() != "" })

@@ -16,7 +16,7 @@ const (
 	maxCachedFindings = 50_000
 )
 
-// Cache is a cache of reports, so that each file of a site is checked only once. It is safe for
+// Cache stores reports, so that each file of a site is checked only once. Its methods are safe for
 // concurrent use. A nil Cache caches nothing.
 type Cache struct {
 	mu       sync.Mutex

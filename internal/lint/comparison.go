@@ -49,12 +49,12 @@ var comparedCrawlers = []comparedCrawler{
 // Comparison compares how crawlers interpret a file.
 type Comparison struct {
 	Crawlers []Interpretation `json:"crawlers"`
-	// Paths are examples with different verdicts. Differences that do not come only from the
-	// selected groups are first.
+	// Paths are examples with different verdicts. Differences caused only by the selected groups
+	// come last.
 	Paths []PathVerdicts `json:"paths"`
 }
 
-// Interpretation is the interpretation of one crawler.
+// Interpretation is a crawler's interpretation of the file.
 type Interpretation struct {
 	Crawler    string   `json:"crawler"`
 	Group      string   `json:"group"`                 // the first name of its group, or empty
@@ -65,17 +65,17 @@ type Interpretation struct {
 	Source     string   `json:"source"` // of the documented behavior
 }
 
-// PathVerdicts has the verdicts on one path, in the order of Comparison.Crawlers.
+// PathVerdicts has the verdicts on a path, in the order of Comparison.Crawlers.
 type PathVerdicts struct {
 	Path    string `json:"path"`
 	Allowed []bool `json:"allowed"`
 	Line    []int  `json:"line"` // of the decisive rule; 0 for none
-	// ParsersDiffer means that the verdict of a crawler differs from the verdict that RFC 9309 requires
-	// for that crawler.
+	// ParsersDiffer means a difference between a crawler's verdict and the verdict required by RFC
+	// 9309.
 	ParsersDiffer bool `json:"by_reading"`
 }
 
-// Conflicts returns the number of paths that crawlers interpret differently.
+// Conflicts returns the number of paths with ParsersDiffer.
 func (r *Comparison) Conflicts() int {
 	n := 0
 	for _, p := range r.Paths {
@@ -92,7 +92,7 @@ const (
 	maxComparedPaths = 20  // examples in a report
 )
 
-// interpretedFile is a file in one interpretation.
+// interpretedFile is an interpretation of a file.
 type interpretedFile struct {
 	robots       *policy.Robots
 	withoutIndex *policy.Robots // nil if index pages open their directories
@@ -135,8 +135,8 @@ func rewrite(text string, as func(line) string) []byte {
 // strictKeys are the keys that a strict reader supports.
 var strictKeys = []string{"user-agent", "allow", "disallow"}
 
-// normalizeLine returns the part of a line that a crawler supports. It omits other records. According
-// to RFC 9309 section 2.2.4, they must not interfere.
+// normalizeLine returns the part of a line supported by a crawler. Other records are omitted.
+// According to RFC 9309 section 2.2.4, they must not interfere.
 func normalizeLine(l line, lenient bool) string {
 	switch {
 	case slices.Contains(strictKeys, strings.ToLower(l.key)):
@@ -160,7 +160,7 @@ func (d interpretedFile) judge(path string, chain []string) policy.Verdict {
 	return d.group(chain).Judge(path)
 }
 
-// group returns the group for a list of names, in one interpretation.
+// group returns the group for a list of names.
 func (d interpretedFile) group(chain []string) *policy.SelectedGroup {
 	forgiving, strict := d.robots.Select(true, chain...).Interpretations()
 	if d.strict {
@@ -232,7 +232,7 @@ func compareCrawlers(body []byte) *Comparison {
 	return out
 }
 
-// examplePaths returns paths that a rule matches.
+// examplePaths returns example paths for a rule.
 func examplePaths(r policy.Rule) []string {
 	canonical := r.Canonical()
 	if canonical == "" {

@@ -63,8 +63,8 @@ type cappedCrawler struct {
 	crawler *uaident.Crawler
 }
 
-// delayHandlingOf returns the delayed crawlers of a group. It caches the result, since a group can have
-// thousands of names and thousands of lines.
+// delayHandlingOf returns the delayed crawlers of a group. The result is cached, since a group can
+// have thousands of names and thousands of lines.
 func (c *checker) delayHandlingOf(group int) *delayHandling {
 	if r := c.delayHandling[group]; r != nil {
 		return r
@@ -95,7 +95,8 @@ func (c *checker) delayHandlingOf(group int) *delayHandling {
 	return r
 }
 
-// describeCapped lists the crawlers that shorten a delay. It returns an empty string if there are none.
+// describeCapped lists the crawlers that shorten a delay. Without such crawlers it returns an empty
+// string.
 func (r *delayHandling) describeCapped(delay time.Duration) string {
 	var cut []string
 	for _, x := range r.capped {

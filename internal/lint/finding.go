@@ -21,7 +21,7 @@ type Finding struct {
 	Help string `json:"help,omitempty"`
 }
 
-// Report has the findings about one file.
+// Report has the findings about a file.
 type Report struct {
 	Name       string      `json:"name"` // name of the file
 	Findings   []Finding   `json:"findings"`
@@ -40,7 +40,7 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// hasCode reports whether there is a finding with this code.
+// hasCode reports whether a finding has this code.
 func (r *Report) hasCode(code policy.Code) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
 }
@@ -48,7 +48,7 @@ func (r *Report) hasCode(code policy.Code) bool {
 // Total returns the number of findings, including Unreported.
 func (r *Report) Total() int { return len(r.Findings) + r.Unreported }
 
-// Worst returns the highest severity among the findings. ok is false if there are none.
+// Worst returns the highest severity among the findings. ok is false without findings.
 func (r *Report) Worst() (worst policy.Severity, ok bool) {
 	for _, f := range r.Findings {
 		worst, ok = max(worst, f.Severity), true
@@ -64,8 +64,8 @@ type Options struct {
 	Pages int
 }
 
-// Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have at least
-// one more byte than that. Check accepts any bytes, in approximately linear time.
+// Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have more than
+// MaxSize bytes. Check accepts any bytes, in approximately linear time.
 func Check(name string, body []byte, options Options) *Report {
 	report := CheckParsed(policy.Parse(body), options)
 	report.Name = name
@@ -112,7 +112,7 @@ func (r *Report) sort() {
 // maxFindings is the maximum number of findings in a report.
 const maxFindings = 500
 
-// checker is the state of one Check.
+// checker is the state of a Check.
 type checker struct {
 	robots        *policy.Robots
 	lines         lines
@@ -136,7 +136,7 @@ func (c *checker) add(code policy.Code, line, column int, format string, args ..
 	})
 }
 
-// repeatedFinding is a finding that is reported only for the first line.
+// repeatedFinding is a finding reported only for the first line.
 type repeatedFinding struct {
 	Finding
 	lines []int // the first few other lines

@@ -28,8 +28,8 @@ func (f *Files) Add(r *Report) {
 	f.Infos += r.Count(policy.Info)
 }
 
-// WriteText writes a line for each finding, and the table of crawlers if they disagree. The writer
-// keeps an error, as a [text.Screen] does.
+// WriteText writes a line for each finding, and the table of crawlers if they disagree. It ignores
+// errors of the writer, which a [text.Terminal] stores.
 func (f *Files) WriteText(w io.Writer) {
 	for i, r := range f.Files {
 		if i > 0 {

@@ -74,7 +74,7 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 	return found
 }
 
-// checkSplitCrawlers finds crawlers that two groups name differently.
+// checkSplitCrawlers finds crawlers with different names in two groups.
 func (c *checker) checkSplitCrawlers() {
 	first := make(map[string]policy.Agent) // by the registry's token
 	group := make(map[string]int)

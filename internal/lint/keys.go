@@ -3,8 +3,8 @@ package lint
 import "strings"
 
 // keyReadAs returns the key that Google's open-source library reads instead of another key, in the
-// usual spelling. It returns an empty string if there is none. The library compares only the start
-// of a key (robots.cc, ParsedRobotsKey), so it reads a longer key as the shorter one.
+// usual spelling. For other keys it returns an empty string. The library compares only the start of
+// a key (robots.cc, ParsedRobotsKey), and reads a longer key as the shorter key.
 func keyReadAs(key string) string {
 	key = strings.ToLower(key)
 	for _, k := range []struct{ start, spelled string }{
@@ -20,7 +20,7 @@ func keyReadAs(key string) string {
 	return ""
 }
 
-// checkKeys finds keys that crawlers interpret differently.
+// checkKeys finds unknown keys that Google's library reads as another key.
 func (c *checker) checkKeys() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)

@@ -76,7 +76,8 @@ func isKnownKey(key string) bool {
 	return false
 }
 
-// checkSpelling finds names that no crawler can have. It reports whether it found one.
+// checkSpelling adds a finding for a name that no crawler can have. It reports whether the name is
+// invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
 	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
@@ -106,8 +107,8 @@ func (c *checker) checkSlashes(number int, l line) {
 
 var doubleSlashes = regexp.MustCompile(`//+`)
 
-// asciiName returns the ASCII name that a look-alike of it stands for, without spaces and quotes
-// around it. An ASCII name stays unchanged.
+// asciiName returns the ASCII name for a look-alike name, without surrounding spaces and quotes. An
+// ASCII name stays unchanged.
 func asciiName(s string) string {
 	if isASCII(s) {
 		return s
@@ -115,8 +116,8 @@ func asciiName(s string) string {
 	return strings.Trim(toASCII(s), " \"'")
 }
 
-// toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid
-// UTF-8 stays unchanged.
+// toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid UTF-8
+// stays unchanged.
 func toASCII(s string) string {
 	if isASCII(s) {
 		return s

@@ -34,8 +34,8 @@ var retiredCrawlers = map[string]string{
 	"yahoo pipes 1.0":           "Yahoo Pipes closed in 2015",
 }
 
-// crawlerOf returns the crawler of a group's name and the matching part of the name. It returns nil
-// for an unknown name.
+// crawlerOf returns the crawler of a group's name and the matching part of the name. The crawler is
+// nil for an unknown name.
 func crawlerOf(name string) (c *uaident.Crawler, token string) {
 	const longest = 100 // bytes; no known name is longer
 	for end := min(len(name), longest); end > 0; end-- {
@@ -126,7 +126,7 @@ var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
 // checkVersion finds a version after a name. Names in RFC 9309 section 2.2.1 have only letters, "_"
 // and "-". Google's library stops at any other character. Some parsers, such as Python's
-// urllib.robotparser, remove the version only from the crawler's own name. Such a group then never
+// urllib.robotparser, remove the version only from the crawler's own name. The group then never
 // matches.
 func (c *checker) checkVersion(a policy.Agent, name string) {
 	if hasVersion.MatchString(a.Name) {

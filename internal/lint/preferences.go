@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// groupPreferences has the preferences of one group.
+// groupPreferences has the preferences of a group.
 type groupPreferences struct {
 	usage  map[string]usagePreference // by canonical path; empty for all targets
 	parts  []agentPreferences         // by Content-Usage
 	signal *agentPreferences          // by Content-Signal; nil if there is none
 }
 
-// usagePreference has the merged preferences of the lines with one path.
+// usagePreference has the merged preferences of all lines with the same path.
 type usagePreference struct {
 	says policy.Preferences
 	line int // of the first line
@@ -130,8 +130,8 @@ func (c *checker) checkSignal(r policy.Record, in preferenceLines) {
 	}
 }
 
-// disallows returns the verdict that disallows all URLs with this prefix for a group. It returns
-// the zero verdict if some URLs may be allowed.
+// disallows returns a group's verdict if all URLs with this prefix are disallowed. Otherwise it
+// returns the zero verdict.
 func (c *checker) disallows(group int, path string) (v policy.Verdict) {
 	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules

@@ -15,8 +15,8 @@ const (
 	maxStatedLines   = 500
 )
 
-// checkContradictions finds lines of different kinds with opposite preferences for one crawler and
-// one page.
+// checkContradictions finds lines of different kinds with opposite preferences for the same crawler
+// and page.
 func (c *checker) checkContradictions() {
 	targets := c.statedTargets()
 	if len(targets) == 0 {
@@ -45,8 +45,8 @@ func (c *checker) checkContradictions() {
 	}
 }
 
-// statedTargets returns targets with potentially different preferences. It returns none if the file
-// has no preferences.
+// statedTargets returns targets with potentially different preferences, or nil for a file without
+// preferences.
 func (c *checker) statedTargets() []policy.Target {
 	paths, lines := []string{unmatchedPath}, 0
 	for _, r := range c.robots.Records() {

@@ -98,8 +98,8 @@ func (c *checker) checkLost(groups map[int]*groupPreferences) {
 	}
 }
 
-// losesPreference adds a finding about the preferences that an agent does not get. own is nil if the agent has
-// no preferences. It reports whether there is a difference.
+// losesPreference adds a finding about the preferences missing for an agent, and reports whether
+// any are missing. own is nil if the agent has no preferences.
 func (c *checker) losesPreference(a policy.Agent, own, hidden preferenceLines) bool {
 	if own != nil && len(own) == 0 {
 		return false // another finding reports its line

@@ -53,7 +53,7 @@ func (c *checker) checkRules() {
 	c.checkSelections()
 }
 
-// checkSelections checks the rules that apply together, once for each name.
+// checkSelections checks the rules of the selected group once for each name.
 func (c *checker) checkSelections() {
 	fresh, listed := c.unusedWord(), 0
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
@@ -97,7 +97,7 @@ func isRule(key string) bool {
 // regexpEscape matches escapes of regular expressions. No client sends an unencoded backslash.
 var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 
-// checkPath checks the path of one line.
+// checkPath checks the path of a line.
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], whitespace+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], whitespace) {
@@ -125,7 +125,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 }
 
-// unusedWord returns a word that the file does not contain.
+// unusedWord returns a word missing in the file.
 func (c *checker) unusedWord() string {
 	taken := make(map[string]bool)
 	for rest := c.robots.Text(); ; {
@@ -157,7 +157,7 @@ type ruleSet struct {
 	size       int          // cost to compare all rules, see maxComparisonWork
 }
 
-// addFinding adds a finding about a line, unless the line has one.
+// addFinding adds a finding about a line, unless the line already has a finding.
 func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...any) {
 	if s.reported[line] {
 		return
@@ -205,8 +205,8 @@ func (s *ruleSet) check() {
 	}
 }
 
-// checkRule checks a rule with a target that has a unique word in place of each wildcard. Other
-// rules match this target only if they match every target of the rule. The rule that wins for this
+// checkRule checks a rule with a target made by replacing each wildcard with a unique word. Other
+// rules match this target only if they match every target of the rule. The winning rule for this
 // target therefore wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
@@ -237,8 +237,8 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 }
 
-// matching returns the rules that match a target. It compares each rule and finds none after a
-// hostile file has used up maxComparisonWork.
+// matching returns the rules matching a target. After a hostile file has used up maxComparisonWork,
+// the result is empty.
 func (s *ruleSet) matching(target string) []policy.Match {
 	if s.remainingWork -= s.size; s.remainingWork < 0 {
 		return nil
@@ -253,7 +253,7 @@ func (s *ruleSet) matches(r policy.Rule, target string) bool {
 	return slices.ContainsFunc(s.matching(target), func(m policy.Match) bool { return m.Rule == r })
 }
 
-// coveredBy returns a shorter rule that disallows all URLs of r. No allow rule of a length between
+// coveredBy returns a shorter Disallow rule for all URLs of r. No allow rule of a length between
 // the two may overlap r.
 func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
 	canonical := r.Canonical()
@@ -272,8 +272,8 @@ func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
 	return policy.Rule{}
 }
 
-// mayOverlap reports whether two canonical rules may match the same target. It compares the parts
-// before the first wildcards.
+// mayOverlap reports whether two canonical rules may match the same target. Only the parts before
+// the first wildcards are compared.
 func mayOverlap(a, b string) bool {
 	prefix := func(s string) string {
 		if i := strings.IndexAny(s, "*$"); i >= 0 {
@@ -285,7 +285,7 @@ func mayOverlap(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// checkIndex finds a directory that an index page opens for Google only.
+// checkIndex finds a directory which an index page opens for Google only.
 func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	i := strings.LastIndexByte(canonical, '/')
 	if i < 0 || !strings.HasPrefix(canonical[i:], "/index.htm") || strings.Contains(canonical[:i], "*") {

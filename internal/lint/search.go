@@ -16,8 +16,8 @@ type shutOut struct {
 	engines []string
 }
 
-// checkSearchEngines finds search engines that may not fetch any page. If the file names the
-// engine, the block is assumed to be intended.
+// checkSearchEngines finds search engines with all pages disallowed. If the file names the engine,
+// the block is assumed to be intended.
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)

@@ -11,7 +11,7 @@ import (
 )
 
 // fileCollector collects the state of the robots.txt of each configured host. It stores a few
-// words for each host, since a gauge for each value would need kilobytes.
+// values for each host, since a gauge for each value would need kilobytes.
 type fileCollector struct {
 	hosts *hosts
 
@@ -75,7 +75,7 @@ func (c fileCollector) SetState(host string, s policy.State) {
 	}
 }
 
-// rootDisallowed returns 1 if a file disallows / for crawlers that it does not name, else 0.
+// rootDisallowed returns 1 if a file disallows / for crawlers without a group of their own, else 0.
 func rootDisallowed(robots *policy.Robots) float64 {
 	var root policy.Target
 	root.Set("/", false)
@@ -85,8 +85,8 @@ func rootDisallowed(robots *policy.Robots) float64 {
 	return 1
 }
 
-// RecordRobotsFetch records a crawler's robots fetch. It ignores crawlers that share a label value with
-// others.
+// RecordRobotsFetch records a crawler's robots fetch. Crawlers with a shared label value are
+// ignored.
 func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 	if crawler[0] == '_' {
 		return

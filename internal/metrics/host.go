@@ -9,8 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Host counts the requests of a configured host and contains the state of its robots.txt. It
-// is one object, because the number of hosts can be large. It is safe for concurrent use.
+// Host counts the requests of a configured host and contains the state of its robots.txt. All data
+// are in a single object, because the number of hosts can be large. Host is safe for concurrent
+// use.
 type Host struct {
 	crawlerLabels crawlerLabels
 	counter       hostCounters
@@ -20,7 +21,7 @@ type Host struct {
 // hosts are the known configured hosts by name.
 type hosts struct{ cowmap.Large[string, *Host] }
 
-// getOrCreate returns a host, which it creates if necessary.
+// getOrCreate returns a host, created if necessary.
 func (h *hosts) getOrCreate(name string) *Host {
 	if host, ok := h.Load(name); ok {
 		return host
@@ -40,7 +41,7 @@ type JudgedRequest struct {
 	Action   judge.Action  // action of the guard
 }
 
-// RemoveHosts removes the hosts that no configuration names any longer.
+// RemoveHosts removes the hosts no longer in any configuration.
 func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
 	for host := range m.hosts.All() {
 		if !isConfigured(host) {
@@ -52,7 +53,7 @@ func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
 // Host returns the counters of a configured host.
 func (m *Metrics) Host(name string) *Host { return m.hosts.getOrCreate(name) }
 
-// Count counts a request and returns its crawler label.
+// Count records a request and returns its crawler label.
 func (h *Host) Count(j JudgedRequest) (crawler string) {
 	crawler = j.Crawler // the label of nearly all crawlers
 	switch {
@@ -71,8 +72,8 @@ func (h *Host) Count(j JudgedRequest) (crawler string) {
 	return crawler
 }
 
-// Label returns the label of a crawler. name is the name in the registry or robots.txt, or ""
-// for others, which clients can invent.
+// Label returns the label of a crawler. name is the name in the registry or robots.txt, or "" for
+// any other name, which clients can invent.
 func (h *Host) Label(name string, isNamed bool, identity verify.State) string {
 	switch {
 	case identity == verify.Spoofed:

@@ -17,7 +17,7 @@ const maxCrawlerLabels = 40
 const reservedLabels = 20
 
 // crawlerLabels are the crawlers with a label value of their own at a host. A value is never
-// removed or reassigned, so that a time series keeps its meaning.
+// removed or reassigned, so that a time series never changes its meaning.
 type crawlerLabels struct {
 	mu           sync.Mutex
 	names        cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
@@ -45,7 +45,8 @@ func (c *crawlerLabels) label(name string, isNamed bool) string {
 	return label
 }
 
-// existingLabel returns the label value of a crawler that has one or cannot get one.
+// existingLabel returns a crawler's label value: its own value, or judge.OtherName without room. ok
+// is false if the crawler can get a new value.
 func (c *crawlerLabels) existingLabel(name string, isNamed bool) (label string, ok bool) {
 	if label, ok := c.names.Load(name); ok {
 		return label, true

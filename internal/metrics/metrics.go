@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// Metrics are the metrics of the module. All label values are taken from closed sets.
+// Metrics are the metrics of the module. All label values come from closed sets.
 type Metrics struct {
 	registry *prometheus.Registry
 	hosts    *hosts
@@ -60,8 +60,8 @@ var stages = []string{"base", "rules", "compose", "gate", stageHistory}
 
 const stageHistory = "history"
 
-// New returns the metrics. kinds are the kinds of stored values, and results the possible
-// results of reading one.
+// New returns the metrics. kinds are the kinds of stored values, and results the possible results
+// of reading a value.
 func New(state StateSource, kinds, results []string) *Metrics {
 	b := builder{prometheus.NewRegistry()}
 	m := &Metrics{
@@ -101,7 +101,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 	return m
 }
 
-// createSeries creates series at zero, so that queries see the first increase.
+// createSeries creates series at zero, to make the first increase visible to queries.
 func (m *Metrics) createSeries(kinds, results []string) {
 	for _, mode := range []string{"monitor", "enforce"} {
 		m.handlers.WithLabelValues(mode)
@@ -134,14 +134,13 @@ func (m *Metrics) Register(registry prometheus.Registerer) error {
 	return register(registry, m.registry)
 }
 
-// RegisterWhileUsed registers the metrics with the registry of a configuration that may not
-// use them. They collect nothing while isUsed returns false. A later Register has no further
-// effect.
+// RegisterWhileUsed registers the metrics with the registry of a configuration that may not use the
+// metrics. Nothing is collected while isUsed returns false. A later Register has no further effect.
 func (m *Metrics) RegisterWhileUsed(isUsed func() bool, registry prometheus.Registerer) error {
 	return register(registry, conditionalCollector{m.registry, isUsed})
 }
 
-// register registers a collector unless it is registered.
+// register registers a collector unless already registered.
 func register(registry prometheus.Registerer, c prometheus.Collector) error {
 	if err := registry.Register(c); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		return err
@@ -149,7 +148,7 @@ func register(registry prometheus.Registerer, c prometheus.Collector) error {
 	return nil
 }
 
-// conditionalCollector is a collector that collects only while it is used.
+// conditionalCollector is a collector that collects only while isUsed returns true.
 type conditionalCollector struct {
 	prometheus.Collector
 	isUsed func() bool
@@ -162,20 +161,20 @@ func (c conditionalCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// CountHandler counts a handler until its configuration ends.
+// CountHandler includes a handler in the gauge until the end of its configuration.
 func (m *Metrics) CountHandler(ctx context.Context, mode string) {
 	handlers := m.handlers.WithLabelValues(mode)
 	handlers.Inc()
 	context.AfterFunc(ctx, handlers.Dec)
 }
 
-// ObserveFetch counts a fetch of a robots.txt by kind of source.
+// ObserveFetch records a fetch of a robots.txt by kind of source.
 func (m *Metrics) ObserveFetch(source string, result policy.AccessResult, duration time.Duration) {
 	m.fetches.WithLabelValues(source, result.String()).Inc()
 	m.fetchDuration.WithLabelValues(source).Observe(duration.Seconds())
 }
 
-// CountCacheLookup counts a lookup in the cache.
+// CountCacheLookup records a lookup in the cache.
 func (m *Metrics) CountCacheLookup(found bool) {
 	if found {
 		m.cacheHits.Inc()
@@ -184,27 +183,27 @@ func (m *Metrics) CountCacheLookup(found bool) {
 	}
 }
 
-// CountShadowVerdict counts a request by the difference of its verdict.
+// CountShadowVerdict records a request by the difference between the two verdicts.
 func (m *Metrics) CountShadowVerdict(d shadow.Difference) { m.shadowed[d].Inc() }
 
-// CountUndecided counts a question of another proxy without an answer.
+// CountUndecided records that another proxy's question for a verdict got no answer.
 func (m *Metrics) CountUndecided(reason forward.Reason) {
 	m.undecided.WithLabelValues(reason.String()).Inc()
 }
 
-// CountVerification counts a verification by method and result.
+// CountVerification records a verification by method and result.
 func (m *Metrics) CountVerification(method verify.Method, identity verify.State) {
 	m.verificationCounters.get(int(method)*int(verify.Spoofed+1)+int(identity), func() prometheus.Counter {
 		return m.verifications.WithLabelValues(method.String(), identity.String())
 	}).Inc()
 }
 
-// CountSignatureCheck counts the check of a signature.
+// CountSignatureCheck records the check of a signature.
 func (m *Metrics) CountSignatureCheck(reason botauth.Reason) {
 	m.signatures.WithLabelValues(reason.String()).Inc()
 }
 
-// CountDirectoryFetch counts a fetch of a key directory.
+// CountDirectoryFetch records a fetch of a key directory.
 func (m *Metrics) CountDirectoryFetch(result string) { m.directories.WithLabelValues(result).Inc() }
 
 // ValueWritten implements [store.Observer].
@@ -218,7 +217,7 @@ func (m *Metrics) ValueWritten(kind string, at time.Time, err error) {
 // ValueRead implements [store.Observer].
 func (m *Metrics) ValueRead(kind, result string) { m.reads.WithLabelValues(kind, result).Inc() }
 
-// CountNotification counts a message to a receiver of alerts.
+// CountNotification records a message to a receiver of alerts.
 func (m *Metrics) CountNotification(err error) {
 	m.notifications.WithLabelValues(resultLabel(err)).Inc()
 }
@@ -233,7 +232,7 @@ func resultLabel(err error) string {
 // Composed records the duration of composing a file of robots_txt.
 func (m *Metrics) Composed(took time.Duration) { m.composeDuration.Observe(took.Seconds()) }
 
-// PageRequested counts a robots fetch at a robots_txt. cached reports whether the file was cached.
+// PageRequested records a robots fetch at a robots_txt. cached reports whether the file was cached.
 func (m *Metrics) PageRequested(cached bool) {
 	if cached {
 		m.composeHits.Inc()
@@ -242,15 +241,15 @@ func (m *Metrics) PageRequested(cached bool) {
 	}
 }
 
-// PageFailed counts a failure in one of the [stages].
+// PageFailed records a failure in one of the [stages].
 func (m *Metrics) PageFailed(stage string) { m.composeErrors.WithLabelValues(stage).Inc() }
 
-// Changed counts a change with a new state.
+// Changed records the new state of a change.
 func (m *Metrics) Changed(_ string, c publish.Change) {
 	m.changeStates.WithLabelValues(string(c.State)).Inc()
 }
 
-// HistoryFailed counts a failure of the history.
+// HistoryFailed records a failure of the history.
 func (m *Metrics) HistoryFailed(_ string, err error) {
 	if err != nil {
 		m.PageFailed(stageHistory)

@@ -41,7 +41,7 @@ func newRateMetrics(b builder) rateMetrics {
 	return m
 }
 
-// CountRatedRequest counts a request with a rate. Classes without the * group share one label value.
+// CountRatedRequest records a request with a rate. Classes without the * group share a label value.
 func (m *rateMetrics) CountRatedRequest(class uaident.Class, state rate.State) {
 	m.ratedCounters.get(int(class)*numRateStates+int(state), func() prometheus.Counter {
 		return m.ratedRequests.WithLabelValues(classLabel(class), state.String())
@@ -57,7 +57,7 @@ func classLabel(class uaident.Class) string {
 }
 
 // ObserveFirstByte records the time until the first byte of a response. Classes without the * group
-// share one label value, and so do spoofed clients.
+// and spoofed clients share a label value.
 func (m *rateMetrics) ObserveFirstByte(class uaident.Class, duration time.Duration) {
 	m.firstByteObservers.get(int(class), func() prometheus.Observer { return m.firstByte.WithLabelValues(classLabel(class)) }).Observe(duration.Seconds())
 }

@@ -72,10 +72,9 @@ func registerRequests(b builder, hosts *hosts) {
 	}, requests, overflow)
 }
 
-// hostCounters count the requests of one host in a bounded number of series. A series is
-// never removed or reassigned. It is stored as a number next to its labels. A series of a
-// vector needs a dozen objects, which for a thousand hosts made up half of the garbage
-// collector's work.
+// hostCounters count the requests of a host in a bounded number of series. A series is never
+// removed or reassigned, and is stored as a number next to its labels. A series of a vector needs a
+// dozen objects, which for a thousand hosts made up half of the garbage collector's work.
 type hostCounters struct {
 	overflow atomic.Uint64 // requests in shared series
 	created  int64         // creation in Unix nanoseconds
@@ -92,7 +91,7 @@ type requestSeries struct {
 	created int64 // creation in Unix nanoseconds
 }
 
-// count counts a request with the given crawler label.
+// count increments the series of a request with the given crawler label.
 func (h *hostCounters) count(crawler string, j *JudgedRequest) {
 	series, isOwn := h.getOrCreate(newRequestLabels(crawler, j))
 	series.count.Add(1)
@@ -126,7 +125,7 @@ func (h *hostCounters) getOrCreate(labels requestLabels) (series *requestSeries,
 	return series, isOwn
 }
 
-// lookup is of for existing series. It returns nil otherwise.
+// lookup returns an existing series, or nil.
 func (h *hostCounters) lookup(labels requestLabels) (series *requestSeries, isOwn bool) {
 	if series, isOwn = h.series.Load(labels); isOwn || !h.isFull.Load() {
 		return series, isOwn

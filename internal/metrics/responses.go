@@ -16,8 +16,7 @@ type responseMetrics struct {
 	counters        slots[responseCounters] // by class, kind and status
 }
 
-// responseCounters are the counters for the same labels. count is nil if only bytes are
-// counted.
+// responseCounters are the counters for the same labels. count is nil for byte counters only.
 type responseCounters struct{ count, bytes prometheus.Counter }
 
 func newResponseMetrics(b builder) responseMetrics {
@@ -30,7 +29,7 @@ func newResponseMetrics(b builder) responseMetrics {
 	}
 }
 
-// CountResponse counts a response of the site to a crawler. Spoofed clients have the class other.
+// CountResponse records a response of the site to a crawler. Spoofed clients have the class other.
 func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status, size int64) {
 	counters := m.counters.get((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
 		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
@@ -48,7 +47,8 @@ func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.
 	counters.bytes.Add(float64(max(size, 0)))
 }
 
-// CountAssistantVisit counts a visit from an assistant, by its index in [responseaudit.Assistants].
+// CountAssistantVisit records a visit from an assistant, by its index in
+// [responseaudit.Assistants].
 func (m *responseMetrics) CountAssistantVisit(from int) {
 	m.visits.WithLabelValues(responseaudit.AssistantName(from)).Inc()
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// StateSource provides the values that are read when the metrics are collected.
+// StateSource provides the values for each collection of the metrics.
 type StateSource interface {
 	// CacheStats returns the size of a segment of the policy cache.
 	CacheStats(segment policy.Segment) policy.CacheStats
-	// HostsWithHold returns the hosts with a change held back by the change guard.
+	// HostsWithHold returns the hosts with a change delayed by the change guard.
 	HostsWithHold() map[string]bool
 	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
 	// cause.
 	NotProtecting() map[string]string
-	// SearchBlocks returns the time of the last block of each search engine that was recently
-	// blocked by a rule for other crawlers.
+	// SearchBlocks returns the time of the last block of each search engine recently blocked by a
+	// rule for other crawlers.
 	SearchBlocks() map[alert.BlockedSearch]time.Time
 	// VerifierStats returns the counters of the verifier.
 	VerifierStats() verify.Stats
@@ -30,7 +30,7 @@ type StateSource interface {
 	Registry() *report.Registry
 	// NextManagedChange returns the time of the next scheduled change of robots_txt, or zero.
 	NextManagedChange() time.Time
-	// WaitingChanges returns the number of changes that wait for confirmation.
+	// WaitingChanges returns the number of unconfirmed changes.
 	WaitingChanges() int
 	// AuditFindings returns the numbers of verified crawlers whose responses contradict a
 	// robots.txt.

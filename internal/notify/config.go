@@ -133,7 +133,7 @@ func (c *Config) destination() (d destination, err error) {
 	return d, nil
 }
 
-// newDestination validates a URL without placeholders. It sends nothing.
+// newDestination validates a URL without placeholders, and sends nothing.
 func newDestination(rawURL, secret string) (d destination, err error) {
 	u, err := url.Parse(rawURL)
 	switch {

@@ -16,8 +16,8 @@ import (
 // it, open alerts are sent again after a restart.
 const maxStoredAlerts = 40
 
-// History remembers the alerts that receivers were sent, across reloads, and across restarts
-// with [History.Import]. The zero value is empty.
+// History remembers the alerts sent to receivers, across reloads, and across restarts with
+// [History.Import]. The zero value is empty.
 type History struct {
 	mu         sync.Mutex
 	queues     map[string]*queue // by key
@@ -51,7 +51,7 @@ func (h *History) start(keys []string) (queues []*queue) {
 	return queues
 }
 
-// queue returns the queue of a receiver. h.mu must be held.
+// queue returns the queue of a receiver. The caller must lock h.mu.
 func (h *History) queue(key string) *queue {
 	q := h.queues[key]
 	if q == nil {
@@ -71,7 +71,7 @@ func (h *History) Revision() uint64 {
 	return h.revision
 }
 
-// Export returns the sent alerts that have not ended, for [History.Import].
+// Export returns the sent alerts without an end, for [History.Import].
 func (h *History) Export() ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,8 +88,8 @@ func (h *History) Export() ([]byte, error) {
 	return json.Marshal(stored)
 }
 
-// Import restores the history of this instance after a restart. Later calls have no effect, because the
-// history is newer than the stored one.
+// Import restores the history of this instance after a restart. Later calls have no effect, because
+// the history is newer than the stored history.
 func (h *History) Import(data []byte) error {
 	var stored storedHistory
 	if err := json.Unmarshal(data, &stored); err != nil {

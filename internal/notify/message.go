@@ -16,8 +16,8 @@ type Message struct {
 	Sent    time.Time `json:"sent"`    // the time of this attempt
 	// Test is true for a test message.
 	Test bool `json:"test,omitempty"`
-	// Open are new alerts, and Over the ended alerts that were sent before. They are sorted
-	// by severity, at most 20 in all.
+	// Open are new alerts, and Over the ended alerts sent before. Both are sorted by severity, with
+	// at most 20 alerts in all.
 	Open []alert.Alert `json:"open"`
 	Over []alert.Alert `json:"over"`
 	More int           `json:"more,omitempty"` // number of omitted alerts
@@ -26,7 +26,8 @@ type Message struct {
 // maxAlertsPerMessage is the maximum number of alerts in a message.
 const maxAlertsPerMessage = 20
 
-// newMessage returns a message with these alerts. An omitted alert is only counted, and not sent later.
+// newMessage returns a message with the given alerts. An omitted alert is only counted, and not
+// sent later.
 func newMessage(server string, p pending) Message {
 	opened := p.opened[:min(len(p.opened), maxAlertsPerMessage)]
 	ended := p.ended[:min(len(p.ended), maxAlertsPerMessage-len(opened))]
@@ -36,7 +37,7 @@ func newMessage(server string, p pending) Message {
 	}
 }
 
-// plainText formats the message as plain text of at most most bytes.
+// plainText formats the message in at most maxBytes bytes.
 func (m Message) plainText(maxBytes int) string {
 	var paragraphs []string
 	if m.Test {

@@ -15,7 +15,7 @@ const (
 	restartGracePeriod = time.Hour
 )
 
-// queue records the alerts that a receiver was sent and selects the next.
+// queue records the alerts sent to a receiver and selects the next alerts.
 type queue struct {
 	history *History
 	sending chan struct{} // contains one value while a configuration uses the queue
@@ -27,7 +27,7 @@ type queue struct {
 	firstUpdate  time.Time            // time of the first call of next
 }
 
-// sentAlert is an alert that the receiver was sent.
+// sentAlert is an alert sent to the receiver.
 type sentAlert struct {
 	alert.Alert
 	isRestored bool // sent before the start and not found since
@@ -72,7 +72,7 @@ func (q *queue) next(alerts []alert.Alert, settings deliverySettings, now time.T
 	return p, !now.Before(next), next
 }
 
-// pending returns the new and the ended alerts that the receiver was not sent.
+// pending returns the new and the ended alerts not yet sent to the receiver.
 func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pending) {
 	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
 	isOpen := make(map[string]bool) // by ID of listed alerts
@@ -100,7 +100,7 @@ func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now ti
 	return p
 }
 
-// recordSent records that alerts were sent, and the time of the next message.
+// recordSent records the sent alerts and the time of the next message.
 func (q *queue) recordSent(p pending, next time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()

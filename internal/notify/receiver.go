@@ -20,7 +20,7 @@ const (
 	maxRetryDelay = time.Minute // also if the receiver asks for more
 )
 
-// Receiver sends alerts to one destination.
+// Receiver sends alerts to a destination.
 type Receiver struct {
 	destination
 	settings   deliverySettings
@@ -42,13 +42,13 @@ type sender interface {
 // noRetry is the wait of a sender whose next attempt would fail, too.
 const noRetry = time.Duration(-1)
 
-// Counter counts messages to receivers. It must be safe for concurrent use.
+// Counter counts messages to receivers. All methods must be safe for concurrent use.
 type Counter interface {
 	// CountNotification gets the error of a message after its last attempt, or nil.
 	CountNotification(err error)
 }
 
-// New returns the receivers of a configuration. It fills in placeholders, and sends nothing.
+// New returns the receivers of a configuration. Placeholders are replaced, and nothing is sent.
 func New(configs []Config, counter Counter, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
 	server, _ := os.Hostname()
@@ -75,8 +75,8 @@ type Source interface {
 	Latest() (alerts []alert.Alert, updated <-chan struct{})
 }
 
-// Start sends receivers the changes of alerts until ctx ends. history has the alerts that receivers were
-// sent in previous configurations.
+// Start sends receivers the changes of alerts until ctx ends. history has the alerts sent to
+// receivers in previous configurations.
 func Start(ctx context.Context, receivers []*Receiver, history *History, source Source) {
 	var keys []string
 	for _, r := range receivers {
@@ -96,8 +96,8 @@ type TestResult struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// Test sends one test message to each receiver without retries. The results have the order of
-// the receivers. Test does not affect later messages.
+// Test sends a test message to each receiver without retries. The results have the order of the
+// receivers. Test does not affect later messages.
 func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 	results := make([]TestResult, len(receivers))
 	var attempts sync.WaitGroup
@@ -139,8 +139,8 @@ func (r *Receiver) run(ctx context.Context, source Source) {
 	}
 }
 
-// sendPending sends the message that is due. It returns the time of the next call, or the zero time
-// if only an update of the alerts changes the result.
+// sendPending sends the due message and returns the time of the next call, or the zero time if only
+// an update of the alerts changes the result.
 func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next time.Time) {
 	p, ok, next := r.queue.next(alerts, r.settings, time.Now())
 	if ok {

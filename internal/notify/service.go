@@ -39,12 +39,12 @@ const (
 	maxPushoverBytes = 1000
 )
 
-// service sends text messages through shoutrrr.
+// service sends messages through shoutrrr.
 type service struct {
 	configuredURL *url.URL // configured URL, for secretsIn
 	url           string   // with a title
-	// busy contains one value while an attempt runs. shoutrrr cannot be interrupted, so an
-	// attempt can exceed its timeout.
+	// busy contains a value while an attempt runs. shoutrrr cannot be interrupted, so an attempt
+	// can exceed its timeout.
 	busy chan struct{}
 }
 
@@ -84,7 +84,7 @@ func withTitle(u *url.URL) string {
 	return titled.String()
 }
 
-// send implements sender. Services are stateful, so each attempt creates one.
+// send implements sender. Services are stateful, so each attempt creates a new service.
 func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	select {
 	case s.busy <- struct{}{}:
@@ -129,7 +129,7 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 }
 
 // checkReachable requests the API of Telegram, because the Telegram service of shoutrrr 0.13.2
-// returns no error if it cannot connect. The alert would count as sent.
+// returns no error for a failed connection. The queue would record the alert as sent.
 func checkReachable(ctx context.Context, name string) error {
 	if name != "telegram" {
 		return nil
@@ -158,8 +158,8 @@ func (s *service) withoutSecrets(err error) error {
 // minSecret is the minimum length of a secret in bytes.
 const minSecret = 4
 
-// secretsIn returns the parts of a URL that can be secrets, longest first: user, password,
-// host, path, values, and the words in them.
+// secretsIn returns the possible secrets in a URL, longest first: user, password, host, path,
+// values, and the words in these parts.
 func secretsIn(u *url.URL) []string {
 	password, _ := u.User.Password()
 	parts := append([]string{u.User.Username(), password, u.Host}, strings.Split(u.Path, "/")...)

@@ -30,9 +30,9 @@ const (
 	SignatureHeader = "X-Robots-Guard-Signature"
 )
 
-// Sign returns the signature of a body sent at timestamp, in Unix seconds. It is "v1=" and
-// the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. Receivers should compare
-// it in constant time and reject messages older than a few minutes.
+// Sign returns the signature of a body sent at timestamp, in Unix seconds. The signature is "v1="
+// and the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. Receivers should compare
+// signatures in constant time and reject messages older than a few minutes.
 func Sign(secret string, timestamp int64, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", timestamp, body)

@@ -26,8 +26,8 @@ func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	})
 }
 
-// Matcher removes the matcher of a directive from its tokens and returns it. Unlike Caddy's error,
-// the error for an undefined matcher names the line.
+// Matcher removes the matcher from a directive's tokens and returns the matcher. Unlike Caddy's
+// error, the error for an undefined matcher names the line.
 func Matcher(h httpcaddyfile.Helper) (caddy.ModuleMap, error) {
 	matchers, err := h.ExtractMatcherSet()
 	switch name := h.Val(); {

@@ -25,10 +25,10 @@ type Option struct {
 	// Set parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
 	Set func(args []string) error
 
-	// Block parses the block after the line. It is nil for an option without a block.
+	// Block parses the block after the line. Nil means an option without a block.
 	Block func(d *caddyfile.Dispenser) error
 
-	// SetLine gets the position of the option after Set. It may be nil.
+	// SetLine, if not nil, gets the position of the option after Set.
 	SetLine func(d *caddyfile.Dispenser)
 
 	Repeatable bool // the option may be repeated
@@ -39,8 +39,8 @@ type Option struct {
 	misplaced string // the correct block, if different from this block
 }
 
-// Misplaced returns options that belong to another block. correctPlace completes the error message, for
-// example "for one site; write it into ...".
+// Misplaced returns options that belong to another block. correctPlace completes the error message,
+// for example "for one site; write it into ...".
 func Misplaced(options []Option, correctPlace string) (misplaced []Option) {
 	for _, o := range options {
 		misplaced = append(misplaced, Option{Name: o.Name, Nested: o.Nested, misplaced: correctPlace})
@@ -48,7 +48,7 @@ func Misplaced(options []Option, correctPlace string) (misplaced []Option) {
 	return misplaced
 }
 
-// FirstOptionName returns the first word that is the name of an option, or an empty string.
+// FirstOptionName returns the first option name in the message, or an empty string.
 func FirstOptionName(options []Option, words []string) string {
 	for _, word := range words {
 		if slices.ContainsFunc(options, func(o Option) bool { return o.Name == word }) {
@@ -64,9 +64,10 @@ var (
 	ErrValue = errors.New("unknown value")
 )
 
-// ReadBlock parses a block of options. validateOption runs after each option, so that its error has the
-// right line, and validateBlock runs at the end. An error of validateBlock gets the line of the first option in its
-// message. If the message has no option, the error gets the first line of the block.
+// ReadBlock parses a block of options. validateOption runs after each option, to report errors with
+// the right line, and validateBlock runs at the end. An error of validateBlock gets the line of the
+// first option in its message. If the message has no option, the error gets the first line of the
+// block.
 func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validateBlock func() error) error {
 	isSet := make(map[string]bool)
 	blockStart := *d
@@ -147,7 +148,7 @@ func NoArguments(args []string) error {
 	return nil
 }
 
-// OneArgument parses an option with one argument.
+// OneArgument parses an option with exactly one argument.
 func OneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
@@ -184,7 +185,7 @@ func OptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func(
 	}
 }
 
-// ManyArguments parses an option with one or more arguments.
+// ManyArguments parses an option with at least one argument.
 func ManyArguments(target *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {

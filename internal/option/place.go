@@ -66,8 +66,8 @@ func wrapBlockError(d *caddyfile.Dispenser, err error, block string, options []O
 	return d.Errf("%s is not an option of %s; end the block of %s with } before it", unrecognized.name, block, block)
 }
 
-// findErrorLine returns the position of the option that an error mentions first. If the option has
-// several lines, the word after its name in the error selects the line. The default is blockStart.
+// findErrorLine returns the position of the first option in an error. If the option has several
+// lines, the word after its name in the error selects the line. The default is blockStart.
 func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []caddyfile.Dispenser) *caddyfile.Dispenser {
 	words := strings.FieldsFunc(err.Error(), func(c rune) bool { return strings.ContainsRune(" ,:;\"()", c) })
 	best, firstIndex, isExact := blockStart, len(words), false
@@ -86,7 +86,7 @@ func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []cadd
 	return &best
 }
 
-// spellingHint suggests names that are similar to a misspelled name.
+// spellingHint suggests names similar to a misspelled name.
 func spellingHint(name string, names []string) string {
 	if near := text.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"

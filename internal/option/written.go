@@ -14,11 +14,11 @@ func IsMissing(path string) bool {
 }
 
 // LineOf returns the current line of d, such as "Caddyfile:12". Modules store the line for errors
-// that they find after parsing, such as a missing file.
+// found after parsing, such as a missing file.
 func LineOf(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
-// WithLine adds a line from [LineOf] to an error. It returns err unchanged if err is nil or line is
-// empty.
+// WithLine adds a line from [LineOf] to an error. If err is nil or line is empty, WithLine returns
+// err unchanged.
 func WithLine(line string, err error) error {
 	if err == nil || line == "" {
 		return err

@@ -30,7 +30,7 @@ type Settings struct {
 	Now func() time.Time
 }
 
-// Version is a fetched registry. It is immutable.
+// Version is a fetched, immutable registry.
 type Version struct {
 	*registryfile.File
 	hash [sha256.Size]byte
@@ -42,10 +42,10 @@ func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 
 // User is a configuration with a registry.
 type User struct {
-	// OnChange is called after a possible change of the version. It must not wait for the
+	// OnChange is called after a possible change of the version. OnChange must not wait for the
 	// feed.
 	OnChange func()
-	// Only the first user's fields below are used, so that each message is sent once.
+	// Only the first user's fields below are used, to avoid duplicate messages.
 	Logger         *zap.Logger
 	SendEvent      func(event string, data map[string]any) // nil sends no events
 	Storage        remote.Storage                          // nil stores nothing
@@ -77,7 +77,7 @@ func newFeed(s Settings, source remote.Source) *Feed {
 	return f
 }
 
-// AddUser adds a user until release is called. It reports an error that was not reported yet.
+// AddUser adds a user until release is called. AddUser also reports an error not reported before.
 func (f *Feed) AddUser(u *User) (release func()) {
 	release = f.Feed.AddUser(feedUser{f, u})
 	u.OnChange()

@@ -23,10 +23,10 @@ type storedVersion struct {
 	SHA256       string    `json:"sha256,omitempty"` // of Data
 }
 
-// key returns the storage key. All instances with the same URL share it.
+// key returns the storage key. All instances with the same URL share the key.
 func (f *Feed) key() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
-// restoreOrStore reads or writes the storage of the first user. It is called after each fetch.
+// restoreOrStore reads or writes the storage of the first user after each fetch.
 func (f *Feed) restoreOrStore(ctx context.Context) {
 	if user, ok := f.FirstUser().(feedUser); ok && user.Storage != nil && !f.IsFile() {
 		f.restore(ctx, &user.storageLimiter, user.Storage)
@@ -34,8 +34,8 @@ func (f *Feed) restoreOrStore(ctx context.Context) {
 	}
 }
 
-// restore puts the stored version of a URL into use, if no version is in use. After a
-// response of the storage it does nothing.
+// restore puts the stored version of a URL into use, if no version is in use. After a response of
+// the storage restore does nothing.
 func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
 	if f.isRestored || storage == nil || f.IsFile() {
 		return
@@ -81,7 +81,7 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	return r, v, err
 }
 
-// store stores the version in use if it is not stored.
+// store saves the version in use, unless already stored.
 func (f *Feed) store(ctx context.Context, user *User) {
 	state := f.State()
 	if state.InUse == nil || state.InUse.hash == f.storedHash {

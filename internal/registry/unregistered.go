@@ -34,8 +34,8 @@ type UnregisteredRequest struct {
 	Time          time.Time
 }
 
-// Unregistered counts requests by names that the registry lacks. The zero value is empty.
-// Several goroutines may use it at once.
+// Unregistered counts requests by names missing in the registry. The zero value is empty.
+// Unregistered is safe for concurrent use.
 type Unregistered struct {
 	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
 	queueLength atomic.Int64                  // of queued requests
@@ -44,7 +44,7 @@ type Unregistered struct {
 	names map[string]*nameStats // at most maxNames
 }
 
-// queuedRequest is a request that came while another goroutine was counting.
+// queuedRequest is a request received while another goroutine was counting.
 type queuedRequest struct {
 	UnregisteredRequest
 	previous *queuedRequest
@@ -64,9 +64,9 @@ type nameStats struct {
 	wave                                 waveDetector
 }
 
-// Record counts a request. If there is no room for a new name, it replaces the rarest name and
-// takes over that name's count as its possible error. Record does not wait while another
-// goroutine counts: that goroutine or the next one counts this request too.
+// Record counts a request. Without room, a new name replaces the rarest name and inherits its count
+// as the possible error. While another goroutine counts, Record only queues the request. The other
+// goroutine or a later call counts the queued request. Record waits only if the queue is full.
 func (b *Unregistered) Record(request UnregisteredRequest) {
 	if request.Class != uaident.GenericCrawler && request.Class != uaident.Other || !isCaddyfileName(request.Name) {
 		return
@@ -82,7 +82,7 @@ func (b *Unregistered) Record(request UnregisteredRequest) {
 	b.count(request)
 }
 
-// enqueue queues a request for the next goroutine that counts. It returns false if the queue is full.
+// enqueue queues a request for the next counting goroutine. It returns false if the queue is full.
 func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
 	if b.queueLength.Add(1) > maxQueued {
 		b.queueLength.Add(-1)
@@ -98,7 +98,7 @@ func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
 	}
 }
 
-// countQueued counts the queued requests in their order of arrival. The caller holds b.mu.
+// countQueued counts the queued requests in their order of arrival. The caller must lock b.mu.
 func (b *Unregistered) countQueued() {
 	if b.queue.Load() == nil {
 		return
@@ -113,7 +113,7 @@ func (b *Unregistered) countQueued() {
 	b.queueLength.Add(-int64(len(queued)))
 }
 
-// count counts a request. The caller holds b.mu.
+// count counts a request. The caller must lock b.mu.
 func (b *Unregistered) count(request UnregisteredRequest) {
 	stats := b.names[request.Name]
 	if stats == nil {
@@ -137,7 +137,7 @@ func (b *Unregistered) count(request UnregisteredRequest) {
 	}
 }
 
-// add adds a name, in place of the rarest if there is no room. The caller holds b.mu.
+// add adds a name, without room in place of the rarest name. The caller must lock b.mu.
 func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
 		b.names = make(map[string]*nameStats)
@@ -154,7 +154,7 @@ func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 	return stats
 }
 
-// rarest returns the name with the lowest count. The caller holds b.mu.
+// rarest returns the name with the lowest count. The caller must lock b.mu.
 func (b *Unregistered) rarest() (rarest *nameStats) {
 	for _, stats := range b.names {
 		if rarest == nil || stats.count < rarest.count {
@@ -180,8 +180,8 @@ func isCaddyfileName(name string) bool {
 	return hasLetter && len(name) <= maxName && name == strings.TrimSpace(name)
 }
 
-// Proposals returns the frequent names that registry lacks: crawlers first, then by number
-// of requests. The result is never nil.
+// Proposals returns the frequent names missing in registry: crawlers first, then by number of
+// requests. The result is never nil.
 func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,7 +204,7 @@ func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
 	return proposals
 }
 
-// crawlerOption returns the Caddyfile option that adds a name to the registry.
+// crawlerOption returns the Caddyfile option for adding a name to the registry.
 func crawlerOption(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`

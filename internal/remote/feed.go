@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Feed fetches a file or a URL regularly and keeps the last good content. It outlives a
-// configuration and refers to a configuration only through its users. It is safe for concurrent use.
+// Feed fetches a file or a URL regularly and stores the last good content. A Feed outlives a
+// configuration and refers to configurations only through its users. Its methods are safe for
+// concurrent use.
 type Feed[T any] struct {
 	FeedConfig[T]
 
@@ -33,24 +34,24 @@ type FeedConfig[T any] struct {
 	Now    func() time.Time
 	// Interval is the time between fetches. Zero means the freshness lifetime of the response.
 	Interval time.Duration
-	// Parse parses content. It may compare the content with the content in use, which is nil while a
-	// configuration is loaded.
+	// Parse parses content, and may compare the result with the content in use, which is nil while
+	// a configuration is loaded.
 	Parse func(data []byte, inUse *T) (*T, error)
-	// AfterFetch is called by Run after each fetch. It may be nil.
+	// AfterFetch, if not nil, is called by Run after each fetch.
 	AfterFetch func(context.Context)
 }
 
-// User is a configuration that uses a Feed. The feed calls Replaced, Failed and Recovered only for the first
-// user, so that each message is logged once.
+// User is a configuration that uses a Feed. The feed calls Replaced, Failed and Recovered only for
+// the first user, to avoid duplicate log messages.
 type User[T any] interface {
-	// Changed is called after the content may have changed. It must not wait for the feed.
+	// Changed is called after a possible change of the content. Changed must not wait for the feed.
 	Changed()
 	// Replaced is called after new content came into use. previous may be nil.
 	Replaced(previous, current *T)
 	// Failed is called after a failed fetch. inUse is the last good content, or nil. isFirst reports
 	// whether no user knows of the failure.
 	Failed(err error, inUse *T, isFirst bool)
-	// Recovered is called after a successful fetch that follows a reported failure.
+	// Recovered is called after the first successful fetch since a reported failure.
 	Recovered()
 }
 
@@ -106,8 +107,8 @@ func (f *Feed[T]) firstUser() User[T] {
 	return f.users[0]
 }
 
-// AddUser adds a user until release is called. It reports a failure that was not reported yet. Users must be
-// comparable.
+// AddUser adds a user until release is called. AddUser also reports a failure not reported before.
+// Users must be comparable.
 func (f *Feed[T]) AddUser(u User[T]) (release func()) {
 	f.mu.Lock()
 	f.users = append(f.users, u)
@@ -166,8 +167,9 @@ func (f *Feed[T]) UntilNextFetch() time.Duration {
 	return f.nextFetch.Sub(f.Now())
 }
 
-// Restore puts stored content into use. confirmed is the time when it was current. The validators are
-// those of its response. AfterFetch and the before of Load may call it.
+// Restore puts stored content into use. confirmed is the time when the content was current. The
+// validators come from the response with the content. Only AfterFetch and the before function of
+// Load may call Restore.
 func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators Answer) {
 	f.mu.Lock()
 	f.state.LastConfirmed = confirmed
@@ -178,7 +180,8 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 	f.activate(content, hash)
 }
 
-// fetch fetches the content. isConfigLoad means that a configuration is loaded. f.fetchMu must be held.
+// fetch fetches the content. isConfigLoad reports whether a configuration is being loaded. The
+// caller must lock f.fetchMu.
 func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
 	previous, inUse := f.state.LastAnswer, f.state.InUse
@@ -200,7 +203,7 @@ func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.recordResult(answer, content, err)
 }
 
-// recordResult records the result of a fetch. content is nil if it is unchanged or invalid.
+// recordResult records the result of a fetch. content is nil if unchanged or invalid.
 func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
 	f.mu.Lock()
 	lifetime := answer.Lifetime
@@ -227,7 +230,7 @@ func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
 	f.recordSuccess(answer, content)
 }
 
-// recordSuccess records a successful fetch and unlocks f.mu, which must be held.
+// recordSuccess records a successful fetch. The caller must lock f.mu, which recordSuccess unlocks.
 func (f *Feed[T]) recordSuccess(answer Answer, content *T) {
 	user, wasLogged := f.firstUser(), f.isLogged
 	f.state.LastConfirmed = f.Now()
@@ -243,7 +246,7 @@ func (f *Feed[T]) recordSuccess(answer Answer, content *T) {
 	}
 }
 
-// recordFailure records an error and unlocks f.mu, which must be held.
+// recordFailure records an error. The caller must lock f.mu, which recordFailure unlocks.
 func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 	now := f.Now()
 	if f.state.LastErr == nil {
@@ -260,8 +263,8 @@ func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 	report()
 }
 
-// failureReport returns a function that reports the failure to the first user. f.mu must be held here, but not
-// during the call of that function.
+// failureReport returns a function that reports the failure to the first user. The caller must lock
+// f.mu for failureReport, but not for the returned function.
 func (f *Feed[T]) failureReport() func() {
 	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.InUse, !f.isLogged
 	if user == nil {
@@ -271,7 +274,7 @@ func (f *Feed[T]) failureReport() func() {
 	return func() { user.Failed(err, inUse, isFirst) }
 }
 
-// activate puts content into use. f.fetchMu must be held.
+// activate puts content into use. The caller must lock f.fetchMu.
 func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
 	f.mu.Lock()
 	previous := f.state.InUse

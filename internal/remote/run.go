@@ -28,8 +28,7 @@ func Run(ctx context.Context, step func(context.Context) time.Duration) {
 	}
 }
 
-// Jitter shortens d by a random amount up to 10 %, so that instances do not fetch at the same
-// time.
+// Jitter shortens d by a random amount up to 10 %, to spread the fetches of several instances.
 func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
 // RetryDelay returns the wait before the next fetch of a URL. failures is the number of earlier
@@ -38,7 +37,7 @@ func RetryDelay(failures int, lifetime time.Duration) time.Duration {
 	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
 }
 
-// lockUntil locks mu and reports whether that succeeded before ctx ended.
+// lockUntil locks mu and reports whether the lock was acquired before ctx ended.
 func lockUntil(ctx context.Context, mu *sync.Mutex) bool {
 	const retryInterval = 10 * time.Millisecond
 	for !mu.TryLock() {
@@ -51,10 +50,10 @@ func lockUntil(ctx context.Context, mu *sync.Mutex) bool {
 	return true
 }
 
-// Runner has a Run method that returns when its context ends.
+// Runner is a background task. Run returns when its context ends.
 type Runner interface{ Run(ctx context.Context) }
 
-// BackgroundRunner is a Runner in a goroutine of its own. Destruct ends it.
+// BackgroundRunner is a Runner in a goroutine of its own. Destruct ends the Runner.
 type BackgroundRunner[R Runner] struct {
 	Runner R
 	cancel context.CancelFunc
@@ -72,7 +71,7 @@ func StartBackground[R Runner](runner R) *BackgroundRunner[R] {
 	return r
 }
 
-// Destruct implements caddy.Destructor. It waits for the end of the Runner.
+// Destruct implements caddy.Destructor, and waits for the end of the Runner.
 func (r *BackgroundRunner[R]) Destruct() error {
 	r.cancel()
 	<-r.done

@@ -22,7 +22,7 @@ const FileCheckInterval = 2 * time.Second
 
 // Source is a file or URL.
 type Source interface {
-	// Read fetches the content, unless it has not changed since before.
+	// Read fetches the content, unless unchanged since before.
 	Read(ctx context.Context, previous Answer) (Answer, error)
 	// Name returns the name for messages.
 	Name() string
@@ -32,9 +32,9 @@ type Source interface {
 
 // Answer is the result of Read.
 type Answer struct {
-	// Data is the content. If it is too long, Data has one byte more than the maximum.
+	// Data is the content. For content above the maximum, Data has MaxBytes+1 bytes.
 	Data []byte
-	// Unchanged reports that the content has not changed. Data is nil then.
+	// Unchanged reports unchanged content. Data is nil then.
 	Unchanged bool
 	// ETag and LastModified are validators for the next Read.
 	ETag, LastModified string
@@ -48,7 +48,7 @@ type ContentKind struct {
 	Option string
 	// ContentName is the name of the content, such as "a list".
 	ContentName string
-	// MaxBytes is the maximum size in bytes. Read returns at most one byte more.
+	// MaxBytes is the maximum size in bytes. Read returns at most MaxBytes+1 bytes.
 	MaxBytes int64
 }
 

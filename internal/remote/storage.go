@@ -42,8 +42,8 @@ func VerifyChecksum(data []byte, sum string) error {
 	return nil
 }
 
-// StorageLimiter limits a configuration to one storage operation at a time, so that a storage that
-// hangs blocks only one goroutine. The zero value is ready for use.
+// StorageLimiter limits a configuration to one storage operation at a time, so that a hanging
+// storage blocks only one goroutine. The zero value is ready for use.
 type StorageLimiter struct{ busy atomic.Bool }
 
 // Load reads a value with a timeout.

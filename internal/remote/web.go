@@ -66,7 +66,7 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 	}
 }
 
-// refusePrivateAddress is a [net.Dialer] Control function that allows public addresses only.
+// refusePrivateAddress is a [net.Dialer] Control function for public addresses only.
 func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(addrPort.Addr()) {
@@ -115,8 +115,8 @@ func (w *urlSource) followRedirects(ctx context.Context, previous Answer) (Answe
 	return Answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
-// checkRedirect returns an error for a redirect that is not allowed: to another scheme than
-// http or https, or from https to http.
+// checkRedirect returns an error for a forbidden redirect: to another scheme than http or https, or
+// from https to http.
 func checkRedirect(from, to *url.URL) error {
 	if to.Scheme == from.Scheme && to.Host != "" || to.Scheme == "https" && to.Host != "" {
 		return nil
@@ -124,7 +124,7 @@ func checkRedirect(from, to *url.URL) error {
 	return fmt.Errorf("refusing to follow a redirect from %s to %s", from.Scheme, to.Redacted())
 }
 
-// get makes one request. next is the target of a redirect, or nil.
+// get makes a request. next is the target of a redirect, or nil.
 func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer) (a Answer, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {

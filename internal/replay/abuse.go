@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// AbuseReport is a report about one source in the format XARF v4, type connection/scraping, which
-// https://github.com/xarf/xarf-spec defines. The schemas are in testdata/xarf.
+// AbuseReport is a report about a source in the format XARF v4, type connection/scraping.
+// https://github.com/xarf/xarf-spec defines the format. The schemas are in testdata/xarf.
 type AbuseReport struct {
 	Version           string     `json:"xarf_version"`
 	ID                string     `json:"report_id"` // a random UUID
@@ -80,8 +80,8 @@ func ParseContact(s string) (c Contact, err error) {
 	return Contact{Org: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
-// NewAbuseReport makes the report of a source. It names the client by its claimed name and names no operator,
-// since anybody can send any User-Agent.
+// NewAbuseReport makes the report of a source. The report has the client's claimed name but no
+// operator, since anybody can send any User-Agent.
 func NewAbuseReport(s *Source, from Contact) (*AbuseReport, error) {
 	report := &AbuseReport{
 		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),

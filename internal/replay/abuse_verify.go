@@ -21,16 +21,16 @@ type VerificationResult struct {
 	Report       *AbuseReport
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
 	Samples      int    // number of attached requests
-	// Errors has an entry for each sample that the robots.txt does not disallow, or disallows by a
-	// rule outside the report.
+	// Errors has an entry for each sample not disallowed by the robots.txt, or disallowed by a rule
+	// outside the report.
 	Errors []string
-	// Contradictions are facts of the report that exclude each other. The report is correct if
-	// Errors and Contradictions are empty.
+	// Contradictions are contradictory facts of the report. The report is correct if Errors and
+	// Contradictions are empty.
 	Contradictions []string
 }
 
-// VerifyAbuseReport judges the sample requests of a report by the attached robots.txt. It returns an error for
-// another kind of report, and for a report that was changed after its creation.
+// VerifyAbuseReport checks the sample requests of a report against the attached robots.txt. It
+// returns an error for another kind of report, and for a report changed after its creation.
 func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
 	var report AbuseReport
 	if err := json.Unmarshal(text, &report); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// countResponse counts the response to a judged request. Responses of the guard itself are left out.
-// Only Caddy's log marks them, so in other logs a blocked request looks like a refusal by the site.
+// countResponse counts the response to a judged request. Responses of the guard itself are left
+// out. Only Caddy's log marks the guard's responses. In other logs a blocked request looks like a
+// refusal by the site.
 func (w *worker) countResponse(c *crawlerCount) {
 	status, ok := responseaudit.StatusOf(w.record.Status)
 	if !ok || w.record.Guarded {
@@ -29,7 +30,7 @@ func (w *worker) countResponse(c *crawlerCount) {
 	c.answers.Bytes += uint64(w.record.Bytes)
 }
 
-// AnswersReport counts the responses to a crawler by the verdict of the requests.
+// AnswersReport has the numbers of responses to a crawler by verdict.
 type AnswersReport struct {
 	Allowed   responseaudit.Answers `json:"allowed"`
 	Forbidden responseaudit.Answers `json:"forbidden"`
@@ -58,7 +59,8 @@ func responsesReport(c *responseaudit.Counts) *AnswersReport {
 	return &AnswersReport{c.Answers(responseaudit.KindAllowed), c.Answers(responseaudit.KindForbidden), c.Answers(responseaudit.KindNoRule), c.Answers(responseaudit.KindRobotsTxt), c.Bytes}
 }
 
-// fillAnswers reports responses that contradict the robots.txt, the largest share first.
+// fillAnswers adds a finding for each contradiction between responses and the robots.txt, the
+// largest share first.
 func (r *Report) fillAnswers(p *plan, t *tally) {
 	r.Findings = []FindingReport{}
 	for id := range t.crawlers {

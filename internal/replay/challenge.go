@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// countPath counts the request of the record. blocked means that enforce blocks the request.
+// countPath counts the request of the record. blocked reports whether mode enforce blocks the
+// request.
 func (w *worker) countPath(who *identity, blocked bool) {
 	r, c := &w.record, &w.tally.challenge
 	decoded := w.pathOf(r.Target)
@@ -42,8 +43,8 @@ func (w *worker) countPath(who *identity, blocked bool) {
 // pageEndings has the extensions of pages. Most have none.
 var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
 
-// isPage reports whether a path has the extension of a page and not of a part of a page, such as an
-// image.
+// isPage reports whether a path has the extension of a page, and not the extension of an image or
+// another part of a page.
 func isPage(p []byte) bool {
 	name := p[bytes.LastIndexByte(p, '/')+1:]
 	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
@@ -52,13 +53,13 @@ func isPage(p []byte) bool {
 // ChallengeReport compares a challenge on every page with a challenge on disallowed pages only, by
 // the matcher robots_disallowed *.
 type ChallengeReport struct {
-	// Pages is the number of pages that browsers opened. Challenged is the number of these that
-	// robots.txt disallows to crawlers that no group names.
+	// Pages is the number of pages opened by browsers. Challenged is the number of these pages
+	// disallowed in the * group.
 	Pages      uint64 `json:"pages"`
 	Challenged uint64 `json:"challenged"`
-	// Requests is the number of requests for disallowed URLs and the sum of four numbers: requests
-	// of browsers and of other programs, which a challenge meets; of crawlers that enforce blocks;
-	// and of crawlers that pass, because their group allows the URL or they are exempt.
+	// Requests is the number of requests for disallowed URLs, and the sum of the next four fields.
+	// Browsers and Programs meet a challenge. Blocked crawlers are blocked in mode enforce. Passed
+	// crawlers are exempt, or their group allows the URL.
 	Requests uint64 `json:"requests"`
 	Browsers uint64 `json:"browsers"`
 	Programs uint64 `json:"programs"`
@@ -66,7 +67,7 @@ type ChallengeReport struct {
 	Passed   uint64 `json:"passed"`
 }
 
-// add adds the counts of another report.
+// add adds the numbers of another report.
 func (c *ChallengeReport) add(o *ChallengeReport) {
 	c.Pages += o.Pages
 	c.Challenged += o.Challenged

@@ -12,7 +12,7 @@ import (
 // are far lower.
 const maxLine = 512 << 10
 
-// chunk is a part of a log that ends at the end of a line.
+// chunk is a part of a log, split at the end of a line.
 type chunk struct {
 	input *input
 	buf   []byte // has maxLine bytes
@@ -41,8 +41,8 @@ type example struct {
 // maxExamples bounds the malformed lines in the report.
 const maxExamples = 5
 
-// readChunks splits a log into chunks until the log ends or ctx is done. emit becomes the owner of a
-// chunk, and free supplies used ones.
+// readChunks splits a log into chunks until the log ends or ctx is done. emit becomes the owner of
+// a chunk, and free supplies used chunks.
 func readChunks(ctx context.Context, in *input, free <-chan *chunk, emit func(*chunk)) (err error) {
 	text, err := in.reader()
 	if err != nil {

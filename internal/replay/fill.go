@@ -17,7 +17,7 @@ const (
 	maxRuleCrawlers  = 20
 )
 
-// fill converts the counts into the report.
+// fill converts the tally into the report.
 func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
 	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
@@ -148,5 +148,5 @@ func timePointer(at int64) *time.Time {
 	return &t
 }
 
-// validUTF8 replaces invalid UTF-8, so that a client's string fits into JSON.
+// validUTF8 replaces invalid UTF-8, to make a client's string valid in JSON.
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

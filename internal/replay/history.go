@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RobotsHistory has versions of the robots.txt of one or more hosts, to judge single requests. It is
-// immutable and safe for concurrent use.
+// RobotsHistory has versions of the robots.txt of some hosts, to judge single requests. A
+// RobotsHistory is immutable and safe for concurrent use.
 type RobotsHistory struct {
 	versions []version
 	byHost   map[string]versionRange // nil if all hosts share the versions
@@ -21,9 +21,9 @@ func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory
 	return &RobotsHistory{versions, versionsByHost(versions)}, err
 }
 
-// At returns the robots.txt that a host served at a time, and the names in the file that are
-// missing in the registry. The first version also applies before its time. The zero time selects
-// the last version. At returns nil for an unknown host. Ports and letter case of host are ignored.
+// At returns the robots.txt served by a host at a time, and the file's names missing in the
+// registry. The first version also applies before its time. The zero time selects the last version.
+// At returns nil for an unknown host. Ports and letter case of host are ignored.
 func (t *RobotsHistory) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identity is the identity of a User-Agent under one version of the robots.txt.
+// identity is the identity of a User-Agent under a version of the robots.txt.
 type identity struct {
 	userAgent []byte
 	hash      uint64
@@ -61,7 +61,7 @@ func (w *worker) resolve(who *identity, userAgent string) {
 	who.crawler = w.crawlers.id(crawlerKey{name, who.client.Class})
 }
 
-// judgeRequest judges the request in the record by a version.
+// judgeRequest sets w.result to the verdict of a version about the request in the record.
 func (w *worker) judgeRequest(who *identity, current *version) {
 	q := w.requestOf(who)
 	current.settings.Judge(&q, judge.Rules{Robots: current.robots}, &w.scratch, &w.result)

@@ -37,8 +37,8 @@ type input struct {
 // detectionSize is the number of bytes that are read to recognise the format.
 const detectionSize = 64 << 10
 
-// expandPatterns replaces patterns such as access.log* by the matching files. A file with the same name as
-// a pattern has precedence.
+// expandPatterns replaces patterns like access.log* by the matching files. A file with the same
+// name as a pattern has precedence.
 func expandPatterns(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fillNotes adds the limits of the report, such as lines without a time.
+// fillNotes adds the limits of the report, for example lines without a time.
 func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	r.Notes = []string{}
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
@@ -48,7 +48,8 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	}
 }
 
-// noteHosts adds notes about hosts that were judged by the robots.txt of another host, or left out.
+// noteHosts adds remarks about hosts without a robots.txt of their own, and about requests without
+// a host.
 func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format string, args ...any)) {
 	var names, without []string
 	for _, host := range r.Hosts {

@@ -8,7 +8,7 @@ import (
 )
 
 // ParseTime parses a time: RFC 3339, a date, or a date and a time, in UTC without a zone. A
-// duration such as 90m, 24h or 30d is a time before now.
+// duration like 90m, 24h or 30d is a time before now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// rateLimits has the limits that apply to a request. Whether the request exceeds them depends on earlier
-// requests, so workers only find the limits, and the sequence counts in the order of the log.
+// rateLimits has the rate limits of a request. Workers only find the limits. The sequence applies
+// the limits in the order of the log, because earlier requests affect the result.
 type rateLimits struct {
 	delay   time.Duration    // the shortest of all versions that the crawler may follow; 0 for none
 	limit   *rate.Limit      // nil for none
@@ -27,7 +27,8 @@ type rateLimits struct {
 // apply reports whether a limit applies to the request.
 func (a *rateLimits) apply() bool { return a.delay > 0 || a.limit != nil }
 
-// limitsFor returns the limits for the request of the record. The current version has judged it.
+// limitsFor returns the limits for the request of the record. w.result must have the verdict of the
+// current version.
 func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLimits) {
 	r := &w.record
 	if w.rate == nil || !r.HasTime || w.result.Reason == judge.ReasonExempt || w.result.Reason == judge.ReasonRobotsTxt {
@@ -71,7 +72,8 @@ func (w *worker) queueRate(k *chunk, who *identity, a rateLimits) {
 	}
 }
 
-// isPassed reports whether the server lets the request pass. Only then its rate counts.
+// isPassed reports whether the server lets the request pass. A blocked request does not affect the
+// rate.
 func (w *worker) isPassed() bool { return w.result.Action != judge.Blocked }
 
 // countRate charges a request to its limits.

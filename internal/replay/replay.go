@@ -26,8 +26,8 @@ type Options struct {
 	// Versions are the versions of the robots.txt. Each is in force until the next, and the first
 	// also before its own time.
 	Versions []Version
-	// Sites are the hosts to judge, such as example.com or https://example.com. Requests without a
-	// host in the log are always judged. Empty means all hosts.
+	// Sites are the hosts to judge, for example example.com or https://example.com. Requests
+	// without a host in the log are always judged. Empty means all hosts.
 	Sites []string
 	// Since and Until limit the time of the requests. Until is excluded. The zero time sets no
 	// limit.
@@ -46,7 +46,7 @@ type Options struct {
 	Grace time.Duration
 	// Registry identifies the crawlers. Nil means uaident.Default.
 	Registry *uaident.Registry
-	// Workers is the number of goroutines that judge. Zero means one for each processor.
+	// Workers is the number of worker goroutines. Zero means one for each processor.
 	Workers int
 	// Lines, if not nil, receives the number of lines read while Run runs.
 	Lines *atomic.Int64

@@ -8,7 +8,7 @@ type Report struct {
 	Created time.Time    `json:"created"`
 	Lines   uint64       `json:"lines"`
 	Logs    []*LogReport `json:"logs"`
-	// Malformed is the number of lines that do not have the format of the log or are too long.
+	// Malformed is the number of lines that are too long or not in the format of the log.
 	Malformed uint64    `json:"malformed"`
 	Examples  []Example `json:"malformed_examples,omitempty"`
 	// Other is the number of lines without a request to judge.
@@ -16,14 +16,14 @@ type Report struct {
 	OtherSite uint64 `json:"other_site"`
 	OtherTime uint64 `json:"other_time"`
 	Browsers  uint64 `json:"browsers"`
-	// Requests is the number of requests of all clients except browsers. Requests that are not
-	// disallowed, stale or exempt are allowed.
+	// Requests is the number of requests of all clients except browsers. All requests except
+	// Disallowed, Stale and Exempt are allowed.
 	Requests   uint64 `json:"requests"`
 	Disallowed uint64 `json:"disallowed"`
 	Stale      uint64 `json:"stale"`
 	Exempt     uint64 `json:"exempt"`
-	// First and Last are the times of the first and the last request of the site. Nil means that
-	// the logs have no times.
+	// First and Last are the times of the first and the last request of the site. Both are nil for
+	// logs without times.
 	First    *time.Time      `json:"first"`
 	Last     *time.Time      `json:"last"`
 	Sites    []string        `json:"sites"`
@@ -37,8 +37,8 @@ type Report struct {
 	Findings []FindingReport `json:"findings"`
 	// Challenge is absent if [Options.Paths] is false.
 	Challenge *ChallengeReport `json:"challenge,omitempty"`
-	// Sources are the networks of requests that enforce would have blocked, sorted by requests,
-	// descending. Empty without [Options.Sources].
+	// Sources are the networks of requests that mode enforce would have blocked, sorted by
+	// requests, descending. Empty without [Options.Sources].
 	Sources []Source `json:"-"`
 	// Notes are sentences about the limits of the report.
 	Notes []string `json:"notes"`
@@ -48,7 +48,7 @@ type Report struct {
 	noUserAgents bool // no request has a User-Agent
 }
 
-// LogReport describes one log.
+// LogReport describes a log.
 type LogReport struct {
 	Name        string `json:"name"`
 	Format      string `json:"format"`
@@ -66,8 +66,8 @@ type Example struct {
 	Text    string `json:"text"` // the start of the line
 }
 
-// HostReport is a host in the logs. With many hosts the rare ones are missing, and the counts of
-// others may be too high.
+// HostReport is a host in the logs. With many hosts, rare hosts are missing, and the numbers of the
+// other hosts may be too high.
 type HostReport struct {
 	Host  string `json:"host"`
 	Lines uint64 `json:"lines"`
@@ -80,8 +80,8 @@ type VersionReport struct {
 	Rules int        `json:"rules"`
 }
 
-// ClassReport sums up all clients of a class. WouldBlock is the number of requests that enforce
-// would have blocked.
+// ClassReport sums up all clients of a class. WouldBlock is the number of requests that mode
+// enforce would have blocked.
 type ClassReport struct {
 	Class      string `json:"class"`
 	Crawlers   int    `json:"crawlers"`
@@ -112,7 +112,7 @@ type CrawlerReport struct {
 	Rate *RateReport `json:"rate,omitempty"`
 }
 
-// RuleReport describes a rule that crawlers violated.
+// RuleReport describes a rule with violations.
 type RuleReport struct {
 	Rule     string         `json:"rule"`
 	Line     int            `json:"line"`
@@ -122,14 +122,14 @@ type RuleReport struct {
 	Crawlers []RuleCrawlers `json:"crawlers"`
 }
 
-// RuleCrawlers counts the violations of a rule by one crawler.
+// RuleCrawlers has the number of violations of a rule by a crawler.
 type RuleCrawlers struct {
 	Token    string `json:"token"`
 	Requests uint64 `json:"requests"`
 }
 
-// PathReport counts the requests of a crawler for a disallowed path. Excess is the possible error
-// of Requests, which is an estimate if the logs have too many paths.
+// PathReport has the number of requests of a crawler for a disallowed path. Excess is the possible
+// error of Requests, which is an estimate if the logs have too many paths.
 type PathReport struct {
 	Path     string `json:"path"`
 	Token    string `json:"token"`

@@ -55,7 +55,7 @@ func methodOf(b []byte) string {
 	return "POST" // all other methods have the same effect
 }
 
-// network returns the network of an address in a log, the zero Prefix if it is invalid.
+// network returns the network of an address in a log, or the zero Prefix for an invalid address.
 func network(b []byte) netip.Prefix {
 	client, _ := netip.ParseAddr(unsafeString(b))
 	return addr.Network(client)

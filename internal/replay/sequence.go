@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// rateEvent is a request that counts for the rate of its crawler. Workers finish chunks in any order,
-// so the sequence counts the events.
+// rateEvent is a request that affects the rate of its crawler. Workers finish chunks in any order,
+// so the sequence processes the events.
 type rateEvent struct {
 	crawler int32
 	at      int64

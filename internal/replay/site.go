@@ -13,7 +13,7 @@ import (
 // hostList lists the hosts to judge, in lower case. An empty list includes all hosts.
 type hostList []string
 
-// parseSites returns the hosts of sites such as example.com or https://example.com:8443.
+// parseSites returns the hosts of sites like example.com or https://example.com:8443.
 func parseSites(sites []string) (hostList, error) {
 	var hosts hostList
 	for _, site := range sites {
@@ -31,10 +31,10 @@ func parseSites(sites []string) (hostList, error) {
 	return hosts, nil
 }
 
-// includes reports whether requests for a host are judged.
+// includes reports whether the list selects requests for a host.
 func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Contains(l, host) }
 
-// hostCache caches whether requests for the last host are judged.
+// hostCache caches whether requests for the last host are selected.
 type hostCache struct {
 	logged   []byte // the host as logged
 	host     []byte // without the port, in lower case
@@ -43,10 +43,10 @@ type hostCache struct {
 	count    uint64       // lines since the host was last counted
 }
 
-// maxHost bounds the length of a host in a log, in bytes. A longer one is another site.
+// maxHost bounds the length of a host in a log, in bytes. A longer host is another site.
 const maxHost = 300
 
-// matches reports whether requests for a logged host are judged, and counts the host.
+// matches reports whether requests for a logged host are selected, and counts the host.
 func (m *hostCache) matches(w *worker, sent []byte) bool {
 	if len(sent) > maxHost {
 		return len(w.hosts) == 0 && w.byHost == nil
@@ -66,7 +66,7 @@ func (m *hostCache) matches(w *worker, sent []byte) bool {
 	return m.included
 }
 
-// flush counts the host.
+// flush adds the count of the cached host to the tally.
 func (m *hostCache) flush(w *worker) {
 	if m.count > 0 {
 		w.tally.hosts.Add(unsafeString(m.host), m.count, 0, maxHosts, strings.Clone)

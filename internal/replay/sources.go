@@ -24,13 +24,13 @@ const (
 	maxSamplesText     = 20 << 10
 )
 
-// Source is a network from which a crawler sent requests that enforce would have blocked.
+// Source is a network with requests of a crawler that mode enforce would have blocked.
 type Source struct {
 	Network netip.Prefix // a /24, or a /48 of IPv6
 	// Address is the only address of the source. The zero Addr means several addresses.
 	Address netip.Addr
 	// Crawler is the claimed name as spelt in the registry or the robots.txt, or "" if both lack
-	// the name. UserAgent is the first User-Agent that the client sent.
+	// the name. UserAgent is the first User-Agent of the client.
 	Crawler, UserAgent string
 	// Robots is the version of the robots.txt in force, with its file name.
 	Robots Version
@@ -42,7 +42,7 @@ type Source struct {
 	Samples     []Sample     // the first requests whose text fits the bounds, sorted by time
 }
 
-// SourceRule is a rule that a source violated.
+// SourceRule is a rule violated by a source.
 type SourceRule struct {
 	Group    string `json:"group"`
 	Rule     string `json:"rule"`
@@ -81,13 +81,13 @@ type sourceCount struct {
 	samples          []Sample
 }
 
-// sourceTally counts violations by source.
+// sourceTally has the violations by source.
 type sourceTally struct {
 	bySource                map[sourceKey]*sourceCount
 	dropped, masked, unseen uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
-// add counts the request in w.record, which violated a rule, for its source. v is the verdict.
+// add adds the violation in w.record to its source. v is the verdict.
 func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))
@@ -132,8 +132,8 @@ func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
 	c.addSample(r, client)
 }
 
-// addSample adds the request to the samples if there is room. The target and the User-Agent stay
-// whole, because their ends can decide the verdict.
+// addSample adds the request to the samples if the list has room. The target and the User-Agent
+// stay whole, because their ends can decide the verdict.
 func (c *sourceCount) addSample(r *logformat.Record, client netip.Addr) {
 	size := len(r.Target) + len(r.UserAgent)
 	if len(c.samples) == maxSamples || len(r.Target) > maxSampleText || len(r.UserAgent) > maxSampleText || c.sampleSize+size > maxSamplesText {
@@ -175,7 +175,7 @@ func isMasked(client netip.Addr) bool {
 	return !slices.ContainsFunc(host, func(b byte) bool { return b != 0 })
 }
 
-// merge adds the counts of another worker.
+// merge adds the violations of another worker.
 func (t *sourceTally) merge(o *sourceTally) {
 	t.dropped += o.dropped
 	t.masked += o.masked

@@ -28,8 +28,8 @@ const (
 	maxQuoted        = 100 // characters of a malformed line
 )
 
-// WriteText writes the report as tables for a terminal. Long lists are truncated. The writer keeps an
-// error, as a [text.Terminal] does.
+// WriteText writes the report as tables for a terminal. Long lists are truncated. It ignores errors
+// of the writer, which a [text.Terminal] stores.
 func (r *Report) WriteText(w io.Writer) {
 	writeTable(w, "", []string{"LOG", "FORMAT", "LINES", "MALFORMED"}, r.Logs, maxTableLogs, func(l *LogReport) []any {
 		format := cmp.Or(l.Format, "-")
@@ -112,7 +112,7 @@ func writeTable[T any](w io.Writer, heading string, titles []string, list []T, m
 	writeOmitted(w, len(list), most)
 }
 
-// writeOmitted writes how many rows a list has beyond those that are shown.
+// writeOmitted writes the number of omitted rows of a list.
 func writeOmitted(w io.Writer, all, shown int) {
 	if all > shown {
 		fmt.Fprintf(w, "and %d more; see --json\n", all-shown)

@@ -55,7 +55,7 @@ func (c *crawlers) id(key crawlerKey) int32 {
 	return id
 }
 
-// crawlerCount has the counts of one crawler.
+// crawlerCount has the counters of a crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
 	notEnforced                         uint64 // disallowed requests that enforce does not block
@@ -69,7 +69,7 @@ type crawlerCount struct {
 	limit                               *rate.Limit   // the last limit; nil for none
 }
 
-// ruleKey identifies a rule that a crawler violated.
+// ruleKey identifies a rule violated by a crawler.
 type ruleKey struct{ crawler, version, line int32 }
 
 type ruleCount struct {
@@ -78,7 +78,7 @@ type ruleCount struct {
 	group string // the alphabetically first matching name of the group
 }
 
-// pathKey identifies a disallowed path that a crawler requested.
+// pathKey identifies a disallowed path requested by a crawler.
 type pathKey struct {
 	crawler int32
 	path    string
@@ -89,7 +89,7 @@ func pathKeyOf(crawler int32, path []byte) pathKey {
 	return pathKey{crawler, unsafeString(path[:min(len(path), maxPathSize)])}
 }
 
-// tally has the counts of one goroutine.
+// tally has the counters of a goroutine.
 type tally struct {
 	lines, malformed, tooLong uint64
 	other                     uint64 // lines without a request to judge
@@ -112,7 +112,7 @@ func newTally() *tally {
 	return &tally{first: math.MaxInt64, last: math.MinInt64, rules: make(map[ruleKey]*ruleCount)}
 }
 
-// crawler returns the counts of a crawler.
+// crawler returns the counters of a crawler.
 func (t *tally) crawler(id int32) *crawlerCount {
 	for int(id) >= len(t.crawlers) {
 		t.crawlers = append(t.crawlers, crawlerCount{})
@@ -151,7 +151,7 @@ func (t *tally) addBrowser(r *logformat.Record) {
 	}
 }
 
-// merge adds the counts of another tally.
+// merge adds the counters of another tally.
 func (t *tally) merge(o *tally) {
 	t.lines += o.lines
 	t.malformed += o.malformed

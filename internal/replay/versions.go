@@ -115,9 +115,9 @@ func readVersion(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// versionTime returns the time in the name of a file, such as robots-2026-11-20T10:00:00Z.txt,
-// robots-20261120T100000Z.txt or robots-2026-11-20.txt, and false for none. A - may replace
-// each : for systems that do not allow it. Without a zone the time is in UTC.
+// versionTime returns the time in the name of a file like robots-2026-11-20T10:00:00Z.txt,
+// robots-20261120T100000Z.txt or robots-2026-11-20.txt. It returns false for a name without a time.
+// A - may replace each : for systems without : in file names. Without a zone the time is in UTC.
 func versionTime(name string) (time.Time, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
 	start := strings.IndexAny(name, "0123456789")
@@ -155,7 +155,7 @@ func (v *version) source() Version {
 	return Version{Name: v.name, Host: v.host, From: fromUnixNano(v.from), Body: v.body}
 }
 
-// isOnly reports whether the version is the only one of the host.
+// isOnly reports whether the host has no other version.
 func (v *version) isOnly() bool { return v.first && v.until == math.MaxInt64 }
 
 // versionRange is the range of the versions of a host.
@@ -182,8 +182,8 @@ func versionsByHost(versions []version) map[string]versionRange {
 	return spans
 }
 
-// parseVersions sorts versions by host and time, parses them, and drops a version with the same content
-// as the previous one.
+// parseVersions sorts versions by host and time, parses them, and drops a version with the same
+// content as the previous version.
 func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
@@ -223,7 +223,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 	return versions, nil
 }
 
-// versionAt returns the index of the version that was current at a time.
+// versionAt returns the index of the current version at a time.
 func versionAt(versions []version, when int64) int {
 	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
 	return max(after-1, 0)

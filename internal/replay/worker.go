@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// plan has the settings of all workers. It is immutable.
+// plan has the settings of all workers, and is immutable.
 type plan struct {
 	registry     *uaident.Registry
 	versions     []version
@@ -25,8 +25,8 @@ type plan struct {
 	paths        bool           // whether to make a [ChallengeReport]
 }
 
-// worker judges lines. A line causes no allocation, except for a new disallowed path. Clients
-// cannot invent keys of the maps, so the memory is bounded.
+// worker processes lines of a log. A line causes no allocation, except for a new disallowed path.
+// Clients cannot invent keys of the maps, so the memory is bounded.
 type worker struct {
 	*plan
 	tally      *tally
@@ -49,7 +49,7 @@ func newWorker(p *plan) *worker {
 	}
 }
 
-// work judges the lines of a chunk.
+// work processes the lines of a chunk.
 func (w *worker) work(k *chunk) {
 	if k.tooLong {
 		w.tally.lines++
@@ -90,7 +90,7 @@ func (w *worker) malformed(k *chunk, why string, line []byte) {
 	}
 }
 
-// judge judges the request of the record and counts the result.
+// judge finds the verdict about the request of the record and updates the tally.
 func (w *worker) judge(k *chunk) {
 	r, t := &w.record, w.tally
 	if !w.isSelected() {
@@ -140,8 +140,8 @@ func (w *worker) judge(k *chunk) {
 	}
 }
 
-// isSelected reports whether the time and the site of the record are to be judged. It counts the
-// other records.
+// isSelected reports whether the options select the time and the site of the record. It counts
+// records that are not selected.
 func (w *worker) isSelected() bool {
 	r, t := &w.record, w.tally
 	if r.HasTime {
@@ -165,8 +165,8 @@ func (w *worker) isSelected() bool {
 	return false
 }
 
-// disallowed counts a request that the current version disallows. The request is stale if the
-// crawler may follow an earlier version that allows it.
+// disallowed counts a request disallowed by the current version. The request is stale if the
+// crawler may follow an earlier version that allows the URL.
 func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawlerCount) {
 	r := &w.record
 	a, passes := w.limitsFor(k, current, who), w.isPassed()
@@ -195,7 +195,7 @@ func (w *worker) disallowed(k *chunk, current *version, who *identity, c *crawle
 	w.tally.addViolation(who.crawler, int32(w.version), v.Rule, v.Group.Name, path)
 }
 
-// selectVersion sets the version that was current at the time of the record.
+// selectVersion sets w.version to the current version at the time of the record.
 func (w *worker) selectVersion() {
 	if w.byHost != nil {
 		w.span = w.hostCache.span
@@ -214,7 +214,7 @@ func (w *worker) selectVersion() {
 	}
 }
 
-// graceFor returns how long a client may follow the version before this one.
+// graceFor returns how long a client may follow the previous version.
 func (v *version) graceFor(who *identity) time.Duration {
 	return judge.GracePeriod(who.client, v.grace)
 }

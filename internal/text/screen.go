@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal writes text for people. It breaks long lines between words, never inside a word. The
-// only escape sequences in its input are those of [Colorize]. Terminal writes a line when the line
+// Terminal writes output for people. It breaks long lines between words, never inside a word. The
+// only escape sequences in the input come from [Colorize]. Terminal writes a line when the line
 // ends or Flush is called.
 type Terminal struct {
 	out   *bufio.Writer
@@ -17,8 +17,8 @@ type Terminal struct {
 	line  []byte // the unfinished line
 }
 
-// NewTerminal returns a Terminal that writes to w. width is the maximum line length in columns, or
-// 0 for no maximum. color allows colors.
+// NewTerminal returns a Terminal for w. width is the maximum line length in columns, or 0 for no
+// maximum. color allows colors.
 func NewTerminal(w io.Writer, width int, color bool) *Terminal {
 	return &Terminal{out: bufio.NewWriter(w), width: width, color: color}
 }
@@ -100,8 +100,8 @@ var colors = map[string]string{
 	"allowed": "32", "verified": "32", "ok": "32", "opened": "32",
 }
 
-// Colorize returns word in its color if w is a Terminal with colors. Only words for states have a
-// color, such as verdicts and severities.
+// Colorize returns word in its color if w is a Terminal with colors. Only verdicts, severities and
+// similar words have a color.
 func Colorize(w io.Writer, word string) string {
 	if s, ok := w.(*Terminal); ok && s.color && colors[word] != "" {
 		return "\x1b[" + colors[word] + "m" + word + "\x1b[m"

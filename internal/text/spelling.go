@@ -81,8 +81,8 @@ func ByteSet(name string) (bytes uint32) {
 	return bytes
 }
 
-// MinEdits returns a lower bound of the [EditDistance] between two names with these byte sets. One
-// edit replaces at most one byte by another.
+// MinEdits returns a lower bound of the [EditDistance] between two names with the given byte sets.
+// An edit replaces at most one byte by another byte.
 func MinEdits(a, b uint32) int { return (bits.OnesCount32(a^b) + 1) / 2 }
 
 // Nearest returns the most similar word for a misspelt word, or "" if no word is similar. Short

@@ -53,7 +53,7 @@ func NewTable(w io.Writer, columns ...Column) *Table {
 	return t
 }
 
-// AddRow adds a row with one cell for each column. The cells must be printable.
+// AddRow adds a row with a cell for each column. The cells must be printable.
 func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 
 // gap separates columns.
@@ -142,7 +142,8 @@ func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	}
 }
 
-// wrapCell breaks a cell into pieces of at most width columns. It cuts the cell of a LongColumn.
+// wrapCell breaks a cell into pieces of at most width columns. The cell of a LongColumn is
+// truncated.
 func wrapCell(cell string, kind ColumnKind, width int) []string {
 	if displayWidth(cell) <= width {
 		return []string{cell}
@@ -177,7 +178,7 @@ func (t *Table) colorize(column int, cell string) string {
 	return word + rest
 }
 
-// writeStacked writes one line for each cell and an empty line between rows.
+// writeStacked writes a line for each cell and an empty line between rows.
 func (t *Table) writeStacked(b *strings.Builder, width int) {
 	widest := 0
 	for _, title := range t.rows[0] {

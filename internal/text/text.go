@@ -9,8 +9,8 @@ import (
 
 // Printable replaces each unprintable character of s, and each run of invalid UTF-8, by a question
 // mark. The result contains only letters, marks, numbers, punctuation, symbols and the plain space.
-// It contains no line breaks, no control characters of terminals, and no characters that are
-// invisible or change the direction of text.
+// Line breaks, control characters of terminals, invisible characters, and characters that change
+// the direction of text are all replaced.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return s // the usual case

@@ -76,7 +76,7 @@ func (s *Source) ReadCount() int {
 	return s.readCount
 }
 
-// SlowSource is a URL whose server takes half a minute for each answer.
+// SlowSource is a URL whose server answers after half a minute.
 type SlowSource struct{ *Source }
 
 // Read implements [remote.Source].
@@ -89,8 +89,9 @@ func (s SlowSource) Read(ctx context.Context, before remote.Answer) (remote.Answ
 	}
 }
 
-// CheckLoadDoesNotWait calls load while run reads from a [SlowSource]. It fails if load returns after
-// the end of its context. The caller must run it in a synctest bubble.
+// CheckLoadDoesNotWait calls load while run reads from a [SlowSource]. The test fails if load
+// returns after the end of its context. The caller must run CheckLoadDoesNotWait in a synctest
+// bubble.
 func CheckLoadDoesNotWait(t testing.TB, run, load func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

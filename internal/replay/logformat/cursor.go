@@ -2,8 +2,8 @@ package logformat
 
 import "bytes"
 
-// jsonCursor parses JSON from front to back without allocating. It accepts all valid JSON and some
-// invalid JSON.
+// jsonCursor parses JSON from front to back without allocating. All valid JSON and some invalid
+// JSON is accepted.
 type jsonCursor struct {
 	b []byte
 	i int
@@ -123,7 +123,7 @@ func (c *jsonCursor) nested() bool {
 	return false
 }
 
-// flat skips an object without parsing each string. It returns false and skips nothing if the first
+// flat skips an object without parsing each string, or returns false and skips nothing if the first
 // closing brace may be inside a string.
 func (c *jsonCursor) flat() bool {
 	rest := c.b[c.i:]
@@ -151,8 +151,8 @@ func isOutside(part []byte) bool {
 var quote = []byte{'"'}
 
 // member returns the index of the value of a key in an object that [jsonCursor.flat] skips, or 0 if
-// the key is absent. It searches for the quoted key only. ok is false if the result is uncertain,
-// for example because of spaces or a duplicate key.
+// the key is absent. The search compares the quoted key only. ok is false if the result is
+// uncertain, for example because of spaces or a duplicate key.
 func member(object, quotedKey []byte) (at int, ok bool) {
 	for from := 0; ; {
 		i := bytes.IndexByte(object[from:], quotedKey[0])

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unescape decodes the backslash escapes of a field: \xHH of nginx and Apache, \" \\ \n and others
-// of Apache and JSON, \uHHHH of JSON, \] of HAProxy. Unknown escapes stay unchanged. It returns b
-// itself without escapes, and otherwise a part of buf, to which it appends.
+// unescape decodes the backslash escapes of a field: \xHH of nginx and Apache, the escapes \" \\ \n
+// etc. of Apache and JSON, \uHHHH of JSON, \] of HAProxy. Unknown escapes stay unchanged. Without
+// escapes unescape returns b. Otherwise it appends the result to buf and returns the appended part.
 func unescape(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '\\')
 	if i < 0 {
@@ -30,8 +30,8 @@ func unescape(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// appendEscape decodes the escape at the start of b. It returns the length of the escape, or 0 if b
-// does not start with an escape.
+// appendEscape decodes the escape at the start of b. The result is the length of the escape, or 0
+// if b does not start with an escape.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return dst, 0
@@ -94,8 +94,8 @@ func hexValue(b []byte, n int) (v rune, ok bool) {
 	return v, true
 }
 
-// Unpercent decodes percent-encoding. Invalid escapes stay unchanged. It returns b itself without
-// escapes, and otherwise a part of buf, to which it appends.
+// Unpercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes Unpercent
+// returns b. Otherwise it appends the result to buf and returns the appended part.
 func Unpercent(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '%')
 	if i < 0 {
@@ -117,7 +117,7 @@ func Unpercent(b []byte, buf *[]byte) []byte {
 }
 
 // endOfQuoted returns the index of the first quote without a backslash, which ends a quoted field.
-// It returns -1 if the quote is missing.
+// The index is -1 if the quote is missing.
 func endOfQuoted(b []byte) int {
 	end := bytes.IndexByte(b, '"')
 	if end <= 0 || b[end-1] != '\\' {

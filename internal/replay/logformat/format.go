@@ -96,8 +96,8 @@ func Recognise(head []byte) (*Format, error) {
 	return nil, fmt.Errorf("line %d: %s: %s", first, hint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
 }
 
-// recogniseJSON returns the server that wrote most of the lines, and the number of these lines. The
-// error means that none of the lines has a User-Agent.
+// recogniseJSON returns the server that wrote most of the lines, and the number of its lines. It
+// returns an error if no line has a User-Agent.
 func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 	var p jsonParser
 	var r Record

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// jsonServer is a server that writes its access log as JSON.
+// jsonServer is a server with access logs in JSON.
 type jsonServer uint8
 
 const (
@@ -133,7 +133,7 @@ type jsonParser struct {
 	line jsonLine
 }
 
-// jsonLine is the content of a line that is not in the record.
+// jsonLine is the content of a line outside the record.
 type jsonLine struct {
 	target, path, requestLine, at, logger []byte
 	hasRequest, hasMessage, hasCaddyTime  bool // keys of Caddy's lines
@@ -235,8 +235,8 @@ func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool)
 	return p.headers(c, r)
 }
 
-// headers parses the request header. Browsers send many fields in any order. So headers searches
-// for the User-Agent only, if it can find the end of the object without parsing each field.
+// headers parses the request header. Browsers send many fields in any order. If the end of the
+// object is clear without parsing each field, headers only searches for the User-Agent.
 func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
 	start := c.i
 	if !c.flat() {

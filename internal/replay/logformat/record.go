@@ -27,16 +27,16 @@ const (
 	Malformed         // not a line of the format
 )
 
-// Parser parses the lines of one format. It is not safe for concurrent use.
+// Parser parses the lines of a format. A Parser is not safe for concurrent use.
 type Parser interface {
 	// Parse parses a line without its line ending. why is the problem of a malformed line, in a few
 	// words.
 	Parse(line []byte, r *Record) (what Outcome, why string)
 }
 
-// setTarget stores a request target in the record. It ignores targets without a path, such as "*",
-// the host of a CONNECT, or garbage. The authority of an absolute form overrides a Host field (RFC
-// 9112 section 3.2.2).
+// setTarget stores a request target in the record. Targets without a path are ignored, for example
+// "*", the host of a CONNECT, or garbage. The authority of an absolute form overrides a Host field
+// (RFC 9112 section 3.2.2).
 func (r *Record) setTarget(target []byte) {
 	r.Target = nil
 	if len(target) == 0 {
@@ -61,7 +61,7 @@ func (r *Record) setTarget(target []byte) {
 	r.Host = host
 }
 
-// setRequest splits a request line. Only the target can contain spaces, and servers reject these
+// setRequest splits a request line. Only the target can contain spaces, and servers reject such
 // requests.
 func (r *Record) setRequest(line []byte) {
 	i := bytes.IndexByte(line, ' ')
@@ -97,7 +97,7 @@ func foldEqual(b []byte, s string) bool {
 	return true
 }
 
-// parseSize parses a number of bytes. It returns 0 for anything else, such as "-".
+// parseSize parses a number of bytes. Anything else, for example "-", results in 0.
 func parseSize(b []byte) (n int64) {
 	if len(b) > 18 {
 		return 0
@@ -111,7 +111,7 @@ func parseSize(b []byte) (n int64) {
 	return n
 }
 
-// parseStatus parses a three-digit status. It returns 0 for anything else.
+// parseStatus parses a three-digit status. Anything else results in 0.
 func parseStatus(b []byte) int {
 	if len(b) != 3 {
 		return 0

@@ -80,7 +80,7 @@ func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 	}
 }
 
-// client parses the fields before the time. It returns the problem, or "".
+// client parses the fields before the time. why is "" if the fields are valid.
 func (p *textParser) client(fields []byte, r *Record) (why string) {
 	if p.hosted {
 		host, rest, _ := bytes.Cut(fields, space)

@@ -65,7 +65,7 @@ var layouts = []string{
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
 }
 
-// anyTime parses a time in any of these notations.
+// anyTime parses a time in any known notation.
 func anyTime(b []byte) (at int64, ok bool) {
 	if at, ok = unixTime(b); ok {
 		return at, true
