@@ -87,7 +87,7 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	d.Next() // the directive's name
 	options, words := h.options(onViolation), d.RemainingArgs()
 	if name := option.FirstOptionName(options, words); name != "" {
-		return d.Errf("%s is an option of the block; write it into robots_guard enforce { ... }", name)
+		return d.Errf("%s is an option of the block; write the option into robots_guard enforce { ... }", name)
 	}
 	if len(words) > 0 {
 		h.Mode, words = words[0], words[1:]
@@ -110,7 +110,7 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		return d.Errf("unexpected argument %q; write options into a block after the directive", words[0])
 	}
-	appOptions := option.Misplaced(new(App).options(), "for all sites; write it into robots_guard { ... } of the global options, at the top of the Caddyfile")
+	appOptions := option.Misplaced(new(App).options(), "for all sites; write the option into robots_guard { ... } of the global options, at the top of the Caddyfile")
 	misplacedModes := option.Misplaced(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
 	managedOptions := option.Misplaced(managedOptionNames, "of the directive robots_txt, which generates a robots.txt; robots_guard reads the robots.txt of the site")
 	return option.ReadBlock(d, slices.Concat(options, appOptions, misplacedModes, managedOptions), h.validateValues, h.Validate)
@@ -131,16 +131,16 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", Set: h.setSource, SetLine: h.markSource},
 		decideOption(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
-		{Name: "fetch_timeout", Usage: "a duration such as 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
-		{Name: "fetch_wait", Usage: "a duration such as 250ms", Set: option.OneArgument(&h.FetchWait, option.Duration)},
-		{Name: "fetch_from", Usage: "a public IP address such as 203.0.113.7", Set: option.OneArgument(&h.FetchFrom, option.NonEmptyString)},
+		{Name: "fetch_timeout", Usage: "a duration, for example 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
+		{Name: "fetch_wait", Usage: "a duration, for example 250ms", Set: option.OneArgument(&h.FetchWait, option.Duration)},
+		{Name: "fetch_from", Usage: "a public IP address, for example 203.0.113.7", Set: option.OneArgument(&h.FetchFrom, option.NonEmptyString)},
 		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.TwoArguments(&h.TTLMin, &h.TTLMax, option.Duration)},
-		{Name: "grace", Usage: "off or a duration such as 24h", Set: option.OneArgument(&h.Grace, option.DurationOrOff(-1))},
-		{Name: "change_guard", Usage: "off or a duration such as 6h", Set: option.OneArgument(&h.ChangeGuard, option.DurationOrOff(0))},
+		{Name: "grace", Usage: "off or a duration, for example 24h", Set: option.OneArgument(&h.Grace, option.DurationOrOff(-1))},
+		{Name: "change_guard", Usage: "off or a duration, for example 6h", Set: option.OneArgument(&h.ChangeGuard, option.DurationOrOff(0))},
 		{Name: "unreachable", Usage: option.JoinWords(unreachableWords, "or"), Set: option.OneArgument(&h.Unreachable, option.NonEmptyString)},
 		{Name: "merge_slashes", Usage: "on or off", Set: option.OneArgument(&h.KeepSlashes, option.InvertedOnOff)},
 		{Name: "allow_private", Usage: "on or off", Set: option.OneArgument(&h.AllowPrivate, option.OnOff)},
-		{Name: "wildcard", Usage: "one or more classes such as search", Set: option.ManyArguments(&h.Wildcard)},
+		{Name: "wildcard", Usage: "one or more classes, for example search", Set: option.ManyArguments(&h.Wildcard)},
 		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
 		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
 		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), Set: option.OneArgument(&h.Spoofed, option.NonEmptyString)},

@@ -65,7 +65,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; write options into a block after robots_guard", d.Val())
 	}
-	siteOptions := option.Misplaced(append(new(Handler).options(nil), modeOptions...), "for one site; write it into robots_guard of that site")
+	siteOptions := option.Misplaced(append(new(Handler).options(nil), modeOptions...), "for one site; write the option into robots_guard of the site")
 	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
 }
 
@@ -78,7 +78,7 @@ func (a *App) options() []option.Option {
 		{Name: "storage", Usage: "on or off", Set: option.OptionalArgument(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.OneArgument(&a.Retention, option.Duration)},
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
-		{Name: "production", Usage: "one or more hosts such as www.example.com or *.example.com", Set: option.ManyArguments(&a.Production)},
+		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", Set: option.ManyArguments(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Nested: new(Verify).options()},
 		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Nested: new(Registry).Options()},
 		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Repeatable: true, Nested: new(Crawler).Options()},
@@ -126,7 +126,7 @@ func (v *Verify) options() []option.Option {
 	return []option.Option{
 		{Name: "ranges", Usage: option.JoinWords(rangesWords, "or"), Set: option.OneArgument(&v.Ranges, option.NonEmptyString)},
 		{Name: "rdns", Usage: "on or off", Set: option.OneArgument(&v.NoRDNS, option.InvertedOnOff)},
-		{Name: "resolver", Usage: "the address of a DNS server such as 192.0.2.53", Set: option.OneArgument(&v.Resolver, option.AnyString)},
+		{Name: "resolver", Usage: "the address of a DNS server, for example 192.0.2.53", Set: option.OneArgument(&v.Resolver, option.AnyString)},
 		{Name: "web_bot_auth", Usage: "on or off", Set: option.OneArgument(&v.WebBotAuth, option.OnOff)},
 	}
 }

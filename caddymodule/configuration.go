@@ -49,7 +49,7 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 		sites = append(sites, site)
 	}
 	if len(sites) == 0 {
-		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add it, or leave out --config", path)
+		return nil, nil, fmt.Errorf("%s: no site has the directive robots_guard; add the directive, or leave out --config", path)
 	}
 	return sites, registry, nil
 }

@@ -118,15 +118,15 @@ func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options in the block of a crawler.
 func (c *Crawler) Options() []option.Option {
 	return []option.Option{
-		{Name: "operator", Usage: "a name such as Acme", Set: option.OneArgument(&c.Operator, option.AnyString)},
-		{Name: "class", Usage: "a class such as ai_training", Set: option.OneArgument(&c.Class, option.AnyString)},
-		{Name: "fallback", Usage: "one or more product tokens such as Googlebot", Set: option.ManyArguments(&c.Fallback)},
+		{Name: "operator", Usage: "a name, for example Acme", Set: option.OneArgument(&c.Operator, option.AnyString)},
+		{Name: "class", Usage: "a class, for example ai_training", Set: option.OneArgument(&c.Class, option.AnyString)},
+		{Name: "fallback", Usage: "one or more product tokens, for example Googlebot", Set: option.ManyArguments(&c.Fallback)},
 		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
 			c.Wildcard = new(bool)
 			return option.OneArgument(c.Wildcard, option.OnOff)(args)
 		}},
 		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges, SetLine: c.markRanges},
-		{Name: "rdns", Usage: "one or more domains such as crawler.example.com", Set: option.ManyArguments(&c.RDNS)},
+		{Name: "rdns", Usage: "one or more domains, for example crawler.example.com", Set: option.ManyArguments(&c.RDNS)},
 		{Name: "web_bot_auth", Usage: "an https URL", Set: option.OneArgument(&c.WebBotAuth, option.AnyString)},
 	}
 }

@@ -52,7 +52,7 @@ func (m *MatchPreference) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // parse returns the preferences to match.
 func (m *MatchPreference) parse() (preferences policy.Preferences, err error) {
 	if len(m.Preferences) == 0 {
-		return preferences, errors.New("robots_preference needs a preference such as train-ai=n")
+		return preferences, errors.New("robots_preference needs a preference, for example train-ai=n")
 	}
 	for _, preference := range m.Preferences {
 		stated, err := policy.ParsePreferences(preference)

@@ -206,7 +206,7 @@ func TestExplain(t *testing.T) {
 		{"a library", "curl/8.7.1", "/private/", verify.Claimed, "exempt", "none", []string{"does not apply to the class library"}},
 		{"a browser", firefox, "/private/", verify.Claimed, "exempt", "none", []string{"only words that browsers send"}},
 		{"robots.txt", "GPTBot/1.3", "/robots.txt", verify.Claimed, "allowed", "none", []string{"always allowed"}},
-		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"its assumed identity is verified", "the configuration exempts it"}},
+		{"verified", "GPTBot/1.3", "/private/", verify.Verified, "exempt", "none", []string{"its assumed identity is verified", "the configuration exempts the crawler"}},
 		{"a false name", "Googlebot/2.1", "/open", verify.Spoofed, "allowed", "blocked", []string{"a false name"}},
 		{"control characters", "x\x1b[2JBot/1.0", "/private/\x1b[2J", verify.Claimed, "disallowed", "blocked", nil},
 	} {

@@ -209,9 +209,9 @@ func (r *Rate) Options() []option.Option {
 	return []option.Option{
 		{Name: "crawl_delay", Usage: "on or off", Set: option.OneArgument(&r.IgnoreDelay, option.InvertedOnOff)},
 		{Name: "limit", Usage: "a product token or class, and a rate such as 30/1m, concurrent and a number, or both, optionally with burst and a number", Set: r.addLimit, Repeatable: true},
-		{Name: "max_delay", Usage: "a duration such as 30s", Set: option.OneArgument(&r.MaxDelay, option.Duration)},
-		{Name: "burst", Usage: "a number such as 10", Set: option.OneArgument(&r.Burst, option.NonZeroNumber)},
-		{Name: "over", Usage: "a factor such as 1.5, optionally followed by for and a duration such as 5m", Set: r.setOver},
+		{Name: "max_delay", Usage: "a duration, for example 30s", Set: option.OneArgument(&r.MaxDelay, option.Duration)},
+		{Name: "burst", Usage: "a number, for example 10", Set: option.OneArgument(&r.Burst, option.NonZeroNumber)},
+		{Name: "over", Usage: "a factor such as 1.5, optionally followed by for and a duration, for example 5m", Set: r.setOver},
 		{Name: "search", Usage: "observe or enforce", Set: option.OneArgument(&r.Search, option.OneOfWords(rateModes...))},
 		{Name: "count", Usage: "documents or all", Set: option.OneArgument(&r.Count, option.OneOfWords(rateCounts...))},
 	}

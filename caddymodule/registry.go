@@ -55,7 +55,7 @@ func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options in the block of registry.
 func (r *Registry) Options() []option.Option {
 	return []option.Option{
-		{Name: "interval", Usage: "a duration such as 1h", Set: option.OneArgument(&r.Interval, option.Duration)},
+		{Name: "interval", Usage: "a duration, for example 1h", Set: option.OneArgument(&r.Interval, option.Duration)},
 	}
 }
 

@@ -90,14 +90,14 @@ func (h *Handler) validateClients() error {
 			case before == "exempt verified" && names[i] == "only_log": // unverified clients are only logged
 			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // unverified clients are blocked
 			case before != "":
-				return fmt.Errorf("%s is in %s and in %s; remove it from one of them", word, before, names[i])
+				return fmt.Errorf("%s is in %s and in %s; keep only one of the two", word, before, names[i])
 			}
 			listed[judge.FoldWord(word)] = names[i]
 		}
 	}
 	for _, word := range h.Wildcard {
 		if listed[judge.FoldWord(word)] == "exempt" {
-			return fmt.Errorf("%s is in wildcard and in exempt; remove it from one of them", word)
+			return fmt.Errorf("%s is in wildcard and in exempt; keep only one of the two", word)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestValidate(t *testing.T) {
 		{"empty source", &Handler{Source: &Location{}}, "source needs either a URL or a file"},
 		{"source of two", &Handler{Source: &Location{URL: "https://a.test/", File: "a"}}, "source needs either a URL or a file"},
 		{"source by another scheme", &Handler{Source: &Location{URL: "ftp://a.test/"}}, "is not an http or https URL"},
-		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short; write a unit, in JSON as a string such as "24h"`},
+		{"grace without a unit", &Handler{Grace: 24}, `grace 24ns is too short; write a unit, in JSON as a string, for example "24h"`},
 		{"ttl_max without a unit", &Handler{TTLMax: 86400}, "ttl_max 86.4µs is too short"},
 		{"as short as can be", &Handler{FetchWait: 1, TTLMin: 1}, ""}, // 1 ns, because 0 means the default
 		{"fetch_wait of a millisecond", &Handler{FetchWait: caddy.Duration(time.Millisecond)}, ""},
@@ -74,7 +74,7 @@ func TestUnknownNamesInJSON(t *testing.T) {
 		"token: prefix":       {Handler{OnlyLog: []string{"token:NewBot"}}, ""},
 		"an exempt class":     {Handler{Exempt: []string{"crawler"}, Rate: &Rate{Limits: []RateLimit{{Client: "AcmeSpider", Concurrent: 3}}}}, "because its class crawler is in exempt"},
 		"enforced and exempt": {Handler{Mode: modeEnforce, EnforceOnly: []string{"AcmeSpider"}, Exempt: []string{"crawler"}}, "AcmeSpider is in enforce, but exempt contains its class crawler"},
-		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "remove it from one of them"},
+		"twice":               {Handler{OnlyLog: []string{"token:NewBot"}, Exempt: []string{"newbot"}}, "keep only one of the two"},
 	} {
 		raw, err := json.Marshal(app)
 		if err != nil {

@@ -64,7 +64,7 @@ Disallow: private/
 	fmt.Println(more, "more")
 	// Output:
 	// line 3: warning: "Dissallow" is misspelt, and hardly any crawler but Google's reads it; correct the spelling [misspelt-key]
-	// line 4: error: "private/" does not start with / or *, so it matches no URL; write the path from the root of the site [rule-without-slash]
+	// line 4: error: "private/" does not start with / or *, so the rule matches no URL; write the path from the root of the site [rule-without-slash]
 	// 0 more
 }
 

@@ -23,7 +23,7 @@ const longLineLength = 8192
 func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
-		p.report(UTF16, Error, 0, "the file is UTF-16 and no crawler can read it; save it as UTF-8")
+		p.report(UTF16, Error, 0, "the file is UTF-16 and no crawler can read UTF-16; save the file as UTF-8")
 		return p.finish()
 	}
 	kept := body
@@ -74,7 +74,7 @@ func (p *parser) truncate(body []byte) []byte {
 		return body[:MaxSize]
 	}
 	end := bytes.LastIndexAny(body[:MaxSize], "\r\n") + 1
-	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so it is ignored: a cut rule can disallow far more than the whole rule")
+	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so the line is ignored: a cut rule can disallow far more than the whole rule")
 	return body[:end]
 }
 
@@ -148,7 +148,7 @@ func (p *parser) readLine(s string, comment int) {
 	} else {
 		var ok bool
 		if name, value, ok = splitTwoWords(s); !ok {
-			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
+			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so the line is ignored", s)
 			return
 		}
 	}
@@ -156,7 +156,7 @@ func (p *parser) readLine(s string, comment int) {
 	k, misspelt := lookupKey(name)
 	switch {
 	case k == keyNone && !colon:
-		p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so it is ignored", s)
+		p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so the line is ignored", s)
 		return
 	case k == keyNone:
 		p.report(UnknownKey, Info, p.line, "%s is not a key that crawlers know, so the line is ignored", name)
@@ -248,7 +248,7 @@ func (p *parser) addRule(allow bool, path string) {
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
-		p.report(RuleWithoutSlash, Error, p.line, "%s does not start with / or *, so it matches no URL; write the path from the root of the site", path)
+		p.report(RuleWithoutSlash, Error, p.line, "%s does not start with / or *, so the rule matches no URL; write the path from the root of the site", path)
 	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
 		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
 	}

@@ -25,7 +25,7 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	}
 	switch {
 	case envelope.Format > snapshotFormat:
-		return Snapshot{}, fmt.Errorf("format %d was written by a newer version; this one reads %d", envelope.Format, snapshotFormat)
+		return Snapshot{}, fmt.Errorf("format %d was written by a newer version; this version reads %d", envelope.Format, snapshotFormat)
 	case envelope.Format != snapshotFormat:
 		return Snapshot{}, fmt.Errorf("format %d is not known", envelope.Format)
 	}

@@ -94,19 +94,19 @@ func (h *Handler) options() []option.Option {
 		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, SetLine: h.markBase},
 		{Name: "disallow", Usage: who, Set: h.addRule(false), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
 		{Name: "allow", Usage: who, Set: h.addRule(true), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
-		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds such as 10", Set: h.addDelay, SetLine: h.markRule, Repeatable: true},
+		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds, for example 10", Set: h.addDelay, SetLine: h.markRule, Repeatable: true},
 		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.markRule, Repeatable: true},
 		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.markRule, Repeatable: true},
 		{Name: "training_preference", Usage: "y, n, or n noarchive", Set: h.setTraining, SetLine: h.markRule},
-		{Name: "sitemap", Usage: "a URL such as https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Repeatable: true},
+		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Repeatable: true},
 		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Repeatable: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, SetLine: h.markRule, Block: h.readRule, Repeatable: true},
-		{Name: "rules", Usage: "a file, or a URL such as https://cms.example.com/rules.json", Set: add(&h.Lists), SetLine: h.markList, Repeatable: true},
-		{Name: "staging", Usage: "nothing, or hosts such as staging.example.com", Set: h.setStaging},
+		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", Set: add(&h.Lists), SetLine: h.markList, Repeatable: true},
+		{Name: "staging", Usage: "nothing, or hosts, for example staging.example.com", Set: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", Set: option.OneArgument(&h.Gate, option.OneOfWords(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", Set: option.OneArgument(&h.Confirm, option.OneOfWords(confirmWords...))},
 		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, one or more hosts and optionally a duration", Set: h.setRollout, SetLine: h.markRollout},
-		{Name: "max_age", Usage: "a duration from 1m to 24h such as 1h", Set: option.OneArgument(&h.MaxAge, option.Duration)},
+		{Name: "max_age", Usage: "a duration from 1m to 24h, for example 1h", Set: option.OneArgument(&h.MaxAge, option.Duration)},
 	}
 }
 
@@ -166,7 +166,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 			return nil
 		})
 	}
-	const when = "a time with its zone such as 2026-11-27T00:00:00+01:00"
+	const when = "a time with its zone, for example 2026-11-27T00:00:00+01:00"
 	options := []option.Option{
 		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.ManyArguments(&r.For)},
 		{Name: "disallow", Usage: "paths, or nothing for the whole site", Set: say(false)},
@@ -176,7 +176,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 		{Name: "training_preference", Usage: "y or n", Set: once(option.OneArgument(&r.TrainingPreference, option.OneOfWords("y", "n")))},
 		{Name: "from", Usage: when, Set: option.OneArgument(&r.From, option.NonEmptyString)},
 		{Name: "until", Usage: when, Set: option.OneArgument(&r.Until, option.NonEmptyString)},
-		{Name: "hosts", Usage: "one or more hosts such as shop.example.com", Set: option.ManyArguments(&r.Hosts)},
+		{Name: "hosts", Usage: "one or more hosts, for example shop.example.com", Set: option.ManyArguments(&r.Hosts)},
 		{Name: "reason", Usage: "a text in quotes", Set: option.OneArgument(&r.Reason, option.NonEmptyString)},
 		{Name: "owner", Usage: "a text in quotes", Set: option.OneArgument(&r.Owner, option.NonEmptyString)},
 		{Name: "ticket", Usage: "a text in quotes", Set: option.OneArgument(&r.Ticket, option.NonEmptyString)},
@@ -187,7 +187,7 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	}, func() error {
 		switch {
 		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal+r.TrainingPreference == "":
-			return nameError(r, errors.New("the rule names no crawler; add for with a product token, a class such as ai_training, or *"))
+			return nameError(r, errors.New("the rule names no crawler; add for with a product token, a class, for example ai_training, or *"))
 		case says == 0:
 			return nameError(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
 		}
@@ -284,5 +284,5 @@ func (h *Handler) setStaging(args []string) error {
 func ofGuard() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
-	return option.Misplaced(others, "of the directive robots_guard; write it into robots_guard { ... } of the site")
+	return option.Misplaced(others, "of the directive robots_guard; write the option into robots_guard { ... } of the site")
 }

@@ -49,7 +49,7 @@ func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 		logger.Warn("robots_txt: more findings exist; see caddy robots-guard managed check", zap.Int("more", more))
 	}
 	if report.Left > 0 {
-		logger.Info("robots_txt: not all future files were checked; each of the others is checked when it is composed", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
+		logger.Info("robots_txt: not all future files were checked; each remaining file is checked when Caddy composes the file", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
 	}
 	return nil
 }

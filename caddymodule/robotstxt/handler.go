@@ -253,7 +253,7 @@ var (
 )
 
 // noBase is the advice for a missing base file.
-const noBase = "write base none if there is nothing to build on"
+const noBase = "write base none if the site has no other robots.txt"
 
 // source returns the source of the base, and a key that identifies the source. from is nil without a
 // base.

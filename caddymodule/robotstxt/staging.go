@@ -20,7 +20,7 @@ func (h *Handler) validateStaging() error {
 		case host == "on" || host == "off":
 			return fmt.Errorf("staging takes hosts, and not %q; write staging alone for all hosts of the site, or remove it", host)
 		case host == "" || strings.ContainsAny(host, "/: "):
-			return fmt.Errorf("staging: %q is not a host; write one such as staging.example.com, without a port", host)
+			return fmt.Errorf("staging: %q is not a host; write a host without a port, for example staging.example.com", host)
 		}
 	}
 	return nil
@@ -49,7 +49,7 @@ func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {
 			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
-				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(nearHost(host, hosts), "write robots_txt into the site of that host")))
+				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(nearHost(host, hosts), "write robots_txt into the site of this host")))
 		}
 	}
 }

@@ -103,7 +103,7 @@ func TestExplainBrief(t *testing.T) {
 				`{"url":"/nocurl","allowed":false,"verdict":"disallowed","rule":"Disallow: /nocurl","line":9,"group":"curl","group_line":8,"ambiguous":false,"crawler":"curl","class":"library","identity":"claimed"}` + "\n"},
 		{name: "a false name gains nothing", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", harness.Curl, "--identity", "spoofed", "/private/x"}, code: 1,
 			stdout: `{"url":"/private/x","allowed":false,"verdict":"disallowed","rule":"Disallow: /private/","line":2,"group":"*","group_line":1,"ambiguous":false,"crawler":"curl","class":"library","identity":"spoofed"}` + "\n"},
-		{name: "unknown identity", args: []string{"explain", "--brief", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown or spoofed"},
+		{name: "unknown identity", args: []string{"explain", "--brief", "--robots", robots, "--user-agent", harness.Curl, "--identity", "fake", "/"}, code: 2, stderr: "claimed, verified, unknown and spoofed"},
 		{name: "identity of a token", args: []string{"explain", "--brief", "--robots", robots, "--token", "curl", "--identity", "spoofed", "/"}, code: 2, stderr: "--identity and --token cannot be used together"},
 		{name: "User-Agent that only the file knows", args: []string{"explain", "--brief", "--robots", robots, "--json", "--user-agent", "Zorkly/2.0", "/nozorkly"}, code: 1,
 			stdout: `{"url":"/nozorkly","allowed":false,"verdict":"disallowed","rule":"Disallow: /nozorkly","line":12,"group":"zorkly","group_line":11,"ambiguous":false,"crawler":"zorkly","class":"other","identity":"claimed"}` + "\n"},

@@ -39,7 +39,7 @@ func TestMistakes(t *testing.T) {
 		{name: "two sites at once", args: []string{"status", "a.example", "b.example"}, code: 2, stderr: "takes at most 1 argument"},
 		{name: "a configuration that is not there", args: explain("Cadyfile"), code: 2, stderr: "file " + in("Cadyfile") + " not found"},
 		{name: "a configuration that is a directory", args: explain(""), code: 2, stderr: "is a directory; --config takes the file in it"},
-		{name: "a configuration without robots_guard", args: explain("plain.Caddyfile"), code: 2, stderr: "no site has the directive robots_guard; add it, or leave out --config"},
+		{name: "a configuration without robots_guard", args: explain("plain.Caddyfile"), code: 2, stderr: "no site has the directive robots_guard; add the directive, or leave out --config"},
 		{name: "a configuration with a mistake", args: explain("wrong.Caddyfile"), code: 2, stderr: "wrong.Caddyfile:2: unrecognized directive: robots_gard"},
 		{name: "JSON without robots_guard", args: explain("empty.json"), code: 2, stderr: "no site has the directive robots_guard"},
 		{name: "broken JSON", args: explain("broken.json"), code: 2, stderr: "not valid JSON"},

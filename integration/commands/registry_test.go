@@ -26,7 +26,7 @@ func TestRegistry(t *testing.T) {
 		{"registry show GPTBot", 0, `"checked":"2026-11-`},
 		{"registry show --stale 36500d", 0, "entries was checked within the last 36500d"},
 		{"registry show --stale 0d --json GPTBot", 0, `{"token":"GPTBot",`},
-		{"registry show --stale soon", 2, `--stale "soon" is not a duration; write one such as 180d or 12h`},
+		{"registry show --stale soon", 2, `--stale "soon" is not a duration; write for example 180d or 12h`},
 		{"registry export > built-in.json && caddy robots-guard registry diff built-in.json", 0, "nothing differs"},
 		{"registry diff bad.json", 2, `bad.json:2:30: unknown class "ai_trainig"; did you mean ai_training?`},
 		{"registry diff bad.json", 2, `bad.json:3:16: unknown field "clas"; did you mean class?`},

@@ -195,7 +195,7 @@ func TestSignatureWithoutNonce(t *testing.T) {
 func TestKeyDirectoryFails(t *testing.T) {
 	t.Parallel()
 	skipWithoutRoots(t)
-	const failed, read = "the key directory of a signing agent cannot be used; the next message comes when it can be used", "key directory of a signing agent read"
+	const failed, read = "the key directory of a signing agent cannot be used; the next message comes when the key directory can be used", "key directory of a signing agent read"
 	for _, test := range []struct {
 		name   string
 		answer http.HandlerFunc

@@ -59,7 +59,7 @@ func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.Robots
 	from := explain.RobotsFile{Name: guard.Key.String()}
 	entry := a.entryForKey(entries, guard.Key)
 	if entry == nil || entry.State() == nil {
-		from.Note = "robots.txt was not fetched yet; it is fetched at the first request of a crawler"
+		from.Note = "robots.txt was not fetched yet; the first request of a crawler starts a fetch"
 		return from
 	}
 	state := entry.State()

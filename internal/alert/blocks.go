@@ -166,7 +166,7 @@ func (x *blockRecord) alert() Alert {
 	severity, identity := Critical, "It is verified."
 	if x.Identity != verify.Verified {
 		severity, name = Warning, "A client that claims to be "+claimedName
-		identity = fmt.Sprintf("It is not known to be the search engine: its identity is %s.", x.Identity)
+		identity = fmt.Sprintf("The guard could not verify the search engine: the client's identity is %s.", x.Identity)
 	}
 	return Alert{
 		ID: newID(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,

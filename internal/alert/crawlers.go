@@ -54,8 +54,8 @@ func findNewCrawlers(source *report.Source, now time.Time) (found []Alert) {
 		found = append(found, Alert{
 			ID: newID(NewCrawler, a.name), Kind: NewCrawler, Severity: Info, Crawler: a.name, Since: a.firstSeen,
 			Title:         a.name + " is new here",
-			Detail:        fmt.Sprintf("It came %d times in 24 hours, first at %s. No robots.txt names it.", a.requests, formatTime(a.firstSeen, now)),
-			Remedy:        "Add this to robots.txt if you do not want it, else acknowledge.",
+			Detail:        fmt.Sprintf("The crawler sent %d requests in 24 hours, the first at %s. No robots.txt names this crawler.", a.requests, formatTime(a.firstSeen, now)),
+			Remedy:        "Add these lines to robots.txt if you do not want the crawler, else acknowledge.",
 			RemedySnippet: disallowGroup(a.name),
 		})
 	}

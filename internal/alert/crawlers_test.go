@@ -45,7 +45,7 @@ func TestNewCrawler(t *testing.T) {
 	if len(list) != 1 || list[0].Crawler != "New-Bot" {
 		t.Fatalf("%+v", list)
 	}
-	if list[0].RemedySnippet != "User-agent: New-Bot\nDisallow: /" || !strings.Contains(list[0].Detail, "1500 times") {
+	if list[0].RemedySnippet != "User-agent: New-Bot\nDisallow: /" || !strings.Contains(list[0].Detail, "1500 requests") {
 		t.Errorf("%+v", list)
 	}
 	w.leap(8 * 24 * time.Hour)

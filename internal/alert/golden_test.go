@@ -71,7 +71,7 @@ func TestExample(t *testing.T) {
 		{
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: ago(5 * time.Hour), Until: ago(4 * time.Hour),
 			Title: "Saving to the storage fails", Detail: "The error is: no space left on device.",
-			Remedy: "Look at the storage that the Caddyfile names; the log has each attempt.", State: Over,
+			Remedy: "Look at the storage of the Caddyfile; the log has each attempt.", State: Over,
 		},
 	}})
 }

@@ -57,7 +57,7 @@ func refusedFile(s *report.ManagedSite) Alert {
 		ID: newID(ManagedFileRefused, s.Host, s.Refused.Why), Kind: ManagedFileRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
 		Title:         "A robots.txt of " + hostName(s) + " is refused",
 		Detail:        sentence(s.Refused.Why) + " " + consequence,
-		Remedy:        "Correct the rule or robots.txt named above. If it is intended, change the option gate.",
+		Remedy:        "Correct the rule or robots.txt named above. If you want this rule, change the option gate.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
 	}
 }
@@ -87,7 +87,7 @@ func waitingChange(site string, change *report.ManagedChange) Alert {
 		ID: newID(ChangeUnconfirmed, site, change.ID), Kind: ChangeUnconfirmed, Severity: Warning, Site: site, Since: change.Since,
 		Title:         "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
 		Detail:        strings.TrimSpace(reasons + " Until then the previous file stays in force."),
-		Remedy:        "If the change is intended, confirm it; otherwise remove it from the configuration.",
+		Remedy:        "If you want the change, confirm the change. Otherwise remove the rule from the configuration.",
 		RemedySnippet: "caddy robots-guard managed confirm --site " + shellQuote(site) + ` --why "..."`,
 	}
 }

@@ -48,7 +48,7 @@ func parityAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert
 	switch x.What {
 	case responseaudit.PagesRefused:
 		a.Title = fmt.Sprintf("%s is refused %d %% of the pages that the robots.txt of %s allows", who, x.Percent, x.Site)
-		a.Remedy = "If you want this crawler, let it pass the firewall, bot filter or rate limit that refuses it. If you do not, disallow it in the robots.txt, which it reads."
+		a.Remedy = "If you want this crawler, exempt its requests from the firewall, bot filter or rate limit. If you do not, disallow the crawler in the robots.txt, which the crawler reads."
 	case responseaudit.PagesFail:
 		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
 		a.Remedy = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
@@ -66,13 +66,13 @@ func findWithheld(withheld []responseaudit.Withheld, now time.Time) (found []Ale
 		title, remedy, _ := strings.Cut(w.Description(now), "; ")
 		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
 		if w.Responses == 0 {
-			detail = fmt.Sprintf("The self-test found it at %s.", w.Site)
+			detail = fmt.Sprintf("The self-test found this problem at %s.", w.Site)
 		}
 		found = append(found, Alert{
 			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Substitute))),
 			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
 			Title:         capitalize(title),
-			Detail:        detail + " A crawler that cannot fetch the file does not follow it.",
+			Detail:        detail + " A crawler that cannot fetch the file does not follow the rules.",
 			Remedy:        capitalize(remedy) + ": leave the path out of its matcher, as below.",
 			RemedySnippet: "not path /robots.txt",
 		})

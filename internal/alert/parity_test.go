@@ -80,7 +80,7 @@ func TestWithheld(t *testing.T) {
 	}
 	w.withheld[0].Responses, w.withheld[0].Verified, w.withheld[0].SameForSelfTest = 0, false, true
 	w.pass(time.Minute)
-	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found it at a.test.") {
+	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found this problem at a.test.") {
 		t.Errorf("%+v", a)
 	}
 	w.withheld = nil

@@ -28,7 +28,7 @@ func findInServer(state StateSource, now time.Time) (found []Alert) {
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
 			Title:  "Saving to the storage fails",
 			Detail: sentence(err.Error()) + " A restart loses all data since then.",
-			Remedy: "Look at the storage that the Caddyfile names; the log has each attempt.",
+			Remedy: "Look at the storage of the Caddyfile; the log has each attempt.",
 		})
 	}
 	for _, list := range state.AddressLists() {
@@ -57,7 +57,7 @@ func outdatedList(list verify.ListStatus, now time.Time) Alert {
 		ID: newID(ListsStale, list.Source), Kind: ListsStale, Severity: Warning, Since: list.Checked,
 		Title:         "The addresses of " + joinNames(list.For) + " are out of date",
 		Detail:        fmt.Sprintf("%s could never be read.", text.Printable(list.Source)),
-		Remedy:        "See whether this server can reach the list. Without it these crawlers are verified by names only, or not at all.",
+		Remedy:        "See whether this server can reach the list. Without the list these crawlers are verified by names only, or not at all.",
 		RemedySnippet: "curl -I " + shellQuote(list.Source),
 	}
 	if len(list.For) == 1 {
@@ -67,7 +67,7 @@ func outdatedList(list verify.ListStatus, now time.Time) Alert {
 		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.Checked, now))
 	}
 	if list.Next.IsZero() { // a file
-		a.RemedySnippet, a.Remedy = "", "See whether the file is there, and can be read by the server."
+		a.RemedySnippet, a.Remedy = "", "See whether the file exists and the server can read the file."
 	}
 	if list.Err != nil {
 		a.Detail += " " + sentence(list.Err.Error())
@@ -93,8 +93,8 @@ func findUnregistered(proposals []report.Proposal, now time.Time) (found []Alert
 		found = append(found, Alert{
 			ID: newID(CrawlerWave, p.Name, p.WaveAt.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.WaveAt,
 			Title:         fmt.Sprintf("%s comes from %d networks at once", p.Name, p.WaveNetworks),
-			Detail:        fmt.Sprintf("Within ten minutes it came from about %d networks, far more than before. It is in no registry and %s: %s", p.WaveNetworks, p.Seen(), p.UserAgent),
-			Remedy:        "Add this to robots.txt if you do not want it; enforce blocks it from then on.",
+			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.Seen(), p.UserAgent),
+			Remedy:        "Add these lines to robots.txt if you do not want this crawler; enforce blocks the crawler from then on.",
 			RemedySnippet: disallowGroup(p.Name),
 		})
 	}
@@ -102,8 +102,8 @@ func findUnregistered(proposals []report.Proposal, now time.Time) (found []Alert
 		found = append(found, Alert{
 			ID: newID(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:         p.Name + " is in no registry",
-			Detail:        fmt.Sprintf("It calls itself a robot, has made many requests (%d so far), %s: %s", p.Requests, p.Seen(), p.UserAgent),
-			Remedy:        "Find out who runs it and what for, and write that into the global option robots_guard. Until then it is of class crawler.",
+			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.Seen(), p.UserAgent),
+			Remedy:        "Find out the operator and the purpose, and write both into the global option robots_guard. Until then the client is of class crawler.",
 			RemedySnippet: p.Option,
 		})
 	}

@@ -91,7 +91,7 @@ func (s *site) unreachable() []Alert {
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
 		Detail:        sentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
-		Remedy:        "See why it is not served, and let the guard read it again.",
+		Remedy:        "See why the server does not serve the file, then let the guard fetch the file again.",
 		RemedySnippet: s.showCommand(),
 	})
 }
@@ -173,7 +173,7 @@ func (s *site) shutsOutSearch() []Alert {
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
-		Remedy:        "If this is the file of a staging site, restore the right one. If this is intended, acknowledge the alert.",
+		Remedy:        "If this is the file of a staging site, restore the file of this site. If you want this file, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
 	}, versionID(current))
 }
@@ -188,7 +188,7 @@ func (s *site) delayedChange() []Alert {
 		Title: "A change of the robots.txt of " + s.title + " is held back",
 		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
 			formatTime(s.HeldUntil, s.now)),
-		Remedy:        "If this is a mistake, restore the robots.txt. If it is intended, wait, or write this and reload.",
+		Remedy:        "If the change is a mistake, restore the robots.txt. If you want the change, wait, or write this line and reload.",
 		RemedySnippet: "change_guard off",
 	}, versionID(current))
 }
@@ -207,7 +207,7 @@ func (s *site) changed() []Alert {
 		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,
-		Remedy:        "Look at the difference. If it is intended, acknowledge the alert.",
+		Remedy:        "Look at the difference. If you want the change, acknowledge the alert.",
 		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
 	}, versionID(previous), versionID(current))
 }

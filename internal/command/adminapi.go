@@ -29,8 +29,8 @@ type adminAPI struct {
 // define defines the flags.
 func (a *adminAPI) define(flags *pflag.FlagSet) {
 	flags.StringVar(&a.address, "address", "", "the address of the admin API, if not the default")
-	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with that address")
-	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
+	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with this address")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the file")
 	a.output.define(flags)
 }
 
@@ -59,7 +59,7 @@ func (a *adminAPI) find() (adminServer, error) {
 	if isSocket := strings.Contains(a.address, "/") && !isURL(a.address); a.address != "" && !isSocket {
 		_, port, err := net.SplitHostPort(a.address)
 		if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
-			return "", fmt.Errorf("--address %q is not an address such as localhost:2019 or [::1]:2019", a.address)
+			return "", fmt.Errorf("--address %q is not an address, for example localhost:2019 or [::1]:2019", a.address)
 		}
 	}
 	if a.address != "" || a.config == "" {

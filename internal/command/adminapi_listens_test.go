@@ -82,7 +82,7 @@ func TestFilesOfOptions(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"registry", "diff", dir}, dir + " is a directory; give a file in it"},
+		{[]string{"registry", "diff", dir}, dir + " is a directory; give a file in the directory"},
 		{[]string{"managed", "check", "--config", dir}, dir + " is a directory; --config takes the file in it, such as "},
 		{[]string{"managed", "check", "--config", filepath.Join(dir, "no")}, "file " + filepath.Join(dir, "no") + " not found; --config takes"},
 		{[]string{"status", "--config", bad}, "--config " + bad + ": config is not valid JSON: "},
@@ -103,7 +103,7 @@ func TestNotReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"check", "--robots", file, "/"}, {"audit", "--robots", file, file}, {"registry", "diff", file}} {
-		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run the command as a user with that permission") {
+		if output, err := execute(t.Context(), Config{}, args...); err == nil || !strings.Contains(output, file) || !strings.Contains(output, "permission denied; run the command as a user with this permission") {
 			t.Errorf("%v: %v, %s", args, err, output)
 		}
 	}

@@ -72,7 +72,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags := cmd.Flags()
 	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
 	flags.StringVarP(&a.configFile, "config", "c", "", "a configuration file with the settings")
-	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of that file")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the file")
 	flags.StringArrayVar(&a.sites, "site", nil, "a host to audit")
 	flags.StringVar(&a.since, "since", "", "the time of the first request to audit")
 	flags.StringVar(&a.until, "until", "", "the time at which the audit ends")

@@ -19,7 +19,7 @@ func TestMistakes(t *testing.T) {
 		"unknown flag: --xyz; see caddy robots-guard explain --help":             {"explain", "--brief", "--xyz", "/"},
 		"invalid argument \"yes\" for \"--json\" flag":                           {"status", "--json=yes"},
 		"invalid argument \"x\" for \"--pages\" flag":                            {"lint", "--pages", "x"},
-		"--address \"localhost:99999\" is not an address such as localhost:2019": {"status", "--address", "localhost:99999"},
+		"--address \"localhost:99999\" is not an address, for example localhost:2019": {"status", "--address", "localhost:99999"},
 		"takes at most 1 argument, not also \"b.test\"":                          {"status", "a.test", "b.test"},
 		"no URL given":                           {"explain", "--brief", "--robots", "x"},
 		"unknown identity \"x\"":                 {"explain", "--brief", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},

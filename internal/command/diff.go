@@ -56,7 +56,7 @@ func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	case failed == nil:
 		return false, fmt.Errorf("unknown condition %q; --fail-on takes search-block, any-block, change or never", d.failOn)
 	case len(names) != 2:
-		return false, errors.New("give two files: the robots.txt before the edit and the one after it")
+		return false, errors.New("give two files: the robots.txt before the edit and the robots.txt after the edit")
 	case names[0] == "-" && names[1] == "-":
 		return false, errors.New("only one of the two files can be standard input")
 	}

@@ -63,7 +63,7 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
 	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
 	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the settings")
-	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of that file")
+	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of the file")
 	flags.StringVar(&x.identity, "identity", "claimed", "the assumed identity of the client: claimed, verified, unknown or spoofed")
 	completeValues(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
@@ -100,7 +100,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 	case len(urls) == 0:
 		return false, errors.New("no URL given; see caddy robots-guard explain --help")
 	case strings.ContainsAny(x.token, "/,;()") && uaident.Default().Lookup(x.token) == nil:
-		return false, fmt.Errorf("--token %q is not a product token such as GPTBot; use --user-agent for a whole User-Agent", x.token)
+		return false, fmt.Errorf("--token %q is not a product token, for example GPTBot; use --user-agent for a whole User-Agent", x.token)
 	case !flags.Changed("user-agent") && (flags.Changed("identity") || flags.Changed("method")):
 		return false, errors.New("--identity and --method need --user-agent")
 	case !flags.Changed("user-agent"):

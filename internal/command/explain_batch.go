@@ -128,7 +128,7 @@ func (b *batch) judge(line []byte) explain.Verdict {
 	isAgent := request.UserAgent.given && (request.Token == "" || !request.UserAgent.null)
 	switch {
 	case err != nil:
-		unknown.Error = "not a request as explain --help describes it: " + jsontext.WithoutGoTypes(err).Error()
+		unknown.Error = "not a request as explain --help describes: " + jsontext.WithoutGoTypes(err).Error()
 		return unknown
 	case isAgent && request.Token != "":
 		unknown.Error = `both "token" and "user_agent" are given; leave out one`

@@ -44,7 +44,7 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	}
 	addr, err := netip.ParseAddr(x.ip)
 	if err != nil {
-		return false, fmt.Errorf("--ip %q is not an IP address such as 192.0.2.1 or 2001:db8::1", x.ip)
+		return false, fmt.Errorf("--ip %q is not an IP address, for example 192.0.2.1 or 2001:db8::1", x.ip)
 	}
 	verification, err := x.config.Verification(x.configFile)
 	if err != nil {
@@ -73,7 +73,7 @@ func (x *identifyRunner) explain(ctx context.Context, by *Verification, client u
 	case client.Class == uaident.Browser:
 		return unverified("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
-		return unverified("the registry does not contain this crawler, so its claim cannot be verified; add it with the global option crawler"), nil
+		return unverified("the registry does not contain this crawler, so its claim cannot be verified; add the crawler with the global option crawler"), nil
 	case !by.On:
 		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}

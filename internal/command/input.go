@@ -76,7 +76,7 @@ func checkTarget(target string) error {
 	case strings.HasPrefix(target, "/"), isHTTP && addr.Authority(target) != "", !isHTTP && rest != "" && !isPort:
 		return nil
 	}
-	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
+	return fmt.Errorf("%q is neither a URL, for example https://example.com/page nor a path that begins with /", target)
 }
 
 // parse parses the robots.txt. A web page or UTF-16 is an error, since both restrict nothing and
@@ -90,7 +90,7 @@ func (in *robotsFile) parse() error {
 		case policy.HTML:
 			return fmt.Errorf("%s is a web page, not a robots.txt; give the URL or the file of the robots.txt", in.name)
 		case policy.UTF16:
-			return fmt.Errorf("%s is UTF-16, which no crawler can read; save it as UTF-8", in.name)
+			return fmt.Errorf("%s is UTF-16, which no crawler can read; save the file as UTF-8", in.name)
 		case policy.NoKey, policy.UnknownKey:
 			other = true
 		}
@@ -108,7 +108,7 @@ func (in *robotsFile) parse() error {
 func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("%s is not a URL; write it as https://example.com/robots.txt", in.name)
+		return fmt.Errorf("%s is not a URL; write https://example.com/robots.txt", in.name)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/robots.txt"
@@ -149,7 +149,7 @@ func readFile(stdin io.Reader, name string, maxSize int64) ([]byte, error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; give a file in it", name)
+		return nil, fmt.Errorf("%s is a directory; give a file in the directory", name)
 	}
 	return io.ReadAll(io.LimitReader(file, maxSize+1))
 }

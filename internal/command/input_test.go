@@ -29,16 +29,16 @@ func TestWhatIsNoRobots(t *testing.T) {
 		failed bool
 		says   string
 	}{
-		{[]string{"explain", "--brief", "--robots", in("utf16"), "/"}, true, "utf16 is UTF-16, which no crawler can read; save it as UTF-8"},
+		{[]string{"explain", "--brief", "--robots", in("utf16"), "/"}, true, "utf16 is UTF-16, which no crawler can read; save the file as UTF-8"},
 		{[]string{"test", "--robots", in("utf16"), in("cases")}, true, "utf16 is UTF-16"},
-		{[]string{"explain", "--brief", "--robots", in("cases"), "private/"}, true, `"private/" is neither a URL such as https://example.com/page nor a path that begins with /`},
+		{[]string{"explain", "--brief", "--robots", in("cases"), "private/"}, true, `"private/" is neither a URL, for example https://example.com/page nor a path that begins with /`},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "localhost:8080/private/"}, true, "is neither a URL"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "http://[::1]:8080/private/"}, false, "allowed"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "https:///private/"}, true, "is neither a URL"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "https:/example.com/private/"}, true, "is neither a URL"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "HTTPS://example.com/%zz?[\x01"}, false, "allowed"},
 		{[]string{"explain", "--brief", "example.com/private/"}, true, "is neither a URL"},
-		{[]string{"explain", "--brief", "--robots", in("cases"), "--token", "GPTBot/1.2", "/"}, true, `--token "GPTBot/1.2" is not a product token such as GPTBot; use --user-agent for a whole User-Agent`},
+		{[]string{"explain", "--brief", "--robots", in("cases"), "--token", "GPTBot/1.2", "/"}, true, `--token "GPTBot/1.2" is not a product token, for example GPTBot; use --user-agent for a whole User-Agent`},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "--token", "GPTBot,bingbot", "/"}, true, `--token "GPTBot,bingbot" is not a product token`},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "--token", "Mozilla/5.0 (compatible; bingbot/2.0)", "/"}, true, "is not a product token"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "--token", "*", "/"}, false, "allowed"},
@@ -46,7 +46,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 		{[]string{"explain", "--brief", "--robots", in("cases"), "/"}, false, "cases has no line of a robots.txt, so it allows everything; give a robots.txt"},
 		{[]string{"explain", "--brief", "--robots", in("access.log"), "/"}, false, "access.log has no line of a robots.txt"},
 		{[]string{"explain", "--brief", "--robots", in("comment.txt"), "/"}, false, "VERDICT  URL  LINE  RULE  GROUP\nallowed  /    -     -     -\n"},
-		{[]string{"status", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is not an address such as localhost:2019`},
+		{[]string{"status", "--address", "http://localhost:2019/"}, true, `--address "http://localhost:2019/" is not an address, for example localhost:2019`},
 		{[]string{"explain", "--robots", in("cases"), "--token", "GPTBot", "example.com"}, true, `"example.com" is neither a URL`},
 		{[]string{"diff", in("portal.html"), in("robots.txt")}, true, "portal.html is a web page, not a robots.txt; give the URL or the file of the robots.txt"},
 		{[]string{"diff", in("robots.txt"), in("portal.html")}, true, "portal.html is a web page"},

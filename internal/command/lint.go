@@ -67,7 +67,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	case !ok:
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
 	case l.site != "" && site.HostOf(l.site) == "":
-		return false, fmt.Errorf("%q is not a site; write it as https://example.com", l.site)
+		return false, fmt.Errorf("%q is not a site; write https://example.com", l.site)
 	case l.pages < 0:
 		return false, fmt.Errorf("--pages %d is not a number of pages", l.pages)
 	case len(names) == 0:

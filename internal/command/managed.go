@@ -95,7 +95,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	query := "?" + url.Values{"site": {m.action.Site}, "from": {m.from}, "to": {m.to}}.Encode()
 	switch {
 	case argument != "" && verb != "show" && !isAction:
-		return false, fmt.Errorf("managed %s takes no argument such as %q", verb, argument)
+		return false, fmt.Errorf("managed %s takes no argument, for example %q", verb, argument)
 	case verb == "check":
 		return m.check(cmd)
 	case verb == "show":
@@ -172,7 +172,7 @@ func (r *ManagedCheck) writeText(w io.Writer, file string) {
 // act applies the action of a person to a change.
 func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
 	if verb == "confirm" && m.action.Why == "" {
-		return errors.New("give a reason with --why; the history records it")
+		return errors.New("give a reason with --why for the history")
 	}
 	m.action.ID, m.action.Who = id, cmp.Or(m.action.Who, userName())
 	var result admin.ActionResult
@@ -180,7 +180,7 @@ func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
 		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
 		printState(w, result.ManagedState)
 		if result.State == publish.RolledBack {
-			fmt.Fprintf(w, "  most crawlers read it within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
+			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
 		}
 	})
 }

@@ -33,7 +33,7 @@ func printAllManaged(out io.Writer, all *report.Managed) {
 	case len(all.Managed) == 0:
 		fmt.Fprintln(out, "no robots_txt is configured")
 	case all.More > 0:
-		fmt.Fprintf(out, "%d more hosts are not shown; give a host to show it\n", all.More)
+		fmt.Fprintf(out, "%d more hosts are not shown; give a host to show its file\n", all.More)
 	}
 }
 

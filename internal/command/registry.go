@@ -56,7 +56,7 @@ caddy robots-guard registry propose
 		RunE: runCommand(g.run),
 	}
 	g.adminAPI.define(cmd.Flags())
-	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time such as 180d")
+	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time, for example 180d")
 	return cmd
 }
 
@@ -134,7 +134,7 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 func dayBefore(duration string, now time.Time) (string, error) {
 	age, err := caddy.ParseDuration(duration)
 	if err != nil || age < 0 {
-		return "", fmt.Errorf("--stale %q is not a duration; write one such as 180d or 12h", duration)
+		return "", fmt.Errorf("--stale %q is not a duration; write for example 180d or 12h", duration)
 	}
 	return now.Add(-age).UTC().Format(time.DateOnly), nil
 }

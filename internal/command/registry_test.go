@@ -36,7 +36,7 @@ func TestRegistryShowStale(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"show", "--stale", "180"}, `--stale "180" is not a duration; write one such as 180d or 12h`},
+		{[]string{"show", "--stale", "180"}, `--stale "180" is not a duration; write for example 180d or 12h`},
 		{[]string{"show", "--stale", "-1d"}, `--stale "-1d" is not a duration`},
 		{[]string{"show", "--stale", "half a year"}, `--stale "half a year" is not a duration`},
 		{[]string{"show", "--stale", "180d", "Gogglebot"}, "did you mean Googlebot?"},

@@ -71,7 +71,7 @@ caddy robots-guard status --test-notify
 	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
 	flags.BoolVar(&s.endGrace, "end-grace", false, "end the grace of previous robots.txt files of the site")
 	flags.StringVar(&s.acknowledge, "acknowledge", "", "the id of an alert to silence")
-	flags.StringVar(&s.undo, "undo", "", "the id of an alert that was acknowledged")
+	flags.StringVar(&s.undo, "undo", "", "the id of an acknowledged alert")
 	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
 	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
 	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
@@ -93,9 +93,9 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	alone := s.acknowledge != "" || s.undo != "" || s.testNotify
 	switch {
 	case site != "" && alone:
-		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site such as %q", site)
+		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site, for example %q", site)
 	case site == "" && s.endGrace:
-		return false, errors.New("--end-grace needs a site such as example.com")
+		return false, errors.New("--end-grace needs a site, for example example.com")
 	case s.note != "" && s.acknowledge == "":
 		return false, errors.New("--note needs --acknowledge with the id of an alert")
 	}
@@ -199,7 +199,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 // siteNotes returns remarks for the owner of a robots.txt, problems first.
 func siteNotes(h *report.Health, now time.Time) (notes []string) {
 	if h.State == report.Unread {
-		notes = append(notes, "not fetched yet: that happens when the first crawler comes, or by --refresh")
+		notes = append(notes, "not fetched yet: the first request of a crawler starts a fetch, and --refresh does")
 	}
 	if n := h.NotProtecting; n != nil {
 		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Cure)

@@ -72,8 +72,8 @@ func TestStatusMistakes(t *testing.T) {
 		"status --test-notify a.test":           "take no site",
 		"status a.test b.test":                  "takes at most 1 argument",
 		"status --address 127.0.0.1:1 --undo x": "no server responds",
-		"status --address localhost":            `--address "localhost" is not an address such as localhost:2019`,
-		"status --address ::1":                  "is not an address such as localhost:2019 or [::1]:2019",
+		"status --address localhost":            `--address "localhost" is not an address, for example localhost:2019`,
+		"status --address ::1":                  "is not an address, for example localhost:2019 or [::1]:2019",
 		"status --address unix//nowhere":        "no server responds",
 	} {
 		if output, err := execute(t.Context(), Config{}, strings.Fields(args)...); err == nil || errors.Is(err, ErrFindings) || !strings.Contains(output, says) {

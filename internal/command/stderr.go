@@ -26,7 +26,7 @@ func printError(w io.Writer, err error) {
 		return
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		err = fmt.Errorf("%w; run the command as a user with that permission", err)
+		err = fmt.Errorf("%w; run the command as a user with this permission", err)
 	}
 	printNote(w, "error", err.Error())
 }

@@ -109,7 +109,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	}
 	body := http.MaxBytesReader(w, r.Body, maxBody)
 	if err := json.NewDecoder(body).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is not JSON such as {"note": "a partner"}: %v`, jsontext.WithoutGoTypes(err)))
+		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is not JSON, for example {"note": "a partner"}: %v`, jsontext.WithoutGoTypes(err)))
 		return
 	}
 	a, err := h.alerts.Acknowledge(id, user, sent.Note)

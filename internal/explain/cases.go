@@ -24,7 +24,7 @@ type Case struct {
 	Token     string `json:"token,omitempty"`      // the exact product token, if there is no User-Agent
 	UserAgent string `json:"user_agent,omitempty"` // identified in the same way as by the server
 	URL       string `json:"url"`
-	Expected  string `json:"expected"` // Allow, Disallow, or a preference such as train-ai=n
+	Expected  string `json:"expected"` // Allow, Disallow, or a preference, for example train-ai=n
 }
 
 // Expected values of a case about access.
@@ -46,7 +46,7 @@ func Access(allowed bool) string {
 // the line of each invalid case.
 //
 // A JSON object has "user_agent" or "token", "url", and "expect". It may have "name". The value of
-// "expect" is allow, disallow, or a preference such as train-ai=n.
+// "expect" is allow, disallow, or a preference, for example train-ai=n.
 //
 // The three fields are the User-Agent or product token, the URL, and the expected value. A
 // User-Agent with a space must be in quotes. A single word without a slash or parenthesis is a
@@ -86,7 +86,7 @@ func readCase(line string) (Case, error) {
 	case err != nil:
 		return Case{}, err
 	case len(fields) != 3:
-		return Case{}, fmt.Errorf("%d fields instead of three: the User-Agent (in quotes if it has a space), the URL, and allow, disallow or a preference such as train-ai=n", len(fields))
+		return Case{}, fmt.Errorf("%d fields instead of three: the User-Agent (in quotes if it has a space), the URL, and allow, disallow or a preference, for example train-ai=n", len(fields))
 	}
 	c := Case{URL: fields[1]}
 	if strings.ContainsAny(fields[0], " /()") || fields[0] == "" {

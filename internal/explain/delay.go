@@ -29,13 +29,13 @@ func describeDelay(s *policy.SelectedGroup, c *Client, habit uaident.CrawlDelay)
 	d := &Delay{Seconds: asked.Interval.Seconds(), Line: asked.Line}
 	switch {
 	case habit.Support == uaident.DelayIgnored:
-		d.Reason = c.Name + " ignores it, according to its operator"
+		d.Reason = c.Name + " ignores Crawl-delay, according to its operator"
 	case habit.Support != uaident.DelayObeyed:
 		d.Reason = "the operator of " + c.Name + " does not document whether it obeys"
 	case habit.Max > 0 && asked.Interval > habit.Max:
 		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
 	default:
-		d.Reason = c.Name + " obeys it, according to its operator"
+		d.Reason = c.Name + " obeys Crawl-delay, according to its operator"
 	}
 	if asked != s.Delay() {
 		d.Reason += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"

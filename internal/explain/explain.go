@@ -111,7 +111,7 @@ type Handler struct {
 }
 
 // NoteFirstOfSeveral is the note for a site with several guards, which matchers select.
-const NoteFirstOfSeveral = "the site has several robots_guard, and this is the first; the request may reach another one"
+const NoteFirstOfSeveral = "the site has several robots_guard, and this is the first; the request may reach another"
 
 // describeClient describes a client. wildcard reports whether the * group applies to the client, which is
 // configurable.

@@ -146,7 +146,7 @@ func (s *Site) handler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
 	case r.BlockedAsSpoofed:
-		h.Why = "it uses a false name; the option spoofed blocks it"
+		h.Why = "the client uses a false name; the option spoofed blocks such clients"
 	case r.Action == judge.NoAction:
 		h.Why = "the request passes"
 	case r.Action == judge.Blocked:
@@ -165,7 +165,7 @@ func (s *Site) handler(r *judge.Result) *Handler {
 func ParseIdentity(word string) (verify.State, error) {
 	who, ok := verify.ParseState(cmp.Or(word, verify.Claimed.String()))
 	if !ok {
-		return 0, fmt.Errorf("unknown identity %q; it is claimed, verified, unknown or spoofed", word)
+		return 0, fmt.Errorf("unknown identity %q; the identities are claimed, verified, unknown and spoofed", word)
 	}
 	return who, nil
 }

@@ -33,7 +33,7 @@ const maxQuotedBytes = 80
 // field that its proxy does not set.
 func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !site.IsTrustedProxy(r) {
-		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy there")}
+		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy to trusted_proxies")}
 	}
 	desc, err := readDescription(r.Header)
 	if err != nil {
@@ -109,13 +109,13 @@ func readDescription(header http.Header) (d description, err error) {
 			case value == "":
 				continue
 			case accepted != "" && accepted != value && !(part.ignoreCase && strings.EqualFold(accepted, value)):
-				return d, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one of them, and remove the other",
+				return d, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one field, and remove the other",
 					field, quote(value), acceptedField, quote(accepted))
 			}
 			accepted, acceptedField = value, field
 		}
 		if accepted == "" {
-			return d, newProblem(Missing, "there is no %s; let the proxy set it", strings.Join(part.fields, " and no "))
+			return d, newProblem(Missing, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
 		}
 		if err := part.valid(accepted); err != nil { // the value may be a part of the URL
 			return d, &Problem{Malformed, fmt.Errorf("%s: %w", acceptedField, err)}
@@ -239,7 +239,7 @@ func (d *description) url() (*url.URL, error) {
 	case !strings.HasPrefix(target, "/"):
 		parts := splitURL(target)
 		if parts.host == "" {
-			return nil, newProblem(Malformed, "%s is not a target; it has to begin with a slash, as the client sent it", quote(target))
+			return nil, newProblem(Malformed, "%s is not a target; a target begins with a slash, as the client sent it", quote(target))
 		}
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err

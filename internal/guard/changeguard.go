@@ -110,7 +110,7 @@ func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
 	g.Logger.Warn("change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force",
 		append(g.holdFields(s, current, h),
 			zap.Strings("examples", g.examples(current, h)),
-			zap.String("advice", "if this is a mistake, restore the robots.txt; if it is intended, wait, or reload with change_guard off"),
+			zap.String("advice", "if the change is a mistake, restore the robots.txt; if you want the change, wait, or reload with change_guard off"),
 			zap.Uint64("suppressed", suppressed))...)
 }
 

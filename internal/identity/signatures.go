@@ -147,7 +147,7 @@ func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
 		}
 		fields := []zap.Field{zap.String("agent", agent), zap.String("operator", d.Operator), zap.Int("keys", d.Keys)}
 		if err != nil {
-			logger.Warn("the key directory of a signing agent cannot be used; the next message comes when it can be used", append(fields, zap.Time("next_attempt", d.Next), zap.Error(err))...)
+			logger.Warn("the key directory of a signing agent cannot be used; the next message comes when the key directory can be used", append(fields, zap.Time("next_attempt", d.Next), zap.Error(err))...)
 		} else {
 			logger.Info("key directory of a signing agent read", fields...)
 		}

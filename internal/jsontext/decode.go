@@ -39,7 +39,7 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 		if syntax, ok := err.(*json.SyntaxError); ok {
 			at := int(syntax.Offset) - 1
 			if before := bytes.TrimRight(data[:at], " \t\r\n"); bytes.HasSuffix(before, []byte(",")) && (data[at] == ']' || data[at] == '}') {
-				return nil, d.ErrorAt(len(before)-1, "no value follows this comma; remove it")
+				return nil, d.ErrorAt(len(before)-1, "no value follows this comma; remove the comma")
 			}
 			return nil, d.ErrorAt(at, "%v", err)
 		}

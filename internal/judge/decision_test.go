@@ -50,7 +50,7 @@ func TestDecision(t *testing.T) {
 		{name: "a misspelt key", settings: enforce, agent: unknown, request: Request{Target: "/open/typo"}, verdict: Allowed, reason: ReasonAmbiguous},
 		{name: "no rule of its group matches", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, verdict: Allowed, reason: ReasonNoRule},
 		{name: "by its group", settings: enforce, agent: gptbot, request: Request{Target: "/gpt"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
-		{name: "no group applies to it", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, rules: Rules{Robots: policy.Parse([]byte(noGroups))}, verdict: Allowed, reason: ReasonNoGroup},
+		{name: "no group applies to the crawler", settings: enforce, agent: gptbot, request: Request{Target: "/x"}, rules: Rules{Robots: policy.Parse([]byte(noGroups))}, verdict: Allowed, reason: ReasonNoGroup},
 		{name: "a library", settings: enforce, agent: wget, request: Request{Target: "/x"}, verdict: Exempt, reason: ReasonClass},
 		{name: "a library under a false name", settings: enforce, agent: wget, request: Request{Target: "/x", Identity: verify.Spoofed}, verdict: Disallowed, action: Blocked, reason: ReasonRule},
 		{name: "a class that the owner judges", settings: Settings{Enforce: true, WildcardClasses: ClassesOf(uaident.Library)}, agent: wget, request: Request{Target: "/x"}, verdict: Disallowed, action: Blocked, reason: ReasonRule},

@@ -33,7 +33,7 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 		return fmt.Errorf("%q contains several names; write them without quotes: %s", word, strings.Join(names, " "))
 	}
 	if strings.Contains(word, ",") {
-		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
+		return fmt.Errorf("%q contains a comma; separate names by spaces", word)
 	}
 	kinds := "not a class"
 	if allowIdentities {
@@ -51,7 +51,7 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
-		return "", fmt.Errorf("%q is a class, but a robots.txt group is for a crawler; write a product token such as GPTBot", word)
+		return "", fmt.Errorf("%q is a class, but a robots.txt group is for a crawler; write a product token, for example GPTBot", word)
 	}
 	if registry == nil || meant || registry.Lookup(token) != nil {
 		return token, nil
@@ -81,7 +81,7 @@ func isAddress(word string) bool {
 }
 
 func errAddress(word string) error {
-	return fmt.Errorf("%q is an address; only names and classes of crawlers are allowed here; for an address use a matcher such as @others not client_ip %s", word, word)
+	return fmt.Errorf("%q is an address; only names and classes of crawlers are allowed here; for an address use a matcher, for example @others not client_ip %s", word, word)
 }
 
 // errUserAgent returns the error for a word that is a whole User-Agent.
@@ -89,7 +89,7 @@ func errUserAgent(word string) error {
 	if c := uaident.Identify(word).Crawler; c != nil {
 		return fmt.Errorf("%q is a whole User-Agent; write the product token in it, %s", word, quoted(c.Token))
 	}
-	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token such as Googlebot, or a class", word)
+	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token, for example Googlebot, or a class", word)
 }
 
 // errNoToken returns the error for a word with characters not allowed in a product token. The error
@@ -108,7 +108,7 @@ func errNoToken(word, token string) error {
 	case name != "":
 		return fmt.Errorf("%q is not a product token: a version or a pattern is not allowed; write %s", word, name)
 	}
-	return fmt.Errorf("%q is not a class (%s) or a product token such as Googlebot", word, ClassWords())
+	return fmt.Errorf("%q is not a class (%s) or a product token, for example Googlebot", word, ClassWords())
 }
 
 // isControlToken reports whether only a robots.txt has the name of a crawler, and no request.

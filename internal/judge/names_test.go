@@ -36,7 +36,7 @@ func TestUnknownNames(t *testing.T) {
 		{"GPTBot/1.2", "is not a product token: a version or a pattern is not allowed; write GPTBot", false},
 		{"//", "a comment begins with #", false},
 		{"/private/*", "is a path, not a crawler", false},
-		{"66.249.64.0/19", "is an address; only names and classes of crawlers are allowed here; for an address use a matcher such as @others not client_ip 66.249.64.0/19", false},
+		{"66.249.64.0/19", "is an address; only names and classes of crawlers are allowed here; for an address use a matcher, for example @others not client_ip 66.249.64.0/19", false},
 		{"AcmeSpidre", "did you mean AcmeSpider?", false},
 		{"verifed", "did you mean verified?", true},
 		{"verified", "not a class and not a known crawler", false},

@@ -29,7 +29,7 @@ func (r Reason) String() string {
 	case ReasonNoRule:
 		return "no rule of its group matches"
 	case ReasonNoGroup:
-		return "no group applies to it"
+		return "no group applies to the crawler"
 	case ReasonAmbiguous:
 		return "crawlers interpret the file in two ways, and only one interpretation disallows it"
 	case ReasonClass:
@@ -45,7 +45,7 @@ func (r Reason) String() string {
 	case ReasonRobotsTxt:
 		return "robots.txt itself is always allowed"
 	case ReasonExempt:
-		return "the configuration exempts it"
+		return "the configuration exempts the crawler"
 	case ReasonNoRobotsTxt:
 		return "the rules are unknown"
 	case ReasonSiteClosed:

@@ -13,7 +13,7 @@ const (
 	Allowed    Verdict = iota
 	Disallowed         // disallowed by the rules
 	Stale              // disallowed, but the crawler may obey an older version
-	Exempt             // the rules do not apply to the request, or the configuration exempts it
+	Exempt             // the rules do not apply to the request, or the configuration exempts the crawler
 	Unknown            // no copy of robots.txt
 	numVerdicts
 )

@@ -24,7 +24,7 @@ const minBingDelay = time.Second
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number such as 5", quoted(r.Value))
+		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoted(r.Value))
 		return
 	}
 	if r.Group < 0 {

@@ -14,15 +14,15 @@ import (
 // Anthropic's names are from its help page on crawling, and Microsoft's from Bing's overview of its
 // crawlers. The others are publicly reported closures.
 var retiredCrawlers = map[string]string{
-	"adsbot-google-mobile-apps": "Google has retired it; its ads crawler is AdsBot-Google",
+	"adsbot-google-mobile-apps": "Google has retired this crawler; Google's ads crawler is AdsBot-Google",
 	"anthropic-ai":              "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
 	"claude-web":                "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
 	"cliqzbot":                  "Cliqz closed in 2020",
-	"duplexweb-google":          "Google has retired it",
+	"duplexweb-google":          "Google has retired this crawler",
 	"fast-webcrawler":           "AlltheWeb closed in 2011",
 	"gigabot":                   "the search engine closed",
 	"googlebot-mobile":          "Google crawls for phones as Googlebot",
-	"googleweblight":            "Google has retired it",
+	"googleweblight":            "Google has retired this crawler",
 	"ia_archiver":               "Alexa closed in 2022; the Internet Archive's crawler is archive.org_bot",
 	"msnbot":                    "Microsoft's crawler is bingbot",
 	"msnbot-media":              "Microsoft's crawler is bingbot",

@@ -120,7 +120,7 @@ func (c *checker) losesPreference(a policy.Agent, own, hidden preferenceLines) b
 	case len(what) == 0:
 		return false
 	case own == nil:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to it; repeat that line here", quoted(a.Name), first)
+		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoted(a.Name), first)
 	default:
 		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoted(a.Name), first, strings.Join(what, " and "))
 	}

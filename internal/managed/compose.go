@@ -19,7 +19,7 @@ const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-a
 // crawlers interpret the base differently, the file could disallow more than intended.
 func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if len(base) > policy.MaxSize {
-		return nil, fmt.Errorf("the base has more than %d bytes, and crawlers ignore the rest; shorten it", policy.MaxSize)
+		return nil, fmt.Errorf("the base has more than %d bytes, and crawlers ignore the rest; shorten the base", policy.MaxSize)
 	}
 	if p.IsEmpty() {
 		return base, nil

@@ -270,10 +270,10 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 			continue
 		case !rule.window.Until.After(now):
 			f.Severity, f.Code = policy.Info, RuleOver
-			f.Message = fmt.Sprintf("it ended at %s and will not be in force again; remove it", rule.window.Until.Format(time.RFC3339))
+			f.Message = fmt.Sprintf("the rule ended at %s and will not be in force again; remove the rule", rule.window.Until.Format(time.RFC3339))
 		case !rule.window.From.IsZero() && rule.window.Until.Sub(rule.window.From) < lag:
 			f.Severity, f.Code = policy.Warning, RuleBrief
-			f.Message = fmt.Sprintf("it is in force for %s, but %s may need %g hours to read it, and a crawler obeys it only after that; make it longer, or let it begin earlier",
+			f.Message = fmt.Sprintf("it is in force for %s, but %s may need %g hours to read it, and a crawler obeys it only after that; make the time longer, or let the rule begin earlier",
 				rule.window.Until.Sub(rule.window.From), who, lag.Hours())
 			if rule.window.From.After(now) {
 				f.From = rule.window.From

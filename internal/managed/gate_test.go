@@ -25,7 +25,7 @@ func TestCheck(t *testing.T) {
 		{"what is all right", during(disallow("GPTBot", "/a"), "r", open, open), "", ""},
 		{"a class with names for a robots.txt alone", during(disallow("ai_training"), "r", open, open), "", ""},
 		{"a search engine by name", during(disallow("bingbot"), "r", open, open), "", ""},
-		{"over", during(disallow("GPTBot", "/a"), "r", open, epoch), RuleOver, "it ended at 2026-11-27T00:00:00Z"},
+		{"over", during(disallow("GPTBot", "/a"), "r", open, epoch), RuleOver, "the rule ended at 2026-11-27T00:00:00Z"},
 		{"too short to be known", during(disallow("GPTBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(24*time.Hour)), RuleBrief, "it is in force for 23h0m0s, but a crawler may need 24 hours to read it"},
 		{"as long as it takes", during(disallow("GPTBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(25*time.Hour)), "", ""},
 		{"too short for one that is slow", during(disallow("DuckAssistBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(72*time.Hour)), RuleBrief, "it is in force for 71h0m0s, but DuckAssistBot may need 72 hours"},

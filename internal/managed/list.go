@@ -22,11 +22,11 @@ var (
 
 const (
 	emptyList = `a list without a rule is {"rules": []}`
-	wantList  = `a list is an object such as {"rules": []}`
+	wantList  = `a list is an object, for example {"rules": []}`
 	wantRules = `rules has to be a list of rules`
 	wantRule  = `a rule is an object such as {"id": "sale", "for": ["GPTBot"], "disallow": ["/sale"]}`
 	wantFor   = `for has to be a list of product tokens and classes such as ["ai_training"], or ["*"]`
-	wantHosts = `hosts has to be a list such as ["shop.example.com"]; leave it out for all hosts`
+	wantHosts = `hosts has to be a list, for example ["shop.example.com"]; leave it out for all hosts`
 	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
 )
 

@@ -93,7 +93,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 		rest, below := strings.CutPrefix(word, "*.")
 		host := site.NormalHost(rest, false)
 		if rest == "" || strings.ContainsAny(host, "*/:{} \t") {
-			return nil, fmt.Errorf("%q is not a host; write it as in the site's address, without a port, such as shop.example.com or *.example.com", word)
+			return nil, fmt.Errorf("%q is not a host; write the host as in the site's address, without a port, such as shop.example.com or *.example.com", word)
 		}
 		if below {
 			host = "*." + host
@@ -108,7 +108,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 // engine.
 func (n *names) resolveTokens(words []string) (names []string, err error) {
 	if len(words) == 0 {
-		return nil, errors.New("name the crawlers of the rule: a product token, a class such as ai_training, or *")
+		return nil, errors.New("name the crawlers of the rule: a product token, a class, for example ai_training, or *")
 	}
 	for _, word := range words {
 		if word == AnyCrawler {
@@ -150,7 +150,7 @@ func (n *names) tokensOfClass(class uaident.Class) (tokens []string) {
 
 func unknown(registry *uaident.Registry, word string) error {
 	if strings.Contains(word, ",") {
-		return fmt.Errorf("%q has a comma in it; separate names by spaces", word)
+		return fmt.Errorf("%q contains a comma; separate names by spaces", word)
 	}
 	if word == "from" || word == "until" {
 		return fmt.Errorf("%q is not a crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)

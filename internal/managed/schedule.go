@@ -354,7 +354,7 @@ func ParseWindow(from, until string) (w Window, err error) {
 	case w.From.IsZero() || w.Until.IsZero() || w.From.Before(w.Until):
 		return w, nil
 	case w.From.Equal(w.Until):
-		return w, fmt.Errorf("it would begin and end at %s, so it would never be in force; move one of the times", from)
+		return w, fmt.Errorf("the rule would begin and end at %s and never be in force; move one of the times", from)
 	}
 	return w, fmt.Errorf("it would end at %s, before it begins at %s; swap the times", until, from)
 }
@@ -371,7 +371,7 @@ func parseTime(what, text string) (time.Time, error) {
 	zoneless := strings.Replace(text, " ", "T", 1)
 	for layout, missing := range map[string]string{"2006-01-02T15:04:05": "Z", "2006-01-02T15:04": ":00Z", "2006-01-02": "T00:00:00Z"} {
 		if _, err := time.Parse(layout, zoneless); err == nil {
-			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset such as +01:00 in place of Z", what, text, zoneless+missing)
+			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset, for example +01:00 in place of Z", what, text, zoneless+missing)
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", what, text)

@@ -37,7 +37,7 @@ func newFileCollector(b builder, hosts *hosts) fileCollector {
 		hosts:          hosts,
 		lastFetch:      b.desc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success.", "host"),
 		firstFetch:     b.desc("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host.", "host"),
-		failingSince:   b.desc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while it can.", "host"),
+		failingSince:   b.desc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while the file can be read.", "host"),
 		findings:       b.desc("findings", "Findings of the parser in the current robots.txt of a configured host.", "host", "finding"),
 		rootDisallowed: b.desc("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.", "host"),
 		rules:          b.desc("rules", "Rules in the current robots.txt of a configured host; 0 if there is none.", "host"),

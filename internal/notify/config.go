@@ -57,7 +57,7 @@ func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options of the block of a receiver.
 func (c *Config) Options() []option.Option {
 	return []option.Option{
-		{Name: "secret", Usage: "a secret, or a placeholder such as {env.ALERTS_SECRET}", Set: option.OneArgument(&c.Secret, option.NonEmptyString)},
+		{Name: "secret", Usage: "a secret, or a placeholder, for example {env.ALERTS_SECRET}", Set: option.OneArgument(&c.Secret, option.NonEmptyString)},
 		{Name: "severity", Usage: option.JoinWords(severities(), "or"), Set: option.OneArgument(&c.Severity, option.NonEmptyString)},
 		{Name: "wait", Usage: "a time from 1s to 1h", Set: option.OneArgument(&c.Wait, option.Duration)},
 		{Name: "interval", Usage: "a time from 1s to 24h", Set: option.OneArgument(&c.Interval, option.Duration)},
@@ -77,7 +77,7 @@ func (c *Config) Validate() error {
 	wait, interval := time.Duration(c.Wait), time.Duration(c.Interval)
 	switch {
 	case c.URL == "":
-		return errors.New("notify needs a URL such as https://hooks.example.com/alerts, or a placeholder such as {env.ALERTS_URL}")
+		return errors.New("notify needs a URL such as https://hooks.example.com/alerts, or a placeholder, for example {env.ALERTS_URL}")
 	case c.Severity != "" && !slices.Contains(severities(), c.Severity):
 		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.JoinWords(severities(), "or"))
 	case wait != 0 && (wait < time.Second || wait > maxWait):
@@ -138,7 +138,7 @@ func newDestination(rawURL, secret string) (d destination, err error) {
 	u, err := url.Parse(rawURL)
 	switch {
 	case err != nil || u.Scheme == "" || !strings.Contains(rawURL, "://"):
-		return d, errors.New("this is not a URL; write one such as https://hooks.example.com/alerts, or one of a service such as " + exampleURLs["slack"])
+		return d, errors.New("this is not a URL; write one, for example https://hooks.example.com/alerts, or one of a service such as " + exampleURLs["slack"])
 	case u.Scheme == "http" || u.Scheme == "https":
 		return newWebhook(u, secret)
 	case secret != "":

@@ -56,7 +56,7 @@ var servicesByHost = map[string]string{
 func newWebhook(u *url.URL, secret string) (d destination, err error) {
 	switch service := servicesByHost[strings.ToLower(u.Hostname())]; {
 	case u.Hostname() == "":
-		return d, errors.New("the URL has no host; write one such as https://hooks.example.com/alerts")
+		return d, errors.New("the URL has no host; write one, for example https://hooks.example.com/alerts")
 	case u.User != nil || u.Fragment != "":
 		return d, errors.New("credentials and fragments in an http or https URL are not sent; remove them, and sign messages with the option secret")
 	case service != "":

@@ -247,7 +247,7 @@ func FormatDuration(d caddy.Duration) string { return text.Duration(time.Duratio
 func CheckUnits(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
 		if d > 1 && time.Duration(d) < time.Millisecond {
-			return fmt.Errorf("%s %s is too short; write a unit, in JSON as a string such as \"24h\"", names[i], time.Duration(d))
+			return fmt.Errorf("%s %s is too short; write a unit, in JSON as a string, for example \"24h\"", names[i], time.Duration(d))
 		}
 	}
 	return nil

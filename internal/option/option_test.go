@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 		"near 1":                                "near is an option of far, which is of another; go there, at x:2",
 		"outer {\n other 1\n}":                  `unrecognized option "other"; known are size and inner, at x:3`,
 		"outer {\n inner {\n other 1\n }\n}":    `unrecognized option "other"; the only one is depth, at x:4`,
-		"file_server":                           "file_server is a directive and no option; end the block with } before it, at x:2",
+		"file_server":                           "file_server is a directive and no option; end the block with } before the directive, at x:2",
 		"color red":                             `unrecognized option "color"; did you mean colour?, at x:2`,
 	} {
 		d := caddyfile.NewTestDispenser("x {\n" + input + "\n}")

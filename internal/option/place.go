@@ -38,7 +38,7 @@ func unknownOptionHint(name string, options []Option) string {
 		}
 	}
 	if slices.Contains(directives, name) {
-		return fmt.Sprintf("%s is a directive and no option; end the block with } before it", name)
+		return fmt.Sprintf("%s is a directive and no option; end the block with } before the directive", name)
 	}
 	return fmt.Sprintf("unrecognized option %q; %s", name, spellingHint(name, Names(options)))
 }

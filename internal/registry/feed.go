@@ -178,7 +178,7 @@ func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
 	}
 	meanwhile := "the previous version stays in use"
 	if inUse == nil {
-		meanwhile = "only the built-in one is in use"
+		meanwhile = "only the built-in registry is in use"
 	}
 	u.Logger.Warn("the registry cannot be used; "+meanwhile, zap.String("registry", u.feed.Name()), zap.Error(err))
 	u.sendEvent("robots_registry_failing", map[string]any{"registry": u.feed.Name(), "error": err.Error()})

@@ -60,7 +60,7 @@ func TestNeverFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := read(t, remotetest.NewStorage(), remotetest.NewSource("https://names.test/registry.json", "", errDown))
 		defer r.end()
-		r.told(t, "the registry cannot be used; only the built-in one is in use")
+		r.told(t, "the registry cannot be used; only the built-in registry is in use")
 		next(5 * time.Minute)
 		if n := r.source.ReadCount(); n < 5 || n > 9 {
 			t.Errorf("%d attempts in 5 minutes", n)

@@ -98,7 +98,7 @@ func (f *Feed) store(ctx context.Context, user *User) {
 	if err == nil {
 		f.storedHash = state.InUse.hash
 	} else if !f.storeFailed {
-		user.Logger.Warn("the registry could not be stored; after a restart it has to be fetched before it is in use",
+		user.Logger.Warn("the registry could not be stored; after a restart the guard uses this registry only after a new fetch",
 			zap.String("registry", f.Name()), zap.Error(err))
 	}
 	f.storeFailed = err != nil

@@ -93,7 +93,7 @@ func (f file) Read(_ context.Context, previous Answer) (answer Answer, err error
 	answer.Lifetime = FileCheckInterval
 	info, err := os.Stat(f.path)
 	if err == nil && !info.Mode().IsRegular() { // opening a pipe could block
-		err = errors.New("it is a directory, a pipe or a device; it has to be a regular file")
+		err = errors.New("it is a directory, a pipe or a device, not a regular file")
 	}
 	if err != nil {
 		return answer, fmt.Errorf("%s: %w", f.path, f.withRemedy(err))

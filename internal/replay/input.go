@@ -120,8 +120,8 @@ var unsupportedSignatures = []struct{ magic, advice string }{
 	{"\xfd7zXZ\x00", "is compressed by xz; pipe it: xzcat FILE | caddy robots-guard audit -"},
 	{"PK\x03\x04", "is a zip archive; unpack it first"},
 	{"PAR1", "is a Parquet file; export the logs as text"},
-	{"\xff\xfe", "is UTF-16; save it as UTF-8"},
-	{"\xfe\xff", "is UTF-16; save it as UTF-8"},
+	{"\xff\xfe", "is UTF-16; save the log as UTF-8"},
+	{"\xfe\xff", "is UTF-16; save the log as UTF-8"},
 }
 
 // detect reads the head of the log and recognises the compression and the format.

@@ -23,7 +23,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		note("No request is for %s; the logs contain %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
 	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
-		note("No request has a User-Agent; if the log omits that header, configure the server to log it.")
+		note("No request has a User-Agent; if the log omits this header, configure the server to log User-Agent.")
 	}
 	if t.beforeFirst > 0 {
 		note("%d requests are older than the first version of the robots.txt, which was applied to them.", t.beforeFirst)

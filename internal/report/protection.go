@@ -41,7 +41,7 @@ func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	n := &NotProtecting{Cause: cause, Detail: details[cause], Cure: cures[cause]}
 	switch {
 	case source == "file" && cause == NoFile:
-		n.Detail, n.Cure = "there is no such file", "create the file, or correct its path in the option source"
+		n.Detail, n.Cure = "the file does not exist", "create the file, or correct its path in the option source"
 	case n.Detail == "":
 		n.Detail = fmt.Sprintf("the answer is status %d", state.Current.Status)
 		if source == "url" {
@@ -91,10 +91,10 @@ var details = map[Cause]string{
 // cures are the remedies by cause.
 var cures = map[Cause]string{
 	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
-	NoFile:         `serve a robots.txt, or name one with "source file <path>"`,
+	NoFile:         `serve a robots.txt, or name a file with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
 	WebPage:        "serve a text file at /robots.txt; its route must come before the route of the app that answers all paths",
 	UTF16:          "save the file as UTF-8",
 	Blank:          `add rules, such as "User-agent: GPTBot" and on the next line "Disallow: /"`,
-	NoRules:        `add a line such as "Disallow: /" to the group of each crawler that should stay away`,
+	NoRules:        `add a line, for example "Disallow: /" to the group of each crawler that should stay away`,
 }

@@ -25,7 +25,7 @@ func TestNotProtecting(t *testing.T) {
 		{"403 with rules", "server", 403, "User-agent: *\nDisallow: /x\n", RefusedToGuard, "the answer is status 403"},
 		{"404", "server", 404, "", NoFile, "the answer is status 404"},
 		{"410", "url", 410, "", NoFile, "the answer is status 410"},
-		{"no such file", "file", 404, "", NoFile, "there is no such file"},
+		{"no such file", "file", 404, "", NoFile, "the file does not exist"},
 		{"a redirect that leads nowhere", "server", 302, "", Redirected, "the answer is status 302"},
 		{"an app's index page", "server", 200, index, WebPage, "the answer is a web page"},
 		{"UTF-16", "server", 200, "\xff\xfeU\x00s\x00", UTF16, "the file is UTF-16"},

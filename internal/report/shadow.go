@@ -94,7 +94,7 @@ func TriedTrouble(s *policy.State) string {
 	case trouble != "" || s == nil || s.Current == nil || shadow.Readable(s) != nil:
 		return trouble
 	case shadow.IsPage(s.Current):
-		return "it is a web page without a rule"
+		return "the response is a web page without a rule"
 	}
 	return "there is none (" + statusWords(s.Current.Status) + ")"
 }

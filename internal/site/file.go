@@ -71,7 +71,7 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a directory, a pipe or a device; it has to be a regular file", path)
+		return nil, fmt.Errorf("%s is a directory, a pipe or a device, not a regular file", path)
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -52,7 +52,7 @@ func evaluateAnswer(answer policy.FetchResult) selfTestOutcome {
 		outcome.advice = "see why the site does not answer; some crawlers do not visit a site while its robots.txt fails"
 	case answer.Status == http.StatusNotFound || answer.Status == http.StatusGone:
 		outcome.summary = "robots.txt is missing"
-		outcome.advice = "add a robots.txt; without one nothing is disallowed"
+		outcome.advice = "add a robots.txt; without a robots.txt nothing is disallowed"
 	case answer.Status >= 400:
 		outcome.isRefusal = true
 		outcome.summary = "robots.txt is refused"

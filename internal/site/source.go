@@ -22,7 +22,7 @@ type Source interface {
 type Fetch func(ctx context.Context, stored *policy.Version) policy.FetchResult
 
 // ErrFetchTimeout is the cancellation cause of a fetch that exceeds fetch_timeout.
-var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if the robots.txt really takes that long, raise it")
+var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if the robots.txt really takes longer, raise fetch_timeout")
 
 // virtualKey marks the context of the guard's own requests to the server. A client cannot set this
 // key, unlike a header field.

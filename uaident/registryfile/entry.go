@@ -99,7 +99,7 @@ func (r *parser) parseEntry() (e entry) {
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.readHTTPSURL(field)
 		case "purposes":
-			r.readArray("purposes must be a list such as [\"training\"]", func() {
+			r.readArray("purposes must be a list, for example [\"training\"]", func() {
 				word := r.readWord("purpose", purposes)
 				if i := slices.Index(purposes, word); i >= 0 {
 					e.Purposes.Set |= 1 << i
@@ -123,7 +123,7 @@ func (r *parser) parseEntry() (e entry) {
 }
 
 func (r *parser) parseVerification(v *uaident.Verification) {
-	r.readObject("verification: ", `must be an object such as {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
+	r.readObject("verification: ", `must be an object, for example {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
 		switch field {
 		case "rdns":
 			v.RDNS = r.readTexts(field, maxText)
@@ -158,7 +158,7 @@ func (r *parser) readHTTPSURLs(field string) []string {
 
 func (r *parser) checkHTTPSURL(at int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-		r.failAt(at, "%s: %.80q is not an https URL such as https://foo.example/bot", field, link)
+		r.failAt(at, "%s: %.80q is not an https URL, for example https://foo.example/bot", field, link)
 	}
 }
 

@@ -155,11 +155,11 @@ func (r *parser) readText(field string, most int) string {
 	switch {
 	case !ok:
 	case t.Text == "":
-		r.failAt(r.Offset(), "%s is empty; remove it", field)
+		r.failAt(r.Offset(), "%s is empty; remove the field", field)
 	case len(t.Text) > most:
 		r.failAt(r.Offset(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), most)
 	case strings.ContainsFunc(t.Text, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		r.failAt(r.Offset(), "%s contains a control character; remove it", field)
+		r.failAt(r.Offset(), "%s contains a control character; remove the character", field)
 	default:
 		return t.Text
 	}
@@ -169,7 +169,7 @@ func (r *parser) readText(field string, most int) string {
 // readTexts decodes a list of different strings, at least one.
 func (r *parser) readTexts(field string, most int) (texts []string) {
 	_, begin := r.Peek()
-	r.readArray(field+` must be a list of strings such as ["FooBot"]`, func() {
+	r.readArray(field+` must be a list of strings, for example ["FooBot"]`, func() {
 		text := r.readText("a string in "+field, most)
 		if slices.Contains(texts, text) && text != "" {
 			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
@@ -181,7 +181,7 @@ func (r *parser) readTexts(field string, most int) (texts []string) {
 	case len(texts) > maxList:
 		r.failAt(begin, "%s has more than %d strings", field, maxList)
 	case len(texts) == 0:
-		r.failAt(begin, "%s is an empty list; remove it", field)
+		r.failAt(begin, "%s is an empty list; remove the list", field)
 	}
 	return texts
 }

@@ -90,7 +90,7 @@ func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
 	}
 	if active == nil {
-		e.add(Ranges, "%s is not loaded, so it is not used.%s", s.Source, failed)
+		e.add(Ranges, "%s is not loaded and not used.%s", s.Source, failed)
 		return
 	}
 	if !l.isFile && !addr.FromInternet(client) {

@@ -234,7 +234,7 @@ func TestFile(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	says("a b", "it has to be a regular file")
+	says("a b", "not a regular file")
 	relative, _ := NewList("no-such-rules.json", time.Now)
 	relative.Load(t.Context(), 1, nil)
 	if err := relative.LastError(); err == nil || !strings.Contains(err.Error(), "a relative path begins where Caddy was started, so this is /") {

@@ -106,7 +106,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return s.lastState, data, nil
 	}
 	if objects, arrays := jsontext.CountContainers(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
-		return History{}, data, fmt.Errorf("%w: %s: it is larger than a history can be", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: the value is larger than a history can be", ErrDamaged, s.stateKey())
 	}
 	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)

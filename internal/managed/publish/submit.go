@@ -15,8 +15,8 @@ const maxAttempts = 5
 var (
 	// errMoved is returned if another change was published during the comparison.
 	errMoved = errors.New("another change was published meanwhile")
-	// errEnded is returned if another configuration has replaced this one.
-	errEnded = errors.New("another configuration has replaced this one")
+	// errEnded is returned if another configuration has replaced this configuration.
+	errEnded = errors.New("another configuration has replaced this configuration")
 )
 
 // submitPending submits the latest submission if it is still pending.

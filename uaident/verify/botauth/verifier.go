@@ -81,7 +81,7 @@ func New(o Options) (*Verifier, error) {
 	for name, operator := range o.Agents {
 		origin, ok := Origin(name)
 		if !ok {
-			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin such as https://bot.example", name)
+			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin, for example https://bot.example", name)
 		}
 		if v.agents[origin] != nil {
 			return nil, fmt.Errorf("web bot auth agent %q: duplicate agent %s", name, origin)
