@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Confirm selects the changes to be confirmed by a person.
+// Confirm selects the changes that need confirmation by a person.
 type Confirm string
 
 // The values of Confirm.
@@ -212,7 +212,7 @@ func firstTokens(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// hostsPhrase describes the hosts of a pair, "" for any host.
+// hostsPhrase describes the hosts of a pair. The result is "" for any host.
 func hostsPhrase(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
@@ -224,7 +224,7 @@ func hostsPhrase(p managed.FilePair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// startPhrase describes the start of a pair, "" for now.
+// startPhrase describes the start of a pair. The result is "" for now.
 func startPhrase(p managed.FilePair) string {
 	if p.From.IsZero() {
 		return ""

@@ -113,7 +113,7 @@ type Change struct {
 	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// IsOnTrial reports whether a trial of the change runs, false for nil.
+// IsOnTrial reports whether a trial of the change runs. The result is false for nil.
 func (c *Change) IsOnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
 // IsRejectedByTrial reports whether the trial of a change rejected it.

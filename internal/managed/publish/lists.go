@@ -203,7 +203,7 @@ func (s *Lists) Names() (names []string) {
 	return names
 }
 
-// Report returns the lists for a report, nil without lists.
+// Report returns the lists for a report, or nil without lists.
 func (s *Lists) Report() (lists []report.ManagedList) {
 	for _, l := range s.All {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()

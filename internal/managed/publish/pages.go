@@ -202,8 +202,8 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
 }
 
-// pageCache caches the pages of named sites, or of hosts named only by clients. A client-named host must not
-// evict pages of named sites.
+// pageCache caches the pages of named sites, or of hosts named only by clients. Hosts named only by
+// clients must not evict pages of named sites.
 type pageCache struct {
 	mu        sync.Mutex
 	pages     *simplelru.LRU[pageKey, *cachedPage]

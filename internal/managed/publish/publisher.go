@@ -139,8 +139,8 @@ func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission 
 	return submission{s, spec, IDOf(spec), origin, partial}
 }
 
-// servedIDs has the IDs of the published change and of the change on trial, and the number of the change on
-// trial.
+// servedIDs identifies the served changes: the published change by its ID, and the change on trial
+// by its ID and number.
 type servedIDs struct {
 	published, trial string
 	number           int
@@ -159,7 +159,7 @@ func New(c Config) *Publisher {
 	return p
 }
 
-// Begin starts to submit and to publish. end stops the publisher and waits for the end.
+// Begin starts to submit and to publish. end stops the publisher and waits until it has stopped.
 func (p *Publisher) Begin(place Place) (end func()) {
 	site, release := p.Sites.Use(place.Name)
 	p.place, p.site = place, site

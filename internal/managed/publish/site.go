@@ -43,8 +43,8 @@ func (s *Site) History() (History, bool) {
 	return s.state, s.known
 }
 
-// BecomeLatest makes a configuration the latest. isLatest reports whether no later configuration followed. An
-// ended configuration must not submit after its successor.
+// BecomeLatest makes a configuration the latest. isLatest reports whether it still is. An ended
+// configuration must not submit after its successor.
 func (s *Site) BecomeLatest() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Site) setHistory(state History) {
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
 }
 
-// Serve records the served spec. alone is true without a history.
+// Serve records the served spec. alone means that it is served without a history.
 func (s *Site) Serve(spec []byte, alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
