@@ -72,7 +72,7 @@ type ManagedDetail struct {
 	Changes []ManagedChange `json:"changes"`
 }
 
-// ManagedLine is a line with the rules behind the line.
+// ManagedLine is a line with the rules that produce it.
 type ManagedLine struct {
 	Line  int      `json:"line"` // from 1
 	Text  string   `json:"text"`

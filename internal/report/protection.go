@@ -51,7 +51,7 @@ func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	return n
 }
 
-// causeOf returns the cause for a version without a disallowed page.
+// causeOf returns the cause for a version that disallows nothing.
 func causeOf(v *policy.Version) Cause {
 	switch {
 	case v.Status == http.StatusNotFound, v.Status == http.StatusGone:

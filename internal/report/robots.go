@@ -8,7 +8,7 @@ import (
 type Robots struct {
 	Head
 	Health Health `json:"health"`
-	// CountedSince is the time at which counting the lines of the current version began.
+	// CountedSince is the time since which the lines of the current version are counted.
 	CountedSince time.Time `json:"counted_since,omitzero"`
 	// Complete reports whether Hits has all lines that decided requests. The maximum is 4,096
 	// lines.

@@ -87,7 +87,7 @@ type TriedLine struct {
 	Group string `json:"group,omitempty"` // absent without a group
 }
 
-// TriedTrouble describes why a trial file is unusable, "" for a usable file.
+// TriedTrouble describes why a trial file is unusable. The result is "" for a usable file.
 func TriedTrouble(s *policy.State) string {
 	trouble := Trouble(s)
 	switch {

@@ -68,7 +68,7 @@ type Health struct {
 	// HeldUntil is the end of the change guard's hold on an earlier version, if any.
 	HeldUntil time.Time `json:"held_until,omitzero"`
 	// TakesEffect is the future time at which no crawler may use an earlier version any
-	// longer.
+	// longer, if any.
 	TakesEffect time.Time `json:"takes_effect,omitzero"`
 	// NotProtecting is the reason why enforce has no effect, if any. NotProtecting is absent
 	// in monitor.
