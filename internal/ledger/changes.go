@@ -36,8 +36,8 @@ const (
 
 const changesKind = "changes"
 
-// Encode encodes c for [DecodeChanges]. If the result is too large, the visits without a hold are
-// omitted. An invalid site is an error.
+// Encode encodes c for [DecodeChanges]. If the result is too large, Encode omits the visits without a hold.
+// An invalid site is an error.
 func (c Changes) Encode(now time.Time) (Document, error) {
 	if err := checkSite(c.Site); err != nil {
 		return Document{}, err

@@ -316,7 +316,7 @@ type servedRules struct {
 	hosts       *site.Hosts   // of the canary
 }
 
-// datedSchedule is a schedule with its first serving time.
+// datedSchedule is a schedule and the time since when it is served.
 type datedSchedule struct {
 	schedule *managed.Schedule
 	since    time.Time

@@ -93,8 +93,8 @@ const (
 	StageGate    = "gate"    // the gate refuses the file
 )
 
-// Publisher publishes the robots.txt files of a robots_txt handler. The handler's rules are submitted to the
-// history, and the files of the published change are served.
+// Publisher publishes the robots.txt files of a robots_txt handler. A Publisher submits the handler's rules
+// to the history, and serves the files of the published change.
 type Publisher struct {
 	Config
 
@@ -211,7 +211,7 @@ func (p *Publisher) wakeUp() {
 	}
 }
 
-// submission returns the latest submission. pending reports whether the submission is still pending.
+// submission returns the latest submission, and whether it is still pending.
 func (p *Publisher) submission() (submission, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

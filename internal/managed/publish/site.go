@@ -87,7 +87,7 @@ func (s *Site) spec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// keepSpec stores a used spec in memory.
+// keepSpec stores a spec in memory if it is in use.
 func (s *Site) keepSpec(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,8 +60,8 @@ func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.FetchResult 
 	return policy.FetchResult{Status: http.StatusOK, Body: text}
 }
 
-// endTrialIfDue ends a trial when its time is over, or when the change disallows pages for a search engine. A
-// change confirmed by a person may disallow pages.
+// endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for a
+// search engine, unless a person confirmed the change.
 func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 	state, _ := p.site.History()
 	c := state.Pending
