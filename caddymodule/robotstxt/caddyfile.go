@@ -240,7 +240,7 @@ func (h *Handler) addPreference(field func(*Rule) *string) func([]string) error 
 	}
 }
 
-// setPreference returns a parser that joins the arguments, because they may be separated by commas.
+// setPreference returns a parser that joins the arguments, which may be separated by commas.
 func setPreference(into *string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -264,7 +264,7 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// add returns a parser that appends one argument to into at each call.
+// add returns a parser that appends an argument to into at each call.
 func add(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
@@ -280,7 +280,7 @@ func (h *Handler) setStaging(args []string) error {
 	return nil
 }
 
-// ofGuard returns options of robots_guard that owners often write into robots_txt.
+// ofGuard returns options of robots_guard often mistakenly written into robots_txt.
 func ofGuard() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })

@@ -24,8 +24,8 @@ const maxAtStart = 1000
 // maxLogged is the maximum number of logged findings. A list may have any number of findings.
 const maxLogged = 20
 
-// passGate checks the present and future files. The base from the next handlers is unknown at that
-// time, and is treated as missing.
+// passGate checks the present and future files. The base from the next handlers is still unknown,
+// and treated as missing.
 func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.knownBase()
 	if err != nil || h.Gate == string(managed.GateOff) {
@@ -70,8 +70,8 @@ func (h *Handler) knownBase() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// CheckRules checks the present and future files of a site for the commands. No hosts means any host.
-// It also reads the lists of rules. A non-nil base replaces the configured base.
+// CheckRules checks the present and future files of a site for the commands. No hosts means any
+// host. CheckRules also reads the lists of rules. A non-nil base replaces the configured base.
 func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()

@@ -27,57 +27,57 @@ func init() {
 	caddy.RegisterModule(new(Handler))
 }
 
-// Handler serves a robots.txt that it composes from the site's own file and from rules about
-// crawlers. A crawler with a rule gets its own group, which includes its previous rules. The rules
-// for all other crawlers do not change.
+// Handler serves a robots.txt composed from the site's own file and from rules about crawlers. A
+// crawler with a rule gets its own group, which includes its previous rules. The rules for all
+// other crawlers do not change.
 type Handler struct {
 	// The file to which the rules are added. `upstream` uses the response of the next handlers for
 	// /robots.txt. `none` uses an empty file. Default: `upstream`.
 	Base string `json:"base,omitempty"`
 
-	// The path of a file that replaces the base. The file must exist when the configuration is
-	// loaded.
+	// The path of a file to use as the base. The file must exist when the configuration is loaded.
 	BaseFile string `json:"base_file,omitempty"`
 
-	// The place of the base in the Caddyfile, such as `Caddyfile:12`, for error messages.
-	// The Caddyfile adapter sets it if the base file does not exist.
+	// The place of the base in the Caddyfile, for example `Caddyfile:12`, for error messages. The
+	// Caddyfile adapter sets the place if the base file does not exist.
 	WrittenAt string `json:"at,omitempty"`
 
 	// The rules about crawlers. Their order has no effect.
 	Rules []Rule `json:"rules,omitempty"`
 
-	// Files and HTTP or HTTPS URLs with more rules as JSON. They are read again when they change.
+	// Files and HTTP or HTTPS URLs with more rules as JSON. Changed lists are read again.
 	Lists []string `json:"lists,omitempty"`
 
-	// The position of each list in the Caddyfile, such as `Caddyfile:12`, for messages. The Caddyfile
-	// adapter sets it for files that do not exist.
+	// The position of each list in the Caddyfile, for example `Caddyfile:12`, for messages. The
+	// Caddyfile adapter sets the position of missing files.
 	ListsAt map[string]string `json:"lists_at,omitempty"`
 
 	// The URLs of sitemaps. `{http.request.host}` is replaced with the site's host, also in lines and
 	// paths.
 	Sitemaps []string `json:"sitemaps,omitempty"`
 
-	// Other lines for the whole file, such as `Host: example.com`.
+	// Other lines for the whole file, for example `Host: example.com`.
 	Lines []string `json:"lines,omitempty"`
 
 	// Serve a robots.txt that disallows everything, and send `X-Robots-Tag: noindex` with every
 	// response. Responses of a preceding robots_guard do not get the header.
 	Staging bool `json:"staging,omitempty"`
 
-	// The staging hosts, such as `staging.example.com` or `*.test`. Default: all hosts.
+	// The staging hosts, for example `staging.example.com` or `*.test`. Default: all hosts.
 	StagingHosts []string `json:"staging_hosts,omitempty"`
 
-	// Send `X-Robots-Tag: noarchive` with every response. Amazon does not train models on such
-	// responses. Requires a rule with the training preference `n`.
+	// Send `X-Robots-Tag: noarchive` with every response. Amazon does not train models on responses
+	// with this header. Requires a rule with the training preference `n`.
 	NoArchive bool `json:"noarchive,omitempty"`
 
-	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the start
-	// such a finding is an error. Later the previous file stays. Default: `error`.
+	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
+	// start, a finding of this severity is an error. Later the previous file stays. Default:
+	// `error`.
 	Gate string `json:"gate,omitempty"`
 
-	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for a
-	// search engine, or a page that a search engine requested in the last 24 hours. `any` selects all
-	// changes of a file, and `off` none. The published file stays until confirmation. Default:
+	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for
+	// a search engine, or a page requested by a search engine in the last 24 hours. `any` selects
+	// all changes of a file, and `off` none. The published file stays until confirmation. Default:
 	// `search`.
 	Confirm string `json:"confirm,omitempty"`
 
@@ -167,7 +167,7 @@ func (h *Handler) run(do func(context.Context)) {
 	})
 }
 
-// Cleanup stops everything that Provision started.
+// Cleanup stops everything started by Provision.
 func (h *Handler) Cleanup() error {
 	for _, release := range slices.Backward(h.release) {
 		release()
@@ -219,7 +219,7 @@ func (h *Handler) Validate() error {
 	return err
 }
 
-// ServeHTTP answers requests for /robots.txt and passes all others to the next handler.
+// ServeHTTP answers requests for /robots.txt and passes all other requests to the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if publish.IsForBase(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
@@ -255,8 +255,7 @@ var (
 // noBase is the advice for a missing base file.
 const noBase = "write base none if the site has no other robots.txt"
 
-// source returns the source of the base, and a key that identifies the source. from is nil without a
-// base.
+// source returns the source of the base, with its key. from is nil without a base.
 func (h *Handler) source() (from site.Source, key string) {
 	switch {
 	case h.BaseFile != "":

@@ -89,7 +89,7 @@ func (h *Handler) atList(lists []*publish.List, err error) error {
 	return err
 }
 
-// acquireList returns the list in a file or at a URL until Cleanup. It starts to read a new list.
+// acquireList returns the list in a file or at a URL until Cleanup. A new list starts to be read.
 func (h *Handler) acquireList(place string) (*publish.List, error) {
 	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
 		l, err := publish.NewList(place, time.Now)
@@ -105,7 +105,8 @@ func (h *Handler) acquireList(place string) (*publish.List, error) {
 	return value.(*remote.BackgroundRunner[*publish.List]).Runner, nil
 }
 
-// isReload reports whether a configuration runs. That configuration stays if this one is rejected.
+// isReload reports whether a configuration runs already. The running configuration stays if the new
+// configuration is rejected.
 func isReload() bool {
 	_, err := caddy.ActiveContext().AppIfConfigured("http")
 	return err == nil

@@ -16,20 +16,20 @@ import (
 
 // Rollout configures the trial of a change before it is published everywhere.
 type Rollout struct {
-	// The first stage. `shadow` compares the change with the published file on live requests, without
-	// effect. It then publishes the change unless a search engine would be newly disallowed. `hosts`
-	// serves the change at some hosts, and ends in the same way.
+	// The first stage. `shadow` compares the change with the published file on live requests,
+	// without effect. At the end, the change is published unless a search engine would be newly
+	// disallowed. `hosts` serves the change at some hosts, and ends in the same way.
 	Stage string `json:"stage"`
 
-	// The hosts of the first stage, such as `shop.example.com` or `*.example.com`.
+	// The hosts of the first stage, for example `shop.example.com` or `*.example.com`.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// The length of the first stage, from `1m` to `30d`. It is optional for `hosts`: then a person
-	// has to promote the change.
+	// The length of the first stage, from `1m` to `30d`. Optional for `hosts`: then a person has to
+	// promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
 
-	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets it.
+	// The place in the Caddyfile, for example `Caddyfile:12`, for error messages. Set by the
+	// Caddyfile adapter.
 	WrittenAt string `json:"at,omitempty"`
 }
 
@@ -103,7 +103,7 @@ func (r *Rollout) plan() publish.Rollout {
 	return plan
 }
 
-// check checks that the rollout fits the hosts and the positions of its robots_txt.
+// check returns an error if the rollout does not fit the hosts or the positions of its robots_txt.
 func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) error {
 	if r == nil {
 		return nil
@@ -111,7 +111,7 @@ func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) er
 	return option.WithLine(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
 }
 
-// checkHosts checks that the site has the hosts of the rollout.
+// checkHosts returns an error unless the site has the hosts of the rollout.
 func (r *Rollout) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
 	for _, host := range r.Hosts {
@@ -122,8 +122,8 @@ func (r *Rollout) checkHosts(hosts []string) error {
 	return nil
 }
 
-// checkShadow checks that a guard compares a change at every position of a robots_txt. Routes of
-// unknown handlers may contain a guard.
+// checkShadow returns an error unless a guard compares a change at every position of a robots_txt.
+// Routes of unknown handlers may contain a guard.
 func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil

@@ -65,7 +65,7 @@ func hasHost(hosts []string) func(host string) bool {
 	}
 }
 
-// checkHosts returns an error if a rule has a host that the site does not have.
+// checkHosts returns an error if a rule has a host outside the site.
 func (h *Handler) checkHosts(hosts []string) error {
 	has := hasHost(hosts)
 	for i := range h.Rules {
@@ -118,7 +118,7 @@ func hintOf(word string, hosts []string) string {
 	return "it has " + strings.Join(hosts, ", ")
 }
 
-// nearHost suggests a host with a similar name. It returns "" if there is none.
+// nearHost suggests a host with a similar name, or returns "".
 func nearHost(word string, hosts []string) string {
 	if near := text.Nearest(word, hosts); near != "" {
 		return "did you mean " + near + "?"

@@ -26,8 +26,8 @@ func (h *Handler) validateStaging() error {
 	return nil
 }
 
-// checkStaging returns an error if a production host would be a staging host. hosts are those of the
-// site. No hosts means any host.
+// checkStaging returns an error if a production host would be a staging host. hosts are the hosts
+// of the site. No hosts means any host.
 func (h *Handler) checkStaging(hosts, production []string) error {
 	if !h.Staging {
 		return nil
@@ -42,8 +42,8 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	return nil
 }
 
-// warnStaging logs staging hosts that the site does not have. A mistyped host would not be closed.
-// hosts are those of the site. No hosts means any host.
+// warnStaging logs staging hosts outside the site. A mistyped host would not be closed. hosts are
+// the hosts of the site. No hosts means any host.
 func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	isOfSite := hasHost(hosts)
 	for _, host := range h.StagingHosts {

@@ -1,3 +1,2 @@
-// Package cowmap has maps that every request reads and few requests write. Reading them takes
-// no lock and does not allocate.
+// Package cowmap has maps for frequent reads and rare writes. A read does not lock or allocate.
 package cowmap

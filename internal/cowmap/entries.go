@@ -5,17 +5,17 @@ import (
 	"maps"
 )
 
-// maxSlice is how many entries are gone through one after the other. Most maps have no more, as
-// those of a site, of which there may be very many. One of Go's takes memory for eight
-// entries at least, and reads that wait for one another.
+// maxSlice is the maximum number of entries besides the first for a linear search. Most maps,
+// for example the many maps of sites, have fewer entries. A Go map needs memory for at least
+// eight entries, and a lookup needs several dependent memory reads.
 const maxSlice = 8
 
-// entries are those of a [Map] at a time, one at least; nil stands for none. They never change.
-// Most maps have one entry, which takes no memory beside them.
+// entries is an immutable version of a [Map] with at least one entry. A nil entries is empty.
+// Most maps have one entry, which needs no further allocation.
 type entries[K comparable, V any] struct {
 	first entry[K, V]
 	rest  []entry[K, V]
-	asMap map[K]V // all, where there are more than a few; nil elsewhere
+	asMap map[K]V // all entries of a large map, else nil
 }
 
 type entry[K comparable, V any] struct {
@@ -42,7 +42,7 @@ func (e *entries[K, V]) load(key K) (value V, ok bool) {
 	return value, false
 }
 
-// len returns how many there are.
+// len returns the number of entries.
 func (e *entries[K, V]) len() int {
 	switch {
 	case e == nil:
@@ -53,7 +53,7 @@ func (e *entries[K, V]) len() int {
 	return 1 + len(e.rest)
 }
 
-// all returns them, in no order.
+// all returns the entries in no order.
 func (e *entries[K, V]) all() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		switch {
@@ -73,7 +73,7 @@ func (e *entries[K, V]) all() iter.Seq2[K, V] {
 	}
 }
 
-// with returns them with a value for a key.
+// with returns a copy with a value for a key.
 func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
 	if e != nil && e.asMap != nil {
 		many := maps.Clone(e.asMap)
@@ -92,7 +92,7 @@ func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
 	return &entries[K, V]{asMap: many}
 }
 
-// without returns them without a key.
+// without returns a copy without a key.
 func (e *entries[K, V]) without(key K) *entries[K, V] {
 	if e.len() > 1+maxSlice {
 		many := maps.Clone(e.asMap)
@@ -103,7 +103,7 @@ func (e *entries[K, V]) without(key K) *entries[K, V] {
 	return newEntries(e.appendExcept(room[:0], key))
 }
 
-// appendExcept appends all but that of a key.
+// appendExcept appends all entries except of a key.
 func (e *entries[K, V]) appendExcept(to []entry[K, V], key K) []entry[K, V] {
 	for k, value := range e.all() {
 		if k != key {
@@ -113,10 +113,10 @@ func (e *entries[K, V]) appendExcept(to []entry[K, V], key K) []entry[K, V] {
 	return to
 }
 
-// newEntries returns these entries in memory of their own.
+// newEntries returns the given entries in newly allocated memory.
 func newEntries[K comparable, V any](all []entry[K, V]) *entries[K, V] {
 	if len(all) == 0 {
 		return nil
 	}
-	return &entries[K, V]{first: all[0], rest: append([]entry[K, V](nil), all[1:]...)} // nothing of all is kept
+	return &entries[K, V]{first: all[0], rest: append([]entry[K, V](nil), all[1:]...)} // does not retain all
 }

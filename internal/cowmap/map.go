@@ -6,22 +6,21 @@ import (
 	"sync/atomic"
 )
 
-// Map is a map that is copied when it is written. Reading it takes no lock, does
-// not allocate and disturbs no other reader; writing takes as long as there are
-// entries. The zero Map is empty. Several goroutines may use a Map at once; it must
-// not be copied.
+// Map is a copy-on-write map. A read does not lock, allocate or delay other readers. A write
+// copies all entries. The zero Map is empty. A Map is safe for concurrent use. A Map must not
+// be copied.
 type Map[K comparable, V any] struct {
-	current atomic.Pointer[entries[K, V]] // nil while it is empty
-	mu      sync.Mutex                    // held while they are replaced
+	current atomic.Pointer[entries[K, V]] // nil if empty
+	mu      sync.Mutex                    // locked during writes
 }
 
-// Load returns the value of a key; ok is false, and the value zero, if it has none.
+// Load returns the value of a key, or the zero value and false.
 func (m *Map[K, V]) Load(key K) (value V, ok bool) {
 	return m.current.Load().load(key)
 }
 
-// LoadOrStore returns the value of a key. If it has none it gets the one that is
-// made, once whoever asks at the same time.
+// LoadOrStore returns the value of a key. For a missing key, LoadOrStore stores the result of
+// create. Concurrent calls for a key call create once.
 func (m *Map[K, V]) LoadOrStore(key K, create func() V) V {
 	if value, ok := m.Load(key); ok {
 		return value
@@ -43,7 +42,7 @@ func (m *Map[K, V]) Store(key K, value V) {
 	m.current.Store(m.current.Load().with(key, value))
 }
 
-// Delete takes a key out.
+// Delete removes a key.
 func (m *Map[K, V]) Delete(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,6 +55,5 @@ func (m *Map[K, V]) Delete(key K) {
 // Len returns the number of entries.
 func (m *Map[K, V]) Len() int { return m.current.Load().len() }
 
-// All returns the entries as they are now, in no order. What is written
-// meanwhile is not among them.
+// All returns the current entries in no order, without later writes.
 func (m *Map[K, V]) All() iter.Seq2[K, V] { return m.current.Load().all() }

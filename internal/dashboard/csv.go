@@ -34,8 +34,8 @@ func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]b
 	}
 }
 
-// cell prefixes text with an apostrophe if a spreadsheet would treat it as a formula. Clients
-// choose paths and other text (OWASP, "CSV Injection").
+// cell adds a leading apostrophe if a spreadsheet would treat the content as a formula. Clients
+// choose paths and other content (OWASP, "CSV Injection").
 func cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
 		return "'" + text

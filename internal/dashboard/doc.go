@@ -1,5 +1,5 @@
-// Package dashboard serves the dashboard: the page, its assets, and the data as JSON and CSV.
-// It depends on the types of packages report and alert only. It changes nothing except
+// Package dashboard serves the dashboard: the page, its assets, and the data as JSON and CSV. The
+// dashboard depends on the types of packages report and alert only, and changes nothing except
 // acknowledgements of alerts.
 //
 // All files are in one directory, so that the handler works under any path:

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// New returns the handler of the dashboard. It serves GET and HEAD under any path, by the
-// name after the last slash. It calls views for each response with data. alerts can be nil.
-// user returns the name of the logged-in user, or "". Only a user can acknowledge alerts, so
-// a nil user disables acknowledgements.
+// New returns the handler of the dashboard. The handler serves GET and HEAD under any path, by the
+// name after the last slash. views is called for each response with data. alerts can be nil. user
+// returns the name of the logged-in user, or "". Only a user can acknowledge alerts, so a nil user
+// disables acknowledgements.
 func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
 	return &handler{views: views, alerts: alerts, user: user, assets: loadAssets()}
 }

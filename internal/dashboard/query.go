@@ -16,8 +16,8 @@ type query struct {
 	id     string
 }
 
-// parseQuery parses the parameters of a URL. It ignores unknown parameters. limit is the
-// default limit.
+// parseQuery parses the parameters of a URL. Unknown parameters are ignored. limit is the default
+// limit.
 func parseQuery(raw string, limit int) (query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

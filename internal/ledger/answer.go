@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Answer is the site's response to a crawler's request that passed the guard. Its fields
-// Site, Token and Class have the values of the [Request].
+// Answer is the site's response to a crawler's request that passed the guard. Site, Token and Class
+// have the values of the [Request].
 type Answer struct {
 	At       time.Time // time of the request
 	Site     string
@@ -61,7 +61,7 @@ func (n *notes) addAnswer(a *Answer) {
 	n.answers = append(n.answers, answer{crawler{a.Token, a.Named, a.Class, a.Identity}, a.Kind, a.Status, a.Site, a.Bytes, a.At.UnixMilli()})
 }
 
-// countAnswers counts the answers of the batch. l.mu must be held.
+// countAnswers counts the answers of the batch. The caller must have locked l.mu.
 func (l *Ledger) countAnswers() {
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
@@ -71,7 +71,6 @@ func (l *Ledger) countAnswers() {
 	}
 }
 
-// countAnswer counts an answer.
 func (w *Row) countAnswer(a *answer) {
 	if w.FirstSeen == 0 { // its request is not yet counted
 		w.FirstSeen, w.LastSeen = a.at, a.at
@@ -125,8 +124,8 @@ func (c *AnswerCell) addBytes(n uint64) {
 	c[1+answerCounts], c[2+answerCounts] = uint32(sum), uint32(sum>>32)
 }
 
-// AnswerSeries is a list of cells at one resolution, oldest first. Steps without answers have
-// no cell. A cell has 124 bytes.
+// AnswerSeries is a list of cells at one resolution, oldest first. Steps without answers have no
+// cell. A cell occupies 124 bytes.
 type AnswerSeries []AnswerCell
 
 // Answers have an hourly series for findings, and a daily series.
@@ -164,8 +163,8 @@ func (s *AnswerSeries) count(r Resolution, a *answer) {
 	}
 }
 
-// cell returns the cell of a step, or nil if the step is too old. It drops cells that become
-// too old.
+// cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
+// dropped.
 func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
 	return cellAt((*[]AnswerCell)(s), slot, answerSteps(r))
 }
@@ -179,7 +178,7 @@ func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
 	}
 }
 
-// prune drops cells that are older than the series or than retention, or in the future.
+// prune drops cells older than the series or than retention, or in the future.
 func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
 	*s = prune(*s, r, answerSteps(r), now, retention)
 }

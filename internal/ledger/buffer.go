@@ -36,8 +36,8 @@ const (
 )
 
 // pending is a recorded request before counting. Its strings belong to the configuration, the
-// registry and the robots.txt, which live longer. Strings from the client are in notes.text,
-// one after the other.
+// registry and the robots.txt, which live longer. Strings from the client are appended to
+// notes.text.
 type pending struct {
 	crawler
 	Site      string
@@ -54,7 +54,7 @@ type pending struct {
 	agent, method, target, clientName, hostLen, rule, network uint16 // lengths, in this order
 }
 
-// decidingFile identifies the group and version that decided requests.
+// decidingFile is the group and version that decided requests.
 type decidingFile struct {
 	version Version
 	group   string
@@ -132,7 +132,7 @@ func (n *notes) fileIndex(q *Request) uint32 {
 	return uint32(len(n.files) - 1)
 }
 
-// keep stores a string of at most most bytes and returns its length.
+// keep stores at most most bytes of a string, and returns the stored length.
 func (n *notes) keep(s string, most int) uint16 {
 	s = text.Truncate(s, most)
 	n.text = append(n.text, s...)
@@ -152,7 +152,7 @@ func (n *notes) keepNetwork(network netip.Prefix) uint16 {
 // maxText is the maximum text of a request in bytes.
 const maxText = maxMethod + maxAgent + maxTarget + maxToken + maxSiteName + maxRule + 17
 
-// textOf returns the capacity for text with the given number of requests. A buffer that is
+// textOf returns the capacity in bytes for the strings of the given number of requests. A buffer
 // due for counting has more room.
 func textOf(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
 
@@ -161,8 +161,8 @@ func (n *notes) room(most int) bool {
 	return len(n.pending) < most && len(n.answers) < most && len(n.visits) < most && len(n.text) <= textOf(most)-maxText
 }
 
-// all returns the requests with the strings from the client. The strings are valid until the
-// next iteration only, because the text is overwritten.
+// all returns the requests with the strings from the client. The result is valid until the next
+// iteration, and the strings until the buffer is reused.
 func (n *notes) all() iter.Seq[*counted] {
 	return func(yield func(*counted) bool) {
 		text := unsafe.String(unsafe.SliceData(n.text), len(n.text))
@@ -191,7 +191,7 @@ func (n *notes) all() iter.Seq[*counted] {
 	}
 }
 
-// clear removes the requests and answers, so that they release their memory.
+// clear removes the requests and answers, and releases their memory.
 func (n *notes) clear() {
 	if cap(n.pending) > roomy || cap(n.answers) > roomy || cap(n.visits) > roomy {
 		*n = notes{} // after a long delay
@@ -217,12 +217,11 @@ type buffer struct {
 // ripe reports whether the buffer is due for counting.
 func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
 
-// buffers are so many that one is always free, even if goroutines lose the processor while
-// they use the others.
+// buffers are so many that one is always free, even if goroutines lose the processor while using
+// the others.
 type buffers struct {
 	all []*buffer
-	// number of buffers to try first, one for each processor; fewer buffers stay in the CPU
-	// caches
+	// number of preferred buffers, one for each processor; fewer buffers stay in the CPU caches
 	first int
 }
 
@@ -235,8 +234,7 @@ func newBuffers() *buffers {
 	return b
 }
 
-// lock locks and returns a buffer with room. It returns nil if none is free. It does not
-// wait.
+// lock locks and returns a buffer with room, or nil if no buffer is free. lock does not wait.
 func (b *buffers) lock() *buffer {
 	first := rand.IntN(b.first) // a sync.Pool locks after every garbage collection
 	for i := range b.all {

@@ -9,14 +9,13 @@ import (
 // cell is an array whose first element is the number of its step since the Unix epoch.
 type cell interface{ Cell | AnswerCell | VisitCell }
 
-// search returns the index of the cell of a step, or the index at which to insert one.
+// search returns the index of the cell of a step, or the index for inserting the cell.
 func search[C cell](cells []C, slot uint32) (int, bool) {
 	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c[0], slot) })
 }
 
-// cellAt returns the cell of a step, which it creates if necessary. It returns nil if the
-// step is too old. It drops cells that become too old. The last cell is the usual one and
-// inlined.
+// cellAt returns the cell of a step, created if necessary, or nil if the step is too old. Cells
+// that become too old are dropped. The usual case, the last cell, is inlined.
 func cellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	if n := len(*cells); n > 0 && (*cells)[n-1][0] == slot {
 		return &(*cells)[n-1]
@@ -55,7 +54,7 @@ func dropBefore[C cell](cells []C, slot uint32) []C {
 	return cells
 }
 
-// prune removes cells that are older than steps or than retention, or in the future.
+// prune removes cells older than steps or than retention, or in the future.
 func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention time.Duration) []C {
 	last := r.slot(now)
 	if i, _ := search(cells, last+1); i < len(cells) {

@@ -13,14 +13,14 @@ import (
 // Changes is the stored state of the change guard for one robots.txt.
 type Changes struct {
 	Site policy.Key `json:"site"`
-	// Hash is the version that was last compared, and Read the time of its fetch.
+	// Hash is the last compared version, and Read the time of its fetch.
 	Hash   Version   `json:"sha256"`
 	Read   time.Time `json:"read"`
 	Visits []Visit   `json:"visits,omitempty"`
 	Holds  []Hold    `json:"holds,omitempty"`
 }
 
-// Hold is a version that stays in force although another version replaced it.
+// Hold is a replaced version still in force.
 type Hold struct {
 	Version Version   `json:"sha256"`
 	Since   time.Time `json:"since"`
@@ -36,8 +36,8 @@ const (
 
 const changesKind = "changes"
 
-// Encode encodes c for [DecodeChanges]. If the result is too large, it omits the visits
-// without a hold. It returns an error for an invalid site.
+// Encode encodes c for [DecodeChanges]. If the result is too large, Encode omits the visits without a hold.
+// An invalid site is an error.
 func (c Changes) Encode(now time.Time) (Document, error) {
 	if err := checkSite(c.Site); err != nil {
 		return Document{}, err
@@ -72,8 +72,7 @@ func (v Visit) isStorable() bool {
 	return true
 }
 
-// DecodeChanges decodes the result of Encode. It returns an error for damaged data and other
-// formats.
+// DecodeChanges decodes the result of Encode. Damaged data and other formats are an error.
 func DecodeChanges(data []byte) (c Changes, d Document, err error) {
 	if d, err = decodeDocument(changesKind, data, &c); err == nil {
 		err = c.check()

@@ -26,8 +26,8 @@ func (k PathKey) moved(to PathKey) PathKey {
 	return k
 }
 
-// continueKey returns the key for counting a request. If the sketch contains the rule at
-// another place, the newer place replaces the older place. same compares key with another one.
+// continueKey returns the key for counting a request. If the sketch contains the rule at another
+// place, the newer place replaces the older place. same compares two keys.
 func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
 	if s.PositionOf(key) >= 0 {
 		return key

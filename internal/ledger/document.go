@@ -14,8 +14,8 @@ const MaxDocument = 1 << 20
 // documentFormat is the version of the format.
 const documentFormat = 2
 
-// documentJSON is the stored form of a document. The checksum covers Content only, so that
-// Saved does not change it.
+// documentJSON is the stored form of a document. The checksum covers Content only, and is
+// independent of Saved.
 type documentJSON struct {
 	Format  int             `json:"format"`
 	Kind    string          `json:"kind"`

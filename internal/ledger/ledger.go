@@ -29,7 +29,7 @@ const MinRetention = time.Hour
 // that are still later have a wrong clock and are dropped.
 const skew = time.Minute
 
-// Ledger counts the requests of crawlers. It is safe for concurrent use. Recording a request
+// Ledger counts the requests of crawlers. A Ledger is safe for concurrent use. Recording a request
 // does not block while the buffers have room.
 type Ledger struct {
 	now       func() time.Time
@@ -38,8 +38,8 @@ type Ledger struct {
 
 	_ [64]byte // separates fields that requests read from fields that they write
 
-	// mu guards the fields below. A goroutine that holds mu may wait for the lock of a
-	// buffer. A goroutine that holds the lock of a buffer must use TryLock for mu.
+	// mu guards the fields below. A goroutine may wait for the lock of a buffer after locking mu.
+	// After locking a buffer, the goroutine must use TryLock for mu.
 	mu    sync.Mutex
 	sites map[string]*Site
 	since time.Time
@@ -62,7 +62,7 @@ func (l *Ledger) Retain(retention time.Duration) {
 	l.retention.Store(int64(retention))
 }
 
-// Record records a request. It does not retain memory of q after the next count. It blocks
+// Record records a request, and does not retain memory of q after the next count. Record blocks
 // only if maxPending requests wait for counting.
 func (l *Ledger) Record(q *Request) {
 	b := l.locked()
@@ -82,8 +82,8 @@ func (l *Ledger) locked() *buffer {
 	}
 }
 
-// makeRoom counts one full buffer, unless another goroutine did. It does not wait for a
-// buffer, because the goroutine that uses the buffer may not be running. l.mu must be held.
+// makeRoom counts one full buffer, unless another goroutine did. It does not wait for a buffer,
+// because the goroutine using the buffer may not be running. The caller must have locked l.mu.
 func (l *Ledger) makeRoom() {
 	for _, b := range l.buffers.all {
 		if !b.mu.TryLock() {
@@ -102,7 +102,7 @@ func (l *Ledger) makeRoom() {
 	runtime.Gosched()
 }
 
-// release unlocks a buffer, and counts its requests if they are due.
+// release unlocks a buffer, and counts its requests if due.
 func (l *Ledger) release(b *buffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
 	if b.ripe() && l.mu.TryLock() {
@@ -115,7 +115,7 @@ func (l *Ledger) release(b *buffer) {
 	}
 }
 
-// countAll counts the requests in all buffers. l.mu must be held.
+// countAll counts the requests in all buffers. The caller must have locked l.mu.
 func (l *Ledger) countAll() {
 	for _, b := range l.buffers.all {
 		b.mu.Lock()
@@ -125,11 +125,11 @@ func (l *Ledger) countAll() {
 	}
 }
 
-// swapNotes moves the requests of a buffer to l.batch. l.mu and the lock of the buffer must be
-// held.
+// swapNotes moves the requests of a buffer to l.batch. The caller must have locked l.mu and the
+// buffer.
 func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
 
-// count counts the batch. l.mu must be held.
+// count counts the batch. The caller must have locked l.mu.
 func (l *Ledger) count() {
 	for q := range l.batch.all() {
 		s := l.site(q.Site)
@@ -143,7 +143,7 @@ func (l *Ledger) count() {
 	l.batch.clear()
 }
 
-// row returns the row for a crawler. l.mu must be held.
+// row returns the row for a crawler. The caller must have locked l.mu.
 func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
 	before := len(s.Rows)
 	w := s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, at, l.rows < maxAllRows)
@@ -151,8 +151,8 @@ func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
 	return w
 }
 
-// site returns a site, which it creates if there is room. Otherwise it returns Other. l.mu
-// must be held.
+// site returns a site, created if the ledger has room, or else Other. The caller must have locked
+// l.mu.
 func (l *Ledger) site(name string) *Site {
 	name = text.Truncate(name, maxSiteName)
 	if s := l.sites[name]; s != nil {
@@ -205,8 +205,7 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 	return s.clone()
 }
 
-// RecordRobotsFetch records a crawler's robots fetch. Requests that were recorded before come
-// before the fetch.
+// RecordRobotsFetch records a crawler's robots fetch, after all previously recorded requests.
 func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -33,8 +33,8 @@ const (
 // maxMarks is the maximum number of marks of a site. The newest remain.
 const maxMarks = 24
 
-// RecordEdit records a new version of a site's robots.txt. It ignores unknown sites. Unchanged
-// and moved lines keep their counts.
+// RecordEdit records a new version of a site's robots.txt. Unknown sites are ignored. The counts of
+// unchanged and moved lines survive.
 func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
@@ -104,7 +104,7 @@ func (s *Site) sortMarks() {
 	s.Marks = slices.Clone(s.Marks[max(0, len(s.Marks)-maxMarks):])
 }
 
-// pruneMarks removes marks that are older than retention or in the future.
+// pruneMarks removes marks older than retention or in the future.
 func (s *Site) pruneMarks(now int64, retention time.Duration) {
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
@@ -172,7 +172,7 @@ type lineKey struct {
 // its group.
 const maxContinued = 4 * maxLines
 
-// lineNumbers returns the line numbers of all lines that can decide a request.
+// lineNumbers returns the numbers of all lines that can decide a request.
 func lineNumbers(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {

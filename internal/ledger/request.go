@@ -23,7 +23,7 @@ type Request struct {
 	At time.Time
 	// Site is a host of the configuration, or Other.
 	Site string
-	// Host is the requested host of a site that stands for several hosts, else "".
+	// Host is the requested host of a site with several hosts, else "".
 	Host string
 	// Shared reports whether clients choose the hosts of the site. Lines are not counted for
 	// such sites.
@@ -38,7 +38,7 @@ type Request struct {
 	Identity verify.State
 	Verdict  judge.Verdict
 	Action   judge.Action
-	// WouldBlock reports whether the request passed but enforce would have blocked it.
+	// WouldBlock reports whether the request passed, but would have been blocked by enforce.
 	WouldBlock bool
 	// Against reports whether an allowed request is against a preference of the robots.txt
 	// for the use of the crawler's class.

@@ -11,14 +11,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// RobotsFetcher identifies a crawler at one site. The network distinguishes clients whose identity
-// is not verified.
+// RobotsFetcher identifies a crawler at a site. The network distinguishes unverified clients.
 type RobotsFetcher struct {
 	Site    policy.Key   `json:"site"`
 	Crawler string       `json:"crawler"`          // a name of the registry or policy, or a common name for all others
 	Network netip.Prefix `json:"network,omitzero"` // zero if the identity is verified
-	// UnknownHost is true if no site of the configuration names the host. Such fetchers have a
-	// cache of their own and never evict others.
+	// UnknownHost is true if no site of the configuration names the host. Fetchers of unknown hosts
+	// have a separate cache, and never evict fetchers of configured hosts.
 	UnknownHost bool `json:"-"`
 }
 
@@ -33,8 +32,8 @@ type RobotsFetch struct {
 // crawler at a site always belongs to the same part.
 const RobotsFetchParts = 8
 
-// RobotsFetches remembers the last robots fetch of each crawler and site. It evicts the least
-// recently used entries. It is safe for concurrent use.
+// RobotsFetches remembers the last robots fetch of each crawler and site. The least recently used
+// entries are evicted. RobotsFetches is safe for concurrent use.
 type RobotsFetches struct {
 	parts       [RobotsFetchParts]fetchPart
 	unknownHost fetchPart
@@ -53,8 +52,8 @@ type storedFetch struct {
 	elsewhere bool // seen and stored by another instance
 }
 
-// NewRobotsFetches returns a RobotsFetches with the given capacity of each part, and the given
-// capacity for hosts that only clients name.
+// NewRobotsFetches returns a RobotsFetches with the given capacities of each part, and for hosts
+// named only by clients.
 func NewRobotsFetches(inPart, unknownHost int) *RobotsFetches {
 	r := new(RobotsFetches)
 	for i := range r.parts {

@@ -31,7 +31,7 @@ type CrawlerFetch struct {
 	RobotsFetch
 }
 
-// PartRevision returns a counter of the fetches of a part. An unchanged counter means that there is
+// PartRevision returns a counter of the fetches of a part. If the counter is unchanged, there is
 // nothing new to store.
 func (r *RobotsFetches) PartRevision(part int) uint64 {
 	p := &r.parts[part]
@@ -40,9 +40,9 @@ func (r *RobotsFetches) PartRevision(part int) uint64 {
 	return p.revision
 }
 
-// EncodePart encodes the fetches of a part that this instance saw. It omits hosts that only
-// clients name, and the oldest fetches beyond MaxDocument bytes. empty reports that there is
-// nothing to store.
+// EncodePart encodes a part's fetches seen by this instance. Hosts named only by clients are
+// omitted, as are the oldest fetches beyond MaxDocument bytes. If empty is true, there is nothing
+// to store.
 func (r *RobotsFetches) EncodePart(part int, now time.Time) (d Document, empty bool, err error) {
 	all := r.own(part, now)
 	for {
@@ -54,7 +54,7 @@ func (r *RobotsFetches) EncodePart(part int, now time.Time) (d Document, empty b
 	}
 }
 
-// own returns the fetches of a part that this instance saw, newest first.
+// own returns a part's fetches seen by this instance, newest first.
 func (r *RobotsFetches) own(part int, now time.Time) []CrawlerFetch {
 	all := []CrawlerFetch{}
 	p := &r.parts[part]
@@ -74,8 +74,8 @@ func (r *RobotsFetches) own(part int, now time.Time) []CrawlerFetch {
 	return all[:min(len(all), maxStoredFetches)]
 }
 
-// DecodeRobotsFetches decodes the result of [RobotsFetches.EncodePart]. It returns an error for damaged
-// data and other formats.
+// DecodeRobotsFetches decodes the result of [RobotsFetches.EncodePart]. Damaged data and other
+// formats are an error.
 func DecodeRobotsFetches(data []byte) ([]CrawlerFetch, Document, error) {
 	var all []CrawlerFetch
 	d, err := decodeDocument(fetchesKind, data, &all)
@@ -96,9 +96,9 @@ func DecodeRobotsFetches(data []byte) ([]CrawlerFetch, Document, error) {
 	return all, d, nil
 }
 
-// Merge adds stored fetches, or fetches of other instances (fromPeer is true). It evicts no
-// entry. Fetches of other instances are not encoded again. It skips fetches that are older
-// than the known fetch, expired or in the future.
+// Merge adds stored fetches, or fetches of other instances (fromPeer is true). Merge evicts no
+// entry, and skips fetches older than the known fetch, expired or in the future. Fetches of other
+// instances are not encoded again.
 func (r *RobotsFetches) Merge(all []CrawlerFetch, fromPeer bool, now time.Time) {
 	for _, x := range slices.Backward(all) { // newest last
 		if at := Time(x.At); at.After(now.Add(clockSkew)) || now.Sub(at) >= fetchLifetime {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Row is the data about one crawler at one site. Times are in Unix milliseconds.
+// Row is the data about a crawler at a site. Times are in Unix milliseconds.
 type Row struct {
 	Token    string       `json:"token"`
 	Class    string       `json:"class"` // name of a uaident.Class
@@ -38,8 +38,7 @@ type Row struct {
 	// Answers are the site's responses. See Answered.
 	Answers [numAnswerSeries]AnswerSeries `json:"answers,omitzero"`
 
-	// Names are the clients that share this row. Breakers are the clients with disallowed
-	// requests.
+	// Names are the clients sharing this row. Breakers are the clients with disallowed requests.
 	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
 	Breakers spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
@@ -56,8 +55,7 @@ type RuleKey struct {
 	Verdict judge.Verdict `json:"verdict"`
 }
 
-// PathKey is a request target with the rule that disallows it. Host and Name are fields of a
-// [Request].
+// PathKey is a request target with the disallowing rule. Host and Name are fields of a [Request].
 type PathKey struct {
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
@@ -81,7 +79,6 @@ const (
 // all samples.
 const sampleInterval = time.Minute
 
-// count counts a request.
 func (w *Row) count(q *counted) {
 	at := q.at
 	if w.FirstSeen == 0 || at < w.FirstSeen {
@@ -116,7 +113,6 @@ func (w *Row) count(q *counted) {
 	}
 }
 
-// countIn counts a request in a cell.
 func (w *Row) countIn(c *Cell, q *counted) {
 	c.increment(verdictCount(q.Verdict))
 	if q.Verdict == judge.Disallowed {
@@ -192,7 +188,7 @@ func (w *Row) agent(userAgent string) string {
 	return cloneTruncated(userAgent, maxAgent)
 }
 
-// fetchedVersion returns the version of the rules that the crawler fetched.
+// fetchedVersion returns the version of the rules fetched by the crawler.
 func (w *Row) fetchedVersion(q *counted) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
@@ -243,7 +239,7 @@ func (w *Row) merge(other *Row) {
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 }
 
-// prune removes data older than retention. It reports whether any data remain.
+// prune removes data older than retention. The result reports whether any data remain.
 func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.LastSeen = min(w.LastSeen, now)
 	oldest := now - retention.Milliseconds()
@@ -266,7 +262,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	return w.LastSeen >= oldest
 }
 
-// clone returns a deep copy that shares strings only.
+// clone returns a deep copy sharing only strings.
 func (w *Row) clone() Row {
 	c := *w
 	for r := range numResolutions {

@@ -85,7 +85,7 @@ func (s *Site) otherRow() *Row {
 	return nil
 }
 
-// room reports whether another crawler can have a row. It folds an idle row if necessary.
+// room reports whether another crawler can have a row. An idle row is folded if necessary.
 func (s *Site) room(named bool, at int64) bool {
 	own, unnamed, idle := 0, 0, -1
 	for i, w := range s.Rows {
@@ -142,7 +142,7 @@ func (s *Site) limit() {
 	}
 }
 
-// mergeIdlestRow folds the row of the most idle crawler. There must be one.
+// mergeIdlestRow folds the row of the most idle crawler. The site must have a crawler.
 func (s *Site) mergeIdlestRow() {
 	idlest := -1
 	for i, w := range s.Rows {

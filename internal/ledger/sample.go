@@ -22,7 +22,7 @@ type Sample struct {
 	Known   FetchedVersion `json:"known"`
 }
 
-// FetchedVersion is the version of the rules that a crawler fetched before a violation.
+// FetchedVersion is the version of the rules fetched by a crawler before a violation.
 type FetchedVersion uint8
 
 // Values of [FetchedVersion].

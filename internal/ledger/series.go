@@ -115,20 +115,20 @@ func (c *Cell) add(other Cell) {
 // cell. A cell has 52 bytes.
 type Series []Cell
 
-// add adds a cell, unless its step is too old. It drops cells that become too old.
+// add adds a cell, unless its step is too old. Cells that become too old are dropped.
 func (s *Series) add(r Resolution, cell Cell) {
 	if c := s.cell(r, cell[0]); c != nil {
 		c.add(cell)
 	}
 }
 
-// cell returns the cell of a step, or nil if the step is too old. It drops cells that become
-// too old.
+// cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
+// dropped.
 func (s *Series) cell(r Resolution, slot uint32) *Cell {
 	return cellAt((*[]Cell)(s), slot, uint32(r.Steps()))
 }
 
-// prune drops cells that are older than the series or than retention, or in the future.
+// prune drops cells older than the series or than retention, or in the future.
 func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
 	*s = prune(*s, r, uint32(r.Steps()), now, retention)
 }

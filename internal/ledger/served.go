@@ -41,8 +41,8 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 	return pages
 }
 
-// ServedPages is a sample of recent visits to a site. The zero value is empty. Memory is bounded.
-// It is not safe for concurrent use.
+// ServedPages is a sample of recent visits to a site, with bounded memory. The zero value is empty.
+// ServedPages is not safe for concurrent use.
 type ServedPages struct {
 	visits []Visit
 	index  map[visitKey]int // indexes in visits
@@ -56,7 +56,7 @@ type visitKey struct{ crawler, host, target string }
 // the covered time and limits the effect of one fast crawler.
 const oneIn = 8
 
-// Record adds a visit to the sample. It does not retain memory of v.
+// Record adds a visit to the sample, without retaining memory of v.
 func (s *ServedPages) Record(v Visit) {
 	if len(v.Target) > maxVisitedTarget {
 		return
@@ -100,7 +100,7 @@ func (s *ServedPages) Record(v Visit) {
 }
 
 // Merge adds stored visits, or visits of other instances (fromPeer is true), which
-// [ServedPages.OwnVisits] omits. It skips visits that are older than the known visit, expired or in the
+// [ServedPages.OwnVisits] omits. Merge skips visits older than the known visit, expired or in the
 // future.
 func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
 	for _, v := range visits {
@@ -118,12 +118,12 @@ func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
 	}
 }
 
-// OwnVisits returns the recent visits that this instance saw.
+// OwnVisits returns the recent visits seen by this instance.
 func (s *ServedPages) OwnVisits(now time.Time) []Visit {
 	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.elsewhere })
 }
 
-// Revision returns the number of new visits that this instance saw.
+// Revision returns the number of new visits seen by this instance.
 func (s *ServedPages) Revision() uint64 { return s.news }
 
 // Recent returns the visits less than ServedWindow before now.

@@ -11,12 +11,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// Site is the data about one site.
+// Site is the data about a site.
 type Site struct {
 	Name string `json:"name"`
 	// Rows are the crawlers, in no particular order.
 	Rows []*Row `json:"rows"`
-	// Hosts are the requested hosts of a site that stands for several hosts.
+	// Hosts are the requested hosts of a site with several hosts.
 	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
 	// HostViolations are the hosts of disallowed requests. HostBlocks are the hosts of
 	// blocked disallowed requests.
@@ -24,7 +24,7 @@ type Site struct {
 	HostBlocks     spacesaving.Sketch[string] `json:"host_blocks,omitzero"`
 	// Visits are the visits of people by assistant, and [OnDisallowed].
 	Visits map[string]*Visits `json:"visits,omitempty"`
-	// Files are the versions of its robots.txt that decided recent requests, newest first.
+	// Files are the versions of robots.txt that decided recent requests, newest first.
 	Files []File `json:"files,omitempty"`
 	// Mode is the last known mode, or "". Marks are changes of the mode or the robots.txt,
 	// oldest first.
@@ -32,7 +32,7 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is the time of the last Switched call, or 0.
 	switchedAt int64
-	// noted counts changes. See Noted.
+	// noted grows with every change. See Noted.
 	noted uint64
 	// index has the rows by token. nil means not built.
 	index map[string][]*Row
@@ -41,8 +41,7 @@ type Site struct {
 // IsFull reports whether further lines are not counted.
 func (f *File) IsFull() bool { return len(f.Lines) >= maxLines }
 
-// File counts the decisions of the lines of one version. A line is a rule or a user-agent
-// line.
+// File counts the decisions of the lines of a version. A line is a rule or a user-agent line.
 type File struct {
 	Version Version           `json:"version"`
 	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
@@ -60,10 +59,9 @@ const (
 	maxHosts   = 32
 )
 
-// Noted returns a counter that changes with every change of the site.
+// Noted returns a counter of the site's changes.
 func (s *Site) Noted() uint64 { return s.noted }
 
-// countHost counts the host of a request.
 func (s *Site) countHost(q *counted) {
 	if q.Host == "" {
 		return
@@ -78,7 +76,6 @@ func (s *Site) countHost(q *counted) {
 	}
 }
 
-// countLines counts the lines that decided a request.
 func (s *Site) countLines(q *counted) {
 	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
@@ -145,7 +142,7 @@ func (s *Site) merge(other *Site) {
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// prune removes data older than retention. It reports whether any data remain.
+// prune removes data older than retention. The result reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
 	s.Hosts.Prune(now, retention)
@@ -160,7 +157,7 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }
 
-// clone returns a deep copy that shares strings only.
+// clone returns a deep copy sharing only strings.
 func (s *Site) clone() *Site {
 	c := &Site{
 		Name: s.Name, Rows: make([]*Row, len(s.Rows)),

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Snapshot is a copy of a ledger. It is immutable.
+// Snapshot is an immutable copy of a ledger.
 type Snapshot struct {
 	// Since is the start of counting, and Saved the time of the snapshot, in Unix
 	// milliseconds.
@@ -24,8 +24,8 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Merge returns the sum of several snapshots, such as of the instances of a cluster. The last
-// robots fetch is the latest of all, with the requests since then in that ledger.
+// Merge returns the sum of several snapshots, for example of the instances of a cluster. The last
+// robots fetch is the latest of all, with the requests since then in the same ledger.
 func Merge(snapshots ...Snapshot) Snapshot {
 	var merged Snapshot
 	sites := make(map[string]*Site)

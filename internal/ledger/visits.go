@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// Visits counts people's visits to a site for one reason, such as an assistant. It has an
-// hourly and a daily series, oldest step first.
+// Visits counts people's visits to a site for one reason, for example an assistant. The hourly and
+// daily series have the oldest step first.
 type Visits [numAnswerSeries][]VisitCell
 
 // VisitCell contains the number of a step since the Unix epoch, and the saturating number of
@@ -28,13 +28,13 @@ type visit struct {
 // has this name.
 const OnDisallowed = "_disallowed"
 
-// RecordVisit records a visit from an assistant, by its index in [responseaudit.Assistants]. It
-// stores nothing about the person.
+// RecordVisit records a visit from an assistant, by its index in [responseaudit.Assistants].
+// Nothing is stored about the person.
 func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
 	l.recordVisit(visit{site, responseaudit.AssistantName(from), at.UnixMilli()})
 }
 
-// RecordOnDisallowed records a visit for [OnDisallowed]. It stores nothing else.
+// RecordOnDisallowed records a visit for [OnDisallowed], and nothing else.
 func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
 	l.recordVisit(visit{site, OnDisallowed, at.UnixMilli()})
 }
@@ -48,7 +48,7 @@ func (l *Ledger) recordVisit(v visit) {
 	l.release(b)
 }
 
-// countVisits counts the visits of the batch. l.mu must be held.
+// countVisits counts the visits of the batch. The caller must have locked l.mu.
 func (l *Ledger) countVisits() {
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
@@ -57,7 +57,7 @@ func (l *Ledger) countVisits() {
 	}
 }
 
-// visits returns the Visits with a name, which it creates if necessary.
+// visits returns the Visits with a name, created if necessary.
 func (s *Site) visits(name string) *Visits {
 	known := s.Visits[name]
 	if known == nil {
@@ -70,7 +70,7 @@ func (s *Site) visits(name string) *Visits {
 	return known
 }
 
-// add counts n visits at a time.
+// add adds n visits at a time.
 func (v *Visits) add(at int64, n uint32) {
 	for i := range v {
 		v.addTo(i, VisitCell{answerResolution(i).slot(at), n})
@@ -93,8 +93,8 @@ func (v *Visits) merge(other *Visits) {
 	}
 }
 
-// prune drops cells that are older than the series or than retention, or in the future. It
-// reports whether any cells remain.
+// prune drops cells older than the series or than retention, or in the future. It reports whether
+// any cells remain.
 func (v *Visits) prune(now int64, retention time.Duration) bool {
 	for i := range v {
 		r := answerResolution(i)

@@ -1,3 +1,3 @@
-// Package limit bounds how often something happens: a rate with a burst, without a lock,
-// and the Retry-After of other servers.
+// Package limit has a lock-free rate limiter with a burst, and parses the Retry-After of other
+// servers.
 package limit

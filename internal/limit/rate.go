@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Rate is the generic cell rate algorithm in eight bytes. It stores the time at which the next
-// event is due at the mean rate. The distance of that time from now is the used part of the
-// burst. Times are durations since the start of any clock. The caller passes interval and
-// burst with each call. Several goroutines may use a Rate at once.
+// Rate is the generic cell rate algorithm in eight bytes. A Rate stores the time at which the
+// next event is due at the mean rate. The distance of the stored time from now is the used part
+// of the burst. Times are durations since the start of any clock. The caller passes interval
+// and burst with each call. Several goroutines may use a Rate at once.
 //
 // The zero Rate has no events, for a clock that starts at zero. Unlike golang.org/x/time/rate,
 // Rate needs no lock and does not wait.
 type Rate struct{ due atomic.Int64 }
 
-// Allow reports whether an event is allowed now, at this mean interval and with this burst. If
-// so, Allow counts the event.
+// Allow reports whether an event is allowed now, at this mean interval and with this burst.
+// Allow charges an allowed event.
 func (r *Rate) Allow(now, interval time.Duration, burst int) bool {
 	for {
 		due := r.due.Load()
@@ -41,10 +41,10 @@ func (r *Rate) LimitUsed(now, most time.Duration) {
 	}
 }
 
-// Refund undoes one Take with this interval.
+// Refund undoes the charge of an event with this interval.
 func (r *Rate) Refund(interval time.Duration) { r.due.Add(-int64(interval)) }
 
-// Charge counts an event now, whether it is allowed or not.
+// Charge charges an event now, whether allowed or not.
 func (r *Rate) Charge(now, interval time.Duration) {
 	for {
 		due := r.due.Load()

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// FilePair has the files that two schedules make for some hosts from a time on.
+// FilePair has the files made by two schedules for some hosts from a time on.
 type FilePair struct {
 	Hosts         []string  // as in rules, with wildcards; "" for all other hosts
 	From          time.Time // zero for now
@@ -37,7 +37,7 @@ type Comparison struct {
 }
 
 // Each calls do for the files that differ, from now until the horizon. left is the number of pairs
-// that were not compared. A file that cannot be composed is skipped, because it is not served.
+// without a comparison. A file that cannot be composed is skipped, because it is not served.
 func (c *Comparison) Each(do func(FilePair)) (left int) {
 	var groups []hostGroup
 	hosts := make(map[hostGroup][]string)
@@ -118,7 +118,7 @@ func (c *Comparison) turns(g *hostGroup) []time.Time {
 	return sortedTimes(turns)
 }
 
-// textAt returns the file at a time. The result is false if there is no file.
+// textAt returns the file at a time. The result is false without a file.
 func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
 	if staging {
 		return []byte(Staging), true
@@ -163,8 +163,9 @@ func (s *Schedule) ListNames() (names []string) {
 	return names
 }
 
-// LostRules counts the rules of a list that have not ended at now as all. lost is the number of
-// these rules that next lacks. Rules with the same name are the same rule.
+// LostRules compares a list with its successor in next. all is the number of rules that have not
+// ended at now, and lost the number of these rules that next lacks. Rules with the same name are
+// the same rule.
 func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)
 	for i := range next.rules {
@@ -184,8 +185,8 @@ func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, 
 	return lost, all
 }
 
-// Difference describes the difference between two schedules. Each line describes a rule, sitemap or
-// line that was added or removed.
+// Difference describes the difference between two schedules. Each line describes an added or removed
+// rule, sitemap or line.
 func Difference(before, after *Schedule) (lines []string) {
 	was, is := before.lines(), after.lines()
 	for _, sign := range []struct {

@@ -14,8 +14,8 @@ import (
 // Staging is the robots.txt of a staging site. It disallows everything.
 const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-agent: *\nDisallow: /\n"
 
-// Compose returns the file that the plan makes from a base for a host. The base may be nil. After an
-// error nothing may be published. Crawlers truncate a file that is longer than [policy.MaxSize]. If
+// Compose returns the file that the plan makes from a base for a host. The base may be nil. After
+// an error nothing may be published. Crawlers truncate a file longer than [policy.MaxSize]. If
 // crawlers interpret the base differently, the file could disallow more than intended.
 func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if len(base) > policy.MaxSize {
@@ -53,7 +53,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// composition is the state of one Compose call.
+// composition is the state of a Compose call.
 type composition struct {
 	plan          *Plan
 	file          *file
@@ -64,7 +64,7 @@ type composition struct {
 	tooMany               bool // one of these limits is exceeded
 }
 
-// target is a crawler that gets its own group.
+// target is a crawler with its own group in the result.
 type target struct {
 	name  string
 	names groupNames
@@ -132,8 +132,8 @@ func (c *composition) findTargets() (all []target) {
 	return all
 }
 
-// ownGroup returns the group of the base to which the rules of a target can be added. Only the target
-// may use that group. The result is -1 if there is none.
+// ownGroup returns the group of the base to which the rules of a target can be added, or -1. Only the
+// target may use the group.
 func (c *composition) ownGroup(t target) int {
 	if t.rules == nil || t.rules.wholeSite != "" || t.rules.delay != "" {
 		return -1
@@ -241,7 +241,7 @@ func (w *crawlerRules) comment() string {
 }
 
 // withRule adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
-// next one.
+// next group.
 func withRule(lines []string) []string {
 	if !slices.ContainsFunc(lines, isRule) {
 		return append(slices.Clone(lines), "Disallow:")
@@ -292,9 +292,9 @@ const (
 	maxNames    = 5_000_000
 )
 
-// check returns an error if a composed file is stricter than its base for a crawler that no rule
-// names. It is called if crawlers interpret the base differently. It compares example paths of all
-// rules.
+// check returns an error if a composed file is stricter than its base for a crawler named by no rule.
+// Compose calls check if crawlers interpret the base differently. The comparison uses example paths
+// of all rules.
 func (c *composition) check(composed *policy.Robots) error {
 	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
 	others := c.unaffected()
@@ -330,8 +330,8 @@ func examplePaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// unaffected returns the crawlers without their own rule about fetching, each with its names. The result
-// includes crawlers that obey another crawler's group, and one unnamed crawler.
+// unaffected returns the crawlers without their own rule about fetching, each with its names. The
+// result includes crawlers obeying another crawler's group, and an unnamed crawler.
 func (c *composition) unaffected() (others []groupNames) {
 	targets := c.targets
 	known := make(map[string]bool)
@@ -357,7 +357,7 @@ func (c *composition) unaffected() (others []groupNames) {
 	return others
 }
 
-// isAboutFetching reports whether rules change access to pages. It returns false for nil.
+// isAboutFetching reports whether rules change access to pages. The result is false for nil.
 func (w *crawlerRules) isAboutFetching() bool {
 	return w != nil && (w.wholeSite != "" || len(w.paths) > 0)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// subject is what a rule states for one crawler: about the whole site, a pattern, the delay, or a use
-// of some pages.
+// subject is the subject of a rule for one crawler: the whole site, a pattern, the delay, or a use of
+// some pages.
 type subject struct {
 	crawler string // folded
 	what    string
@@ -31,8 +31,8 @@ const (
 	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
 )
 
-// contradiction returns an error for two rules that contradict each other about a subject. The rules
-// must have a time and a host in common.
+// contradiction returns an error for two contradictory rules about a subject. The rules must have a
+// time and a host in common.
 func contradiction(rules []rule) error {
 	known := make(map[subject][]statement)
 	statements, compared := 0, 0
@@ -127,7 +127,7 @@ func (p *preference) statements(yield func(what, said string) bool) {
 	}
 }
 
-// crawlers returns the crawlers of a rule. If the rule is about all crawlers, the result is one special
+// crawlers returns the crawlers of a rule. If the rule is about all crawlers, the result is a special
 // name.
 func (r *rule) crawlers() []string {
 	if len(r.For) == 0 {

@@ -54,8 +54,8 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 	return all
 }
 
-// linesOf returns the lines of a period's file, without comments. It returns none if the file cannot be
-// composed.
+// linesOf returns the lines of a period's file, without comments. If the file cannot be composed, the
+// result is empty.
 func (p Period) linesOf(base []byte, host string) (lines []string) {
 	text, err := p.newPlan().Compose(base, host)
 	if err != nil {
@@ -74,7 +74,7 @@ func linesIn(text string) (lines []string) {
 	return lines
 }
 
-// missingIn returns the lines that are missing in others. Repeated lines are matched by number.
+// missingIn returns the lines missing in the other lines. Repeated lines are matched by number.
 func missingIn(lines, others []string) []string {
 	count := make(map[string]int)
 	for _, line := range others {
@@ -89,7 +89,7 @@ func missingIn(lines, others []string) []string {
 	return left
 }
 
-// lines returns the lines that a rule adds at a host.
+// lines returns the lines added by a rule at a host.
 func (r *rule) lines(host string) (lines []string) {
 	switch {
 	case r.CrawlDelay != "":
@@ -108,7 +108,7 @@ func (r *rule) lines(host string) (lines []string) {
 	return lines
 }
 
-// Lines returns the lines of a file that come from rules, each in the groups of the rule's crawlers.
+// Lines returns the lines of a file added by rules, each in the groups of the rule's crawlers.
 func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	lines := []report.ManagedLine{}
 	written := splitLines(text)
@@ -136,7 +136,7 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	return lines
 }
 
-// rulesByLine returns the rules that add a line or a part of a preference, by line number of a file.
+// rulesByLine returns the rules behind a line or a part of a preference, by line number of a file.
 func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 	rules := make(map[int][]*rule)
 	groups := robots.Groups()
@@ -169,7 +169,7 @@ func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 	return rules
 }
 
-// rulesByText returns the rules for the crawlers of a group, by the lines that they add.
+// rulesByText returns the rules for the crawlers of a group, by added line.
 func (p *Plan) rulesByText(g policy.Group, host string) map[string][]*rule {
 	byText := make(map[string][]*rule)
 	for _, r := range p.rulesOf(g) {
@@ -180,7 +180,7 @@ func (p *Plan) rulesByText(g policy.Group, host string) map[string][]*rule {
 	return byText
 }
 
-// appendNew appends a rule unless the rules have one with its name.
+// appendNew appends a rule unless the rules already have its name.
 func appendNew(rules []*rule, r *rule) []*rule {
 	if slices.ContainsFunc(rules, func(other *rule) bool { return other.name == r.name }) {
 		return rules
@@ -203,7 +203,7 @@ func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
 	return rules
 }
 
-// Findings returns the findings about the file that the plan makes from a base.
+// Findings returns the findings about the file made from a base.
 func (p *Plan) Findings(base, text []byte, host string) []report.ManagedFound {
 	all := []report.ManagedFound{}
 	for _, f := range p.checkText(base, text, host) {

@@ -54,7 +54,7 @@ type agentLine struct {
 	agent policy.Agent
 }
 
-// named returns the user-agent lines that name a crawler.
+// named returns the user-agent lines naming a crawler.
 func (f *file) named(name string) (places []agentLine) {
 	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.Named(name) {
 		return nil
@@ -74,7 +74,7 @@ func isWildcard(name string) bool {
 	return name == AnyCrawler || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
 }
 
-// obeyedGroup returns the user-agent lines of the group that a crawler obeys. It returns nil for the *
+// obeyedGroup returns the user-agent lines of the group obeyed by a crawler, or nil for the *
 // group.
 func (f *file) obeyedGroup(names groupNames) []agentLine {
 	for _, name := range names {
@@ -87,8 +87,8 @@ func (f *file) obeyedGroup(names groupNames) []agentLine {
 
 // content returns the lines below user-agent lines. If an extension line splits the user-agent lines
 // of a group, crawlers disagree about the first part. The first part then gets no disallow rules, so
-// the copy is never stricter than the original. A user-agent line after a Content-Usage starts
-// another group for that line (draft-ietf-aipref-attach-05).
+// the copy is never stricter than the original. For a Content-Usage, the next user-agent line starts
+// another group (draft-ietf-aipref-attach-05).
 func (f *file) content(places []agentLine) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
@@ -197,8 +197,8 @@ func (f *file) text() string {
 	return b.String()
 }
 
-// isOpen reports whether a user-agent line after the end might extend the last group. The last group
-// then has no rule that every crawler reads.
+// isOpen reports whether a user-agent line after the end might extend the last group. The last
+// group then has no rule that every crawler reads.
 func (f *file) isOpen() bool {
 	last := len(f.groups) - 1
 	if last < 0 || !slices.ContainsFunc(f.groups[last].Agents, func(a policy.Agent) bool { return !f.removed[a.Line] }) {

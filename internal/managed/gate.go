@@ -91,8 +91,8 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// checkErrors finds lines that no crawler reads. A full lint takes 50 times as long. Lint has only
-// one other kind of error, invalid sitemaps, which are found when the rules are loaded.
+// checkErrors finds lines read by no crawler, 50 times as fast as a full lint. The only other error
+// of lint is an invalid sitemap, found when the rules are loaded.
 func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	errorsOf := func(robots *policy.Robots) (found []lint.Finding) {
 		all, _ := robots.Findings()
@@ -107,7 +107,7 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
-// checkText checks a file that the plan made from a base for a host.
+// checkText checks a file made from a base for a host.
 func (p *Plan) checkText(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
 	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
@@ -159,7 +159,7 @@ func lineIn(text []byte, number int) string {
 	return ""
 }
 
-// checkRules finds rules that allow paths that the base disallows, and rules without effect.
+// checkRules finds rules without effect, and rules allowing paths disallowed by the base.
 func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.order {
 		w := p.byCrawler[folded]
@@ -187,7 +187,7 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 	return found
 }
 
-// replacedLine returns the line of the base that a rule replaces with the opposite, or 0. The line is a
+// replacedLine returns the line of the base replaced by a rule with the opposite, or 0. The line is a
 // usage preference in the * group, or an allow rule in a group that expresses a preference. opened
 // finds the other differences.
 func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGroup, r *rule, host string) (line int) {
@@ -213,7 +213,7 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGro
 	return 0
 }
 
-// opened returns a path that a rule newly allows. It checks the paths of the base and of the rule.
+// opened returns a path newly allowed by a rule, among the paths of the base and of the rule.
 func opened(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host string) (path string, found bool) {
 	if !r.Allow || r.CrawlDelay != "" {
 		return "", false
@@ -234,10 +234,10 @@ func opened(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host st
 	return "", false
 }
 
-// sample returns a path that a pattern matches at a host.
+// sample returns a path matching a pattern at a host.
 func sample(pattern, host string) string { return exampleOf(atHost(pattern, host)) }
 
-// exampleOf returns a path that a pattern matches.
+// exampleOf returns a path matching a pattern.
 func exampleOf(pattern string) string {
 	return "/" + strings.TrimPrefix(withoutWildcards.Replace(pattern), "/")
 }
@@ -321,8 +321,9 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	return r
 }
 
-// slowest returns the crawler of a rule that may refetch robots.txt last, and its delay. The default
-// is 24 hours (RFC 9309 section 2.4). Some operators document a longer delay.
+// slowest returns the crawler of a rule that may wait longest before it refetches robots.txt, and
+// the delay. The default is 24 hours (RFC 9309 section 2.4). Some operators document a longer
+// delay.
 func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {

@@ -131,7 +131,7 @@ func (d listDecoder) rule() (r Rule, err error) {
 	return r, d.check(&r, says)
 }
 
-// check checks that a rule is complete.
+// check returns an error for an incomplete rule.
 func (d listDecoder) check(r *Rule, says int) error {
 	if r.ID == "" {
 		return d.Errorf("a rule needs an id, by which the robots.txt names it")
@@ -166,7 +166,7 @@ func (d listDecoder) paths(field string, before []string) (paths []string, said 
 	return before, false, d.Errorf(wantPaths+", and not %s", field, t)
 }
 
-// delay parses the seconds of a crawl_delay. It returns "" for null.
+// delay parses the seconds of a crawl_delay. The result is "" for null.
 func (d listDecoder) delay() (string, error) {
 	t := d.Next()
 	if t.FirstByte == jsontext.Null {

@@ -29,7 +29,7 @@ func newNames(registry *uaident.Registry) *names {
 	return n
 }
 
-// compile checks the rules of a spec and resolves their crawlers. It normalizes the hosts in the spec.
+// compile checks the rules of a spec, resolves their crawlers and normalizes the hosts in the spec.
 func (n *names) compile(spec *Spec) (all []rule, err error) {
 	known := make(map[string]bool) // IDs
 	for _, list := range append([]List{{Rules: spec.Rules}}, spec.Lists...) {
@@ -59,7 +59,7 @@ func (n *names) compile(spec *Spec) (all []rule, err error) {
 	return all, nil
 }
 
-// resolve parses the preference of a rule and finds its crawlers. It also checks the paths.
+// resolve parses the preference of a rule and finds its crawlers. resolve also checks the paths.
 func (n *names) resolve(r *rule) (err error) {
 	if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
 		r.tokens, err = n.tokensOf(r.For)
@@ -190,8 +190,8 @@ func (w *crawlerRules) groupNames() groupNames {
 }
 
 // findInheritors finds crawlers that may obey a new group although no rule names them. For example,
-// Googlebot-Image obeys a group for Googlebot if it has no group itself. Crawlers that share a name
-// in every file are skipped: a group for "Sogou web spider" also names Sogou.
+// Googlebot-Image without its own group obeys a group for Googlebot. Crawlers sharing a name in every
+// file are skipped: a group for "Sogou web spider" also names Sogou.
 func (p *Plan) findInheritors(crawlers []groupNames) {
 	if len(p.byCrawler) == 0 {
 		return

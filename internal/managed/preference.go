@@ -36,11 +36,11 @@ type preference struct {
 	uses []choice
 }
 
-// choice is the value of one use.
+// choice is the value of a use.
 type choice struct{ key, value string }
 
-// parsePreference parses the value of a line, such as "/blog train-ai=n, search=y". Errors explain
-// the fix.
+// parsePreference parses the value of a line, for example "/blog train-ai=n, search=y". Errors
+// explain the fix.
 func parsePreference(kind, text string) (p preference, err error) {
 	words := vocabularies[kind]
 	p.kind = kind
@@ -78,7 +78,7 @@ func (r *rule) parsePreference() (*preference, error) {
 	return nil, nil
 }
 
-// parse parses one member of a dictionary.
+// parse parses a member of a dictionary.
 func (v vocabulary) parse(part string) (choice, error) {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
@@ -146,7 +146,7 @@ func readPreferences(lines []string) (all []preference) {
 	return all
 }
 
-// without returns a preference without the uses and pages of others.
+// without returns a preference without the uses and pages of other preferences.
 func (p preference) without(others []preference) preference {
 	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c choice) bool {
 		return slices.ContainsFunc(others, func(o preference) bool { return o.has(p, c.key) })
@@ -204,7 +204,7 @@ func disallowsAll(lines []string) bool {
 // A preference about all crawlers is written into the * group and into every other group. A crawler
 // that a group names ignores the * group. A group's own preference about the same use and pages wins.
 
-// missingPreferences returns the lines of the preferences about all crawlers that a group lacks.
+// missingPreferences returns the preferences about all crawlers missing in a group, as lines.
 func (p *Plan) missingPreferences(lines []string) []string {
 	if len(p.forAll) == 0 || disallowsAll(lines) {
 		return nil
@@ -223,9 +223,9 @@ func (p *Plan) missingPreferences(lines []string) []string {
 // for a hostile base, because each name copies its group.
 const maxReadLines = 1_000_000
 
-// addPreferences writes the preferences about all crawlers into the remaining groups of the base. If the
-// crawlers of a group lack different preferences, those with missing preferences leave the group.
-// They are returned as blocks.
+// addPreferences writes the preferences about all crawlers into the remaining groups of the base. If
+// the crawlers of a group lack different preferences, the crawlers with missing preferences leave the
+// group, and are returned as blocks.
 func (c *composition) addPreferences() (moved []*block) {
 	if len(c.plan.forAll) == 0 {
 		return nil
@@ -309,7 +309,7 @@ func (f *file) byName() map[string][]agentLine {
 	return all
 }
 
-// remainingAgents returns the user-agent lines of a group that were not removed.
+// remainingAgents returns the remaining user-agent lines of a group.
 func (f *file) remainingAgents(group int) (agents []policy.Agent) {
 	for _, a := range f.groups[group].Agents {
 		if !f.removed[a.Line] {

@@ -43,7 +43,7 @@ func (e *RuleError) Error() string { return e.Rule + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Plan has the changes of a base that the owner wants. It is immutable.
+// Plan has the owner's changes of a base. A Plan is immutable.
 type Plan struct {
 	byCrawler     map[string]*crawlerRules // by folded name
 	order         []string                 // keys of byCrawler, in file order
@@ -54,7 +54,7 @@ type Plan struct {
 	dependsOnHost bool // a line contains the host placeholder
 }
 
-// crawlerRules combines the rules about one crawler, or about the * group.
+// crawlerRules combines the rules about a crawler, or about the * group.
 type crawlerRules struct {
 	name        string // as written in the file
 	crawler     *uaident.Crawler
@@ -189,7 +189,7 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// checkPlaceholders returns an error for a placeholder that a file cannot have.
+// checkPlaceholders returns an error for a placeholder not allowed in a file.
 func checkPlaceholders(s string) error {
 	rest := atHost(s, "")
 	for _, begin := range otherPlaceholders {
@@ -255,8 +255,8 @@ const maxNote = 500
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckRule checks everything that needs neither the registry nor other rules, and returns the time of
-// the rule. Errors do not include the name of the rule.
+// CheckRule checks everything that needs neither the registry nor other rules, and returns the time
+// of the rule. Errors do not include the name of the rule.
 func CheckRule(r *Rule) (Window, error) {
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
@@ -280,8 +280,8 @@ func CheckRule(r *Rule) (Window, error) {
 	return ParseWindow(r.From, r.Until)
 }
 
-// inEveryForm returns the rule, or the rules for its training preference. The forms are Content-Usage,
-// Content-Signal, and the groups that operators interpret as a preference.
+// inEveryForm returns the rule, or the rules for its training preference. The forms are
+// Content-Usage, Content-Signal, and the groups interpreted as a preference by operators.
 func inEveryForm(r Rule) []Rule {
 	if r.TrainingPreference == "" {
 		return []Rule{r}

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Schedule has the rules of a site by time and host. It is immutable for callers.
+// Schedule has the rules of a site by time and host. A Schedule is immutable for callers.
 type Schedule struct {
 	names        *names
 	spec         Spec
@@ -42,8 +42,8 @@ type table struct {
 	}
 }
 
-// NewSchedule returns the schedule of a spec. Errors name an invalid rule or line, or two rules that
-// contradict each other at a time and host. An error about a rule is a [RuleError].
+// NewSchedule returns the schedule of a spec. Errors name an invalid rule or line, or two
+// contradictory rules at a time and host. An error about a rule is a [RuleError].
 func NewSchedule(registry *uaident.Registry, spec Spec) (*Schedule, error) {
 	return makeSchedule(newNames(registry), spec.clone())
 }
@@ -146,8 +146,7 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// At returns the plan of a host at a time, and the time of the next change. The time is zero if there
-// is no later change.
+// At returns the plan of a host at a time, and the time of the next change, or the zero time.
 func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
 	p := s.Period(host, now)
 	return p.Plan(), p.End()
@@ -182,9 +181,9 @@ func (s *Schedule) tableOf(host string) *table {
 	return s.common
 }
 
-// Lifetime returns the cache lifetime of a page. A page expires when the next page replaces it, but
-// not before the minimum of one minute. The result is rounded up to a second. A client that returned
-// shortly before the change would use the old page for another minute.
+// Lifetime returns the cache lifetime of a page. A page expires when the next page begins, but not
+// before the minimum of one minute. The result is rounded up to a second. A client returning shortly
+// before the change would use the old page for another minute.
 func Lifetime(most time.Duration, now, until time.Time) time.Duration {
 	if until.IsZero() {
 		return most
@@ -200,7 +199,7 @@ type Spec struct {
 	Lists    []List   `json:"lists,omitempty"`
 	Sitemaps []string `json:"sitemaps,omitempty"`
 	Lines    []string `json:"lines,omitempty"`
-	// Staging are the hosts that serve [Staging]. [AllHosts] selects all hosts.
+	// Staging are the hosts serving [Staging]. [AllHosts] selects all hosts.
 	Staging []string `json:"staging,omitempty"`
 }
 
@@ -234,7 +233,7 @@ func (s *Schedule) Spec() []byte {
 
 // ParseSpec returns the schedule of a spec. Unknown fields are an error, because a part of the rules
 // could have another effect. An unregistered crawler name is a product token, because another
-// instance may have registered it.
+// instance may have registered the name.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored Spec
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -255,8 +254,8 @@ func (s *Schedule) IsStaging(host string) bool {
 	return s.stagingHosts != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.stagingHosts.Has(host))
 }
 
-// Period is a time span in which the same rules are in force at some hosts. It is comparable. The
-// zero Period belongs to no schedule.
+// Period is a time span with the same rules in force at some hosts. Periods are comparable. The zero
+// Period belongs to no schedule.
 type Period struct {
 	table *table
 	turn  int
@@ -287,15 +286,15 @@ func (p Period) End() time.Time {
 	return p.table.turns[p.turn]
 }
 
-// Previous returns the previous period. It returns false for the first period.
+// Previous returns the previous period, and false for the first period.
 func (p Period) Previous() (Period, bool) { return Period{p.table, p.turn - 1}, p.turn > 0 }
 
-// next returns the next period. It returns false for the last period.
+// next returns the next period, and false for the last period.
 func (p Period) next() (Period, bool) {
 	return Period{p.table, p.turn + 1}, p.turn < len(p.table.turns)
 }
 
-// Plan returns the plan of the period. It caches two consecutive plans of a table.
+// Plan returns the plan of the period. Plan caches two consecutive plans of a table.
 func (p Period) Plan() *Plan {
 	t := p.table
 	t.mu.Lock()
@@ -359,7 +358,7 @@ func ParseWindow(from, until string) (w Window, err error) {
 	return w, fmt.Errorf("it would end at %s, before it begins at %s; swap the times", until, from)
 }
 
-// parseTime parses one end of a window.
+// parseTime parses a limit of a window.
 func parseTime(what, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -387,7 +386,7 @@ func (w Window) meets(o Window) bool {
 	return (w.Until.IsZero() || o.From.Before(w.Until)) && (o.Until.IsZero() || w.From.Before(o.Until))
 }
 
-// and returns the overlap of two windows that meet.
+// and returns the overlap of two overlapping windows.
 func (w Window) and(o Window) Window {
 	if o.From.After(w.From) {
 		w.From = o.From
@@ -398,7 +397,7 @@ func (w Window) and(o Window) Window {
 	return w
 }
 
-// String describes the window. It returns "" for a window without limits.
+// String describes the window. The result is "" without limits.
 func (w Window) String() string {
 	var words []string
 	if !w.From.IsZero() {

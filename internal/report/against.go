@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// againstOf returns a crawler's requests against preferences, or nil if there are none.
+// againstOf returns a crawler's requests against preferences, or nil.
 func againstOf(class string, entries []entry) *Against {
 	known, _ := uaident.ParseClass(class)
 	use, ok := judge.UseOfClass(known)

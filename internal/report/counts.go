@@ -10,27 +10,29 @@ type Counts struct {
 	Allowed  uint64 `json:"allowed"`
 	// Disallowed are the requests outside robots.txt.
 	Disallowed uint64 `json:"disallowed"`
-	// ViolationsBlocked counts disallowed requests that were blocked, and
-	// ViolationsOnlyLogged those that only_log exempted. All other disallowed requests
-	// passed, and enforce would block them.
+	// ViolationsBlocked is the number of blocked disallowed requests, and
+	// ViolationsOnlyLogged the number exempted by only_log. All other disallowed requests
+	// passed, and would be blocked by enforce.
 	ViolationsBlocked    uint64 `json:"violations_blocked"`
 	ViolationsOnlyLogged uint64 `json:"violations_only_logged"`
-	// Stale counts requests that the current version disallows and an earlier version allows.
+	// Stale is the number of requests disallowed by the current version and allowed by an
+	// earlier version.
 	Stale   uint64 `json:"stale"`
 	Exempt  uint64 `json:"exempt"`
 	Unknown uint64 `json:"unknown"`
-	// Blocked counts requests that the guard refused: disallowed requests, requests without a
-	// readable robots.txt if the site is closed for that time, and spoofed clients by
+	// Blocked is the number of requests refused by the guard: disallowed requests, requests
+	// without a readable robots.txt if the site is closed meanwhile, and spoofed clients by
 	// configuration.
 	Blocked uint64 `json:"blocked"`
-	// WouldBlock counts requests that passed but that enforce would have blocked.
+	// WouldBlock is the number of requests that passed, but would have been blocked by
+	// enforce.
 	WouldBlock uint64 `json:"would_block"`
-	// Slowed counts requests that were refused as too early with 429.
+	// Slowed is the number of requests refused as too early with 429.
 	Slowed uint64 `json:"slowed"`
 }
 
-// Compliance returns the share of requests that were not disallowed among the allowed, stale
-// and disallowed requests, in percent. It returns nil if there are none.
+// Compliance returns the percentage of requests that were not disallowed among the allowed,
+// stale and disallowed requests. It returns nil without requests.
 func (c Counts) Compliance() *float64 {
 	judged := c.Allowed + c.Stale + c.Disallowed
 	if judged == 0 {
@@ -40,15 +42,15 @@ func (c Counts) Compliance() *float64 {
 	return &percent
 }
 
-// Series are counts over time.
+// Series are numbers of requests over time.
 type Series struct {
 	StepSeconds int `json:"step_seconds"` // 60, 3600 or 86400
 	// Points are all steps of the window, oldest first, including steps without requests.
-	// Their sum is the counts of the view.
+	// Their sum is the total of the view.
 	Points []Point `json:"points"`
 }
 
-// Point is the counts of one step.
+// Point has the numbers of one step.
 type Point struct {
 	At time.Time `json:"at"` // start of the step
 	Counts

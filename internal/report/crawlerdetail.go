@@ -40,7 +40,7 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	return d, true
 }
 
-// rules returns the rules that disallowed a crawler's requests, most frequent first.
+// rules returns the rules disallowing a crawler's requests, most frequent first.
 func (v *view) rules(entries []entry) []RuleCount {
 	list := []RuleCount{}
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[ledger.RuleKey] { return w.Rules.Items }) {
@@ -73,7 +73,7 @@ func (v *view) networks(entries []entry) []NetworkCount {
 	return addUp(list, func(n NetworkCount) [2]string { return [...]string{n.Network, n.Identity} }, nil)
 }
 
-// itemsInWindow returns the items of a sketch of each entry that were seen in the window.
+// itemsInWindow returns the items of a sketch of each entry, if seen in the window.
 func itemsInWindow[K comparable](v *view, entries []entry, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[entry, spacesaving.Item[K]] {
 	return func(yield func(entry, spacesaving.Item[K]) bool) {
 		for _, e := range entries {

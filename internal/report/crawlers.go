@@ -15,7 +15,7 @@ type Crawlers struct {
 	Next    string    `json:"next,omitempty"` // value of after for the next page
 }
 
-// Crawler is one crawler at all sites of the filter.
+// Crawler is a crawler at all sites of the filter.
 type Crawler struct {
 	ID            string `json:"id"` // parameter for the detail view: token, or token and class for _other
 	Token         string `json:"token"`
@@ -24,22 +24,22 @@ type Crawler struct {
 	Class         string `json:"class"`
 	UserTriggered bool   `json:"user_triggered,omitempty"` // fetches on a person's action
 	Wildcard      bool   `json:"wildcard"`                 // the * group applies by default
-	// Names are the clients that share the token _other or _spoofed, most frequent first, at
+	// Names are the clients sharing the token _other or _spoofed, most frequent first, at
 	// most 20 in a list.
 	Names []NameCount `json:"names,omitempty"`
-	// Impostors is the number of requests by spoofed clients with this name. They are counted
-	// under _spoofed.
+	// Impostors is the number of requests by spoofed clients with this name. The requests
+	// belong to the token _spoofed.
 	Impostors uint64 `json:"impostors,omitempty"`
 	// Identities are the numbers of requests by identity.
 	Identities Identities `json:"identities"`
 	Counts
-	// Previous are the counts of the previous period. See Head.PreviousFrom.
+	// Previous are the numbers of the previous period. See Head.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
 	// TopPath is the most frequent disallowed path, if any.
 	TopPath *Violation `json:"top_path,omitempty"`
-	// Action is the current action for its disallowed requests: none (there are none), logged
-	// or blocked.
+	// Action is the current action for its disallowed requests: none (no such requests),
+	// logged or blocked.
 	Action    string    `json:"action"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
@@ -55,8 +55,8 @@ type Crawler struct {
 	Against *Against `json:"against,omitempty"`
 }
 
-// Against counts requests for pages although the robots.txt has a preference against the use.
-// They are allowed, because a preference disallows no requests.
+// Against has the numbers of requests for pages although the robots.txt has a preference
+// against the use. The requests are allowed, because a preference disallows no requests.
 type Against struct {
 	Class    string `json:"class"`    // class of the crawlers
 	Stated   string `json:"stated"`   // the preference, such as "train-ai=n"
@@ -77,7 +77,8 @@ type RobotsFetch struct {
 	Site   string    `json:"site"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status"`
-	// Version is absent if the body was not seen: after a 304, or if it was compressed.
+	// Version is absent after a 304 or for a compressed body, because the guard did not see
+	// the body.
 	Version string `json:"version,omitempty"`
 	// Current reports whether Version is the site's current version.
 	Current bool `json:"current"`
@@ -91,18 +92,18 @@ type Rate struct {
 	Day       float64 `json:"per_minute_day"`
 	Peak      uint64  `json:"peak"`
 	// CrawlDelay is the delay in the robots.txt in seconds, or 0, and DelayLine its line. RFC
-	// 9309 does not define it. Habit is the operator's documented behavior: obeys, ignores or
-	// undocumented.
+	// 9309 does not define a delay. Habit is the operator's documented behavior: obeys,
+	// ignores or undocumented.
 	CrawlDelay float64 `json:"crawl_delay,omitempty"`
 	DelayLine  int     `json:"crawl_delay_line,omitempty"`
 	Habit      string  `json:"crawl_delay_habit,omitempty"`
 	// Exceeds reports whether the crawler sent more than ten requests in the last five
-	// minutes and more than 1.5 times the rate of CrawlDelay. It is false for a crawler that
-	// ignores Crawl-delay.
+	// minutes and more than 1.5 times the rate of CrawlDelay. Exceeds is false for a crawler
+	// that ignores Crawl-delay.
 	Exceeds bool `json:"exceeds"`
 }
 
-// CrawlerDetail is the detail view of one crawler.
+// CrawlerDetail is the detail view of a crawler.
 type CrawlerDetail struct {
 	Head
 	Crawler   Crawler        `json:"crawler"`
@@ -116,7 +117,7 @@ type CrawlerDetail struct {
 	Networks  []NetworkCount `json:"networks"` // most frequent first
 }
 
-// CrawlerSite is the data about a crawler at one site.
+// CrawlerSite is the data about a crawler at a site.
 type CrawlerSite struct {
 	Site string `json:"site"`
 	Counts
@@ -138,7 +139,7 @@ type Estimate struct {
 	Last  time.Time `json:"last"`
 }
 
-// RuleCount counts the disallowed or stale requests of a crawler by rule.
+// RuleCount is the number of disallowed or stale requests of a crawler for one rule.
 type RuleCount struct {
 	Site    string `json:"site"`
 	Rule    string `json:"rule"` // in robots.txt syntax, such as "Disallow: /private/"
@@ -162,7 +163,7 @@ type NetworkCount struct {
 	Estimate
 }
 
-// Sample is one disallowed request.
+// Sample is a disallowed request.
 type Sample struct {
 	At        time.Time `json:"at"`
 	Site      string    `json:"site"`
@@ -178,6 +179,6 @@ type Sample struct {
 	Version   string    `json:"version"`
 	Network   string    `json:"network,omitempty"`
 	UserAgent string    `json:"user_agent,omitempty"`
-	// Read is the version that the crawler had fetched: never, old or current.
+	// Read is the version fetched by the crawler: never, old or current.
 	Read string `json:"read,omitempty"`
 }

@@ -35,7 +35,7 @@ func (v *view) allCrawlers() []Crawler {
 	return all
 }
 
-// crawler returns the view of one crawler. entries must not be empty.
+// crawler returns the view of a crawler. entries must not be empty.
 func (v *view) crawler(entries []entry) Crawler {
 	row := entries[0].row
 	for _, e := range entries {
@@ -131,7 +131,7 @@ func bySite(entries []entry) (sites [][]entry) {
 	return sites
 }
 
-// robotsFetch returns a crawler's last robots fetch at one site, or nil.
+// robotsFetch returns a crawler's last robots fetch at a site, or nil.
 func (v *view) robotsFetch(e entry) *RobotsFetch {
 	fetch := e.row.RobotsFetch
 	if fetch == nil {

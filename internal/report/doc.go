@@ -1,5 +1,5 @@
 // Package report contains the views of the dashboard, the admin API and audits of log files.
-// The types are the JSON that these return. The directory testdata has examples.
+// The types define the returned JSON. The directory testdata has examples.
 //
 // Conventions of all views:
 //

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Evidence is the data about one crawler for its operator or an abuse desk: the detail view and
-// the violated robots.txt. [Evidence.WriteText] formats it as text.
+// Evidence is the data about one crawler for its operator or an abuse desk: the detail view
+// and the violated robots.txt. [Evidence.WriteText] formats the data.
 type Evidence struct {
 	CrawlerDetail
 	// Files are the versions with the rules.

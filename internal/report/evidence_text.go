@@ -36,7 +36,7 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	return e, true
 }
 
-// file returns a version of a site's robots.txt. ok is false if it is not stored.
+// file returns a version of a site's robots.txt. ok is false if the version is not stored.
 func (s *Source) file(site, version string) (EvidenceFile, bool) {
 	for _, v := range s.Live[site].versions() {
 		if ledger.Version(v.Hash).String() == version {
@@ -46,7 +46,7 @@ func (s *Source) file(site, version string) (EvidenceFile, bool) {
 	return EvidenceFile{}, false
 }
 
-// WriteText writes the evidence as plain text with lines of moderate length.
+// WriteText writes the evidence in lines of moderate length.
 func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }

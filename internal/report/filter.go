@@ -15,8 +15,8 @@ type Filter struct {
 	Site     string `json:"site,omitempty"`     // "" for all
 	Class    string `json:"class,omitempty"`    // "" for all; a word of uaident.Class
 	Identity string `json:"identity,omitempty"` // "" for all; verified, claimed, unknown or spoofed
-	// Host restricts violations and crawler details to one host of a site that stands for
-	// several. "" means all hosts. Other numbers are not counted by host.
+	// Host restricts violations and crawler details to one host of a site with several hosts.
+	// "" means all hosts. Other numbers do not distinguish hosts.
 	Host   string `json:"host,omitempty"`
 	Window Window `json:"window"` // "" is Day
 	// From and To are the bounds of a Range, in whole minutes, hours or days of UTC. An
@@ -55,7 +55,7 @@ func ParseFilter(query url.Values) (Filter, error) {
 	return f, nil
 }
 
-// Window is the length of time that a view covers.
+// Window is the length of time covered by a view.
 type Window string
 
 // The windows. A window consists of whole minutes, hours or days, including the current one.
@@ -69,7 +69,7 @@ const (
 	Range Window = "range"
 )
 
-// windows returns the windows that end now, shortest first.
+// windows returns the windows ending now, shortest first.
 func windows() []Window { return []Window{Hour, Day, Week, Month} }
 
 // Head is the common part of all views.
@@ -79,11 +79,11 @@ type Head struct {
 	// From is the start of the window. To is the end of the window, or Generated.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// CountedFrom is the start of the counted part of the window. It is From, the start of
+	// CountedFrom is the start of the part of the window with data: From, the start of
 	// counting or the limit of the retention. Steps before CountedFrom are unknown.
 	CountedFrom time.Time `json:"counted_from"`
 	// PreviousFrom is the start of the previous period, which has the same length and ends at
-	// From. It is absent if that period was not fully counted.
+	// From. PreviousFrom is absent if data of the period is missing.
 	PreviousFrom time.Time `json:"previous_from,omitzero"`
 	// Since is the time at which the ledger began to count.
 	Since time.Time `json:"since,omitzero"`

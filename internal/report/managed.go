@@ -6,7 +6,7 @@ import "time"
 type Managed struct {
 	Head
 	// Managed lists hosts of the configuration, and other hosts with robots fetches, by name.
-	// It is never null.
+	// The list is never null.
 	Managed []ManagedSite `json:"managed"`
 	// More is the number of hosts beyond the limit.
 	More int `json:"more,omitempty"`
@@ -17,8 +17,8 @@ type Managed struct {
 // ManagedSite is a summary of a host's robots.txt.
 type ManagedSite struct {
 	Host string `json:"host"` // may be a wildcard; "" for any
-	// Version is the version in the comment of the served file. It is absent before the first
-	// robots fetch, and for the site's own file.
+	// Version is the version in the comment of the served file, absent before the first
+	// robots fetch and for the site's own file.
 	Version string    `json:"version,omitempty"`
 	Since   time.Time `json:"since,omitzero"` // when the served file came into force
 	Staging bool      `json:"staging"`
@@ -29,19 +29,19 @@ type ManagedSite struct {
 	// Refused is the reason why the composed file is not served. The previous file or the
 	// site's own file is served.
 	Refused *ManagedRefusal `json:"refused,omitempty"`
-	// Trial is the change that some hosts or operators get first, if any.
+	// Trial is the change served to some hosts or operators first, if any.
 	Trial *ManagedTrial `json:"trial,omitempty"`
 	// Lists are the lists of rules outside of the configuration.
 	Lists []ManagedList `json:"lists,omitempty"`
 }
 
-// ManagedTrial is a change that is partly rolled out.
+// ManagedTrial is a partly rolled out change.
 type ManagedTrial struct {
 	Change string    `json:"change"`         // its ID
 	Until  time.Time `json:"until,omitzero"` // automatic end; absent for none
 }
 
-// ManagedBase is the file that rules are added to.
+// ManagedBase is the file to which rules are added.
 type ManagedBase struct {
 	Kind string `json:"kind"`           // upstream, file or none
 	File string `json:"file,omitempty"` // its path
@@ -59,7 +59,7 @@ type ManagedRefusal struct {
 	Why   string    `json:"why"`
 }
 
-// ManagedDetail is the detail view of one host.
+// ManagedDetail is the detail view of a host.
 type ManagedDetail struct {
 	ManagedSite
 	Text  string         `json:"text"`  // the served file; "" for the site's own
@@ -123,7 +123,7 @@ type ManagedFound struct {
 type Texts interface {
 	// Sites returns all hosts in short, by name.
 	Sites(now time.Time) []ManagedSite
-	// Site returns the details of one host. ok is false if there is none.
+	// Site returns the details of a host. ok is false for an unknown host.
 	Site(host string, now time.Time) (ManagedDetail, bool)
 }
 

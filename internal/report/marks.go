@@ -23,7 +23,7 @@ type Mark struct {
 // emptyFile is the version of an empty or missing robots.txt.
 var emptyFile = ledger.Version(sha256.Sum256(nil))
 
-// versionOf formats a version for views. It returns "" for an empty or missing file.
+// versionOf formats a version for views. The result is "" for an empty or missing file.
 func versionOf(v ledger.Version) string { return withoutEmpty(v.String()) }
 
 func withoutEmpty(version string) string {

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// NameCount counts requests by the client's own name, for tokens that clients share: _other for
-// names that neither the registry nor robots.txt has, _spoofed for spoofed names. A name has at most
-// 64 bytes, all printable.
+// NameCount is the number of requests with the client's own name under a shared token.
+// Clients share _other for names neither in the registry nor in robots.txt, and _spoofed for
+// spoofed names. A name has at most 64 bytes, all printable.
 type NameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
@@ -20,12 +20,12 @@ type NameCount struct {
 	Disallowed uint64 `json:"disallowed"`
 }
 
-// HostCount is a host of a site that stands for several, such as *.example.com.
+// HostCount is a host of a site with several hosts, for example *.example.com.
 type HostCount struct {
 	Host string `json:"host"`
 	Estimate
 	// Disallowed and Blocked are upper bounds of the disallowed requests and of the blocked
-	// ones.
+	// requests.
 	Disallowed uint64 `json:"disallowed"`
 	Blocked    uint64 `json:"blocked"`
 }
@@ -54,7 +54,7 @@ func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 	return names.Items[i].Count - names.Items[i].Error
 }
 
-// countOf returns an upper bound of the count of a key, or 0 if it is not in the sketch.
+// countOf returns an upper bound of the count of a key, or 0 for a key outside the sketch.
 func countOf(keys spacesaving.Sketch[string], key string) uint64 {
 	if i := keys.PositionOf(key); i >= 0 {
 		return keys.Items[i].Count
@@ -62,8 +62,8 @@ func countOf(keys spacesaving.Sketch[string], key string) uint64 {
 	return 0
 }
 
-// impostorsOf returns the number of requests by spoofed clients with a crawler's name. It
-// ignores the class and identity of the filter.
+// impostorsOf returns the number of requests by spoofed clients with a crawler's name,
+// whatever the class and identity of the filter.
 func (v *view) impostorsOf(token string) uint64 {
 	if v.impostors != nil {
 		return v.impostors[token]
@@ -87,8 +87,8 @@ func (v *view) impostorsOf(token string) uint64 {
 	return v.impostors[token]
 }
 
-// hosts returns the hosts of a site that stands for several, by disallowed requests and then
-// by requests. It returns nil for another site.
+// hosts returns the hosts of a site with several hosts, by disallowed requests and then by
+// requests. The result is nil for a site with one host.
 func (v *view) hosts(name string) (list []HostCount) {
 	i := slices.IndexFunc(v.Ledger.Sites, func(s *ledger.Site) bool { return s.Name == name })
 	if i < 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // Proposal is a frequent name of unregistered clients, with the data to decide about an
-// entry. All counts are since the start of the server.
+// entry. All numbers are since the start of the server.
 type Proposal struct {
 	// Name contains no characters with a meaning in a Caddyfile or terminal.
 	Name string `json:"name"`
@@ -15,7 +15,7 @@ type Proposal struct {
 	// Requests is an upper bound, and Requests - Error a lower bound.
 	Requests uint64 `json:"requests"`
 	Error    uint64 `json:"error,omitempty"`
-	// RobotsReads is the number of robots fetches, and LastRead the time of the last one.
+	// RobotsReads is the number of robots fetches, and LastRead the time of the last fetch.
 	RobotsReads uint64    `json:"robots_reads"`
 	LastRead    time.Time `json:"last_read,omitzero"`
 	// Networks is the estimated number of networks.
@@ -24,7 +24,7 @@ type Proposal struct {
 	LastSeen  time.Time `json:"last_seen"`
 	UserAgent string    `json:"user_agent"` // first User-Agent
 	// WaveAt is the last time at which a robot came from many more networks than before, and
-	// WaveNetworks their number within ten minutes. Both are absent if that never happened.
+	// WaveNetworks their number within ten minutes. Both are absent without such a wave.
 	WaveAt       time.Time `json:"wave_at,omitzero"`
 	WaveNetworks int       `json:"wave_networks,omitempty"`
 	// Option is the Caddyfile option, with a placeholder for the purpose.

@@ -11,7 +11,7 @@ import (
 // has no effect.
 type NotProtecting struct {
 	Cause Cause `json:"cause"`
-	// Detail describes the response, such as "the answer is status 404".
+	// Detail describes the response, for example "the answer is status 404".
 	Detail string `json:"detail"`
 	// Cure is the remedy in one sentence.
 	Cure string `json:"cure"`
@@ -31,8 +31,8 @@ const (
 	NoRules        Cause = "no_rules"   // rules that disallow nothing
 )
 
-// NotProtectingOf returns why the last good robots.txt disallows nothing, or nil if it disallows
-// something or does not exist. source is Health.Source.
+// NotProtectingOf returns why the last good robots.txt disallows nothing. The result is nil
+// if robots.txt disallows something or does not exist. source is Health.Source.
 func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 	if state == nil || state.Current == nil || state.Current.Robots.Restricts() {
 		return nil

@@ -16,7 +16,7 @@ const (
 	peakHours   = 6 // length of the series of minutes
 )
 
-// rate returns the request rate of a crawler at one site.
+// rate returns the request rate of a crawler at a site.
 func (v *view) rate(entries []entry) Rate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)

@@ -37,7 +37,7 @@ type AuditFinding struct {
 	Class    string                    `json:"class"`
 	Identity string                    `json:"identity"` // verified or claimed
 	Search   bool                      `json:"search"`   // search engine
-	// Since is the hour in which the contradiction began, and From the start of the counts.
+	// Since is the hour in which the contradiction began, and From the start of counting.
 	Since   time.Time `json:"since"`
 	From    time.Time `json:"from"`
 	Of      uint64    `json:"of"`  // responses
@@ -127,7 +127,7 @@ func (v *view) referrals(crawlers []AuditCrawler) []responseaudit.Referral {
 	return responseaudit.Referrals(visits, fetches)
 }
 
-// AuditFindings returns the current contradictions. It omits spoofed clients and shared
+// AuditFindings returns the current contradictions, except of spoofed clients and shared
 // names.
 func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 	withheld := make(map[[3]string]bool) // already covered; skip robots_fails

@@ -4,14 +4,14 @@ import (
 	"time"
 )
 
-// Robots is the view of one robots.txt. The filter must contain its site.
+// Robots is the view of a robots.txt. The filter must contain its site.
 type Robots struct {
 	Head
 	Health Health `json:"health"`
 	// CountedSince is the time since which the lines of the current version are counted.
 	CountedSince time.Time `json:"counted_since,omitzero"`
-	// Complete reports whether all lines that decided requests are counted. At most 4,096
-	// lines are counted.
+	// Complete reports whether Hits has all lines that decided requests. The maximum is 4,096
+	// lines.
 	Complete bool   `json:"complete"`
 	Lines    []Line `json:"lines"`
 	NeverHit int    `json:"never_hit"` // rules without requests
@@ -30,8 +30,8 @@ type Line struct {
 	Line int      `json:"line"` // from 1
 	Text string   `json:"text"`
 	Kind LineKind `json:"kind"`
-	// Hits is the number of decided requests for any filter. A user-agent line counts if it
-	// selected the group.
+	// Hits is the number of decided requests for any filter. A user-agent line decides by
+	// selecting the group.
 	Hits uint64 `json:"hits"`
 	// NeverHit marks a rule or user-agent line without hits since CountedSince.
 	NeverHit bool      `json:"never_hit,omitempty"`
@@ -58,7 +58,7 @@ type Finding struct {
 	Message  string `json:"message"`
 }
 
-// Version is one version of a robots.txt.
+// Version is a version of a robots.txt.
 type Version struct {
 	Version   string    `json:"version"`
 	Status    int       `json:"status"`
@@ -68,7 +68,7 @@ type Version struct {
 	LastRead  time.Time `json:"last_read"`
 	Until     time.Time `json:"until,omitzero"` // absent for the current version
 	Text      string    `json:"text"`
-	// Diff is the difference from the previous version. It is empty for the oldest.
+	// Diff is the difference from the previous version, empty for the oldest version.
 	Diff []DiffLine `json:"diff"`
 	// Rejudged are paths with another verdict than in the previous version. The ledger
 	// contains paths of disallowed requests only.

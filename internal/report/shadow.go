@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Shadow is the effect of trial files. A trial counts from its beginning, whatever the
-// window.
+// Shadow is the effect of trial files. A trial's numbers are since its beginning, whatever
+// the window.
 type Shadow struct {
 	Head
 	// Texts are the trial files by source.
@@ -34,7 +34,7 @@ type TriedText struct {
 	Error     string    `json:"error,omitempty"` // error of the last attempt
 }
 
-// Trial is the effect of a trial file at one site.
+// Trial is the effect of a trial file at a site.
 type Trial struct {
 	Site      string    `json:"site"`
 	Authority string    `json:"authority,omitempty"` // absent where the site stands for several hosts
@@ -57,7 +57,7 @@ type Differences struct {
 	NewlyAllowed   uint64 `json:"newly_allowed"`
 }
 
-// TriedCrawler is the effect of a trial file on one crawler.
+// TriedCrawler is the effect of a trial file on a crawler.
 type TriedCrawler struct {
 	Token    string `json:"token"`
 	Class    string `json:"class"`
@@ -87,7 +87,7 @@ type TriedLine struct {
 	Group string `json:"group,omitempty"` // absent without a group
 }
 
-// TriedTrouble describes why a trial file is unusable. It returns "" if the file is usable.
+// TriedTrouble describes why a trial file is unusable. The result is "" for a usable file.
 func TriedTrouble(s *policy.State) string {
 	trouble := Trouble(s)
 	switch {
@@ -125,7 +125,7 @@ func triedText(from string, state *policy.State) TriedText {
 	return t
 }
 
-// trial returns the part of a trial that matches the filter.
+// trial returns the part of a trial matching the filter.
 func (v *view) trial(t shadow.Trial) Trial {
 	one := Trial{
 		Site: t.Label, From: t.Source, Tried: versionOf(t.Tried), InForce: versionOf(t.InForce), Since: t.Since,

@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Source is the data for views. It is immutable.
+// Source is the immutable data for views.
 type Source struct {
 	Ledger ledger.Snapshot
 	Now    time.Time
@@ -32,7 +32,7 @@ type Source struct {
 	Trials []shadow.Trial
 	// Found caches findings. nil disables the cache.
 	Found *lint.Cache
-	// Withheld are crawlers that get another response instead of the robots.txt.
+	// Withheld are crawlers with another response instead of the robots.txt.
 	Withheld []responseaudit.Withheld
 	// Texts provides the state of robots_txt, or is nil.
 	Texts Texts
@@ -87,7 +87,7 @@ func (l Live) versions() []*policy.Version {
 	return append([]*policy.Version{l.State.Current}, l.State.Previous...)
 }
 
-// entry is a ledger row that matches a filter.
+// entry is a ledger row matching a filter.
 type entry struct {
 	site   string
 	row    *ledger.Row
@@ -95,7 +95,7 @@ type entry struct {
 	before ledger.Counts // in the previous period, if counted
 }
 
-// view is the part of the source that matches a filter.
+// view is the part of the source matching a filter.
 type view struct {
 	*Source
 	span
@@ -146,12 +146,13 @@ func (v *view) head() Head {
 	}
 }
 
-// sorted returns the members of a set in order. It is never nil, so that JSON contains [].
+// sorted returns the members of a set in order. The result is never nil, and encoded as [] in
+// JSON.
 func sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// sum returns the counts of the window.
+// sum returns the numbers of the window.
 func (v *view) sum(entries []entry) Counts {
 	var sum ledger.Counts
 	for _, e := range entries {
@@ -160,7 +161,7 @@ func (v *view) sum(entries []entry) Counts {
 	return countsOf(sum)
 }
 
-// before returns the counts of the previous period, or nil if it was not fully counted.
+// before returns the numbers of the previous period, or nil if data of the period is missing.
 func (v *view) before(entries []entry) *Counts {
 	if v.previous.IsZero() {
 		return nil
@@ -181,7 +182,7 @@ func countsOf(c ledger.Counts) Counts {
 	}
 }
 
-// series returns the counts by step.
+// series returns the numbers by step.
 func (v *view) series(entries []entry) Series {
 	step := v.resolution.Step()
 	sums := make([]ledger.Counts, v.steps)
@@ -208,7 +209,7 @@ func (s Series) sparkline() Sparkline {
 	return short
 }
 
-// sites returns the names of the sites that match the filter.
+// sites returns the names of the sites matching the filter.
 func (v *view) sites() (names []string) {
 	for _, name := range v.head().Sites {
 		if v.filter.Site == "" || name == v.filter.Site {

@@ -49,8 +49,8 @@ func (s *Source) span(f Filter) span {
 // maxMinutes is the maximum range in steps of minutes.
 const maxMinutes = 3 * time.Hour
 
-// between sets a range in the finest steps that are stored for all of it. A zero to means
-// now. It returns the length of a step.
+// between sets a range, in the finest steps stored for the whole range. A zero to means now.
+// The result is the length of a step.
 func (p *span) between(from, to time.Time) (step time.Duration) {
 	if to.IsZero() || to.After(p.now) {
 		to = p.now

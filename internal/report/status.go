@@ -12,7 +12,7 @@ type SiteStatus struct {
 	Robots Health `json:"robots"`
 }
 
-// Status returns the state of sites, sorted by name. It is never nil.
+// Status returns the state of sites, sorted by name. The result is never nil.
 func (s *Source) Status(sites map[string]Live) []SiteStatus {
 	all := []SiteStatus{}
 	for _, name := range slices.Sorted(maps.Keys(sites)) {

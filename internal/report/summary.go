@@ -8,20 +8,20 @@ import (
 type Summary struct {
 	Head
 	Counts
-	// Previous are the counts of the previous period. See Head.PreviousFrom.
+	// Previous are the numbers of the previous period. See Head.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
 	Crawlers   int      `json:"crawlers"`             // tokens in the window
-	// OnDisallowed counts requests of browsers for URLs that the `*` group disallows. They
-	// are counted only if the configuration uses the verdict of a path.
+	// OnDisallowed is the number of browser requests for URLs disallowed by the `*` group.
+	// Such requests are recorded only if the configuration uses the verdict of a path.
 	OnDisallowed uint64 `json:"on_disallowed,omitempty"`
 	// SitesNow are the current sites by name.
 	SitesNow []Site `json:"sites_now"`
 	// Top are the crawlers with the most disallowed requests, then with the most requests, at
 	// most 10.
 	Top []Crawler `json:"top"`
-	// SearchBlocked are search engines that were blocked in the window by a rule for other
-	// crawlers. Spoofed clients are omitted.
+	// SearchBlocked are search engines blocked in the window by a rule for other crawlers.
+	// Spoofed clients are omitted.
 	SearchBlocked []SearchBlocked `json:"search_blocked"`
 	Series        Series          `json:"series"`
 	// Marks are the changes of robots.txt files and modes in the window, oldest first, at
@@ -30,21 +30,21 @@ type Summary struct {
 	History History `json:"history"`
 }
 
-// History reports whether counts survive a restart.
+// History reports whether the ledger survives a restart.
 type History struct {
 	Kept bool   `json:"kept"`
 	Why  string `json:"why,omitempty"` // reason and remedy, or ""
 }
 
-// Site is a current site with its counts of the window.
+// Site is a current site with its numbers of the window.
 type Site struct {
 	Site string `json:"site"`
 	// Mode is monitor, enforce, or mixed if parts of the site differ.
 	Mode string `json:"mode,omitempty"`
 	Counts
 	Previous *Counts `json:"previous,omitempty"` // of the previous period
-	// Hosts are the hosts of a site that stands for several, most disallowed requests first,
-	// at most 64.
+	// Hosts are the hosts of a site with several hosts, most disallowed requests first, at
+	// most 64.
 	Hosts  []HostCount `json:"hosts,omitempty"`
 	Robots Health      `json:"robots"`
 }
@@ -67,10 +67,11 @@ type Health struct {
 	Findings     Findings  `json:"findings"`
 	// HeldUntil is the end of the change guard's hold on an earlier version, if any.
 	HeldUntil time.Time `json:"held_until,omitzero"`
-	// TakesEffect is the time at which no crawler may use an earlier version any longer. It
-	// is absent if that time has passed.
+	// TakesEffect is the future time at which no crawler may use an earlier version any
+	// longer, if any.
 	TakesEffect time.Time `json:"takes_effect,omitzero"`
-	// NotProtecting is the reason why enforce has no effect, if any. It is absent in monitor.
+	// NotProtecting is the reason why enforce has no effect, if any. NotProtecting is absent
+	// in monitor.
 	NotProtecting *NotProtecting `json:"not_protecting,omitempty"`
 }
 
@@ -94,8 +95,8 @@ type Findings struct {
 	Infos    int `json:"infos"`
 }
 
-// SearchBlocked is a search engine that was blocked by a rule of a group for other crawlers.
-// A group that names the search engine is the owner's intention.
+// SearchBlocked is a search engine blocked by a rule of a group for other crawlers. A group
+// that names the search engine is the owner's intention.
 type SearchBlocked struct {
 	Site     string    `json:"site"`
 	Token    string    `json:"token"`

@@ -42,8 +42,7 @@ func (s *Source) Summary(f Filter) Summary {
 	return sum
 }
 
-// searchBlocked returns the search engines that were blocked in the window by rules for other
-// crawlers.
+// searchBlocked returns the search engines blocked in the window by rules for other crawlers.
 func (v *view) searchBlocked() []SearchBlocked {
 	list := []SearchBlocked{}
 	for _, e := range v.entries {
@@ -80,7 +79,7 @@ func (v *view) isStillBlocked(e entry, last time.Time) bool {
 	return false
 }
 
-// notMeant returns an upper bound of the requests that rules for other crawlers disallowed.
+// notMeant returns an upper bound of the requests disallowed by rules for other crawlers.
 func (v *view) notMeant(e entry) (n uint64) {
 	for _, item := range e.row.Rules.Items {
 		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {

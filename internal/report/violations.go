@@ -9,14 +9,14 @@ type Violations struct {
 	Next       string      `json:"next,omitempty"` // value of after for the next page
 }
 
-// Violation is a path that a crawler requested although it was disallowed or stale. A row is
-// shown if its last request is in the window. Its count includes earlier requests.
+// Violation is a disallowed or stale path requested by a crawler. A row is shown if its last
+// request is in the window. The row includes earlier requests.
 type Violation struct {
 	Site     string `json:"site"`
 	Token    string `json:"token"`
 	Class    string `json:"class"`
 	Identity string `json:"identity"`
-	// Host is the requested host of a site that stands for several.
+	// Host is the requested host of a site with several hosts.
 	Host string `json:"host,omitempty"`
 	// Name is the client's own name under a shared token.
 	Name    string `json:"name,omitempty"`
@@ -26,7 +26,7 @@ type Violation struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
 	Verdict string `json:"verdict"` // disallowed or stale
-	// Blocked is an upper bound of the blocked requests. The others passed.
+	// Blocked is an upper bound of the blocked requests. All other requests passed.
 	Blocked uint64 `json:"blocked"`
 	Estimate
 }

@@ -59,9 +59,8 @@ var referrers = func() (all [maxReferrer + 1][]referrer) {
 	return all
 }()
 
-// Referrer returns the index of the assistant in a Referer header field. It is called for
-// each request of a browser. Most Referers are the site itself and differ in length or first
-// byte.
+// Referrer returns the index of the assistant in a Referer header field. Referrer is called for
+// each request of a browser. Most Referers are the site itself and differ in length or first byte.
 func Referrer(referer string) (assistant int, ok bool) {
 	const secure = "https://"
 	if !strings.HasPrefix(referer, secure) {

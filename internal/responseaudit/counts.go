@@ -16,7 +16,7 @@ const (
 
 var kindWords = [NumKinds]string{"allowed", "forbidden", "unruled", "robots_txt"}
 
-// String returns the name of k, such as "allowed".
+// String returns the name of k, for example "allowed".
 func (k Kind) String() string { return kindWords[k] }
 
 // Status is a class of status codes by their meaning for a crawler.
@@ -36,10 +36,10 @@ const (
 
 var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx"}
 
-// String returns the name of s, such as "2xx" or "refused".
+// String returns the name of s, for example "2xx" or "refused".
 func (s Status) String() string { return statusWords[s] }
 
-// codes returns the status codes of s as text.
+// codes returns the status codes of s for messages.
 func (s Status) codes() string {
 	switch s {
 	case StatusRefused:
@@ -53,8 +53,8 @@ func (s Status) codes() string {
 // statusClientClosed is the status of Caddy's proxy and nginx for a client that disconnected.
 const statusClientClosed = 499
 
-// StatusOf returns the class of a status code. ok is false for interim responses and clients
-// that disconnected.
+// StatusOf returns the class of a status code. ok is false for interim responses and disconnected
+// clients.
 func StatusOf(code int) (Status, bool) {
 	switch {
 	case code == http.StatusSwitchingProtocols, code >= 200 && code < 300:

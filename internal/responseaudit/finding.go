@@ -25,7 +25,7 @@ const (
 // FindingKinds returns all kinds of contradictions.
 func FindingKinds() []FindingKind { return append(countedKinds(), RobotsWithheld) }
 
-// countedKinds returns the kinds that depend on counts.
+// countedKinds returns the kinds with a threshold for counts.
 func countedKinds() []FindingKind { return []FindingKind{PagesRefused, PagesFail, RobotsFails} }
 
 // threshold is the threshold of a contradiction. A few requests are never enough.
@@ -47,10 +47,10 @@ var thresholds = map[FindingKind]threshold{
 // Finding is a contradiction.
 type Finding struct {
 	Kind FindingKind
-	// Since is the start of the first hour with the contradiction. It is zero if unknown.
+	// Since is the start of the first hour with the contradiction, or zero if unknown.
 	Since time.Time
-	// CountedSince is the start of the counted time. Of is the number of responses of the kind, and
-	// Bad the number of contradicting responses.
+	// CountedSince is the start of counting. Of is the number of responses of the kind, and Bad the
+	// number of contradicting responses.
 	CountedSince time.Time
 	Total, Bad   uint64
 	// MostFrequent is the most frequent status of the contradicting responses.
@@ -72,7 +72,7 @@ var descriptions = map[FindingKind]string{
 	RobotsFails:  "/robots.txt not served in %d %% of its requests (%d of %d), mostly for %s",
 }
 
-// isExceeded sets the counts of f. It reports whether they exceed the threshold.
+// isExceeded sets the numbers of f, and reports whether the threshold is exceeded.
 func (x threshold) isExceeded(c *Counts, f *Finding) bool {
 	f.Total, f.Bad = c.Sum(x.kind), 0
 	for i, status := range x.badStatuses {

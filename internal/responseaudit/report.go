@@ -31,9 +31,8 @@ func (a Answers) Total() uint64 {
 // assistants.
 type Referral struct {
 	Operator string `json:"operator"`
-	// Fetches is the number of responses to its crawlers of the classes ai_training,
-	// ai_search and ai_assistant. Visits is the number of pages that people opened from its
-	// assistants.
+	// Fetches is the number of responses to its crawlers of the classes ai_training, ai_search and
+	// ai_assistant. Visits is the number of pages opened by people from its assistants.
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
 	// FetchesPerVisit is absent without a visit.
@@ -41,7 +40,7 @@ type Referral struct {
 	From            []AssistantVisits `json:"from"` // most visits first
 }
 
-// AssistantVisits is the number of visits from one assistant.
+// AssistantVisits is the number of visits from an assistant.
 type AssistantVisits struct {
 	Assistant string `json:"assistant"`
 	Visits    uint64 `json:"visits"`

@@ -30,9 +30,9 @@ type RobotsResponse struct {
 	HTML     bool   // the body is an HTML page
 }
 
-// Substitute returns the kind of the response if it is not a robots.txt. isFile reports
-// whether the response is a robots.txt, or states that none exists. Both results are zero for
-// other responses, such as a redirect to a robots.txt or an error without a page.
+// Substitute returns the kind of a response other than a robots.txt. isFile reports whether the
+// response is a robots.txt, or states that none exists. Both results are zero for other responses,
+// for example a redirect to a robots.txt or an error without a page.
 func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	switch {
 	case r.Status == 0:
@@ -117,24 +117,24 @@ const (
 	minNetworks = 3
 	// maxLocation is the maximum stored length of a redirect in bytes.
 	maxLocation = 200
-	// responseLifetime is the time for which a response counts if the crawler does not return.
+	// responseLifetime is the time after which a response expires if the crawler does not return.
 	responseLifetime = 7 * 24 * time.Hour
 )
 
-// RobotsResponses records which crawlers get another response instead of a robots.txt. It is
-// bounded and safe for concurrent use. The zero value is empty.
+// RobotsResponses records crawlers with another response instead of a robots.txt. RobotsResponses
+// is bounded and safe for concurrent use. The zero value is empty.
 type RobotsResponses struct {
 	mu    sync.Mutex
 	sites map[string]*siteResponses
 }
 
-// siteResponses are the responses of one site.
+// siteResponses are the responses of a site.
 type siteResponses struct {
 	guardSubstitute Substitute // the guard's own last fetch
 	withheld        []*crawlerResponses
 }
 
-// crawlerResponses is the responses to one crawler.
+// crawlerResponses is the responses to a crawler.
 type crawlerResponses struct {
 	Withheld
 	last                      time.Time
@@ -175,7 +175,7 @@ func (x *RobotsResponses) RecordResponse(f Fetcher, r RobotsResponse, now time.T
 }
 
 // RecordSelfTest records the response to a self-test with a crawler's name, on a site that serves
-// browsers a robots.txt. It does not count as a response to the crawler.
+// browsers a robots.txt. The self-test does not increase the number of responses to the crawler.
 func (x *RobotsResponses) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) {
 	f.Network = testNetwork
 	x.mu.Lock()
@@ -184,7 +184,7 @@ func (x *RobotsResponses) RecordSelfTest(f Fetcher, r RobotsResponse, now time.T
 }
 
 // record records a response. If the crawler got a substitute for robots.txt, record returns the
-// crawler's entry, else nil. x.mu must be held.
+// crawler's entry, else nil. The caller must have locked x.mu.
 func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *crawlerResponses {
 	instead, isFile := r.Substitute()
 	s := x.site(f.Site, instead != NoSubstitute)
@@ -211,8 +211,8 @@ func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *cr
 	return nil
 }
 
-// endsWith records that a client got the file. It reports whether the finding ends. An
-// unverified client cannot refute a verified crawler.
+// endsWith records that a client got the file, and reports whether the finding ends. An unverified
+// client cannot refute a verified crawler.
 func (d *crawlerResponses) endsWith(f Fetcher) bool {
 	switch {
 	case f.Verified:
@@ -233,8 +233,8 @@ func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	return append(list, n)
 }
 
-// site returns the responses of a site, or nil. If add is true, it creates them while there
-// is room. x.mu must be held.
+// site returns the responses of a site, or nil. If add is true, missing responses are created while
+// there is room. The caller must have locked x.mu.
 func (x *RobotsResponses) site(name string, add bool) *siteResponses {
 	s := x.sites[name]
 	if s == nil && add && len(x.sites) < maxSites {
@@ -264,7 +264,7 @@ func (s *siteResponses) add(d *crawlerResponses) int {
 	return least
 }
 
-// Find returns the findings of a site, or of all sites for "". It removes expired responses.
+// Find returns the findings of a site, or of all sites for "". Find also removes expired responses.
 func (x *RobotsResponses) Find(site string, now time.Time) (found []Withheld) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

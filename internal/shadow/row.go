@@ -17,10 +17,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Bounds of rows and pages. A site has at most maxOthers rows of crawlers other than the large search
-// engines, of which reservedRows are for crawlers that a file names and for other search engines. All
-// sites together have maxAllOthers of these, and maxEngines rows of large search engines. A row has
-// maxPages pages for each difference, about 20 KB.
+// Bounds of rows and pages. A site has at most maxOthers rows of crawlers other than the large
+// search engines. Of these, reservedRows are for crawlers named by a file and for other search
+// engines. All sites together have at most maxAllOthers such rows, and maxEngines rows of large
+// search engines. A row has maxPages pages for each difference, about 20 KB.
 const (
 	maxOthers    = 40
 	reservedRows = 12
@@ -43,11 +43,11 @@ type rowKey struct {
 	identity verify.State
 }
 
-// row has the results of one crawler at a site.
+// row has the results of a crawler at a site.
 type row struct {
 	judged [NumDifferences]atomic.Uint64
 
-	mu    sync.Mutex                                   // guards what follows
+	mu    sync.Mutex                                   // guards the fields below
 	pages [NumDifferences - 1]spacesaving.Sketch[Page] // of all differences but [Same]
 }
 
@@ -65,7 +65,7 @@ type Line struct {
 	Group string
 }
 
-// kind is the room that a row takes.
+// kind selects the limit on the number of rows.
 type kind uint8
 
 const (
@@ -122,8 +122,9 @@ func sharedKey(key rowKey) rowKey {
 	return rowKey{judge.OtherName, uaident.Other, verify.Unknown}
 }
 
-// room reports whether a crawler gets its own row, and takes the room. A verified crawler always does,
-// since no client can invent one. The caller holds t.mu.
+// room reports whether a crawler gets its own row, and reserves the row. A verified crawler
+// always gets a row, because no client can invent a verified name. The caller must have locked
+// t.mu.
 func (t *trial) room(key rowKey, reserved bool) bool {
 	switch key.kind() {
 	case ofEngines:
@@ -140,7 +141,7 @@ func (t *trial) room(key rowKey, reserved bool) bool {
 	return true
 }
 
-// take increments n, unless it is at its maximum.
+// take increments n, unless n is at its maximum.
 func take(n *atomic.Int32, most int32) bool {
 	if n.Add(1) > most {
 		n.Add(-1)
@@ -169,7 +170,7 @@ func lineOf(v policy.Verdict) Line {
 	return Line{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
-// own returns a copy that shares no memory with requests and files.
+// own returns a copy sharing no memory with requests and files.
 func (p Page) own() Page {
 	for _, s := range []*string{&p.Host, &p.Path, &p.Was.Rule.Path, &p.Was.Group, &p.Would.Rule.Path, &p.Would.Group} {
 		*s = strings.Clone(*s)
@@ -177,7 +178,7 @@ func (p Page) own() Page {
 	return p
 }
 
-// Trial has the results of one site.
+// Trial has the results of a site.
 type Trial struct {
 	Site   policy.Key // without a host if the site has several
 	Label  string
@@ -189,7 +190,7 @@ type Trial struct {
 	Rows           []Row // in no particular order
 }
 
-// Row has the results of one crawler.
+// Row has the results of a crawler.
 type Row struct {
 	Token    string
 	Class    uaident.Class

@@ -1,9 +1,9 @@
 // Package shadow records what a robots.txt on trial would change if it were in force: for which
 // crawlers, on which pages and by which lines.
 //
-// Its memory is bounded, and no key can be invented by a client: sites are sites of the configuration, and
-// crawlers are named by the registry or by one of the two files. Search engines have their own room, so
-// that no other crawler displaces them.
+// Its memory is bounded, and no key can be invented by a client. Sites are sites of the
+// configuration, and crawlers are named by the registry or by either file. Rows are reserved
+// for search engines, so no other crawler displaces them.
 package shadow
 
 import (
@@ -19,17 +19,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxTrials bounds the sites with a trial.
+// maxTrials is the maximum number of sites with a trial.
 const maxTrials = 500
 
-// underWay is the time after a change of a file during which a request may have been judged by the file
-// before. Later, an older file is in force again: another instance may have fetched it earlier. At a site
-// with several hosts, an older file is always a late request or another host.
+// underWay is the time after a change of a file during which the previous file may have decided
+// a request. Later, an older file is in force again: another instance may have fetched it
+// earlier. At a site with several hosts, an older file is always a late request or another
+// host.
 const underWay = 10 * time.Second
 
-// Request is a request that was judged by both files. Trials keep no reference to it.
+// Request is a request with the verdicts of both files. Trials do not retain a Request.
 type Request struct {
-	Site   policy.Key // whose robots.txt it is about
+	Site   policy.Key // the site of the robots.txt
 	Label  string     // the site as the configuration names it
 	Source string     // source of the file on trial
 	Host   string     // if the site has several hosts, else ""
@@ -53,7 +54,7 @@ type Trials struct {
 
 	others, engines atomic.Int32 // rows of all trials, see trial.room
 
-	mu    sync.Mutex     // guards what follows, and is held while a trial begins or ends
+	mu    sync.Mutex     // guards the fields below; locked while a trial begins or ends
 	users map[string]int // configurations by the source of the file on trial
 }
 
@@ -63,7 +64,7 @@ type trialKey struct {
 	source string
 }
 
-// trial has the results of one site, until one of the files changes.
+// trial has the results of a site, until either file changes.
 type trial struct {
 	of             *Trials
 	label          string
@@ -71,9 +72,9 @@ type trial struct {
 	since          time.Time
 	rows           cowmap.Map[rowKey, *row]
 
-	mu              sync.Mutex // guards what follows, and is held while a row is made
+	mu              sync.Mutex // guards the fields below; locked while a row is created
 	unnamed, others int        // rows, see [trial.room]
-	ended           bool       // so that nothing is counted any more
+	ended           bool       // nothing is recorded any more
 }
 
 // version identifies a file.
@@ -107,8 +108,8 @@ func (t *Trials) Use(source string) (release func()) {
 	}
 }
 
-// Note records a request. It takes no lock that different crawlers share, and none if the verdicts are the
-// same.
+// Note records a request. Note uses no lock shared by different crawlers, and no lock if the
+// verdicts are the same.
 func (t *Trials) Note(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
@@ -124,8 +125,8 @@ func (t *Trials) Note(q *Request) {
 	known.row(q).note(q, t.now)
 }
 
-// begin begins a trial of the files of a request. It returns nil if the request was judged by an older
-// file, or if there is no room.
+// begin begins a trial of the files of a request. The result is nil if an older file decided the
+// request, or if there is no room.
 func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -148,7 +149,7 @@ func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	return made
 }
 
-// end frees the room of a trial. The caller holds t.mu.
+// end frees the rows of a trial. The caller must have locked t.mu.
 func (t *Trials) end(known *trial) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -168,10 +169,10 @@ func (t *Trials) end(known *trial) {
 type File struct {
 	// Source identifies the file.
 	Source string
-	// Has reports whether the file is for a host. Each host then has its own file. A nil Has means one
-	// file, for the requests of the guard that is configured with it.
+	// Has reports whether the file is for a host. Each host then has its own file. A nil Has
+	// means one file, for the requests of the guard with this configuration.
 	Has func(host string) bool
-	// IsPublished reports whether a host already serves the change. It is nil for no host.
+	// IsPublished reports whether a host already serves the change. Nil means no host.
 	IsPublished func(host string) bool
 	// Fetch returns the file for a host. If the host already serves the change, Fetch returns the
 	// previous file. Fetch may be slow.
@@ -180,8 +181,8 @@ type File struct {
 	OnFetched func(before, after policy.State) // may be nil
 }
 
-// Readable returns the file on trial, nil if there is none. A missing file, or a web page, is no file that
-// allows everything, unlike in force.
+// Readable returns the file on trial, or nil. A missing file or a web page does not allow
+// everything, unlike in force.
 func Readable(s *policy.State) *policy.Version {
 	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsPage(s.Current) {
 		return nil

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// Sketch counts many different items in little memory: the Space-Saving
-// algorithm of Metwally, Agrawal and El Abbadi, "Efficient Computation of
-// Frequent and Top-k Elements in Data Streams" (2005). If the sketch is full, a
-// new item replaces the item with the lowest count and inherits that count. So
-// no count is too low, a count is too high by at most its Error, and the sketch
-// contains each item that occurs more often than the lowest count.
+// Sketch counts many different items in little memory: the Space-Saving algorithm of Metwally,
+// Agrawal and El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams"
+// (2005). If the sketch is full, a new item replaces the item with the lowest count and
+// inherits the count. So no count is too low, a count is too high by at most its Error, and the
+// sketch contains each item that occurs more often than the lowest count.
 //
 // The zero Sketch is empty. Callers may read Items, but only methods change it.
 type Sketch[K comparable] struct {
 	Items []Item[K] `json:"items,omitempty"`
-	// Floor is the maximum number of occurrences of an item that the sketch does
-	// not contain. FloorAt is the time of the last replacement, in Unix milliseconds.
+	// Floor is the maximum number of occurrences of an item outside the sketch. FloorAt is the
+	// time of the last replacement, in Unix milliseconds.
 	Floor   uint64 `json:"floor,omitempty"`
 	FloorAt int64  `json:"floor_at,omitempty"`
 
@@ -27,9 +26,9 @@ type Sketch[K comparable] struct {
 // IsZero reports whether the sketch is empty, for omitzero in JSON.
 func (s Sketch[K]) IsZero() bool { return len(s.Items) == 0 && s.Floor == 0 }
 
-// Item is one item of a sketch. It occurred at most Count times and at least
-// Count-Error times. First and Last are the times of the first and last counted
-// occurrence, in Unix milliseconds.
+// Item is an item of a sketch. An item occurred at most Count times and at least Count-Error
+// times. First and Last are the times of the first and last counted occurrence, in Unix
+// milliseconds.
 type Item[K comparable] struct {
 	Key   K      `json:"key"`
 	Count uint64 `json:"count"`
@@ -49,8 +48,8 @@ type keyIndex[K comparable] struct {
 // search through all items is as fast and takes no memory.
 const minIndexed = 32
 
-// Add counts n occurrences of an item at a time. The sketch keeps at most most items. cloneKey, if
-// not nil, copies the key of a new item, so that the sketch shares no memory with the caller.
+// Add adds n occurrences of an item at a time. The sketch has at most most items. cloneKey, if
+// not nil, copies the key of a new item, so the sketch shares no memory with the caller.
 func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K) {
 	place, lowest := s.find(key)
 	if place >= 0 {
@@ -80,8 +79,8 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K)
 	}
 }
 
-// find returns the position of an item, or -1. If it searched all items, lowest is the position of
-// an item with the lowest count, else -1.
+// find returns the position of an item, or -1. After a search of all items, lowest is the
+// position of an item with the lowest count, else -1.
 func (s *Sketch[K]) find(key K) (place, lowest int) {
 	if len(s.Items) > minIndexed {
 		if s.index == nil {
@@ -107,8 +106,8 @@ func (s *Sketch[K]) reindex() {
 	}
 }
 
-// lowest returns the position of an item with the lowest count. Counts only grow, so one pass over
-// the items finds all items with this count, one at each call.
+// lowest returns the position of an item with the lowest count. Because counts only grow, a
+// single pass over the items finds all items with this count, one at each call.
 func (s *Sketch[K]) lowest() int {
 	for p := s.index; ; {
 		for ; p.cursor < len(s.Items); p.cursor++ {
@@ -148,8 +147,8 @@ func (s *Sketch[K]) ReplaceKey(place int, key K) {
 	s.Items[place].Key = key
 }
 
-// Merge adds the counts of another sketch. The sketch keeps at most most items. The error bounds
-// hold for the sum (Agarwal and others, "Mergeable Summaries", 2012).
+// Merge adds the items of another sketch. The sketch has at most most items. The error bounds
+// apply to the sum (Agarwal et al., "Mergeable Summaries", 2012).
 func (s *Sketch[K]) Merge(other Sketch[K], most int) {
 	if most > minIndexed {
 		s.reindex()
@@ -177,7 +176,7 @@ func (s *Sketch[K]) Merge(other Sketch[K], most int) {
 	s.truncate(most)
 }
 
-// truncate keeps the items with the highest counts.
+// truncate drops the items with the lowest counts.
 func (s *Sketch[K]) truncate(most int) {
 	if len(s.Items) <= most {
 		return
@@ -205,8 +204,8 @@ func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	}
 }
 
-// Prune removes items that last occurred before now-retention. It resets Floor if no item was
-// replaced since then.
+// Prune removes items that last occurred before now-retention. Prune resets Floor if no item
+// was replaced since then.
 func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	oldest := now - retention.Milliseconds()
 	s.Items, s.index = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
@@ -219,7 +218,7 @@ func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	}
 }
 
-// Clone returns a copy. It shares only the memory of strings.
+// Clone returns a copy sharing only the memory of strings.
 func (s *Sketch[K]) Clone() Sketch[K] {
 	return Sketch[K]{Items: slices.Clone(s.Items), Floor: s.Floor, FloorAt: s.FloorAt}
 }

@@ -27,7 +27,7 @@ func (c *peerClock) update(k key, saved, now time.Time) {
 	c.savedTimes[k] = saved
 }
 
-// offset returns the lead of the peer's clock. It returns 0 if the difference is at most maxIgnoredOffset.
+// offset returns the lead of the peer's clock, or 0 if the difference is at most maxIgnoredOffset.
 func (c *peerClock) offset() time.Duration {
 	if c.estimate.Abs() <= maxIgnoredOffset {
 		return 0
@@ -35,8 +35,8 @@ func (c *peerClock) offset() time.Duration {
 	return c.estimate
 }
 
-// updateClock updates the estimate with the time at which a peer saved a value. It returns the lead of
-// the peer's clock.
+// updateClock updates the estimate with the time at which a peer saved a value. The result is the
+// lead of the peer's clock.
 func (p *peers) updateClock(k key, saved, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // maxCopyHosts is the maximum number of hosts to read per instance.
 const maxCopyHosts = 2048
 
-// copyValues stores the robots.txt files that crawlers may be using, by host.
+// copyValues stores the robots.txt files possibly still used by crawlers, by host.
 func (s *Store) copyValues() *trackedValues {
 	return &trackedValues{store: s, changes: s.copyChanges, restore: s.restoreCopies}
 }

@@ -1,4 +1,4 @@
-// Package store stores the state that survives a restart, or that instances share. It uses the storage
+// Package store stores the state that survives a restart or is shared by instances, in the storage
 // of Caddy.
 //
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
@@ -13,6 +13,6 @@
 // Each instance writes its own keys, so instances do not wait for each other. An instance reads the keys
 // of all instances. Requests do not wait for the storage, except for the first read.
 //
-// A table has the kinds of values, see [Kinds]. A row defines how values are encoded, when they are
-// written, and how they are restored. All other code is the same for every kind.
+// A table has the kinds of values, see [Kinds]. A row defines the encoding, the times of writes and
+// the restoration of values. All other code is the same for every kind.
 package store

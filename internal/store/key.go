@@ -36,7 +36,7 @@ func (k key) directory() string { return rootDir + "/" + k.instance + "/" + k.ki
 // quarantineKey returns the key to which an invalid value is moved.
 func (k key) quarantineKey() key { return key{k.instance, quarantineDir, k.kind + "-" + k.name} }
 
-// parseKey parses a key from a listing. It returns false for directories and for keys of other
+// parseKey parses a key from a listing. The result is false for directories and for keys of other
 // programs.
 func parseKey(name string) (k key, ok bool) {
 	rest, ok := strings.CutPrefix(name, rootDir+"/")
@@ -58,8 +58,8 @@ func parseKey(name string) (k key, ok bool) {
 // sharedDir is the directory of the robots_txt changes. All instances write to this directory.
 const sharedDir = "managed"
 
-// instanceOf returns the instance in a listed key or directory. It returns "" if the key does not
-// belong to an instance.
+// instanceOf returns the instance in a listed key or directory. The result is "" if the key does
+// not belong to an instance.
 func instanceOf(name string) string {
 	rest, ok := strings.CutPrefix(name, rootDir+"/")
 	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != sharedDir {

@@ -36,10 +36,10 @@ type kind struct {
 	prefix         string // of value names, if two rows share a directory
 	maxBytes       int64  // bytes of a value
 	maxPerInstance int    // maximum number of values to read per instance
-	// syncsPeers means that the values of peers are read every [syncInterval]. Other kinds are read once
-	// a day.
+	// syncsPeers makes a store read the values of peers every [syncInterval]. Other kinds are read
+	// once a day.
 	syncsPeers bool
-	// needsReadFirst means that writing starts only after the stored values of this instance were read.
+	// needsReadFirst delays writing until the stored values of this instance were read.
 	needsReadFirst bool
 	valueKind
 }
@@ -49,18 +49,18 @@ type valueKind interface {
 	// pendingWrites returns the values to write now. The last call of a configuration returns every value with
 	// unsaved changes.
 	pendingWrites(last bool) iter.Seq[pendingWrite]
-	// restoreValue restores a value into memory. It returns nil, errExpired, errIncomplete, or the reason why
-	// the value is invalid. Concurrent calls are allowed.
+	// restoreValue restores a value into memory. The error is nil, errExpired, errIncomplete, or
+	// the reason why the value is invalid. Concurrent calls are allowed.
 	restoreValue(v value, summary *readSummary) error
 }
 
-// Errors of restoreValue for a value that is not damaged.
+// Errors of restoreValue for an undamaged value.
 var (
 	errExpired    = errors.New("the value was not refreshed for 31 days")
 	errIncomplete = errors.New("the value has to be read again later")
 )
 
-// value is a value that was read from the storage.
+// value is a value from the storage.
 type value struct {
 	key       key
 	isOwn     bool // written by this instance

@@ -22,8 +22,8 @@ const (
 	maxLedgerSites = 4096
 )
 
-// ledgerValues stores the ledger by site. Reports add the counts of peers, but memory and storage separate
-// them.
+// ledgerValues stores the ledger by site. Reports add the counts of peers, but memory and storage
+// separate the instances.
 type ledgerValues struct {
 	trackedValues
 	retention time.Duration
@@ -41,8 +41,8 @@ func newLedgerValues(s *Store, retention time.Duration) *ledgerValues {
 
 func ledgerName(site string) string { return hashName(site, suffixLedger) }
 
-// siteChanges returns the sites. Before the stored ledger was read it returns nothing, because a write would
-// overwrite that ledger.
+// siteChanges returns the sites. Until the stored ledger is read, the result is empty, because a
+// write would overwrite the stored ledger.
 func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 	memory := c.store.memory
 	return func(yield func(valueChange) bool) {
@@ -140,7 +140,8 @@ func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip f
 // isFresh reports whether a value is not expired. Reading only expired values removes them.
 func (c *ledgerValues) isFresh(_ key, modified time.Time) bool { return !c.store.isExpired(modified) }
 
-// restoreOwn restores the ledger of this instance once per process. It restores all sites or none.
+// restoreOwn restores the ledger of this instance once per process. restoreOwn restores all sites
+// or none.
 func (c *ledgerValues) restoreOwn(ctx context.Context, summary *readSummary) {
 	memory := c.store.memory
 	memory.ownLedgerRead.Lock()

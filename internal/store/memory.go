@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Parts are the parts of a process's memory that are stored.
+// Parts are the stored parts of a process's memory.
 type Parts struct {
 	Policies     *policy.Cache         // the robots.txt files of sites
 	Bases        *policy.Cache         // bases of composed robots.txt files
@@ -31,14 +31,14 @@ type Parts struct {
 type Changes interface {
 	// Sites returns the sites with a delayed change or a visit.
 	Sites() []policy.Key
-	// Revision returns two counters. holds grows with the delayed changes, which are stored
-	// immediately. visits grows with the visits.
+	// Revision returns two counters. changeRevision grows with the delayed changes, which are
+	// stored immediately. visitRevision grows with the visits.
 	Revision(site policy.Key) (changeRevision, visitRevision uint64)
 	// Snapshot returns the content to store for a site. ok is false without content.
 	Snapshot(site policy.Key) (stored ledger.Changes, ok bool)
-	// Restore restores stored content of this or another instance. It returns the number of changes
-	// that are delayed again. complete is false if the content refers to an unknown version. state is
-	// the policy of the site, or nil.
+	// Restore restores stored content of this or another instance. delayed is the number of changes
+	// that are delayed again. complete is false if the content refers to an unknown version. state
+	// is the policy of the site, or nil.
 	Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (delayed int, complete bool)
 }
 
@@ -52,7 +52,7 @@ type AddressLists interface {
 	Import(data []byte) error
 }
 
-// Note is a part that is stored as one value.
+// Note is a part stored as one value.
 type Note interface {
 	// Revision returns the number of changes. An unchanged part is not stored.
 	Revision() uint64
@@ -66,18 +66,18 @@ type Note interface {
 type Rates interface {
 	// Share sets whether rates are shared with other instances.
 	Share(now time.Time, hasPeers bool)
-	// Export encodes the counts of this instance for Import. It returns nil without counts.
+	// Export encodes the counts of this instance for Import. The result is nil without counts.
 	Export(now time.Time) ([]byte, error)
 	// Import adds the counts of another instance.
 	Import(instance string, data []byte, now time.Time) error
 }
 
-// Memory is the stored state of a process. It outlives its stores, because two stores overlap during
-// a reload. A nil Memory belongs to a process without storage.
+// Memory is the stored state of a process. A Memory outlives its stores, because two stores overlap
+// during a reload. A nil Memory belongs to a process without storage.
 type Memory struct {
 	parts Parts
-	// A write to the storage locks one of these mutexes, so the last write has the latest state. The
-	// ledger has its own mutex and does not delay other kinds.
+	// A write to the storage locks writeMu or ledgerWriteMu, so the last write has the latest
+	// state. The ledger has its own mutex and does not delay other kinds.
 	writeMu, ledgerWriteMu sync.Mutex
 
 	isFirstReadPending atomic.Bool
@@ -93,7 +93,7 @@ type Memory struct {
 	writeFailures writeFailures
 }
 
-// writeFailures has the kinds of values that cannot be written. The zero value is empty.
+// writeFailures has the kinds of values with failed writes. The zero value is empty.
 type writeFailures struct {
 	mu     sync.Mutex
 	byKind map[string]writeFailure // by kind
@@ -104,8 +104,8 @@ type writeFailure struct {
 	err   error // the latest
 }
 
-// record records the result of an attempt to write a value. It reports whether this is the first failure, or
-// the success of the last kind that failed.
+// record records the result of an attempt to write a value. changed is true for the first failure,
+// and for the success of the last failing kind.
 func (t *writeFailures) record(kind string, now time.Time, err error) (changed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,8 +126,8 @@ func (t *writeFailures) record(kind string, now time.Time, err error) (changed b
 	return !wasFailing
 }
 
-// WriteFailure returns the start and the error of a write failure that continues. since is the zero time
-// if there is no failure, or if no store runs.
+// WriteFailure returns the start and the error of a continuing write failure. since is the zero
+// time without a failure or a running store.
 func (m *Memory) WriteFailure() (since time.Time, err error) {
 	if !m.HasRunningStore() {
 		return time.Time{}, nil
@@ -162,7 +162,7 @@ func (m *Memory) writeMutex(kind string) *sync.Mutex {
 	return &m.writeMu
 }
 
-// NewMemory returns a memory of these parts. All parts are required.
+// NewMemory returns a memory of the parts. All parts are required.
 func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts}
 }
@@ -187,8 +187,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Restored returns a channel that is closed after the first read of a store. It returns nil without a
-// store.
+// Restored returns a channel that is closed after the first read of a store. The channel is nil
+// without a store.
 func (m *Memory) Restored() <-chan struct{} {
 	if m == nil {
 		return nil

@@ -30,7 +30,7 @@ const (
 	maxRatesAge = 25 * time.Hour
 )
 
-// note is a value that contains a whole part of the memory.
+// note is a value containing a whole part of the memory.
 type note struct {
 	name     string
 	wait     time.Duration // minimum time between two writes
@@ -39,7 +39,7 @@ type note struct {
 	restore  func(v value) error
 }
 
-// noteValues stores the small parts of the memory, each as one value.
+// noteValues stores the small parts of the memory, each as a value.
 func (s *Store) noteValues() *trackedValues {
 	parts := s.memory.parts
 	restoreSent := func(v value) error {

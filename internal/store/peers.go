@@ -28,8 +28,8 @@ type peer struct {
 	peerClock
 }
 
-// get returns a peer, which it adds if there are not too many. lastWrite is the time of a new peer's last
-// write. The caller must hold p.mu.
+// get returns a peer, and adds an unknown peer unless there are too many. lastWrite is the time of
+// a new peer's last write. The caller must hold p.mu.
 func (p *peers) get(instance string, lastWrite time.Time) *peer {
 	if known := p.byInstance[instance]; known != nil || len(p.byInstance) >= maxPeers {
 		return known
@@ -41,15 +41,15 @@ func (p *peers) get(instance string, lastWrite time.Time) *peer {
 	return p.byInstance[instance]
 }
 
-// dropMissing drops peers that are not listed.
+// dropMissing drops unlisted peers.
 func (p *peers) dropMissing(instances []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.byInstance, func(instance string, _ *peer) bool { return !slices.Contains(instances, instance) })
 }
 
-// duePeers returns the peers to read now. An idle peer is due at one sync in [idleSyncFactor]. An unknown
-// instance has just started and is due.
+// duePeers returns the peers to read now. An idle peer is due at one sync in [idleSyncFactor]. An
+// unknown instance has just started and is due.
 func (p *peers) duePeers(instances []string, own string, now time.Time) (due []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *peers) recordWrite(instance string, writtenAt time.Time) {
 	}
 }
 
-// recordRead records that a value was read. The value is read again only after another write.
+// recordRead records the read of a value. The value is read again only after another write.
 func (p *peers) recordRead(k key, modified time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +85,7 @@ func (p *peers) recordRead(k key, modified time.Time) {
 	}
 }
 
-// dropUnlisted drops the records of values that are missing in a listing.
+// dropUnlisted drops the records of values missing in a listing.
 func (p *peers) dropUnlisted(instance, kind string, keys []key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +122,7 @@ func (p *peers) hasActive(now time.Time) bool {
 	return false
 }
 
-// mostRecentFirst returns the instances without this one. The instance that wrote last comes first.
+// mostRecentFirst returns all instances except this one, the most recent writer first.
 func (p *peers) mostRecentFirst(instances []string, own string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,8 +25,8 @@ const (
 // cache's capacity for named sites.
 func maxPolicyValues(sites int) int { return valuesPerPolicy * (sites + 256) }
 
-// policyValues stores the versions of the robots.txt files of named sites, or of bases. Files of hosts
-// that only clients name are not stored.
+// policyValues stores the versions of the robots.txt files of named sites, or of bases. Files of
+// hosts named only by clients are not stored.
 type policyValues struct {
 	store      *Store
 	prefix     string // of value names
@@ -46,7 +46,7 @@ type storedPolicy struct {
 	lastRead  time.Time
 }
 
-// describeStored describes the value that would be stored for a state.
+// describeStored describes the value to store for a state.
 func describeStored(state *policy.State) storedPolicy {
 	redirects := ""
 	if len(state.RedirectTargets) > 0 {
@@ -59,8 +59,8 @@ func newPolicies(s *Store, prefix string, cache *policy.Cache) *policyValues {
 	return &policyValues{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
 }
 
-// pendingWrites returns the policies with a new version. At intervals it also returns policies that were
-// fetched again unchanged.
+// pendingWrites returns the policies with a new version. At intervals, unchanged policies are
+// included if fetched again.
 func (p *policyValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 	rewriteAfter := policyRewriteInterval
 	if last && p.store.isExiting() {
@@ -149,16 +149,16 @@ func (p *policyValues) recordStored(site policy.Key, value storedPolicy) {
 	}
 }
 
-// dropUncached drops the records of sites that are not in the cache any more.
+// dropUncached drops the records of sites no longer in the cache.
 func (p *policyValues) dropUncached() {
 	if len(p.stored) > 2*p.cache.Stats(policy.ConfiguredHosts).Entries+100 {
 		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
 }
 
-// cachedValues returns a function that reports whether the cache already contains a value of this instance.
-// The function records such a value as stored, so a reload reads no values. cachedValues returns nil if the
-// cache is empty.
+// cachedValues returns a function that reports whether the cache already contains a value of this
+// instance. The function records a cached value as stored, so a reload reads no values.
+// cachedValues returns nil if the cache is empty.
 //
 // A value contains the cached version if it was written after the version was first fetched. An
 // instance always writes its current version. If this process has not written to a storage, the

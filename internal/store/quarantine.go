@@ -36,8 +36,8 @@ func (s *Store) remove(ctx context.Context, k key, summary *readSummary) {
 	summary.countRemoved()
 }
 
-// recordReadFailure records a value that could not be read. It ignores a missing value, because another
-// instance may have removed it.
+// recordReadFailure records a failed read of a value. A missing value is ignored, because another
+// instance may have removed the value.
 func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -55,7 +55,7 @@ type invalidValues struct {
 	modified map[key]time.Time
 }
 
-// add remembers a value of this time, and reports whether it was new.
+// add remembers a value with its time, and reports whether the value was new.
 func (u *invalidValues) add(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

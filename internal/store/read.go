@@ -19,9 +19,9 @@ const parallelReads = 8
 // memory. The largest written value, of readers, has 8,000 objects.
 const maxObjects = 20_000
 
-// Read restores the values of all instances except the ledger, and removes values that were not
-// refreshed for 31 days. It reports whether all reads succeeded. [Store.Start] calls Read once a day,
-// and sooner after a failure.
+// Read restores the values of all instances except the ledger, and removes values not refreshed for
+// 31 days. Read reports whether all reads succeeded. [Store.Start] calls Read once a day, and
+// sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
 	keys, quarantined, skipped, err := s.listAll(ctx)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Store) Read(ctx context.Context) bool {
 	return summary.failedReads == 0
 }
 
-// listAll returns the keys to read by kind, in table order. The keys of this instance come first. It
-// also returns the keys in quarantine, and the number of policies beyond the limit.
+// listAll returns the keys to read by kind, in table order. The keys of this instance come first.
+// listAll also returns the keys in quarantine, and the number of policies beyond the limit.
 func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, skipped int, err error) {
 	instances, err := s.listInstances(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func ownFirst(instances []string, own string) []string {
 	return sorted
 }
 
-// readValues restores values into memory. It skips a value if isCached reports that memory has its content.
+// readAll restores values into memory, unless isCached reports that memory has the content already.
 // isCached may be nil, and is called concurrently.
 func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, modified time.Time) bool, summary *readSummary) {
 	queue := make(chan key)
@@ -122,8 +122,7 @@ func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, mo
 	readers.Wait()
 }
 
-// readValue restores a value of known size and time. It removes a value that was not refreshed for
-// 31 days.
+// readValue restores a value of known size and time. A value not refreshed for 31 days is removed.
 func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.Time, summary *readSummary) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
@@ -154,8 +153,8 @@ func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.
 	s.restoreValue(ctx, kind, v, summary)
 }
 
-// restoreValue restores a value into memory. It removes an expired value and moves an invalid one to
-// quarantine.
+// restoreValue restores a value into memory. An expired value is removed, and an invalid value
+// moved to quarantine.
 func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *readSummary) {
 	switch err := kind.restoreValue(v, summary); {
 	case err == nil:
@@ -172,8 +171,8 @@ func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *
 	}
 }
 
-// isExpired reports whether a value that was written at a time has not been written again for 31 days. It
-// returns false for an unknown (zero) time.
+// isExpired reports whether a value written at a time has not been refreshed for 31 days. The
+// result is false for an unknown (zero) time.
 func (s *Store) isExpired(written time.Time) bool {
 	return !written.IsZero() && s.now().Sub(written) >= maxValueAge
 }

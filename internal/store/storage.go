@@ -14,7 +14,7 @@ import (
 // operationTimeout is the maximum time of a storage operation.
 const operationTimeout = 10 * time.Second
 
-// Storage is the part of Caddy's storage that a store uses. Writes must be atomic. The error for a
+// Storage is the part of Caddy's storage used by a store. Writes must be atomic. The error for a
 // missing value or directory is [fs.ErrNotExist].
 type Storage interface {
 	// Store writes or replaces a value.
@@ -23,18 +23,18 @@ type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 	// Delete removes a value.
 	Delete(ctx context.Context, key string) error
-	// List returns the keys and directories in a directory. If recursive is set, it includes all
-	// levels below.
+	// List returns the keys and directories in a directory. If recursive is set, all levels below
+	// are included.
 	List(ctx context.Context, directory string, recursive bool) ([]string, error)
 	// Stat returns the size and the modification time of a value. The time is zero if unknown.
 	Stat(ctx context.Context, key string) (size int64, modified time.Time, err error)
 }
 
-// Observer counts storage operations. The kinds are those of [Kinds].
+// Observer counts storage operations by kind, see [Kinds].
 type Observer interface {
 	// ValueWritten counts an attempt to write a value.
 	ValueWritten(kind string, at time.Time, err error)
-	// ValueRead counts a read value. result is one of [ReadResults].
+	// ValueRead counts a read value. [ReadResults] has the possible results.
 	ValueRead(kind, result string)
 }
 
@@ -69,9 +69,9 @@ func (s *Store) list(ctx context.Context, directory string) (names []string, err
 	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err) // must not match [fs.ErrNotExist]
 }
 
-// isFileErrorIn reports whether an error is about a file in a directory, and not about the directory
-// itself. Caddy's file storage stops a listing at a file that was removed meanwhile. An example is
-// the temporary file of a concurrent write.
+// isFileErrorIn reports whether an error is about a file in a directory, and not about the
+// directory itself. Caddy's file storage stops a listing at a removed file, for example the
+// temporary file of a concurrent write.
 func isFileErrorIn(err error, directory string) bool {
 	file, ok := errors.AsType[*fs.PathError](err)
 	return ok && filepath.Base(file.Path) != path.Base(directory)

@@ -35,19 +35,19 @@ type Options struct {
 	// OnlyBases limits the store to the bases of composed robots.txt files.
 	OnlyBases bool
 	Logger    *zap.Logger
-	// OnRestored is called after the first read. It may be nil.
+	// OnRestored is called after the first read, unless nil.
 	OnRestored func()
 	// IsExiting reports whether the process ends, and not only a configuration. Nil means never.
 	IsExiting func() bool
 	// MaxPolicies is the maximum number of named sites in the policy cache.
 	MaxPolicies int
-	// Retention is the maximum age of ledger counts. Zero means the default.
+	// Retention is the maximum age of ledger data. Zero means the default.
 	Retention time.Duration
 	// Now returns the current time. Nil means [time.Now].
 	Now func() time.Time
 }
 
-// Store writes the values of one instance to a storage, and reads those of all instances.
+// Store writes the values of one instance to a storage, and reads the values of all instances.
 type Store struct {
 	storage         Storage
 	instance        string
@@ -70,12 +70,12 @@ type Store struct {
 	peers         peers
 	writeBackoff  writeBackoff
 	invalidValues invalidValues
-	// The ledger and the other kinds are read at different times. After the first failure, later ones are not
-	// logged as warnings.
+	// The ledger and the other kinds are read at different times. After the first failure, later
+	// failures are not logged as warnings.
 	readFailed, ledgerReadFailed atomic.Bool
 }
 
-// New returns a store that is not started.
+// New returns a store before its start.
 func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -169,7 +169,7 @@ func (s *Store) run(ctx context.Context, complete bool) {
 	}
 }
 
-// runLedger reads and writes the ledger. The ledger is large, and requests do not wait for it.
+// runLedger reads and writes the ledger. Requests do not wait for the large ledger.
 func (s *Store) runLedger(ctx context.Context) {
 	s.ledgerValues.readLedgers(ctx)
 	ticker := time.NewTicker(ledgerInterval)

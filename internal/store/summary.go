@@ -95,7 +95,8 @@ func (s *Store) logReadFailures(summary *readSummary) {
 	}
 }
 
-// firstFailureLevel returns the log level of a failed read, which it records. The first failure is a warning.
+// firstFailureLevel records a failed read and returns its log level. The first failure is a
+// warning.
 func firstFailureLevel(failed *atomic.Bool) zapcore.Level {
 	if failed.Swap(true) {
 		return zap.DebugLevel

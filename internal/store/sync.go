@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Sync reads the values that peers have written since the last sync. [Store.Start] calls Sync every
-// 15 seconds.
+// Sync reads the values written by peers since the last sync. [Store.Start] calls Sync every 15
+// seconds.
 func (s *Store) Sync(ctx context.Context) {
 	if s.onlyBases {
 		return
@@ -41,7 +41,7 @@ func (s *Store) Sync(ctx context.Context) {
 	}
 }
 
-// syncKind reads the new values of a kind and an instance. It stops at the first failure.
+// syncKind reads the new values of a kind and an instance, until the first failure.
 func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, summary *readSummary) {
 	if summary.failedReads > 0 || ctx.Err() != nil {
 		return

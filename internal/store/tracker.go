@@ -53,12 +53,12 @@ func (t *tracker) dropUnneeded(needed map[string]bool) {
 	}
 }
 
-// trackedValues are the values of a kind of which the store records what it has written. Such a kind
-// consists of two functions.
+// trackedValues are the values of a kind, with a record of the written values. The functions
+// changes and restore define the kind.
 type trackedValues struct {
 	store *Store
 	tracker
-	// changes returns the values that may have unsaved changes. The last call of a configuration
+	// changes returns the values with possible unsaved changes. The last call of a configuration
 	// ignores minimum intervals.
 	changes func(last bool) iter.Seq[valueChange]
 	// restore restores a value into memory and returns its content, see [valueKind].
@@ -89,7 +89,7 @@ func (t *trackedValues) restoreValue(v value, summary *readSummary) error {
 	return err
 }
 
-// valueChange describes a value that may have unsaved changes.
+// valueChange describes a value with possible unsaved changes.
 type valueChange struct {
 	name        string
 	logField    zap.Field
@@ -98,8 +98,8 @@ type valueChange struct {
 	encode      func() (d ledger.Document, empty bool, err error)
 }
 
-// pendingWrite returns how to write a value. It returns false if the value is unchanged or was written too
-// recently.
+// pendingWrite returns the write of a value. The result is false if the value is unchanged or was
+// written too recently.
 func (t *tracker) pendingWrite(change valueChange, now time.Time) (write pendingWrite, ok bool) {
 	written := t.get(change.name)
 	isFirst, age := written.saved.IsZero(), now.Sub(written.saved)

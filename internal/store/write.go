@@ -38,8 +38,8 @@ func (s *Store) writeAll(ctx context.Context, last bool) {
 	}
 }
 
-// writeKind writes the due values of a kind. It returns false if it stopped early. The last call retries
-// values that failed before.
+// writeKind writes the due values of a kind, and returns false after an early stop. The last call
+// retries failed writes.
 func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
 	for pending := range kind.pendingWrites(last) {
@@ -104,7 +104,7 @@ type failedWrites struct {
 	retryAt  time.Time // earliest next attempt
 }
 
-// isWaiting reports whether it is too early for another attempt.
+// isWaiting reports whether the next attempt is not due yet.
 func (b *writeBackoff) isWaiting(k key, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,51 +14,52 @@ type Rule struct {
 	// crawlers.
 	For []string `json:"for,omitempty"`
 
-	// Whether the rule allows paths. Otherwise it disallows them.
+	// Whether the rule allows paths. Otherwise the rule disallows the paths.
 	Allow bool `json:"allow,omitempty"`
 
 	// The path patterns. Default: the whole site. The crawlers' groups then have no other rules.
 	Paths []string `json:"paths,omitempty"`
 
-	// The seconds of a `Crawl-delay`. Such a rule has no paths.
+	// The seconds of a `Crawl-delay`. A rule with a delay has no paths.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
 	// The value of a `Content-Usage`: an optional path, and `train-ai`, `ai-use` or `search` with
-	// `=y` or `=n`, such as `/blog train-ai=n, search=y`. Such a rule does not allow or disallow
+	// `=y` or `=n`, for example `/blog train-ai=n, search=y`. The rule does not allow or disallow
 	// paths.
 	ContentUsage string `json:"content_usage,omitempty"`
 
-	// The value of a `Content-Signal`: `search`, `ai-input` or `ai-train` with `=yes` or `=no`. Such
-	// a rule has no other effect.
+	// The value of a `Content-Signal`: `search`, `ai-input` or `ai-train` with `=yes` or `=no`. The
+	// rule has no other effect.
 	ContentSignal string `json:"content_signal,omitempty"`
 
-	// `y` or `n`: whether pages may be used to train models. The rule adds every form that operators
-	// read: a `Content-Usage`, a `Content-Signal`, and the groups `__usage_ai-training`,
-	// `Google-Extended` and `Applebot-Extended`. Such a rule has no other effect.
+	// `y` or `n`: whether pages may be used to train models. The rule adds every form that
+	// operators read: a `Content-Usage`, a `Content-Signal`, and the groups `__usage_ai-training`,
+	// `Google-Extended` and `Applebot-Extended`. The rule has no other effect.
 	TrainingPreference string `json:"training_preference,omitempty"`
 
-	// The start of the rule in RFC 3339 format with a time zone, such as `2026-11-27T00:00:00+01:00`.
-	// Default: in force already.
+	// The start of the rule in RFC 3339 format with a time zone, for example
+	// `2026-11-27T00:00:00+01:00`. Default: in force already.
 	From string `json:"from,omitempty"`
 
 	// The end of the rule: the first time at which the rule is not in force. Default: never.
 	Until string `json:"until,omitempty"`
 
-	// The hosts of the rule, such as `shop.example.com`. `*.example.com` matches names with exactly
-	// one more label. Default: all hosts of the site.
+	// The hosts of the rule, for example `shop.example.com`. `*.example.com` matches names with
+	// exactly one more label. Default: all hosts of the site.
 	Hosts []string `json:"hosts,omitempty"`
 
 	// The reason for the rule, one line of at most 500 characters. The reason, the owner and the
 	// ticket are not published.
 	Reason string `json:"reason,omitempty"`
 
-	// The person or team that is responsible for the rule.
+	// The person or team responsible for the rule.
 	Owner string `json:"owner,omitempty"`
 
 	// The ticket that requested the rule.
 	Ticket string `json:"ticket,omitempty"`
 
-	// The position of the rule, such as `Caddyfile:12`, for messages. The Caddyfile adapter sets it.
+	// The position of the rule, for example `Caddyfile:12`, for messages. Set by the Caddyfile
+	// adapter.
 	At string `json:"at,omitempty"`
 }
 

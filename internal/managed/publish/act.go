@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// Act confirms, promotes, stops or rolls back the change with this ID. An empty id selects the
-// pending change, or the published change for a rollback. Act then fails with [ErrOther] if another
-// instance has replaced that change. The result is served when Act returns.
+// Act confirms, promotes, stops or rolls back the change with this ID. An empty id selects the pending
+// change, or the published change for a rollback. If another instance has replaced the selected change, Act
+// fails with [ErrOther]. The result is served when Act returns.
 func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
 	shown, _ := p.site.History()
 	changed, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
@@ -57,8 +57,8 @@ func isLost(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
-// canServe returns an error if the change that a step publishes or puts on trial cannot be read.
-// After a restart, such a change would have no rules.
+// canServe returns an error if a step publishes, or puts on trial, an unreadable change. After a restart, the
+// change would have no rules.
 func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
 	if after.Pending.IsOnTrial() && !before.Pending.IsOnTrial() {

@@ -41,8 +41,8 @@ func withoutWebPage(a policy.FetchResult) policy.FetchResult {
 	return a
 }
 
-// base returns the state of a base. It refreshes a due base in the background. Requests wait only for
-// the first fetch. first marks the first request to this configuration.
+// base returns the state of a base, and refreshes a due base in the background. Requests wait only for the
+// first fetch. first marks the first request to this configuration.
 func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
@@ -83,13 +83,13 @@ func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.St
 	return entry.State()
 }
 
-// serverOf returns the server that a request came through, nil for none.
+// serverOf returns the server of a request, or nil.
 func serverOf(r *http.Request) *caddyhttp.Server {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return server
 }
 
-// refresh starts to fetch a base that is due. See [policy.Entry.Refresh].
+// refresh starts to fetch a due base. See [policy.Entry.Refresh].
 func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
 	have := entry.Current()
 	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
@@ -126,7 +126,7 @@ func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
 	}
 }
 
-// levelFor returns the log level for a site. Hosts that only clients name must not fill the log.
+// levelFor returns the log level for a site. Hosts named only by clients must not fill the log.
 func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	if segment == policy.UnknownHosts {
 		return zap.DebugLevel

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Confirm selects the changes that wait for a person.
+// Confirm selects the changes that need confirmation by a person.
 type Confirm string
 
 // The values of Confirm.
@@ -27,7 +27,7 @@ const (
 // maxCompared is the maximum number of compared files.
 const maxCompared = 1000
 
-// reasons returns the reasons to confirm a submission. first means that nothing was published before.
+// reasons returns the reasons to confirm a submission. first is true if nothing was published before.
 func (p *Publisher) reasons(published *managed.Schedule, next submission, first bool) []string {
 	if p.Confirm == Off {
 		return nil
@@ -57,8 +57,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 	return p.reasonsWithoutBase(compare, f, unread)
 }
 
-// lostLists describes the lists that would lose more than half of their rules. Such a loss is more
-// often a mistake than an intention.
+// lostLists describes the lists that would lose more than half of their rules, often by mistake.
 func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
 	for _, list := range next.ListNames() {
 		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
@@ -68,9 +67,8 @@ func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []stri
 	return reasons
 }
 
-// reasonsWithoutBase returns reasons for the hosts whose base is unknown. It assumes that the base
-// disallows everything, because the published rules may allow disallowed pages. f must not have
-// reasons yet.
+// reasonsWithoutBase returns reasons for the hosts whose base is unknown. The base may disallow everything,
+// and the published rules may allow disallowed pages. f must not have reasons yet.
 func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFinder, unread map[string]bool) []string {
 	base := compare.Base
 	compare.Base = func(host string) []byte {
@@ -86,8 +84,8 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 	return f.result(left)
 }
 
-// newlyShutOut describes the pages that a change newly disallows now. Search engines requested these pages
-// in the last 24 hours.
+// newlyShutOut describes pages newly disallowed by a change that takes effect now. Search engines requested
+// the pages in the last 24 hours.
 func (p *Publisher) newlyShutOut(published, trial *managed.Schedule) []string {
 	if managed.SameFor(published, trial, searchEngines(p.Registry)) {
 		return nil
@@ -153,7 +151,7 @@ func (f *reasonFinder) check(confirm Confirm) func(managed.FilePair) {
 	return f.addShutOut
 }
 
-// result returns the reasons. left is the number of files that were not compared.
+// result returns the reasons. left is the number of files without a comparison.
 func (f *reasonFinder) result(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
@@ -166,8 +164,8 @@ func (f *reasonFinder) addDifference(p managed.FilePair) {
 	f.add("the file changes", hostsPhrase(p), p)
 }
 
-// add adds a reason for a pair at some hosts, or at all hosts if at is "". It skips a reason that
-// already applies earlier at these hosts or at all hosts.
+// add adds a reason for a pair at some hosts, or at all hosts if at is "". add skips a reason that already
+// applies earlier at the same hosts or at all hosts.
 func (f *reasonFinder) add(reason, at string, p managed.FilePair) {
 	for _, key := range []string{reason, reason + at} {
 		if since, ok := f.startTimes[key]; ok && !since.After(p.From) {
@@ -214,7 +212,7 @@ func firstTokens(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// hostsPhrase describes the hosts of a pair. It returns "" for any host.
+// hostsPhrase describes the hosts of a pair. The result is "" for any host.
 func hostsPhrase(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
@@ -226,7 +224,7 @@ func hostsPhrase(p managed.FilePair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// startPhrase describes the start of a pair. It returns "" for now.
+// startPhrase describes the start of a pair. The result is "" for now.
 func startPhrase(p managed.FilePair) string {
 	if p.From.IsZero() {
 		return ""

@@ -62,8 +62,8 @@ const (
 	Rejected   State = "rejected"    // it was replaced or stopped before publication
 )
 
-// ObservedStates returns the states that an [Observer] receives. Superseded is missing because the
-// observer receives the new published change instead.
+// ObservedStates returns the states reported to an [Observer]. Superseded is missing because the observer
+// receives the new published change instead.
 func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
@@ -94,11 +94,11 @@ type Change struct {
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
 	Since  time.Time `json:"since"` // of the state
-	// Until is the end of the trial. The zero time means that only a person ends the trial.
+	// Until is the end of the trial. Without an end time, only a person ends the trial.
 	Until   time.Time `json:"until,omitzero"`
 	Rollout Rollout   `json:"rollout,omitzero"`
 	Made    By        `json:"made"`
-	// Restores is the number of the change that a rollback published again, 0 for none.
+	// Restores is the number of the change restored by a rollback, or 0.
 	Restores int `json:"restores,omitempty"`
 	// Difference describes the change. Reasons explain why a person has to confirm the change. Each
 	// has at most [MaxLines] lines.
@@ -106,14 +106,14 @@ type Change struct {
 	Reasons    []string `json:"reasons,omitempty"`
 	Confirmed  *By      `json:"confirmed,omitempty"`
 	Promoted   *By      `json:"promoted,omitempty"` // by a person, before the end of the trial
-	// ReadBy are the crawlers that fetched the robots.txt while the change was published. Only the
-	// instance that published the next change observed these fetches.
+	// ReadBy are the crawlers that fetched the robots.txt while the change was published, as observed by the
+	// instance that published the next change.
 	ReadBy    []string  `json:"read_by,omitempty"`
 	Published time.Time `json:"published,omitzero"` // zero if never
 	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// IsOnTrial reports whether a trial of the change runs. It returns false for nil.
+// IsOnTrial reports whether a trial of the change runs. The result is false for nil.
 func (c *Change) IsOnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
 // IsRejectedByTrial reports whether the trial of a change rejected it.
@@ -128,9 +128,9 @@ type History struct {
 	// Changes is the number of all changes ever made. Revision is the number of all writes.
 	Changes  int   `json:"changes"`
 	Revision int64 `json:"revision"`
-	// Latest is the ID of the latest submission of all instances. Submitted maps an instance to its
-	// latest submission. An instance that restarts with the same rules submits nothing. A rollback
-	// therefore lasts until the configuration changes.
+	// Latest is the ID of the latest submission of all instances. Submitted maps an instance to its latest
+	// submission. After a restart with the same rules, an instance submits nothing. A rollback therefore
+	// lasts until the configuration changes.
 	Latest    string               `json:"latest,omitempty"`
 	Submitted map[string]Submitted `json:"submitted,omitempty"`
 }
@@ -158,7 +158,7 @@ func (h *History) subject(verb string) *Change {
 }
 
 // IsNew reports whether a submission differs from the latest submissions of its instance and of all
-// instances. A change that a trial rejected is new if it is now submitted without a trial.
+// instances. A change rejected by its trial is new if the new submission has no trial.
 func (h *History) IsNew(instance string, c *Change) bool {
 	if c.ID == h.Latest {
 		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
@@ -210,10 +210,9 @@ var (
 // Each step returns the new history, and the change whose state it set. The change is nil if no state
 // was set.
 
-// Submit records the submission of an instance. It publishes the change, or makes it the pending
-// change if it has reasons or a rollout. A change with reasons has to be confirmed. Submit has no
-// effect if the change is not new or is pending already. If the change is the published one, Submit
-// rejects a pending change.
+// Submit records the submission of an instance, and publishes the change. A change with reasons or a rollout
+// becomes pending instead. A change with reasons has to be confirmed. Submit has no effect if the change is
+// not new or is pending already. If the change is published already, Submit rejects a pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNew(instance, &c)
 	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
@@ -244,9 +243,9 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	return h.rollOut(c, now)
 }
 
-// withSubmitted returns the submissions of instances with one more. It drops instances without a
-// submission for 31 days. If there are still too many, it drops the submission whose time is farthest
-// from now. A time in the future comes from a wrong clock and would never expire.
+// withSubmitted returns the submissions of instances with another submission. Instances without a submission
+// for 31 days are dropped. If too many remain, the submission whose time is farthest from now is dropped. A
+// time in the future comes from a wrong clock and would never expire.
 func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
@@ -261,7 +260,7 @@ func withSubmitted(before map[string]Submitted, instance string, last Submitted)
 	return after
 }
 
-// rollOut starts the trial of a change, or publishes it if it has no trial.
+// rollOut starts the trial of a change, or publishes a change without a trial.
 func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	if c.Rollout.State == "" {
 		return h.publish(c, now)
@@ -291,7 +290,7 @@ func (h History) replacePublished(c Change, end State, who string, now time.Time
 	return h
 }
 
-// rejectPending rejects the pending change because another change replaces it.
+// rejectPending rejects the pending change in favor of another change.
 func (h History) rejectPending(by By) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
@@ -306,8 +305,8 @@ func (h History) endPending(state State, by By) (History, *Change) {
 	return h, &h.Past[0]
 }
 
-// moveToPast moves a change to the past, and drops past changes that are too old or too many. The last
-// published change stays for a rollback.
+// moveToPast moves a change to the past, and drops old and surplus past changes. The last published change
+// stays for a rollback.
 func (h History) moveToPast(c Change, state State, by By) History {
 	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
 	past := withoutRepeated(append([]Change{c}, h.Past...))
@@ -323,8 +322,8 @@ func (h History) moveToPast(c Change, state State, by By) History {
 // maxRejected is the maximum number of rejected changes by lists of rules.
 const maxRejected = 20
 
-// withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A list
-// that changes often must not fill the history.
+// withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A frequently
+// changing list must not fill the history.
 func withoutRepeated(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
@@ -336,7 +335,7 @@ func withoutRepeated(past []Change) []Change {
 	})
 }
 
-// Confirm rolls out the pending change that waits for confirmation.
+// Confirm rolls out the pending change after confirmation by a person.
 func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
@@ -351,7 +350,7 @@ func (h History) Confirm(id string, by By, now time.Time) (History, *Change, err
 	return h, changed, nil
 }
 
-// Promote publishes the pending change that is on trial.
+// Promote publishes the pending change on trial.
 func (h History) Promote(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
@@ -374,7 +373,7 @@ func (h History) Advance(now time.Time) (History, *Change) {
 	return h.publish(*h.Pending, now)
 }
 
-// Stop rejects the pending change that is on trial.
+// Stop rejects the pending change on trial.
 func (h History) Stop(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.isPending(id); err != nil {
@@ -387,7 +386,7 @@ func (h History) Stop(id string, by By, now time.Time) (History, *Change, error)
 	return h, changed, nil
 }
 
-// isPending returns an error if the ID is not that of the pending change. An empty ID matches any.
+// isPending returns an error if the pending change has another ID. An empty ID matches any change.
 func (h *History) isPending(id string) error {
 	switch {
 	case h.Pending == nil:
@@ -398,8 +397,8 @@ func (h *History) isPending(id string) error {
 	return nil
 }
 
-// Rollback immediately publishes the change with this ID again. Without an ID it stops a canary. If
-// there is no canary, it publishes the previous change, or no rules.
+// Rollback immediately publishes the change with this ID again. Without an ID, Rollback stops a canary.
+// Without a canary, the previous change is published, or no rules.
 func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
@@ -432,9 +431,9 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	return h, &h.Past[0], nil
 }
 
-// parent returns the ID of the change before the published one. The parent was published before the
-// change with the returned number. After a rollback, the restored change has its original position.
-// Each further rollback therefore goes further back.
+// parent returns the ID of the change before the published change. The parent was published before the change
+// with the returned number. After a rollback, the restored change has its original position. Each further
+// rollback therefore goes further back.
 func (h *History) parent() (id string, before int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
@@ -463,7 +462,7 @@ func (h *History) latest(id string, before int) *Change {
 	return nil
 }
 
-// limitLines returns the first [MaxLines] lines. It cuts each line to [MaxText] bytes.
+// limitLines returns the first [MaxLines] lines, each cut to [MaxText] bytes.
 func limitLines(lines []string) []string {
 	more := len(lines) - MaxLines
 	lines = slices.Clone(lines[:min(len(lines), MaxLines)])

@@ -15,11 +15,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// List is a list of rules in a file or at a URL. All sites with the same file or URL share the list.
-// It is not stored, because the history of each site has the published rules.
+// List is a list of rules in a file or at a URL. All sites with the same file or URL share the list. The list
+// is not stored, because the history of each site has the published rules.
 type List = remote.Feed[managed.List]
 
-// NewList returns the list in a file or at an HTTP or HTTPS URL. It does not fetch the list.
+// NewList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
 func NewList(location string, now func() time.Time) (*List, error) {
 	source, err := remote.ContentKind{Option: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
@@ -39,9 +39,9 @@ type Lists struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
 	All      []*List
-	// Has reports whether the site has a host, or a host that matches a wildcard. It may be nil for any host.
+	// Has reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
 	Has func(host string) bool
-	// Check returns an error if a schedule must not be served. It may be nil.
+	// Check returns an error if a schedule must not be served. Nil means no check.
 	Check  func(*managed.Schedule) error
 	Failed func() // counts failed reads and invalid lists
 	Logger *zap.Logger
@@ -51,7 +51,7 @@ type Lists struct {
 	isRefused bool            // the present content is not used
 }
 
-// Start prepares the lists for use until release is called. It fetches nothing.
+// Start prepares the lists for use until release is called, without fetching.
 func (s *Lists) Start() (release func()) {
 	s.changed = make(chan struct{}, 1)
 	var releases []func()
@@ -103,9 +103,9 @@ func (u listUser) Recovered() {
 }
 
 // First returns the first schedule of a configuration, after its lists were loaded. An error in the
-// configuration or in a list file is returned. An invalid list at a URL is skipped, so that a remote
-// server cannot prevent a start. If strict is set, an invalid list at a URL is an error too. Callers
-// set strict if another configuration runs already. An unreachable URL is never an error.
+// configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
+// must not prevent a start. If strict is set, an invalid list at a URL is an error too. Callers set strict if
+// another configuration runs already. An unreachable URL is never an error.
 func (s *Lists) First(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.inUse(), false
 	for i, l := range s.All {
@@ -154,8 +154,8 @@ func (s *Lists) firstWithoutConflicts(all []*managed.List) (*managed.Schedule, e
 // was skipped.
 func (s *Lists) Lacks() bool { return slices.Contains(s.used, nil) }
 
-// Run publishes a new schedule after each change of a list, until ctx ends. If the new lists
-// conflict, Run does not publish them, and logs the first such error.
+// Run publishes a new schedule after each change of a list, until ctx ends. Run does not publish conflicting
+// lists, and logs the first conflict.
 func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 	for {
 		select {
@@ -203,7 +203,7 @@ func (s *Lists) Names() (names []string) {
 	return names
 }
 
-// Report returns the lists for a report, or nil if there are none.
+// Report returns the lists for a report, or nil without lists.
 func (s *Lists) Report() (lists []report.ManagedList) {
 	for _, l := range s.All {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()

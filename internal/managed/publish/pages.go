@@ -22,7 +22,7 @@ import (
 // forBase marks the context of a request for a base.
 type forBase struct{}
 
-// IsForBase reports whether a request fetches a base. The next handler has to answer such a request.
+// IsForBase reports whether a request fetches a base, and has to be answered by the next handler.
 func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
 
 // IsStaging reports whether the site of a request is a staging site.
@@ -54,8 +54,8 @@ type hostPeriod struct {
 	forReport bool // the lookup is for a report, not for a client
 }
 
-// Page returns the robots.txt for the site of a request. until is the time of the next scheduled
-// change, or the zero time. page is nil if there is no good base, and the next handler has to answer.
+// Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
+// the zero time. Without a good base, page is nil, and the next handler has to answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
@@ -104,8 +104,8 @@ func (p *Publisher) pageOfState(state *policy.State, at hostPeriod, last *Page) 
 	return nil
 }
 
-// pageOfBase returns the page of a base. If the gate refuses the page, it returns the last served page or
-// the page of the previous period.
+// pageOfBase returns the page of a base. If the gate refuses the page, pageOfBase returns the last served
+// page or the page of the previous period.
 func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) *Page {
 	m := p.cachedOrComposed(base, at)
 	switch {
@@ -127,7 +127,7 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 	return p.RequestSites.Of(serverOf(r)).Key(r)
 }
 
-// cachedOrComposed returns the cached page of a base, or composes it.
+// cachedOrComposed returns the cached page of a base, or composes the page.
 func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
 	m, isCached := p.caches[at.segment].get(base, at)
 	if !at.forReport {
@@ -169,7 +169,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// Page is a served robots.txt. It is immutable.
+// Page is a served robots.txt. A Page is immutable.
 type Page struct {
 	text     string
 	etag     string
@@ -182,8 +182,7 @@ func newPage(text string, modified time.Time) *Page {
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
-// version returns the version from the comment of a composed file. Without a comment it returns the
-// beginning of the ETag.
+// version returns the version from the comment of a composed file, or the beginning of the ETag.
 func (p *Page) version() string {
 	const length = 12
 	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
@@ -203,8 +202,8 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
 }
 
-// pageCache caches the pages of named sites, or of hosts that only clients name. The latter must not
-// evict pages of named sites.
+// pageCache caches the pages of named sites, or of hosts named only by clients. Hosts named only by
+// clients must not evict pages of named sites.
 type pageCache struct {
 	mu        sync.Mutex
 	pages     *simplelru.LRU[pageKey, *cachedPage]
@@ -222,7 +221,7 @@ type pageKey struct {
 	since  int64          // start of the schedule in nanoseconds, since the page has a date
 }
 
-// cachedPage is a page that is composed by the first call of result.
+// cachedPage is a page composed by the first call of result.
 type cachedPage struct {
 	result func() pageResult
 	size   int // counted bytes
@@ -242,8 +241,8 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 	return c
 }
 
-// get returns the cached page of a base, or composes it. Concurrent calls for a page compose it once. They do
-// not wait for other pages.
+// get returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
+// do not wait for other pages.
 func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
 	key := pageKey{since: at.since.UnixNano()}
 	if base != nil {
@@ -295,7 +294,7 @@ func (c *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
 	return last, !known
 }
 
-// setLastPage records the page that a site receives.
+// setLastPage records the last page served for a site.
 func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -309,7 +308,7 @@ func (c *pageCache) sites() []policy.Key {
 	return c.lastPages.Keys()
 }
 
-// servedRules is the served schedule, with the canary's schedule at some hosts. It is immutable.
+// servedRules is the served schedule, with the canary's schedule at some hosts. A servedRules is immutable.
 type servedRules struct {
 	published   datedSchedule
 	canary      *Change       // nil without a canary
@@ -357,7 +356,7 @@ func (v datedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 // firstWait is the maximum wait of a request for the published schedule after the start.
 const firstWait = 2 * time.Second
 
-// awaitServedRules returns the rules for a request. It waits for the first ones.
+// awaitServedRules returns the rules for a request, and waits for the first rules.
 func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	if e := p.serving.Load(); e != nil {
 		return e
@@ -374,8 +373,7 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	return p.serving.Load()
 }
 
-// setServedRules replaces the served rules and drops the cached pages. If ifNone is set, it does not
-// replace rules.
+// setServedRules replaces the served rules and drops the cached pages. If ifNone is set, existing rules stay.
 func (p *Publisher) setServedRules(e *servedRules, ifNone bool) {
 	if !ifNone {
 		p.serving.Store(e)
@@ -396,9 +394,8 @@ func (p *Publisher) Serving() *managed.Schedule {
 	return nil
 }
 
-// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the
-// hosts of the canary. The canary may be nil. Serve has no effect if ctx has ended. It must not be
-// called concurrently.
+// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the hosts of
+// the canary. The canary may be nil. Serve has no effect if ctx has ended. Calls must not be concurrent.
 func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
 	now := p.Now()
 	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: site.HostsOfServer(nil)}
@@ -413,7 +410,7 @@ func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *C
 	}
 }
 
-// keepStartTimes copies the start times of schedules that were served before. After a trial ends, all files are
+// keepStartTimes copies the start times of previously served schedules. After a trial ends, all files are
 // new.
 func (e *servedRules) keepStartTimes(before *servedRules) {
 	goesOn := e.canaryRules.schedule == before.canaryRules.schedule

@@ -22,8 +22,8 @@ import (
 
 // Config is the configuration of a Publisher. Its functions may be called concurrently.
 type Config struct {
-	// Schedule has the rules of the configuration. Partial means that the rules of a list are
-	// missing. See [Publisher.Submit].
+	// Schedule has the rules of the configuration. Partial is true if the rules of a list are missing. See
+	// [Publisher.Submit].
 	Schedule *managed.Schedule
 	Partial  bool
 	// Lists returns the lists for a report, and may be nil.
@@ -33,11 +33,11 @@ type Config struct {
 	Rollout  Rollout
 	Gate     managed.Gate
 
-	// Source fetches the base. It is nil without a base. SourceKey is the path of a base file, or ""
-	// for the response of the next handler.
+	// Source fetches the base, and is nil without a base. SourceKey is the path of a base file, or "" for the
+	// response of the next handler.
 	Source    site.Source
 	SourceKey string
-	// Bases caches the bases. It outlives a configuration, so the last good base survives a reload.
+	// Bases caches the bases. The cache outlives a configuration, so the last good base survives a reload.
 	Bases *policy.Cache
 	// Base returns a function that returns the base of a host, or nil if unknown.
 	Base func() func(host string) []byte
@@ -49,20 +49,18 @@ type Config struct {
 	// Storage stores the history. Sites has the copy in memory.
 	Storage Storage
 	Sites   *Sites
-	// Stored is closed after Bases and Visits were read from the storage. It is nil without a
-	// storage.
+	// Stored is closed after Bases and Visits were read from the storage, and is nil without a storage.
 	Stored <-chan struct{}
 	// Instance returns the name of this instance, which does not change at a restart.
 	Instance func() string
-	// IsRunning reports whether the configuration runs. A configuration that fails to load submits
-	// nothing.
+	// IsRunning reports whether the configuration runs. A failed configuration submits nothing.
 	IsRunning func() bool
-	// Visits returns the pages that search engines requested in the last 24 hours. A change that
-	// disallows such a page waits for confirmation. A trial of such a change ends.
+	// Visits returns the pages requested by search engines in the last 24 hours. A change that disallows a
+	// visited page waits for confirmation, and a trial of the change ends.
 	Visits func() []ledger.Visit
 	// ReadSince returns the crawlers that fetched the robots.txt of some hosts since a time.
 	ReadSince func(has func(host string) bool, since time.Time) []string
-	// Trials compares changes on live requests. It may be nil.
+	// Trials compares changes on live requests, and may be nil.
 	Trials Trials
 	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds
 	// during a trial.
@@ -78,12 +76,12 @@ type Observer interface {
 	Composed(took time.Duration)
 	// PageRequested is called for each request for a file.
 	PageRequested(cached bool)
-	// PageFailed is called when a file fails. stage is one of the Stage constants.
+	// PageFailed is called when a file fails. stage is a Stage constant.
 	PageFailed(stage string)
 	// Changed is called when this instance sets the state of a change.
 	Changed(site string, change Change)
-	// HistoryFailed is called when the history cannot be read or written. After recovery it is called
-	// with a nil error.
+	// HistoryFailed is called when the history cannot be read or written. Recovery is reported with a nil
+	// error.
 	HistoryFailed(site string, err error)
 }
 
@@ -95,7 +93,7 @@ const (
 	StageGate    = "gate"    // the gate refuses the file
 )
 
-// Publisher publishes the robots.txt files of one robots_txt handler. It submits the handler's rules
+// Publisher publishes the robots.txt files of a robots_txt handler. A Publisher submits the handler's rules
 // to the history, and serves the files of the published change.
 type Publisher struct {
 	Config
@@ -141,15 +139,15 @@ func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission 
 	return submission{s, spec, IDOf(spec), origin, partial}
 }
 
-// servedIDs identifies the served changes. It has the IDs of the published change and of the change on
-// trial, and the number of the latter.
+// servedIDs identifies the served changes: the published change by its ID, and the change on trial
+// by its ID and number.
 type servedIDs struct {
 	published, trial string
 	number           int
 }
 
-// New returns a publisher that serves requests. If the history is unknown after two seconds, requests
-// get the rules of Config.
+// New returns a serving publisher. If the history is unknown after two seconds, requests get the rules of
+// Config.
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule), since: c.Now(), ready: make(chan struct{})}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
@@ -196,8 +194,8 @@ func (p *Publisher) Begin(place Place) (end func()) {
 // endWait is the maximum wait for the storage when a configuration ends.
 const endWait = 2 * time.Second
 
-// Submit submits a schedule in the background. A partial schedule lacks the rules of a list that was
-// never fetched. It does not replace a published change.
+// Submit submits a schedule in the background. A partial schedule lacks the rules of a list that was never
+// fetched, and does not replace a published change.
 func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bool) {
 	next := newSubmission(schedule, origin, partial)
 	p.mu.Lock()
@@ -220,17 +218,17 @@ func (p *Publisher) submission() (submission, bool) {
 	return p.next, p.pending
 }
 
-// submitted records that the history has a submission.
+// submitted records the arrival of a submission in the history.
 func (p *Publisher) submitted(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pending = p.pending && p.next.schedule != s.schedule
 }
 
-// fallback returns the schedule to serve if the storage fails. It returns the first of
+// fallback returns the schedule to serve if the storage fails, the first of
 //   - the published change, if the history is known
 //   - the submission, if nothing is published, and the submission needs neither confirmation nor a trial
-//   - the schedule that was served before without a history
+//   - the schedule last served without a history
 //   - the schedule without rules
 func (p *Publisher) fallback() *managed.Schedule {
 	next, _ := p.submission()
@@ -259,8 +257,8 @@ func (p *Publisher) fallback() *managed.Schedule {
 	return next.schedule
 }
 
-// lastServed returns the schedule that was served last, also by the previous configuration. alone
-// reports whether it was served without a history. s is nil if there is none.
+// lastServed returns the last served schedule, also of the previous configuration. alone reports whether the
+// schedule was served without a history. s is nil before the first schedule.
 func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
 	spec, alone := p.site.Served()
 	if spec == nil {
@@ -284,9 +282,8 @@ func (p *Publisher) noRules() *managed.Schedule {
 
 // Place is the position of a robots_txt handler in the configuration.
 type Place struct {
-	// Name identifies the handler in the history. It has the hosts of the site, or the listeners of
-	// the server if there are no hosts. A second handler with the same name gets the suffix "#2", a
-	// third "#3".
+	// Name identifies the handler in the history by the hosts of the site, or without hosts by the listeners
+	// of the server. A second handler with the same name gets the suffix "#2", a third "#3".
 	Name  string
 	Hosts []string // empty for any host
 }

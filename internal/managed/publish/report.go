@@ -66,7 +66,7 @@ func (c *Change) report() report.ManagedChange {
 	return one
 }
 
-// String describes the person or trial that decided, and the reason.
+// String describes the deciding person or trial, and the reason.
 func (b *By) String() string {
 	words := b.Who
 	if b.Why != "" {
@@ -96,7 +96,7 @@ func (p *Publisher) readersOf(c *Change) []string {
 	return all
 }
 
-// recordReaders adds the crawlers that fetched a change to a change that was replaced.
+// recordReaders adds the crawlers that fetched a change to the replaced change.
 func (p *Publisher) recordReaders(before, after History) History {
 	was := before.Published
 	if was == nil || after.Published != nil && after.Published.Number == was.Number {
@@ -138,8 +138,7 @@ func (r *Running) Next(now time.Time) (next time.Time) {
 	return next
 }
 
-// publishers returns the publishers that serve, the latest first. After a reload the latest takes
-// over.
+// publishers returns the serving publishers, the latest first. After a reload the latest takes over.
 func (r *Running) publishers() (all []*Publisher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

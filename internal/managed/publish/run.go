@@ -107,7 +107,7 @@ func (p *Publisher) restore(ctx context.Context) error {
 	return err
 }
 
-// update runs a step on the history. It logs a changed change and reports it to the observer.
+// update runs a step on the history. update logs a changed change, and reports the change to the observer.
 func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {

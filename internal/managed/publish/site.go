@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// Site is the history of a site in memory. It outlives a configuration, and failures of the storage.
+// Site is the history of a site in memory. A Site outlives a configuration, and failures of the storage.
 type Site struct {
 	busy chan struct{} // has one value while the storage is read or written
 
@@ -43,8 +43,8 @@ func (s *Site) History() (History, bool) {
 	return s.state, s.known
 }
 
-// BecomeLatest makes a configuration the latest. isLatest reports whether it still is. A configuration that
-// has ended must not submit after the next one.
+// BecomeLatest makes a configuration the latest. isLatest reports whether it still is. An ended
+// configuration must not submit after its successor.
 func (s *Site) BecomeLatest() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,14 +114,14 @@ type Sites struct {
 	sites map[string]*sharedSite
 }
 
-// sharedSite is a site and the number of configurations that use it.
+// sharedSite is a site with the number of its configurations.
 type sharedSite struct {
 	*Site
 	users int
 }
 
-// Use returns the site of a name. The caller calls release after use. Configurations that overlap
-// share the site.
+// Use returns the site of a name. The caller calls release after use. Overlapping configurations share the
+// site.
 func (s *Sites) Use(name string) (site *Site, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

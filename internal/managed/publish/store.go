@@ -28,8 +28,8 @@ const (
 	lockIsSafe = 20 * time.Second
 )
 
-// Storage is the part of Caddy's storage that a Store uses. A write must be atomic. The error for a
-// missing value is [fs.ErrNotExist].
+// Storage is the part of Caddy's storage used by a Store. A write must be atomic. The error for a missing
+// value is [fs.ErrNotExist].
 type Storage interface {
 	Lock(ctx context.Context, name string) error
 	Unlock(ctx context.Context, name string) error
@@ -118,7 +118,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	return state, data, nil
 }
 
-// isCount reports whether n can be a counter. It excludes numbers that cannot be increased.
+// isCount reports whether n can be a counter. Numbers too large to be increased are excluded.
 func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
@@ -158,11 +158,11 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	return spec, nil
 }
 
-// Step changes a history. It returns the new history, and the change whose state it set, or nil.
+// Step changes a history. A Step returns the new history, and the change with a new state, or nil.
 type Step func(History) (after History, changed *Change, err error)
 
-// Update runs a step under the lock of the history, and writes the result. spec is the submitted
-// spec. It is nil if the step submits nothing. After an error nothing is written.
+// Update runs a step under the lock of the history, and writes the result. spec is the submitted spec, or
+// nil. After an error nothing is written.
 func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
 	end, err := s.site.beginOperation(ctx)
 	if err != nil {
@@ -227,8 +227,8 @@ func (s *Store) write(ctx context.Context, state History) error {
 	return err
 }
 
-// readOrRecover returns the stored history. If the stored history is damaged or lost, it returns the
-// history in memory, or an empty one. It moves a damaged value to another key.
+// readOrRecover returns the stored history. If the stored history is damaged or lost, the history in memory
+// is returned, or an empty history. A damaged value is moved to another key.
 func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
 	known, ok := s.site.History()

@@ -19,7 +19,7 @@ var (
 	errEnded = errors.New("another configuration has replaced this configuration")
 )
 
-// submitPending submits the latest submission if it is still pending.
+// submitPending submits the latest submission if still pending.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
 	next, pending := p.submission()
 	if state, _ := p.site.History(); !pending || !isLatest() || next.partial && state.Published != nil {
@@ -118,8 +118,8 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitServed adds the schedule that was served without a history as the first change of an empty
-// history. The next submission is then compared with that schedule.
+// submitServed adds the schedule served without a history as the first change of an empty history. The next
+// submission is then compared with the served schedule.
 func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil

@@ -19,8 +19,8 @@ type Trials interface {
 	Changed(has func(host string) bool)
 }
 
-// compareOnRequests starts the comparison of a change, and then ends the previous comparison. The results of a
-// change that is compared again are not lost. c may be nil. The caller must hold p.applying.
+// compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change
+// compared again does not lose its results. c may be nil. The caller must hold p.applying.
 func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Schedule) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil
@@ -60,8 +60,8 @@ func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.FetchResult 
 	return policy.FetchResult{Status: http.StatusOK, Body: text}
 }
 
-// endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for
-// a search engine, unless a person confirmed the change.
+// endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for a
+// search engine, unless a person confirmed the change.
 func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 	state, _ := p.site.History()
 	c := state.Pending

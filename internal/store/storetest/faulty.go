@@ -23,8 +23,8 @@ const (
 	Hangs                   // the operation has no effect and waits until its context ends
 )
 
-// Faults returns one [Faulty] storage per operation and fault, with and without a crash. It omits
-// cases that do not differ.
+// Faults returns one [Faulty] storage per operation and fault, with and without a crash. Cases with
+// the same effect are omitted.
 func Faults(ops []string) (faults []Faulty) {
 	for _, op := range ops {
 		name, _, _ := strings.Cut(op, " ")
@@ -42,11 +42,11 @@ func Faults(ops []string) (faults []Faulty) {
 
 func (f Fault) String() string { return [...]string{"refused", "torn", "unanswered", "hangs"}[f] }
 
-// Faulty is a storage in which one operation fails. With Crash all later operations fail too, as if
-// the process had ended. A test runs once without a fault, and then once for each result of [Faults].
+// Faulty is a storage with a failing operation. With Crash all later operations fail too, as if the
+// process had ended. A test runs once without a fault, and then once for each result of [Faults].
 type Faulty struct {
 	*Storage // may be shared
-	// FailingOp is the failing operation, in the form of Ops. It is "" for none.
+	// FailingOp is the failing operation in the form of Ops, or "" for none.
 	FailingOp string
 	// Fault is the way in which the operation fails.
 	Fault Fault

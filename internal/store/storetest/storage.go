@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Storage is a storage that several instances share. Tests set its fields only while nothing uses the
-// storage.
+// Storage is a storage shared by several instances. Tests set its fields only while nothing uses
+// the storage.
 type Storage struct {
 	Values        map[string][]byte
 	ModTimes      map[string]time.Time // modification times of the values
@@ -43,15 +43,15 @@ func (m *Storage) Clone() *Storage {
 	return &Storage{Values: maps.Clone(m.Values), ModTimes: maps.Clone(m.ModTimes), Now: m.Now}
 }
 
-// SetErr makes every operation fail with an error, and repairs the storage if err is nil. It may be
-// called during use.
+// SetErr makes every operation fail with an error, and repairs the storage if err is nil. Calls
+// during use are allowed.
 func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Err = err
 }
 
-// SetNow sets the modification time of new values. It may be called during use.
+// SetNow sets the modification time of new values. Calls during use are allowed.
 func (m *Storage) SetNow(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +134,7 @@ func (m *Storage) Delete(_ context.Context, key string) error {
 	return m.Err
 }
 
-// List returns the keys in a directory. It also returns directories, as a file system does.
+// List returns the keys in a directory. Like a file system, List also returns directories.
 func (m *Storage) List(_ context.Context, directory string, recursive bool) ([]string, error) {
 	if m.BlockList != nil {
 		<-m.BlockList
