@@ -13,14 +13,14 @@ import (
 // TestMistakes checks the errors for wrong usage.
 func TestMistakes(t *testing.T) {
 	for name, args := range map[string][]string{
-		"unknown command \"explan\"; did you mean explain?":                      {"explan"},
-		"unknown command \"xyz\"; there are audit, diff":                         {"xyz"},
-		"unknown flag: --robot; see caddy robots-guard explain --help":           {"explain", "--brief", "--robot", "x", "/"},
-		"unknown flag: --xyz; see caddy robots-guard explain --help":             {"explain", "--brief", "--xyz", "/"},
-		"invalid argument \"yes\" for \"--json\" flag":                           {"status", "--json=yes"},
-		"invalid argument \"x\" for \"--pages\" flag":                            {"lint", "--pages", "x"},
+		"unknown command \"explan\"; did you mean explain?":                           {"explan"},
+		"unknown command \"xyz\"; there are audit, diff":                              {"xyz"},
+		"unknown flag: --robot; see caddy robots-guard explain --help":                {"explain", "--brief", "--robot", "x", "/"},
+		"unknown flag: --xyz; see caddy robots-guard explain --help":                  {"explain", "--brief", "--xyz", "/"},
+		"invalid argument \"yes\" for \"--json\" flag":                                {"status", "--json=yes"},
+		"invalid argument \"x\" for \"--pages\" flag":                                 {"lint", "--pages", "x"},
 		"--address \"localhost:99999\" is not an address, for example localhost:2019": {"status", "--address", "localhost:99999"},
-		"takes at most 1 argument, not also \"b.test\"":                          {"status", "a.test", "b.test"},
+		"takes at most 1 argument, not also \"b.test\"":                               {"status", "a.test", "b.test"},
 		"no URL given":                           {"explain", "--brief", "--robots", "x"},
 		"unknown identity \"x\"":                 {"explain", "--brief", "--robots", "x", "--user-agent", "x", "--identity", "x", "/"},
 		"file Missing not found; --config takes": {"explain", "--config", "Missing", "--user-agent", "x", "/"},

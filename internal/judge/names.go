@@ -87,7 +87,7 @@ func errAddress(word string) error {
 // errUserAgent returns the error for a word that is a whole User-Agent.
 func errUserAgent(word string) error {
 	if c := uaident.Identify(word).Crawler; c != nil {
-		return fmt.Errorf("%q is a whole User-Agent; write the product token in it, %s", word, quoted(c.Token))
+		return fmt.Errorf("%q is a whole User-Agent; write the product token, %s", word, quoted(c.Token))
 	}
 	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token, for example Googlebot, or a class", word)
 }

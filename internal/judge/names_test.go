@@ -31,7 +31,7 @@ func TestUnknownNames(t *testing.T) {
 		{"Bing", "did you mean bingbot", false},
 		{"Claude", "or ClaudeBot", false},
 		{"Googlebot bingbot seo", "contains several names; write them without quotes: Googlebot bingbot seo", false},
-		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "is a whole User-Agent; write the product token in it, Googlebot", false},
+		{"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "is a whole User-Agent; write the product token, Googlebot", false},
 		{"Mozilla/5.0 (X11) Firefox/140.0", "is a whole User-Agent of an unknown crawler", false},
 		{"GPTBot/1.2", "is not a product token: a version or a pattern is not allowed; write GPTBot", false},
 		{"//", "a comment begins with #", false},

@@ -82,7 +82,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 		lastWrite:     b.gauge("storage_write_timestamp_seconds", "When a value was last written to the storage with success, 0 if never.").WithLabelValues(),
 		notifications: b.counter("notifications_total", "Alert messages to the receivers of notify, by result of the last attempt.", "result"),
 
-		composeErrors: b.counter("compose_errors_total", "Files of robots_txt that could not be composed or published, by failed step.", "stage"),
+		composeErrors: b.counter("compose_errors_total", "Robots.txt files not composed or published, by failed step.", "stage"),
 		changeStates:  b.counter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
 	}
 	m.fileCollector = newFileCollector(b, m.hosts)

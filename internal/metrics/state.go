@@ -78,7 +78,7 @@ func registerState(b builder, state StateSource) {
 		}
 	}, held, unprotected, searchBlocked, findings)
 
-	waiting := b.desc("changes_waiting", "Changes of robots_txt that wait for confirmation.")
+	waiting := b.desc("changes_waiting", "Changes of robots_txt waiting for confirmation.")
 	next := b.desc("next_text_timestamp_seconds", "Time of the next scheduled file of a robots_txt, 0 for none.")
 	b.collect(func(m metrics) {
 		m.gauge(waiting, float64(state.WaitingChanges()))
@@ -95,7 +95,7 @@ func registerState(b builder, state StateSource) {
 func registerIdentity(b builder, state StateSource) {
 	lookups := b.desc("dns_lookups_total", "DNS lookups of addresses of crawlers, by result.", "result")
 	running := b.desc("dns_lookups_running", "Look-ups of addresses under way.")
-	waiting := b.desc("dns_lookups_waiting", "Look-ups of addresses that wait for others.")
+	waiting := b.desc("dns_lookups_waiting", "Waiting look-ups of addresses.")
 	b.collect(func(m metrics) {
 		stats := state.VerifierStats()
 		m.counter(lookups, stats.LookupsVerified, "verified")
