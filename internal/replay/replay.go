@@ -189,7 +189,7 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 	close(ordered)
 	running.Wait()
 	if ctx.Err() != nil {
-		return errors.New("interrupted: the report covers the lines read until then")
+		return errInterrupted
 	}
 	return err
 }
