@@ -13,7 +13,7 @@ type pattern struct {
 	text          string // without a final dollar or stars, and with one star for each run of stars
 	firstStar     int32  // index of the first star; a target starts with the part before
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
-	hasSinglePart bool   // no star is between star and end
+	hasSinglePart bool   // no star is between firstStar and suffixStart
 	allow         bool
 	length        int32
 	rule          int32

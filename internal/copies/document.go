@@ -147,7 +147,7 @@ func storedTokens(all map[string]time.Time) map[string]time.Time {
 	return stored
 }
 
-// Stored is a decoded Document.
+// Stored is a decoded [Encoded].
 type Stored struct {
 	Host    Host
 	Saved   time.Time
@@ -188,7 +188,7 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 }
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
-// before a restart. Otherwise ahead is how far the clock of the other instance is ahead. Restore
+// before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
 // removes no records.
 func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) {
 	latest := now // a restarted instance has had no copy since then

@@ -87,7 +87,7 @@ type hostRecord struct {
 	// its last record. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
-	// lostAt is the last time when a dropped file was our copy. lostFor has the last time when a
+	// lostAt is the last time when a dropped file was our copy. lostAtByToken has the last time when a
 	// dropped file was served, by token. The rules of dropped files are unknown.
 	lostAt        time.Time
 	lostAtByToken map[string]time.Time

@@ -41,7 +41,7 @@ type hostSet struct {
 type sharedVersion struct {
 	version *policy.Version
 	size    int
-	users   [2]int // by part
+	users   [2]int // number of files, by index into History.hostSets
 }
 
 // NewHistory returns an empty History. derive computes [policy.Version.Derived] of each file and may be
@@ -74,8 +74,8 @@ func (b *History) record(host Host) *hostRecord {
 	return nil
 }
 
-// openRecord returns the files of a host, in the part for named or other hosts. openRecord adds a
-// record if the host has none. b.mu must be locked.
+// openRecord returns the files of a host, and moves them to the set of configured or of other hosts.
+// It adds a record if the host has none. b.mu must be locked.
 func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 	record := b.record(host)
 	switch {
@@ -87,6 +87,7 @@ func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 		record.configured = named
 		b.retainAll(record)
 	default:
+		// The host may have been evicted. Its dropped files were used until the last eviction at most.
 		record = &hostRecord{host: host, configured: named, lostAt: b.hostSets[setIndex(named)].lastEviction}
 	}
 	p := &b.hostSets[setIndex(named)]
@@ -113,7 +114,7 @@ func (b *History) acquire(record *hostRecord, f *file, v *policy.Version) {
 	}
 }
 
-// release reverses keep. b.mu must be locked.
+// release reverses acquire. b.mu must be locked.
 func (b *History) release(record *hostRecord, f *file) {
 	if f.version == nil {
 		return

@@ -16,8 +16,8 @@ type GroupQuery struct {
 	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
 }
 
-// GroupQuery returns the subject for the client of r. wildcard is true if the * group applies to
-// the client. The names of the client are appended to names.
+// GroupQuery returns the query for the client of r. wildcard is true if the * group applies to the
+// client. The names of the client are appended to names.
 func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	if r.Token != "" {
 		return tokenQuery(names, r.Token)
@@ -37,7 +37,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	}
 }
 
-// tokenQuery returns the query for a product token, "*" for a client without a group of its own.
+// tokenQuery returns the query for a product token. The token "*" selects the * group.
 func tokenQuery(names []string, token string) GroupQuery {
 	if token == "*" {
 		return GroupQuery{Wildcard: true}
@@ -60,12 +60,13 @@ func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, n
 	return group, false, group == nil
 }
 
-// selectGroup selects the group as the parser of the client does.
-func (s GroupQuery) selectGroup(robots *policy.Robots, global bool) *policy.SelectedGroup {
+// selectGroup selects the group as the parser of the client does. The * group is only selected if
+// wildcard is set.
+func (s GroupQuery) selectGroup(robots *policy.Robots, wildcard bool) *policy.SelectedGroup {
 	if s.Lenient {
-		return robots.SelectLenient(global, s.Names...)
+		return robots.SelectLenient(wildcard, s.Names...)
 	}
-	return robots.Select(global, s.Names...)
+	return robots.Select(wildcard, s.Names...)
 }
 
 // Verdict returns the verdict about a target. If no group applies to the client, every target is
