@@ -42,12 +42,12 @@ func (g *Guard) noteVisit(j *Judgement) {
 // page shuts out the search engine. If verify is on, rememberPage ignores unverified crawlers,
 // because a spoofed name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changeGuard.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
-	g.shared.changes.RecordServed(j.Site.Key, j.Version, ledger.Visit{
+	g.shared.changeGuard.RecordServed(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:  j.Client.Name(),
 		Chain:    who.Names,
 		Wildcard: who.Wildcard,
@@ -63,7 +63,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
-	holds, news := g.shared.changes.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	holds, news := g.shared.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
 		g.shared.Copies.SetEnforcedUntil(of, h.Version, now, now)
@@ -81,8 +81,9 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	return holds
 }
 
-// isHeldBack reports whether a version still enforced by the change guard allows a request.
-func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) bool {
+// updateAndCheckHolds starts and ends the holds of the site of a request, like updateHolds, and then
+// reports whether a version still enforced by the change guard allows the request.
+func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuard <= 0 {
 		return false
 	}
