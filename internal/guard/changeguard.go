@@ -66,7 +66,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	holds, news := g.shared.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.shared.Copies.SetEnforcedUntil(of, h.Version, now, now)
+		g.shared.Copies.SetHeldUntil(of, h.Version, now, now)
 		g.logRelease(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
@@ -76,7 +76,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.logHold(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
-		g.shared.Copies.SetEnforcedUntil(of, h.Version, h.End, now)
+		g.shared.Copies.SetHeldUntil(of, h.Version, h.End, now)
 	}
 	return holds
 }
@@ -92,7 +92,7 @@ func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Jud
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
-	return slices.ContainsFunc(g.shared.Copies.EnforcedVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.shared.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
 // Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
