@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -158,7 +157,7 @@ func (p *proxies) saw(r *http.Request) {
 	if proxy == nil || !ok {
 		return
 	}
-	name := listensAt(server)
+	name := site.ListenAddresses(server)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil {
@@ -173,10 +172,8 @@ func (p *proxies) saw(r *http.Request) {
 func (p *proxies) of(server *caddyhttp.Server) *site.Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if proxy, ok := p.last[listensAt(server)]; ok {
+	if proxy, ok := p.last[site.ListenAddresses(server)]; ok {
 		return &proxy
 	}
 	return nil
 }
-
-func listensAt(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -46,8 +46,9 @@ func tokenQuery(names []string, token string) GroupQuery {
 	return GroupQuery{Names: append(names, token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group of the client, or nil, and whether the group names the client. applies is
-// false if the group is a * group that does not apply to the client.
+// Group returns the group of the client, or nil, and whether the group names the client. If only a *
+// group exists and does not apply to the client, Group returns that group with applies false. The
+// group then serves for [GroupQuery.WellKnownOnly] and must not be used otherwise.
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.Wildcard)
 	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
@@ -107,7 +108,7 @@ func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, ta
 // robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
-	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardApplies(q)), robots)
+	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q)), robots)
 	if !named {
 		return KnownName(q.Client, "")
 	}
