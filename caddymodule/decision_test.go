@@ -147,7 +147,7 @@ func TestDecision(t *testing.T) {
 			if j == nil {
 				j = &guard.Judgement{Result: judge.Result{Verdict: judge.Exempt}} // not judged
 			} else {
-				g.Publish(r, j)
+				g.Announce(r, j)
 				if j.Identity != tc.identity {
 					t.Errorf("the server takes it for %s, want %s", j.Identity, tc.identity)
 				}

@@ -39,7 +39,7 @@ func (t *sharedVersions) release(v *Version) {
 	}
 }
 
-// acquireAll calls keep for all versions of a state.
+// acquireAll calls acquire for all versions of a state.
 func (t *sharedVersions) acquireAll(s *State) {
 	t.acquire(s.Current)
 	for _, v := range s.Previous {
@@ -47,7 +47,7 @@ func (t *sharedVersions) acquireAll(s *State) {
 	}
 }
 
-// releaseAll is the inverse of keepAll. The state can be nil or empty.
+// releaseAll is the inverse of acquireAll. The state can be nil or empty.
 func (t *sharedVersions) releaseAll(s *State) {
 	if s == nil || s.Current == nil {
 		return

@@ -13,8 +13,9 @@ func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 
 // maxRecentTokens is the maximum number of cached crawlers, which are copied for each new crawler.
 const maxRecentTokens = 1 << 7
 
-// mergedGroup is the merged groups of a crawler in one interpretation.
-type mergedGroup struct {
+// compiledGroup has the merged and compiled groups of a crawler, for one treatment of the keys and both
+// treatments of extension lines.
+type compiledGroup struct {
 	robots *Robots
 	agents []int32 // the user-agent lines that chose the groups, in file order
 	named  bool    // the agents name the crawler and are not *
@@ -23,7 +24,7 @@ type mergedGroup struct {
 	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
 	// files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          SelectedGroup // in both interpretations
+	selection                          SelectedGroup // with both treatments of extension lines
 
 	wellKnown wellKnown
 	usages    *statements // from Content-Usage; nil without such lines
@@ -32,14 +33,14 @@ type mergedGroup struct {
 	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
 }
 
-// mergedGroups are the compiled groups. A set is immutable. Additions replace the set.
-type mergedGroups struct {
-	wildcard               *mergedGroup
-	recentByToken, byToken map[string]*mergedGroup // by folded token
+// groupCache has the compiled groups of a file. It is immutable. Additions replace it.
+type groupCache struct {
+	wildcard               *compiledGroup
+	recentByToken, byToken map[string]*compiledGroup // by folded token
 }
 
-// get returns the merged group of a folded token, or nil. The empty token is the * group.
-func (x *mergedGroups) get(folded []byte) *mergedGroup {
+// get returns the compiled group of a folded token, or nil. The empty token is the * group.
+func (x *groupCache) get(folded []byte) *compiledGroup {
 	switch {
 	case x == nil:
 		return nil
@@ -52,36 +53,36 @@ func (x *mergedGroups) get(folded []byte) *mergedGroup {
 	return x.byToken[string(folded)]
 }
 
-// add adds a merged group to a set before its publication.
-func (x *mergedGroups) add(token string, c *mergedGroup) {
-	recent := make(map[string]*mergedGroup, len(x.recentByToken)+1)
+// add adds a compiled group before the cache is stored.
+func (x *groupCache) add(token string, c *compiledGroup) {
+	recent := make(map[string]*compiledGroup, len(x.recentByToken)+1)
 	maps.Copy(recent, x.recentByToken)
 	recent[token] = c
 	if len(recent) < maxRecentTokens {
 		x.recentByToken = recent
 		return
 	}
-	named := make(map[string]*mergedGroup, len(x.byToken)+len(recent))
+	named := make(map[string]*compiledGroup, len(x.byToken)+len(recent))
 	maps.Copy(named, x.byToken)
 	maps.Copy(named, recent)
 	x.recentByToken, x.byToken = nil, named
 }
 
-// mergedGroup returns the compiled groups of the agents of a folded token, which is empty for the
+// compiledFor returns the compiled group of the agents of a folded token, which is empty for the
 // * group.
-func (r *Robots) mergedGroup(folded []byte, agents []int32) *mergedGroup {
-	if c := r.mergedGroups.Load().get(folded); c != nil {
+func (r *Robots) compiledFor(folded []byte, agents []int32) *compiledGroup {
+	if c := r.groupCache.Load().get(folded); c != nil {
 		return c
 	}
 	r.compileMu.Lock()
 	defer r.compileMu.Unlock()
-	old := r.mergedGroups.Load()
+	old := r.groupCache.Load()
 	if c := old.get(folded); c != nil {
 		return c // compiled by another goroutine meanwhile
 	}
 	c := r.compile(agents)
 	c.named = len(folded) > 0
-	next := new(mergedGroups)
+	next := new(groupCache)
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // drop all
 	} else if old != nil {
@@ -92,13 +93,13 @@ func (r *Robots) mergedGroup(folded []byte, agents []int32) *mergedGroup {
 	} else {
 		next.wildcard = c
 	}
-	r.mergedGroups.Store(next)
+	r.groupCache.Store(next)
 	return c
 }
 
 // compile merges the groups of the agents.
-func (r *Robots) compile(agents []int32) *mergedGroup {
-	c := &mergedGroup{robots: r, agents: agents}
+func (r *Robots) compile(agents []int32) *compiledGroup {
+	c := &compiledGroup{robots: r, agents: agents}
 	c.extensionsIgnored = r.matcher(r.groupsOf(agents, false))
 	c.extensionsSplit = c.extensionsIgnored
 	if r.hasAmbiguousGroup {

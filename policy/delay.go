@@ -31,10 +31,10 @@ func ParseDelay(value string) (interval time.Duration, ok bool) {
 // shortest delay that any parser reads, or no delay. Delay ignores lines without a valid number.
 // Delay does not allocate.
 func (s *SelectedGroup) Delay() Delay {
-	if s == nil || s.lenient.mergedGroup == nil || s.strict.mergedGroup == nil {
+	if s == nil || s.lenient.compiledGroup == nil || s.strict.compiledGroup == nil {
 		return Delay{}
 	}
-	a, b := s.lenient.mergedGroup.delay, s.strict.mergedGroup.delay
+	a, b := s.lenient.compiledGroup.delay, s.strict.compiledGroup.delay
 	if b.Interval < a.Interval {
 		return b
 	}
@@ -45,10 +45,10 @@ func (s *SelectedGroup) Delay() Delay {
 // valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcard does not allocate in most
 // files.
 func (s *SelectedGroup) DelayOrWildcard() Delay {
-	if s == nil || s.lenient.mergedGroup == nil || s.lenient.mergedGroup.hasDelay || s.strict.mergedGroup != nil && s.strict.mergedGroup.hasDelay {
+	if s == nil || s.lenient.compiledGroup == nil || s.lenient.compiledGroup.hasDelay || s.strict.compiledGroup != nil && s.strict.compiledGroup.hasDelay {
 		return s.Delay()
 	}
-	return s.lenient.mergedGroup.robots.Select(true).Delay()
+	return s.lenient.compiledGroup.robots.Select(true).Delay()
 }
 
 // delayLine is a Crawl-delay line with a number in a group.

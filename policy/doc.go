@@ -35,6 +35,12 @@
 // that they are lenient. [Robots.SelectLenient] selects their group and accepts these keys and
 // lines in both interpretations.
 //
+// Keys and extension lines are two separate choices. A function selects these combinations:
+//
+//	               extension lines ignored   extension lines split
+//	lenient keys   Select, SelectLenient     SelectLenient
+//	strict keys                              Select
+//
 // [Robots.Findings] reports problems to the owner of a file.
 //
 // # Names

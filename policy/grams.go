@@ -23,7 +23,7 @@ type gramIndex struct {
 // gramSlot contains the patterns under one gram.
 type gramSlot struct {
 	gram     uint32
-	from, to int32  // range of filed; empty if the slot is free
+	from, to int32  // range of gramIndex.patternsByGram; empty if the slot is free
 	offset   int32  // offset of the gram in context
 	context  string // the common bytes of these patterns around the gram
 }

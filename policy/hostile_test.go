@@ -93,11 +93,11 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		numRules := 0
 		counted := make(map[*matcher]bool)
-		cached := maps.Clone(r.mergedGroups.Load().byToken)
+		cached := maps.Clone(r.groupCache.Load().byToken)
 		if cached == nil {
-			cached = make(map[string]*mergedGroup)
+			cached = make(map[string]*compiledGroup)
 		}
-		maps.Copy(cached, r.mergedGroups.Load().recentByToken)
+		maps.Copy(cached, r.groupCache.Load().recentByToken)
 		for _, s := range cached {
 			for _, m := range []*matcher{s.extensionsIgnored, s.extensionsSplit} {
 				if !counted[m] {
@@ -129,7 +129,7 @@ func TestManyNames(t *testing.T) {
 		if groups[i] = r.Select(true, fmt.Sprintf("bot%dx", i)); groups[i].Judge("/x").Allowed {
 			t.Fatalf("/x is allowed for bot%dx", i)
 		}
-		x := r.mergedGroups.Load()
+		x := r.groupCache.Load()
 		if n := len(x.recentByToken); n >= maxRecentTokens || n+len(x.byToken) != i+1 || len(x.byToken)%maxRecentTokens != 0 {
 			t.Fatalf("after %d crawlers, %d groups are copied for the next crawler, with %d shared groups", i+1, n, len(x.byToken))
 		}
@@ -167,7 +167,7 @@ func TestCompiledGroupsAreCached(t *testing.T) {
 			t.Fatalf("everything is allowed for %q", words[:i+1])
 		}
 		numLines := 0
-		for _, c := range r.mergedGroups.Load().recentByToken {
+		for _, c := range r.groupCache.Load().recentByToken {
 			numLines += len(c.agents)
 		}
 		if numLines > r.maxWeight()+len(r.agents) {

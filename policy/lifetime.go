@@ -21,7 +21,7 @@ const (
 
 	// MinAbsence is the time for which a site must respond without rules (404, 403, an empty
 	// file or a web page) before that is its robots.txt. The file is fetched each
-	// absenceInterval during that time.
+	// absenceFetchInterval during that time.
 	MinAbsence           = time.Hour
 	absenceFetchInterval = time.Minute
 

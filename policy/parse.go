@@ -43,7 +43,7 @@ func Parse(body []byte) *Robots {
 		p.readLines(text)
 	}
 	if p.usedLenientSyntax {
-		p.robots.strict = parseStrict(p.robots, text)
+		p.robots.strictKeys = parseStrict(p.robots, text)
 	}
 	return p.finish()
 }
@@ -63,7 +63,7 @@ type parser struct {
 	usageSeen         bool  // a Content-Usage line followed the last user-agent line
 	usageAgentFrom    int32 // the first user-agent line of the next Content-Usage line
 	hasNUL            bool  // the file has a NUL byte
-	strict            bool  // strict interpretation; reports nothing, because the first pass has reported all
+	strictKeys        bool  // ignores misspelled keys and missing colons; reports nothing, because the first pass has reported all
 	usedLenientSyntax bool  // the file has a line that only the lenient interpretation accepts
 }
 
@@ -167,7 +167,7 @@ func (p *parser) readLine(s string, comment int) {
 		p.report(MisspeltKey, Warning, p.line, "%s is misspelt, and hardly any crawler but Google's reads it; correct the spelling", name)
 	}
 	if !colon || misspelt {
-		if p.strict {
+		if p.strictKeys {
 			return
 		}
 		p.usedLenientSyntax = true
@@ -279,7 +279,7 @@ func (p *parser) finish() *Robots {
 // report stores a finding unless there are too many. Each %s in the message is a piece of the
 // file, which is quoted only for stored findings.
 func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
-	if p.strict {
+	if p.strictKeys {
 		return
 	}
 	r := p.robots

@@ -5,7 +5,7 @@ package policy
 // after a scheme without a slash, are different paths. A rule that allows one path does not allow
 // the other paths.
 func (s *interpretation) decide(variants []variant, excluded Form, work *search, best *bestMatches) (allowed, compared bool) {
-	if len(variants) == 1 || !arePaths(variants) {
+	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
 		compared = s.match(variants, excluded, work, best)
 		return best.allowed(), compared
 	}
@@ -46,8 +46,8 @@ func (o *bestMatches) addPath(path *bestMatches) {
 	}
 }
 
-// arePaths reports whether the forms of a target may be different paths.
-func arePaths(variants []variant) bool {
+// mayBeDifferentPaths reports whether the forms of a target may be different paths.
+func mayBeDifferentPaths(variants []variant) bool {
 	for i := range variants {
 		if variants[i].form&(FormDotSegments|FormOpaque) != 0 {
 			return true

@@ -13,11 +13,11 @@ func IsTraining(name string) bool { return NameMatches(name, TrainingToken) }
 const trainingKey = "TRAINING"
 
 // trainingGroup is [Robots.TrainingGroup], compiled.
-func (r *Robots) trainingGroup() *mergedGroup {
+func (r *Robots) trainingGroup() *compiledGroup {
 	if len(r.trainingAgents) == 0 {
 		return nil
 	}
-	return r.mergedGroup([]byte(trainingKey), r.trainingAgents)
+	return r.compiledFor([]byte(trainingKey), r.trainingAgents)
 }
 
 // TrainingGroup returns the merged groups of [TrainingToken], or nil.
@@ -30,7 +30,7 @@ func (r *Robots) TrainingGroup() *SelectedGroup {
 
 // trainingPreference returns the training preference in the rules of a group. A target without a matching
 // rule has no preference. The * group is ignored, because it is not written as a preference.
-func (r *Robots) trainingPreference(c *mergedGroup, t *Target) (s Statement, ok bool) {
+func (r *Robots) trainingPreference(c *compiledGroup, t *Target) (s Statement, ok bool) {
 	if c == nil {
 		return s, false
 	}

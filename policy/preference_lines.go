@@ -7,13 +7,13 @@ import (
 
 // DecidingStatements returns the lines that decide the result of [Robots.Preferences].
 func (r *Robots) DecidingStatements(s *SelectedGroup, t *Target, control string) (lines []Statement) {
-	if s != nil && s.lenient.mergedGroup != nil {
+	if s != nil && s.lenient.compiledGroup != nil {
 		lines = append(s.lenient.usages.decidingLines(t), s.lenient.signals.decidingLines(t)...)
 	}
 	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
 		lines = append(lines, line)
 	}
-	if line, ok := r.trainingPreference(r.mergedGroupNaming(control), t); ok {
+	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
 		lines = append(lines, line)
 	}
 	return lines

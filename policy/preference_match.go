@@ -68,7 +68,8 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 }
 
 // patternStatements are statements with an inner wildcard. paths contains all statements. Each use
-// contains the statements about one category, with "no" as an allow rule, which wins among equals.
+// contains the statements about one category. "no" is stored as wins, so it precedes "yes" among equally
+// long paths, and the matcher returns "no" as allow and "yes" as disallow.
 type patternStatements struct {
 	unindexed            []pattern         // all patterns, if comparing each is faster than an index
 	unindexedPreferences []pathPreferences // preferences of each pattern
@@ -94,7 +95,7 @@ func newPatternStatements(patterns []pattern, lines []Statement) *patternStateme
 	var byUse [numUses][]pattern
 	for _, x := range patterns {
 		for use, preference := range lines[x.rule].Preferences {
-			if x.allow = preference == PreferenceNo; preference != PreferenceUnknown {
+			if x.wins = preference == PreferenceNo; preference != PreferenceUnknown {
 				byUse[use] = append(byUse[use], x)
 			}
 		}
@@ -235,13 +236,13 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 // 3.1). The caller must check whether the target is disallowed, because a disallowed target has no
 // preferences. The lenient interpretation applies.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
-	if s != nil && s.lenient.mergedGroup != nil {
+	if s != nil && s.lenient.compiledGroup != nil {
 		p = s.lenient.usages.preferencesFor(t).And(s.lenient.signals.preferencesFor(t))
 	}
 	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
 		p = p.And(line.Preferences)
 	}
-	if line, ok := r.trainingPreference(r.mergedGroupNaming(control), t); ok {
+	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
 		p = p.And(line.Preferences)
 	}
 	return p

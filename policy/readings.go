@@ -2,10 +2,10 @@ package policy
 
 import "slices"
 
-// parseStrict parses the text by the strict interpretation, in which misspelled keys are unknown.
-// parseStrict returns nil if the result is the same.
+// parseStrict parses the text with strict keys, so that misspelled keys are unknown. parseStrict
+// returns nil if the result is the same.
 func parseStrict(lenient *Robots, text string) *Robots {
-	p := parser{robots: &Robots{text: lenient.text}, strict: true}
+	p := parser{robots: &Robots{text: lenient.text}, strictKeys: true}
 	r := p.robots
 	r.rules = make([]rule, 0, len(lenient.rules))
 	p.readLines(text)
@@ -23,7 +23,7 @@ func (s *SelectedGroup) Interpretations() (lenient, strict *SelectedGroup) {
 	if !s.Ambiguous() {
 		return s, s
 	}
-	if s.strict.mergedGroup != nil {
+	if s.strict.compiledGroup != nil {
 		strict = &SelectedGroup{s.strict, s.strict}
 	}
 	return &SelectedGroup{s.lenient, s.lenient}, strict
@@ -46,15 +46,15 @@ func (s *SelectedGroup) Equal(other *SelectedGroup) bool {
 }
 
 func (s interpretation) equal(other interpretation) bool {
-	if s.mergedGroup == nil || other.mergedGroup == nil {
-		return s.mergedGroup == other.mergedGroup
+	if s.compiledGroup == nil || other.compiledGroup == nil {
+		return s.compiledGroup == other.compiledGroup
 	}
 	return s.robots == other.robots && slices.Equal(s.agents, other.agents)
 }
 
 // ruleLines returns the rules of all groups in file order, empty ones included.
 func (s interpretation) ruleLines() []Rule {
-	if s.mergedGroup == nil {
+	if s.compiledGroup == nil {
 		return nil
 	}
 	var rules []Rule

@@ -90,22 +90,23 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 	return past
 }
 
-// mergeVersions adds an older version and its past to a current version and its past. Crawlers may
-// have fetched each version at the instance where the version was current.
-func mergeVersions(current *Version, past []*Version, older *Version, olderPast []*Version) (*Version, []*Version) {
-	all := slices.Concat(past, olderPast)
-	if older.Hash == current.Hash {
-		if older.FirstFetched.Before(current.FirstFetched) || older.Served && !current.Served {
+// mergeVersions returns the current version and the past, with another version and its past added to
+// the past. The other version can be newer than the current version, see [Cache.Restore]. Crawlers
+// may have fetched each version at the instance where the version was current.
+func mergeVersions(current *Version, past []*Version, other *Version, otherPast []*Version) (*Version, []*Version) {
+	all := slices.Concat(past, otherPast)
+	if other.Hash == current.Hash {
+		if other.FirstFetched.Before(current.FirstFetched) || other.Served && !current.Served {
 			merged := *current
-			if older.FirstFetched.Before(merged.FirstFetched) {
-				merged.FirstFetched = older.FirstFetched
+			if other.FirstFetched.Before(merged.FirstFetched) {
+				merged.FirstFetched = other.FirstFetched
 			}
-			merged.Served = merged.Served || older.Served
+			merged.Served = merged.Served || other.Served
 			current = &merged
 		}
 	} else {
-		// Its end is the first fetch of the current version. A longer grace harms no crawler.
-		retired := *older
+		// Its end is the first fetch of the current version, or its own last fetch if later. A longer grace harms no crawler.
+		retired := *other
 		retired.ReplacedAt = current.FirstFetched
 		if retired.ReplacedAt.Before(retired.LastFetched) {
 			retired.ReplacedAt = retired.LastFetched

@@ -12,7 +12,7 @@ import (
 // The methods return the lenient interpretation. Only [Robots.Select] also uses the strict
 // interpretation.
 type Robots struct {
-	strict *Robots // the strict interpretation; nil if keys make no difference
+	strictKeys *Robots // the file parsed with strict keys; nil if keys make no difference
 
 	text              string   // the parsed part
 	rules             []rule   // in file order
@@ -36,10 +36,10 @@ type Robots struct {
 
 	longestName int // length of the longest name in bytes
 
-	mergedGroups atomic.Pointer[mergedGroups]
-	compileMu    sync.Mutex          // locked while mergedGroups is replaced; guards the fields below
-	matchers     map[string]*matcher // by the compiled groups
-	weight       int                 // weight of mergedGroups and matchers, for maxWeight
+	groupCache atomic.Pointer[groupCache]
+	compileMu  sync.Mutex          // locked while groupCache is replaced; guards the fields below
+	matchers   map[string]*matcher // by the compiled groups
+	weight     int                 // weight of groupCache and matchers, for maxWeight
 }
 
 // rule is an allow or disallow line.
@@ -198,8 +198,8 @@ func (r *Robots) Size() int {
 	)
 	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
-	if r.strict != nil {
-		size += r.strict.Size() - len(r.text) // both share the text
+	if r.strictKeys != nil {
+		size += r.strictKeys.Size() - len(r.text) // both share the text
 	}
 	return size
 }

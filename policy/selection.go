@@ -14,10 +14,10 @@ type SelectedGroup struct {
 	lenient, strict interpretation
 }
 
-// interpretation is a SelectedGroup in one interpretation. A nil mergedGroup means that no group applies.
+// interpretation is a SelectedGroup in one interpretation. A nil compiledGroup means that no group applies.
 type interpretation struct {
-	*mergedGroup
-	matcher *matcher // the extensionsIgnored or extensionsSplit of the merged group
+	*compiledGroup
+	matcher *matcher // the extensionsIgnored or extensionsSplit of compiledGroup
 }
 
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
@@ -28,15 +28,15 @@ type interpretation struct {
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
 // and lines without a colon, and an extension line such as Crawl-delay begins another group.
 func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.mergedGroupFor(wildcard, tokens)
+	c := r.selectCompiled(wildcard, tokens)
 	switch {
 	case c == nil:
 		return nil // the strict interpretation has no additional names
-	case r.strict == nil:
+	case r.strictKeys == nil:
 		return &c.selection
 	}
 	s := &SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}}
-	if other := r.strict.mergedGroupFor(wildcard, tokens); other != nil {
+	if other := r.strictKeys.selectCompiled(wildcard, tokens); other != nil {
 		s.strict = interpretation{other, other.extensionsSplit}
 	}
 	return s
@@ -47,22 +47,22 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 // still differ about extension lines between user-agent lines, because one interpretation can
 // disallow whole sites by accident.
 func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.mergedGroupFor(wildcard, tokens)
+	c := r.selectCompiled(wildcard, tokens)
 	if c == nil {
 		return nil
 	}
 	return &c.selection
 }
 
-// mergedGroupFor finds the groups for a crawler in one interpretation of the keys.
-func (r *Robots) mergedGroupFor(wildcard bool, tokens []string) *mergedGroup {
+// selectCompiled finds the group for a crawler with one treatment of the keys.
+func (r *Robots) selectCompiled(wildcard bool, tokens []string) *compiledGroup {
 	for _, token := range tokens {
-		if c := r.mergedGroupNaming(token); c != nil {
+		if c := r.compiledNaming(token); c != nil {
 			return c
 		}
 	}
 	if wildcard && len(r.wildcardAgents) > 0 {
-		return r.mergedGroup(nil, r.wildcardAgents)
+		return r.compiledFor(nil, r.wildcardAgents)
 	}
 	return nil
 }
@@ -87,15 +87,15 @@ func (r *Robots) candidateAgents(folded []byte) []int32 {
 	return r.agentsByWord[string(folded[:tokenLength(folded)])]
 }
 
-// mergedGroupNaming returns the merged groups that name token, or nil.
-func (r *Robots) mergedGroupNaming(token string) *mergedGroup {
+// compiledNaming returns the compiled group that names token, or nil.
+func (r *Robots) compiledNaming(token string) *compiledGroup {
 	var buf [64]byte
 	folded := r.appendFolded(buf[:0], token)
 	candidates := r.candidateAgents(folded)
 	if len(folded) == 0 || len(candidates) == 0 {
 		return nil
 	}
-	if c := r.mergedGroups.Load().get(folded); c != nil {
+	if c := r.groupCache.Load().get(folded); c != nil {
 		return c
 	}
 	var agents []int32
@@ -107,7 +107,7 @@ func (r *Robots) mergedGroupNaming(token string) *mergedGroup {
 	if agents == nil {
 		return nil
 	}
-	return r.mergedGroup(folded, agents)
+	return r.compiledFor(folded, agents)
 }
 
 // appendFolded appends the token with its ASCII letters in lower case. A token that is longer than
@@ -134,7 +134,7 @@ func (s *SelectedGroup) FirstAgent() Agent {
 // Named reports whether the group names the crawler and is not the * group.
 func (s *SelectedGroup) Named() bool { return s != nil && s.lenient.named }
 
-func (c *mergedGroup) agent(i int32) Agent {
+func (c *compiledGroup) agent(i int32) Agent {
 	a := c.robots.agents[i]
 	return Agent{Name: a.name, Line: int(a.line)}
 }
@@ -214,7 +214,7 @@ func (s *SelectedGroup) variantsOf(t *Target) []variant {
 }
 
 // hasEscapes reports whether a rule may match only a query with escaped / or ?.
-func (s *interpretation) hasEscapes() bool { return s.mergedGroup != nil && s.matcher.hasEscapes }
+func (s *interpretation) hasEscapes() bool { return s.compiledGroup != nil && s.matcher.hasEscapes }
 
 // judge returns the verdict for a target in the given forms.
 func (s *SelectedGroup) judge(variants []variant) Verdict {
@@ -239,7 +239,7 @@ func (s *SelectedGroup) judge(variants []variant) Verdict {
 // decides, an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds
 // maxSteps, the target is allowed without a rule.
 func (s *interpretation) judge(variants []variant) (v Verdict) {
-	if s.mergedGroup == nil {
+	if s.compiledGroup == nil {
 		v.Allowed = true
 		return v
 	}
@@ -267,7 +267,7 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 
 // allows is judge without the evidence.
 func (s *interpretation) allows(variants []variant) bool {
-	if s.mergedGroup == nil {
+	if s.compiledGroup == nil {
 		return true
 	}
 	work := newSearch()

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// wellKnown has the rules of a merged group for paths below /.well-known/, compiled on first use.
+// wellKnown has the rules of a compiledGroup for paths below /.well-known/, compiled on first use.
 type wellKnown struct {
 	once                               sync.Once
-	extensionsIgnored, extensionsSplit *matcher // as in mergedGroup; nil without a disallow rule
+	extensionsIgnored, extensionsSplit *matcher // as in compiledGroup; nil without a disallow rule
 }
 
 // WellKnown returns the part of a * group that applies to paths below /.well-known/: its allow
@@ -20,39 +20,39 @@ func (s *SelectedGroup) WellKnown() *SelectedGroup {
 		return nil
 	}
 	lenient, strict := s.lenient.wellKnown(), s.strict.wellKnown()
-	if lenient.mergedGroup == nil {
+	if lenient.compiledGroup == nil {
 		return nil // both interpretations must disallow
 	}
 	return &SelectedGroup{lenient: lenient, strict: strict}
 }
 
-// wellKnown returns the part of one interpretation, or no merged group without such a disallow
+// wellKnown returns the part of one interpretation, or no compiledGroup without such a disallow
 // rule.
 func (s interpretation) wellKnown() interpretation {
-	if s.mergedGroup == nil {
+	if s.compiledGroup == nil {
 		return s
 	}
-	w := &s.mergedGroup.wellKnown
+	w := &s.compiledGroup.wellKnown
 	w.once.Do(func() {
-		w.extensionsIgnored = s.mergedGroup.wellKnownRules(false)
+		w.extensionsIgnored = s.compiledGroup.wellKnownRules(false)
 		w.extensionsSplit = w.extensionsIgnored
-		if s.mergedGroup.extensionsSplit != s.mergedGroup.extensionsIgnored {
-			w.extensionsSplit = s.mergedGroup.wellKnownRules(true)
+		if s.compiledGroup.extensionsSplit != s.compiledGroup.extensionsIgnored {
+			w.extensionsSplit = s.compiledGroup.wellKnownRules(true)
 		}
 	})
 	rules := w.extensionsIgnored
-	if s.matcher == s.mergedGroup.extensionsSplit {
+	if s.matcher == s.compiledGroup.extensionsSplit {
 		rules = w.extensionsSplit
 	}
 	if rules == nil {
 		return interpretation{}
 	}
-	return interpretation{s.mergedGroup, rules}
+	return interpretation{s.compiledGroup, rules}
 }
 
 // wellKnownRules compiles the rules, or returns nil without a disallow rule. extensionsSplit has
 // the same meaning as for groupsOf.
-func (c *mergedGroup) wellKnownRules(extensionsSplit bool) *matcher {
+func (c *compiledGroup) wellKnownRules(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32
 	for _, g := range r.groupsOf(c.agents, extensionsSplit) {

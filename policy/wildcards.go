@@ -13,8 +13,8 @@ type pattern struct {
 	text          string // without a final dollar or stars, and with one star for each run of stars
 	firstStar     int32  // index of the first star; a target starts with the part before
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
-	hasSinglePart bool   // no star is between star and end
-	allow         bool
+	hasSinglePart bool   // no star is between firstStar and suffixStart
+	wins          bool   // against an equally long pattern without wins; set for an allow rule, and for "no" in a statement
 	length        int32
 	rule          int32
 }
@@ -131,7 +131,7 @@ func (w *patternSet) match(target string, form Form, s *search, out *bestMatches
 			if p.length < max(out.allow.length, out.disallow.length) {
 				return
 			}
-			if !out.couldWin(p.allow, p.length, p.rule) {
+			if !out.couldWin(p.wins, p.length, p.rule) {
 				continue
 			}
 			ok, steps := p.matches(target)
@@ -139,7 +139,7 @@ func (w *patternSet) match(target string, form Form, s *search, out *bestMatches
 				return
 			}
 			if ok {
-				out.add(p.allow, p.length, p.rule, form)
+				out.add(p.wins, p.length, p.rule, form)
 			}
 		}
 	}

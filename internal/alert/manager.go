@@ -29,8 +29,8 @@ type StateSource interface {
 	Live() map[string]report.Live
 	// Managed returns the state of robots_txt.
 	Managed() report.Texts
-	// Changes returns the changes of robots_txt by site.
-	Changes() map[string][]report.ManagedChange
+	// ManagedChanges returns the changes of robots_txt by site.
+	ManagedChanges() map[string][]report.ManagedChange
 	// AddressLists returns the address lists for verification, if any.
 	AddressLists() []verify.ListStatus
 	// Registry returns the state of the configured registry, or nil.
@@ -142,7 +142,7 @@ func (m *Manager) update(now time.Time) {
 	live := m.state.Live()
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
-		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.Changes(), now),
+		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.ManagedChanges(), now),
 		m.blocks.find(live, m.lastLoad, now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {

@@ -40,16 +40,16 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) now() time.Time                              { return w.time }
-func (w *world) Live() map[string]report.Live                { return w.sites }
-func (w *world) Proposals() []report.Proposal                { return w.proposals }
-func (w *world) Registry() *report.Registry                  { return w.registry }
-func (w *world) AddressLists() []verify.ListStatus           { return w.lists }
-func (w *world) StorageFailure() (time.Time, error)          { return w.since, w.trouble }
-func (w *world) Changes() map[string][]report.ManagedChange  { return w.changes }
-func (w *world) Managed() report.Texts                       { return w.texts }
-func (w *world) Withheld(time.Time) []responseaudit.Withheld { return w.withheld }
-func (w *world) HasStorage() bool                            { return w.stores }
+func (w *world) now() time.Time                                    { return w.time }
+func (w *world) Live() map[string]report.Live                      { return w.sites }
+func (w *world) Proposals() []report.Proposal                      { return w.proposals }
+func (w *world) Registry() *report.Registry                        { return w.registry }
+func (w *world) AddressLists() []verify.ListStatus                 { return w.lists }
+func (w *world) StorageFailure() (time.Time, error)                { return w.since, w.trouble }
+func (w *world) ManagedChanges() map[string][]report.ManagedChange { return w.changes }
+func (w *world) Managed() report.Texts                             { return w.texts }
+func (w *world) Withheld(time.Time) []responseaudit.Withheld       { return w.withheld }
+func (w *world) HasStorage() bool                                  { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++

@@ -86,7 +86,7 @@ func (c *ChangeGuard) RegisterUser(ctx context.Context) {
 	})
 }
 
-// Site returns the changes of a robots.txt, or nil.
+// Site returns the served pages and the holds of a robots.txt, or nil.
 func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,8 +97,8 @@ func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	return nil
 }
 
-// add returns the changes of a robots.txt. If c has none, add creates them with the current
-// version.
+// add returns the served pages and the holds of a robots.txt. If c has none, add creates an empty
+// guardedSite with the current version.
 func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,9 +135,9 @@ type HoldChanges struct {
 	Lifted  []Hold // holds with all pages allowed again
 }
 
-// UpdateHolds compares a new version of a robots.txt with the previous version and returns the
-// holds. A change that disallows pages recently served to search engines starts a hold of
-// maxHoldTime.
+// UpdateHolds compares a new version of a robots.txt with the version compared last, and returns the
+// holds. A change that disallows pages recently served to search engines starts a hold, which ends
+// after maxHoldTime or when all these pages are allowed again.
 //
 // Callers call UpdateHolds after each fetch and again before they block a request, so that no request
 // is blocked between a change and its hold.

@@ -5,6 +5,9 @@
 // site served to its product token. A request is disallowed only if all of these files disallow it.
 // No request of a client removes a file.
 //
-// The change guard keeps a replaced file in force for longer, if its successor disallows pages that search
-// engines were served.
+// A hold of the change guard keeps a replaced file in force for longer, if its successor disallows
+// pages recently served to search engines. [ChangeGuard] starts, lifts and ends the holds of a site.
+// [History] stores the end of the hold with the file, as heldUntil, so that the file is not dropped
+// earlier and stays in force for a site whose key has changed. Until that time, a request that the
+// file allows is not blocked.
 package copies

@@ -22,8 +22,8 @@ const documentFormat = 1
 // instances assume that our copy is unchanged.
 const SaveInterval = time.Hour
 
-// maxEnforced is the longest time for which the change guard enforces an older file.
-const maxEnforced = 31 * 24 * time.Hour
+// maxStoredHold is the maximum remaining time of a stored hold. Restore ignores longer holds.
+const maxStoredHold = 31 * 24 * time.Hour
 
 // clockSkew is the maximum difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
@@ -112,7 +112,7 @@ func (b *History) Encode(host Host, now time.Time) (d Encoded, empty bool, err e
 		if robots == nil {
 			continue
 		}
-		entry := fileJSON{Copied: f.lastCopied.UTC(), Served: storedTokens(f.served), Extra: f.proxyTime, Held: f.enforcedUntil.UTC(), Text: []byte(robots.Text())}
+		entry := fileJSON{Copied: f.lastCopied.UTC(), Served: storedTokens(f.served), Extra: f.proxyTime, Held: f.heldUntil.UTC(), Text: []byte(robots.Text())}
 		if f.digest == record.currentDigest && !f.lastCopied.IsZero() {
 			entry.Copied = laterOf(f.lastCopied, record.lastRecorded.Add(SaveInterval)).UTC()
 		}
@@ -147,7 +147,7 @@ func storedTokens(all map[string]time.Time) map[string]time.Time {
 	return stored
 }
 
-// Stored is a decoded Document.
+// Stored is a decoded [Encoded].
 type Stored struct {
 	Host    Host
 	Saved   time.Time
@@ -188,7 +188,7 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 }
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
-// before a restart. Otherwise ahead is how far the clock of the other instance is ahead. Restore
+// before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
 // removes no records.
 func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) {
 	latest := now // a restarted instance has had no copy since then
@@ -224,7 +224,7 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 		v := &policy.Version{Robots: robots, Hash: sha256.Sum256(stored.Text), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
 		if len(record.files) == 0 { // otherwise the first file would have only a digest
 			f := &file{digest: robots.RulesDigest()}
-			b.acquire(record, f, v)
+			b.setVersion(record, f, v)
 			record.files = []*file{f}
 		}
 		f := record.find(robots.RulesDigest())
@@ -232,8 +232,8 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 			f = b.add(record, v, now)
 		}
 		f.lastCopied, f.proxyTime = laterOf(f.lastCopied, clamp(stored.Copied)), max(f.proxyTime, stored.Extra)
-		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxEnforced)) {
-			f.enforcedUntil = laterOf(f.enforcedUntil, stored.Held.Add(-clockLead))
+		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxStoredHold)) {
+			f.heldUntil = laterOf(f.heldUntil, stored.Held.Add(-clockLead))
 		}
 		merge(&f.served, stored.Served)
 	}

@@ -44,15 +44,19 @@ const everyToken = "*"
 const proxyExtra = 2 * time.Hour
 
 // file is a robots.txt of a host. Bodies with the same rules share a file.
+//
+// If a host has several files, each has a version. A single file can have a nil version. Then robots
+// points to the contents, which the policy cache references if the file is our copy. If the contents
+// are freed before another file is added, the rules are lost.
 type file struct {
-	digest        [sha256.Size]byte // of the rules
-	hash          [sha256.Size]byte // of the last body
-	version       *policy.Version   // nil if the host has no other file and this is our copy, which the policy cache references
-	robots        weak.Pointer[policy.Robots]
-	lastCopied    time.Time            // last time as our copy, or zero
-	served        map[string]time.Time // time of the last response with the file, by product token
-	proxyTime     time.Duration        // additional time for which a proxy may serve the file
-	enforcedUntil time.Time            // end of enforcement by the change guard, or zero
+	digest     [sha256.Size]byte // of the rules
+	hash       [sha256.Size]byte // of the last body
+	version    *policy.Version   // the contents; nil only for the single file of a host
+	robots     weak.Pointer[policy.Robots]
+	lastCopied time.Time            // last time as our copy, or zero
+	served     map[string]time.Time // time of the last response with the file, by product token
+	proxyTime  time.Duration        // additional time for which a proxy may serve the file
+	heldUntil  time.Time            // end of the hold of the change guard, or zero
 }
 
 // mayBeUsed reports whether a crawler with this token may use the file.
@@ -63,10 +67,10 @@ func (f *file) mayBeUsed(token string, now, ended time.Time, grace time.Duration
 	return within(f.lastCopied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
 }
 
-// lastUse returns the last use of the file: as the guard's copy, enforced by the change guard, or
-// served by the site.
+// lastUse returns the last use of the file: as the guard's copy, held by the change guard, or served
+// by the site.
 func (f *file) lastUse() time.Time {
-	last := laterOf(f.lastCopied, f.enforcedUntil)
+	last := laterOf(f.lastCopied, f.heldUntil)
 	for _, at := range f.served {
 		last = laterOf(last, at)
 	}
@@ -87,7 +91,7 @@ type hostRecord struct {
 	// its last record. rulelessSince is zero while our copy has rules.
 	rulelessSince, rulelessUntil time.Time
 
-	// lostAt is the last time when a dropped file was our copy. lostFor has the last time when a
+	// lostAt is the last time when a dropped file was our copy. lostAtByToken has the last time when a
 	// dropped file was served, by token. The rules of dropped files are unknown.
 	lostAt        time.Time
 	lostAtByToken map[string]time.Time

@@ -41,7 +41,7 @@ type hostSet struct {
 type sharedVersion struct {
 	version *policy.Version
 	size    int
-	users   [2]int // by part
+	users   [2]int // number of files, by index into History.hostSets
 }
 
 // NewHistory returns an empty History. derive computes [policy.Version.Derived] of each file and may be
@@ -74,8 +74,8 @@ func (b *History) record(host Host) *hostRecord {
 	return nil
 }
 
-// openRecord returns the files of a host, in the part for named or other hosts. openRecord adds a
-// record if the host has none. b.mu must be locked.
+// openRecord returns the files of a host, and moves them to the set of configured or of other hosts.
+// It adds a record if the host has none. b.mu must be locked.
 func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 	record := b.record(host)
 	switch {
@@ -85,8 +85,9 @@ func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 		b.hostSets[setIndex(record.configured)].hosts.Remove(host)
 		b.releaseAll(record)
 		record.configured = named
-		b.retainAll(record)
+		b.restoreVersions(record)
 	default:
+		// The host may have been evicted. Its dropped files were used until the last eviction at most.
 		record = &hostRecord{host: host, configured: named, lostAt: b.hostSets[setIndex(named)].lastEviction}
 	}
 	p := &b.hostSets[setIndex(named)]
@@ -100,8 +101,9 @@ func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 	return record
 }
 
-// acquire stores a version for a file. Equal files share a version. b.mu must be locked.
-func (b *History) acquire(record *hostRecord, f *file, v *policy.Version) {
+// setVersion stores the contents of a file, whose version must be nil. Equal files share a version.
+// b.mu must be locked.
+func (b *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
 	s := b.shared[v.Hash]
 	if s == nil {
 		s = &sharedVersion{version: v, size: v.Robots.Size()}
@@ -113,7 +115,7 @@ func (b *History) acquire(record *hostRecord, f *file, v *policy.Version) {
 	}
 }
 
-// release reverses keep. b.mu must be locked.
+// release reverses setVersion. It does nothing for a file without a version. b.mu must be locked.
 func (b *History) release(record *hostRecord, f *file) {
 	if f.version == nil {
 		return
@@ -134,18 +136,18 @@ func (b *History) releaseAll(record *hostRecord) {
 	}
 }
 
-func (b *History) retainAll(record *hostRecord) {
+func (b *History) restoreVersions(record *hostRecord) {
 	if len(record.files) < 2 {
 		return
 	}
 	for _, f := range record.files {
-		b.retain(record, f)
+		b.restoreVersion(record, f)
 	}
 }
 
-// retain stores the contents of a file referenced only by the policy cache. It returns false if the
-// cache already freed the contents. b.mu must be locked.
-func (b *History) retain(record *hostRecord, f *file) bool {
+// restoreVersion stores the contents of a file without a version. It returns false if the contents
+// are already freed. b.mu must be locked.
+func (b *History) restoreVersion(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
 	}
@@ -153,7 +155,7 @@ func (b *History) retain(record *hostRecord, f *file) bool {
 	if robots == nil {
 		return false
 	}
-	b.acquire(record, f, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+	b.setVersion(record, f, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
 	return true
 }
 
@@ -171,17 +173,17 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 	case f == nil:
 		f = &file{digest: digest}
 		previous := record.files[0] // may have only a digest
-		if !b.retain(record, previous) {
+		if !b.restoreVersion(record, previous) {
 			previous.lastCopied = laterOf(previous.lastCopied, now) // the copy may have been in use until now
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}
-		b.acquire(record, f, v)
+		b.setVersion(record, f, v)
 		record.files = append(record.files, f)
 		record.revision++
 	case f.hash != v.Hash && f.version != nil: // only a comment differs
 		b.release(record, f)
-		b.acquire(record, f, v)
+		b.setVersion(record, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
 		f.hash, f.robots = v.Hash, weak.Make(v.Robots)
 	}
@@ -437,21 +439,21 @@ func (b *History) ExtendGrace(host Host, from, to time.Time) {
 	}
 }
 
-// SetEnforcedUntil records that the change guard enforces an older file until the given time. If until
-// is now, the older file is no longer in force.
-func (b *History) SetEnforcedUntil(host RequestHost, v *policy.Version, until, now time.Time) {
+// SetHeldUntil records that a hold of the change guard keeps an older file in force until the given
+// time. If until is now, the older file is no longer in force.
+func (b *History) SetHeldUntil(host RequestHost, v *policy.Version, until, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	record := b.openRecord(host.Host, host.Configured, now)
-	if f := b.add(record, v, now); !f.enforcedUntil.Equal(until) {
-		f.enforcedUntil = until
+	if f := b.add(record, v, now); !f.heldUntil.Equal(until) {
+		f.heldUntil = until
 		record.revision++
 	}
 	b.enforceBounds(record, now)
 }
 
-// EnforcedVersions returns the older files of a host enforced by the change guard at now.
-func (b *History) EnforcedVersions(host Host, now time.Time) (kept []*policy.Version) {
+// HeldVersions returns the older files of a host with a hold of the change guard at now.
+func (b *History) HeldVersions(host Host, now time.Time) (held []*policy.Version) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	record := b.record(host)
@@ -459,11 +461,11 @@ func (b *History) EnforcedVersions(host Host, now time.Time) (kept []*policy.Ver
 		return nil
 	}
 	for _, f := range record.files {
-		if f.version != nil && now.Before(f.enforcedUntil) && f.digest != record.currentDigest {
-			kept = append(kept, f.version)
+		if f.version != nil && now.Before(f.heldUntil) && f.digest != record.currentDigest {
+			held = append(held, f.version)
 		}
 	}
-	return kept
+	return held
 }
 
 // EffectiveAt returns the time from which crawlers may use only our copy. The site may have served

@@ -156,17 +156,17 @@ func TestEndGrace(t *testing.T) {
 	s.wants("foobot", "disallowed").wants("barbot", "disallowed").after(time.Second).serves("barbot", open).wants("barbot", "stale")
 }
 
-func TestEnforcedFile(t *testing.T) {
+func TestHeldFile(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	before := s.state.Current
 	s.reads(200, closed)
-	s.book.SetEnforcedUntil(s.of, before, s.now.Add(3*day), s.now)
+	s.book.SetHeldUntil(s.of, before, s.now.Add(3*day), s.now)
 	s.after(3*day-time.Second).wants("foobot", "disallowed")
-	if enforced := s.book.EnforcedVersions(s.of.Host, s.now); len(enforced) != 1 || enforced[0].Hash != before.Hash {
-		t.Errorf("%d files are enforced", len(enforced))
+	if held := s.book.HeldVersions(s.of.Host, s.now); len(held) != 1 || held[0].Hash != before.Hash {
+		t.Errorf("%d files are held", len(held))
 	}
-	if enforced := s.book.EnforcedVersions(s.of.Host, s.now.Add(time.Second)); len(enforced) > 0 {
-		t.Errorf("%d files are enforced after the end", len(enforced))
+	if held := s.book.HeldVersions(s.of.Host, s.now.Add(time.Second)); len(held) > 0 {
+		t.Errorf("%d files are held after the end", len(held))
 	}
 }
 

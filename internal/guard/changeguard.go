@@ -42,12 +42,12 @@ func (g *Guard) noteVisit(j *Judgement) {
 // page shuts out the search engine. If verify is on, rememberPage ignores unverified crawlers,
 // because a spoofed name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changes.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
+	if g.ChangeGuard <= 0 && !g.shared.changeGuard.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
-	g.shared.changes.RecordServed(j.Site.Key, j.Version, ledger.Visit{
+	g.shared.changeGuard.RecordServed(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:  j.Client.Name(),
 		Chain:    who.Names,
 		Wildcard: who.Wildcard,
@@ -63,10 +63,10 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
-	holds, news := g.shared.changes.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	holds, news := g.shared.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.shared.Copies.SetEnforcedUntil(of, h.Version, now, now)
+		g.shared.Copies.SetHeldUntil(of, h.Version, now, now)
 		g.logRelease(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
@@ -76,13 +76,14 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.logHold(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
-		g.shared.Copies.SetEnforcedUntil(of, h.Version, h.End, now)
+		g.shared.Copies.SetHeldUntil(of, h.Version, h.End, now)
 	}
 	return holds
 }
 
-// isHeldBack reports whether a version still enforced by the change guard allows a request.
-func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) bool {
+// updateAndCheckHolds starts and ends the holds of the site of a request, like updateHolds, and then
+// reports whether a version still enforced by the change guard allows the request.
+func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuard <= 0 {
 		return false
 	}
@@ -91,7 +92,7 @@ func (g *Guard) isHeldBack(r *http.Request, state *policy.State, j *Judgement) b
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
-	return slices.ContainsFunc(g.shared.Copies.EnforcedVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.shared.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
 // Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.

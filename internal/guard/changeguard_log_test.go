@@ -47,12 +47,12 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if until, _ := fields["until"].(time.Time); !until.Equal(s.now.Add(heldFor)) {
 		t.Errorf("until %s", until)
 	}
-	if hosts := s.g.shared.changes.HostsWithHold(); len(hosts) != 1 || !hosts[judge.OtherName] {
+	if hosts := s.g.shared.changeGuard.HostsWithHold(); len(hosts) != 1 || !hosts[judge.OtherName] {
 		t.Errorf("held for %v, want the label of other hosts", hosts)
 	}
 
 	s.now = s.now.Add(heldFor)
-	if hosts := s.g.shared.changes.HostsWithHold(); len(hosts) != 0 {
+	if hosts := s.g.shared.changeGuard.HostsWithHold(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
 	s.g.updateHolds(&site.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}, copies.RequestHost{}, s.entry.State())

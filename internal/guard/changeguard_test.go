@@ -38,7 +38,7 @@ func newGuardedSite(t *testing.T, text string) *guardedSite {
 	s := &guardedSite{changingSite: newChangingSite(t, h, text), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	s.g.ChangeGuard = heldFor
 	s.hold()
-	s.g.shared.changes.Clock = func() time.Time { return s.now }
+	s.g.shared.changeGuard.Clock = func() time.Time { return s.now }
 	s.observe()
 	return s
 }
@@ -224,7 +224,7 @@ func TestChangeGuardIsOffByDefault(t *testing.T) {
 	if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != blocked {
 		t.Errorf("%s, want %s", got, blocked)
 	}
-	if s.g.shared.changes.Len(policy.UnknownHosts) != 0 {
+	if s.g.shared.changeGuard.Len(policy.UnknownHosts) != 0 {
 		t.Error("visits were remembered for nothing")
 	}
 }
@@ -240,7 +240,7 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 		t.Cleanup(s.g.Identity.Verifier.Close)
 		j.Identity, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
 		s.g.noteVisit(j)
-		if got := s.g.shared.changes.Site(j.Site.Key) != nil; got != want {
+		if got := s.g.shared.changeGuard.Site(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	state := i.shared.Cache.Get(siteA).State()
 	good, first := state.Current, state.Previous[1]
 	visit := ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: noon}
-	c := &i.shared.changes
+	c := &i.shared.changeGuard
 	c.Restore(ledger.Changes{Site: siteA, Hash: good.Hash, Read: good.FirstFetched}, state, true)
 	stale := ledger.Changes{Site: siteA, Hash: state.Previous[0].Hash, Read: state.Previous[0].FirstFetched,
 		Holds: []ledger.Hold{{Version: first.Hash, Since: first.ReplacedAt, Until: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
@@ -51,7 +51,7 @@ func TestHoldsThatCannotBeRestored(t *testing.T) {
 		"of the future":          {ledger.Hold{Version: [32]byte{1}, Since: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour)}, true},
 	} {
 		changes := ledger.Changes{Site: siteA, Hash: current.Hash, Read: noon, Holds: []ledger.Hold{tc.hold}}
-		if held, complete := i.shared.changes.Restore(changes, i.shared.Cache.Get(siteA).State(), true); held != 0 || complete != tc.complete {
+		if held, complete := i.shared.changeGuard.Restore(changes, i.shared.Cache.Get(siteA).State(), true); held != 0 || complete != tc.complete {
 			t.Errorf("a hold %s: %d holds, complete: %t", name, held, complete)
 		}
 	}
@@ -64,21 +64,21 @@ const shut = "User-agent: *\nDisallow: /\n"
 
 // guards turns on the change guard of an instance.
 func (i *guardInstance) guards(t *testing.T) *guardInstance {
-	i.shared.changes.RegisterUser(t.Context())
+	i.shared.changeGuard.RegisterUser(t.Context())
 	return i
 }
 
 // served records that a search engine was served a page.
 func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
-	i.shared.changes.RecordServed(key, e.State().Current,
+	i.shared.changeGuard.RecordServed(key, e.State().Current,
 		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
 }
 
 // heldUntil returns the end of the hold of each version, by its text.
 func (i *guardInstance) heldUntil(key policy.Key) map[string]time.Time {
 	all := make(map[string]time.Time)
-	holds, _ := i.shared.changes.UpdateHolds(key, i.shared.Cache.Get(key).State(), heldFor, false)
+	holds, _ := i.shared.changeGuard.UpdateHolds(key, i.shared.Cache.Get(key).State(), heldFor, false)
 	for _, h := range holds {
 		all[h.Version.Robots.Text()] = h.End
 	}
@@ -175,7 +175,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	first.later(t, time.Second)
 	second.time = first.time
 	second.Sync(ctx)
-	if second.shared.changes.Site(siteA) == nil {
+	if second.shared.changeGuard.Site(siteA) == nil {
 		t.Fatal("a sibling does not know what was served")
 	}
 

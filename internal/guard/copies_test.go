@@ -341,7 +341,7 @@ func TestServedByARedirect(t *testing.T) {
 		}
 		time.Sleep(15 * time.Minute)
 		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
-		s.g.shared.Cache.Get(s.g.siteOf(s.request("bingbot/2.0", "/x")).Key).MakeDue()
+		s.g.shared.Cache.Get(s.g.siteForRequest(s.request("bingbot/2.0", "/x")).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
 		s.wants("sent to the login", "bingbot/2.0", judge.Stale)
@@ -368,7 +368,7 @@ func TestNoFileByError(t *testing.T) {
 		}
 		time.Sleep(15 * time.Minute)
 		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
-		s.g.shared.Cache.Get(s.g.siteOf(r).Key).MakeDue()
+		s.g.shared.Cache.Get(s.g.siteForRequest(r).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
 		s.wants("answered 404", "bingbot/2.0", judge.Stale)
@@ -385,7 +385,7 @@ func TestEndGrace(t *testing.T) {
 		time.Sleep(time.Hour)
 		s.asks("bingbot/2.0")
 		changed := time.Now()
-		key := s.g.siteOf(s.request("bingbot/2.0", "/x")).Key
+		key := s.g.siteForRequest(s.request("bingbot/2.0", "/x")).Key
 		if at := s.g.shared.TakesEffect()(key); !at.Equal(changed.Add(24 * time.Hour)) {
 			t.Errorf("takes effect at %v, want a day after %v", at, changed)
 		}

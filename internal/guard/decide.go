@@ -29,9 +29,9 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return g.undecided(w, r, err)
 	}
-	kept := g.namedSite(asked)
-	j := g.judgeAt(asked, kept)
-	path := g.pathVerdict(asked, kept, Everybody)
+	configured := g.namedSite(asked)
+	j := g.judgeAt(asked, configured)
+	path := g.pathVerdict(asked, configured, Everybody)
 	w.Header().Set(pathField, path.String())
 	if j == nil {
 		if path == PathDisallowed {
@@ -41,7 +41,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		return letPass(w)
 	}
 	defer j.flight.end()
-	g.Publish(asked, j)
+	g.Announce(asked, j)
 	setAnswerFields(w.Header(), j)
 	switch {
 	case site.IsRobotsTxt(site.OriginalRequest(asked)):
@@ -137,7 +137,7 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	entry := g.shared.Cache.Get(j.Site.Key)
 	if j.Client.Class.IsCrawler() {
 		if entry == nil {
-			entry = g.entryFor(j.Site)
+			entry = g.getOrCreateEntry(j.Site)
 		}
 		entry.Touch(now)
 		g.fetchNew(asked, entry, j)

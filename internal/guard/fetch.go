@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -37,24 +36,24 @@ func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.K
 // needed. It returns nil for other authorities.
 func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.SplitPort(authority)
-	if _, named := g.hostsAt(server).Label(addr.Unbracket(host)); !named {
+	if _, named := g.configuredHosts(server).Label(addr.Unbracket(host)); !named {
 		return nil
 	}
-	site := g.siteAt(server, authority, secure)
+	site := g.siteForAuthority(server, authority, secure)
 	if entry := g.shared.Cache.Get(site.Key); entry != nil {
 		return entry
 	}
-	return g.entryFor(&site)
+	return g.getOrCreateEntry(&site)
 }
 
 // KeyAt returns the key of the robots.txt for an authority at a server.
 func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
-	return g.siteAt(server, authority, secure).Key
+	return g.siteForAuthority(server, authority, secure).Key
 }
 
-// siteAt returns the site of an authority at a server.
-func (g *Guard) siteAt(server *caddyhttp.Server, authority string, secure bool) site.Site {
-	return g.sourced(site.NewSite(g.hostsAt(server).KeyAt(authority, secure)))
+// siteForAuthority returns the site of an authority at a server.
+func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, secure bool) site.Site {
+	return g.sourced(site.NewSite(g.configuredHosts(server).KeyAt(authority, secure)))
 }
 
 // refresherOf returns a function that starts a fetch without a client's request.
@@ -65,7 +64,7 @@ func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *cad
 		if g == nil {
 			return nil, errNoSite
 		}
-		refresh, _ := g.refresher(nil, e, g.siteWith(key)) // a URL or a file needs no request
+		refresh, _ := g.refresher(nil, e, g.siteForSource(key)) // a URL or a file needs no request
 		return refresh, nil
 	}
 	g, server := find(key)
@@ -127,9 +126,9 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 	return guards[len(guards)-1]
 }
 
-// siteWith returns a site for log lines and metrics about a fetch of a source. The source may belong to
-// all sites of the guard and is reported once.
-func (g *Guard) siteWith(key policy.Key) *site.Site {
+// siteForSource returns a site for log lines and metrics about a fetch of a source. The source may
+// belong to all sites of the guard and is reported once.
+func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
 	g.shared.presences.mu.Lock()
 	defer g.shared.presences.mu.Unlock()
@@ -158,7 +157,7 @@ func (p *proxies) saw(r *http.Request) {
 	if proxy == nil || !ok {
 		return
 	}
-	name := listensAt(server)
+	name := site.ListenAddresses(server)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil {
@@ -173,10 +172,8 @@ func (p *proxies) saw(r *http.Request) {
 func (p *proxies) of(server *caddyhttp.Server) *site.Proxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if proxy, ok := p.last[listensAt(server)]; ok {
+	if proxy, ok := p.last[site.ListenAddresses(server)]; ok {
 		return &proxy
 	}
 	return nil
 }
-
-func listensAt(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -12,7 +12,7 @@ import (
 func TestFirstCopyAtOnce(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(strict))
 	r := requestBy("bingbot/2.0", "/x")
-	site := g.siteOf(r)
+	site := g.siteForRequest(r)
 	for i := range 3000 {
 		site.Key.Host = fmt.Sprint("site-", i, ".test")
 		entry := g.shared.Cache.GetOrCreate(site.Key, site.Segment)

@@ -85,7 +85,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.Sites.Add(g.ForwardAuth)
 	}
 	if g.ChangeGuard > 0 {
-		g.shared.changes.RegisterUser(ctx)
+		g.shared.changeGuard.RegisterUser(ctx)
 	}
 	if g.SourceKey != "" {
 		g.shared.sources.add(ctx, g)
@@ -100,7 +100,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 }
 
 // Serve handles a request. [Guard.Judge] identifies the client, finds the site and applies the
-// rules. [Guard.Publish] records the judgement, and respond passes the request on or responds. A
+// rules. [Guard.Announce] records the judgement, and respond passes the request on or responds. A
 // guard with ForwardAuth answers a proxy about another request.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.ForwardAuth != nil {
@@ -109,16 +109,16 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if site.IsVirtual(r.Context()) {
 		return serveOwnFetch(w, r, next)
 	}
-	kept := g.namedSite(r)
-	j := g.judgeAt(r, kept)
-	isFinal := j != nil && j.published // by an earlier guard
+	configured := g.namedSite(r)
+	j := g.judgeAt(r, configured)
+	isFinal := j != nil && j.announced // by an earlier guard
 	if j != nil && !isFinal {
 		defer j.flight.end() // also where a handler panics
-		g.Publish(r, j)
+		g.Announce(r, j)
 	}
 	switch {
 	case g.AsksPath != nil && *g.AsksPath:
-		g.offerPath(r, kept)
+		g.offerPath(r, configured)
 	case j == nil:
 		clearPlaceholders(r)
 	}
@@ -167,19 +167,19 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
 // judgeAt is Judge with the result of namedSite.
-func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
+func (g *Guard) judgeAt(r *http.Request, configured *cachedSite) *Judgement {
 	userAgent := site.UserAgentOf(r)
 	if userAgent == "" || site.HasNoPath(r) {
 		return nil
 	}
 	var other site.Site // the site if namedSite does not know the host
 	key := &other.Key
-	if kept != nil {
-		key = &kept.Key
+	if configured != nil {
+		key = &configured.Key
 	} else {
 		other = g.otherSite(r)
 	}
-	client, entry, cached := g.identify(userAgent, kept, key)
+	client, entry, cached := g.identify(userAgent, configured, key)
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 		return before
 	}
 	who, proof := g.Identity.Identify(r, client)
-	j := newJudgement(kept, &other)
+	j := newJudgement(configured, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{
 		Client: client, Identity: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
@@ -208,15 +208,15 @@ func (g *Guard) judgeAt(r *http.Request, kept *keptSite) *Judgement {
 	return j
 }
 
-// siteOf returns the site of a request.
-func (g *Guard) siteOf(r *http.Request) *site.Site {
-	if kept := g.namedSite(r); kept != nil {
-		return kept.Site
+// siteForRequest returns the site of a request.
+func (g *Guard) siteForRequest(r *http.Request) *site.Site {
+	if configured := g.namedSite(r); configured != nil {
+		return configured.Site
 	}
 	return new(g.otherSite(r))
 }
 
-// otherSite is siteOf for hosts unknown to namedSite.
+// otherSite is siteForRequest for hosts unknown to namedSite.
 func (g *Guard) otherSite(r *http.Request) site.Site {
 	s := site.NewSite(g.sitesOf(r).Key(r))
 	if g.SourceKey == "" {
@@ -241,8 +241,8 @@ func (g *Guard) sourced(s site.Site) site.Site {
 	return s.From(site.KeyForHost(g.SourceKey, s.Own().Host))
 }
 
-// hostsAt returns the configured hosts of a server.
-func (g *Guard) hostsAt(server *caddyhttp.Server) *site.Hosts {
+// configuredHosts returns the configured hosts of a server.
+func (g *Guard) configuredHosts(server *caddyhttp.Server) *site.Hosts {
 	if g.ForwardAuth != nil {
 		return g.ForwardAuth
 	}

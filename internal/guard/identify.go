@@ -12,9 +12,9 @@ import (
 )
 
 // identify identifies a client, and returns the cached entry and state of the site, or nil.
-func (g *Guard) identify(userAgent string, kept *keptSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
+func (g *Guard) identify(userAgent string, configured *cachedSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
 	registry := g.Registry.Load()
-	entry = g.entryOf(kept, key)
+	entry = g.cachedEntry(configured, key)
 	if entry != nil {
 		cached = entry.State()
 	}

@@ -23,10 +23,10 @@ type Judgement struct {
 	Proof         verify.Method   // how the identity was verified or refuted
 	allowedByHold bool            // a version enforced by the change guard allows the request
 	recorded      bool            // already in the ledger
-	published     bool            // after Publish
+	announced     bool            // after [Guard.Announce]
 	signature     string          // result of the Web Bot Auth verification, "" without a signature
 	Site          *site.Site      // immutable
-	kept          *keptSite       // cached data of Site; nil if namedSite does not know the host
+	configured    *cachedSite     // cached data of Site; nil if namedSite does not know the host
 	Version       *policy.Version // of the evidence; nil if the robots.txt is not known
 	via           []string        // redirect targets of the last fetch
 	Rate          Rate
@@ -36,9 +36,9 @@ type Judgement struct {
 }
 
 // newJudgement returns a judgement for a configured site, or for a copy of another site.
-func newJudgement(kept *keptSite, other *site.Site) *Judgement {
-	if kept != nil {
-		return &Judgement{Site: kept.Site, kept: kept}
+func newJudgement(configured *cachedSite, other *site.Site) *Judgement {
+	if configured != nil {
+		return &Judgement{Site: configured.Site, configured: configured}
 	}
 	both := &struct {
 		Judgement

@@ -35,7 +35,7 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	}
 	j.at = l.now
 	if entry == nil {
-		l.entry = g.entryFor(j.Site)
+		l.entry = g.getOrCreateEntry(j.Site)
 	}
 	l.entry.Touch(l.now)
 	g.Metrics.CountCacheLookup(l.entry.State() != nil)

@@ -32,7 +32,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}))
 	r := requestBy("bingbot/2.0", "/x")
 	g.Judge(r)
-	site := g.siteOf(r)
+	site := g.siteForRequest(r)
 	entry := g.shared.Cache.Get(site.Key)
 	meanwhile = func() {
 		var other policy.State

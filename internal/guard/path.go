@@ -41,7 +41,7 @@ func PathOf(r *http.Request, token string) PathVerdict {
 	if !ok {
 		return PathUnknown
 	}
-	v := offer.guard.pathVerdict(r, offer.kept, token)
+	v := offer.guard.pathVerdict(r, offer.configured, token)
 	if v == PathDisallowed && token == Everybody && caddyhttp.GetVar(r.Context(), countedVar) == nil {
 		caddyhttp.SetVar(r.Context(), countedVar, true)
 		if earlier, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); earlier == nil {
@@ -53,8 +53,8 @@ func PathOf(r *http.Request, token string) PathVerdict {
 
 // pathOffer computes path verdicts for later matchers and placeholders of requests.
 type pathOffer struct {
-	guard *Guard
-	kept  *keptSite // nil if namedSite does not know the host
+	guard      *Guard
+	configured *cachedSite // nil if namedSite does not know the host
 }
 
 // Request variables: the pathOffer, and whether the ledger has the request.
@@ -64,11 +64,11 @@ const (
 )
 
 // offerPath makes the path verdict available to later handlers, and makes the other placeholders
-// empty for a request without a judgement. kept is the result of namedSite.
-func (g *Guard) offerPath(r *http.Request, kept *keptSite) {
+// empty for a request without a judgement. configured is the result of namedSite.
+func (g *Guard) offerPath(r *http.Request, configured *cachedSite) {
 	offer := &g.offer
-	if kept != nil {
-		offer = &kept.offer
+	if configured != nil {
+		offer = &configured.offer
 	}
 	caddyhttp.SetVar(r.Context(), offerVar, offer)
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
@@ -84,7 +84,7 @@ func (g *Guard) offerPath(r *http.Request, kept *keptSite) {
 // countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
 	if site.HasUserAgent(r) && g.shared.Ledger != nil {
-		g.shared.Ledger.RecordOnDisallowed(g.siteOf(r).Label, time.Now())
+		g.shared.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
 
@@ -98,11 +98,11 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 }
 
 // pathVerdict is PathVerdict with the result of namedSite.
-func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathVerdict {
+func (g *Guard) pathVerdict(r *http.Request, configured *cachedSite, token string) PathVerdict {
 	if site.HasNoPath(r) {
 		return PathUnknown
 	}
-	robots := g.currentRobots(r, kept, time.Now())
+	robots := g.currentRobots(r, configured, time.Now())
 	if robots == nil {
 		return PathUnknown
 	}
@@ -114,18 +114,18 @@ func (g *Guard) pathVerdict(r *http.Request, kept *keptSite, token string) PathV
 }
 
 // currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a
-// fetch if the file is due. kept is the result of namedSite.
-func (g *Guard) currentRobots(r *http.Request, kept *keptSite, now time.Time) *policy.Robots {
+// fetch if the file is due. configured is the result of namedSite.
+func (g *Guard) currentRobots(r *http.Request, configured *cachedSite, now time.Time) *policy.Robots {
 	var site *site.Site
-	if kept != nil {
-		site = kept.Site
+	if configured != nil {
+		site = configured.Site
 	} else {
 		site = new(g.otherSite(r))
 	}
-	entry := g.entryOf(kept, &site.Key)
+	entry := g.cachedEntry(configured, &site.Key)
 	if site.Segment == policy.ConfiguredHosts {
 		if entry == nil {
-			entry = g.entryFor(site)
+			entry = g.getOrCreateEntry(site)
 		}
 		if entry.IsDue(now) {
 			entry.Touch(now)

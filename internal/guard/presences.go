@@ -34,7 +34,7 @@ type presence struct {
 
 // presence records that the guard serves the site of a judgement.
 func (g *Guard) presence(j *Judgement) {
-	if j.kept != nil && j.kept.present.Load() {
+	if j.configured != nil && j.configured.present.Load() {
 		return
 	}
 	if !g.shared.presences.has(g, j.Site) {
@@ -43,8 +43,8 @@ func (g *Guard) presence(j *Judgement) {
 		}
 		g.noteProtection(j.Site.Key)
 	}
-	if j.kept != nil {
-		j.kept.present.Store(true)
+	if j.configured != nil {
+		j.configured.present.Store(true)
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	defer p.mu.Unlock()
 	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
 	switch better := isBetterKey(j.Site, *site.key); {
-	case j.kept != nil && (better || j.Site.Key == *site.key):
+	case j.configured != nil && (better || j.Site.Key == *site.key):
 		site.key = &j.Site.Key // avoids a copy
 	case better:
 		site.key = new(j.Site.Key)

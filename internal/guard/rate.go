@@ -110,7 +110,7 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	if state == nil || state.Current == nil {
 		return delay, false
 	}
-	others, lost := g.others(r, j, state, now)
+	others, lost := g.recordCopyAndFindOthers(r, j, state, now)
 	if lost {
 		return policy.Delay{}, true
 	}

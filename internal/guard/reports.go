@@ -29,7 +29,7 @@ func (s *State) Live() map[string]report.Live {
 			if e := s.Cache.Get(key); e != nil {
 				live.State = e.State()
 			}
-			live.HeldUntil, live.TakesEffect = s.changes.HoldEnd(key), takesEffect(key)
+			live.HeldUntil, live.TakesEffect = s.changeGuard.HoldEnd(key), takesEffect(key)
 		}
 		sites[label] = live
 	}
@@ -39,12 +39,12 @@ func (s *State) Live() map[string]report.Live {
 // Managed returns the running robots_txt handlers.
 func (s *State) Managed() report.Texts { return &s.Texts }
 
-// Changes returns the changes of robots_txt by site.
-func (s *State) Changes() map[string][]report.ManagedChange { return s.Published.Report() }
+// ManagedChanges returns the changes of robots_txt by site.
+func (s *State) ManagedChanges() map[string][]report.ManagedChange { return s.Published.Report() }
 
 // WaitingChanges returns the number of robots_txt changes waiting for confirmation.
 func (s *State) WaitingChanges() (n int) {
-	for _, changes := range s.Changes() {
+	for _, changes := range s.ManagedChanges() {
 		if slices.ContainsFunc(changes, func(c report.ManagedChange) bool { return c.State == report.ChangeWaiting }) {
 			n++
 		}
@@ -123,9 +123,9 @@ func (s *State) ReadSince(has func(host string) bool, since time.Time) []string 
 func (s *State) TakesEffect() func(policy.Key) time.Time {
 	pending := s.Copies.Pending(time.Now())
 	return func(key policy.Key) (at time.Time) {
-		isOf := hostsOf(key)
+		isOfSite := belongsToSite(key)
 		for host, t := range pending {
-			if isOf(host) && t.After(at) {
+			if isOfSite(host) && t.After(at) {
 				at = t
 			}
 		}
@@ -135,11 +135,11 @@ func (s *State) TakesEffect() func(policy.Key) time.Time {
 
 // EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. From now
 // on, crawlers that still obey a previous version can be blocked.
-func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(hostsOf(key), time.Now()) }
+func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(belongsToSite(key), time.Now()) }
 
-// hostsOf returns a predicate for the hosts whose files belong to a site. An authority without a port
-// matches any port.
-func hostsOf(key policy.Key) func(copies.Host) bool {
+// belongsToSite returns a function that reports whether the files of a host belong to a site. An
+// authority without a port matches any port.
+func belongsToSite(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
 	number := site.PortOf(port)
 	return func(h copies.Host) bool {
@@ -166,7 +166,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 		seen[site.Name] = true
 	}
 	source.Registry = s.presences.known()
-	source.Withheld = s.deliveries.Find("", now)
+	source.Withheld = s.withheldResponses.Find("", now)
 	source.Found = s.findings
 	s.trials.report(source)
 	if history := s.history.Load(); history != nil {

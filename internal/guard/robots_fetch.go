@@ -37,7 +37,7 @@ type robotsFetch struct {
 
 // passRobots passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	site, original := g.siteOf(r), site.OriginalRequest(r).URL
+	site, original := g.siteForRequest(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: site, of: g.copiesOf(r, site), exact: r.Host == site.Own().Host,
 		plain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
@@ -50,7 +50,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	defer func() {
 		if reason := recover(); reason != nil { // for example abort, which closes the connection
 			if j != nil && recorder.status == 0 {
-				g.noteDelivery(f, robotsResponse{}, recorder.isPage)
+				g.noteRobotsResponse(f, robotsResponse{}, recorder.isPage)
 			}
 			panic(reason)
 		}
@@ -62,7 +62,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.bytes())
 	}
 	if j != nil && code != 0 && !response.byError { // the client got this response, not the response of an error route
-		g.noteDelivery(f, response, recorder.isPage)
+		g.noteRobotsResponse(f, response, recorder.isPage)
 	}
 	g.noteResponse(f, response)
 	return err
@@ -88,7 +88,7 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 		g.noteServed(f, entry, response, now)
 	}
 	if entry == nil && f.exact {
-		entry = g.entryFor(f.site)
+		entry = g.getOrCreateEntry(f.site)
 	}
 	if entry != nil && (entry.State() == nil || entry.PossiblyChanged()) { // grace starts when the guard learns of a change
 		var until time.Time
@@ -219,8 +219,8 @@ func (g *Guard) copiesOf(r *http.Request, s *site.Site) copies.RequestHost {
 	return of
 }
 
-// entryFor returns the cache entry of a site.
-func (g *Guard) entryFor(s *site.Site) *policy.Entry {
+// getOrCreateEntry returns the cache entry of a site, and creates the entry if needed.
+func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 	return g.shared.Cache.GetOrCreate(s.Key, s.Segment)
 }
 
@@ -256,13 +256,13 @@ func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Tim
 // mayUseOther reports whether a crawler may be using a file that allows a request disallowed by our
 // copy.
 func (g *Guard) mayUseOther(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
-	others, lost := g.others(r, j, state, now)
+	others, lost := g.recordCopyAndFindOthers(r, j, state, now)
 	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
-// others returns the files other than our copy that a crawler may be using. lost means that a
-// further file may exist but is no longer stored.
-func (g *Guard) others(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
+// recordCopyAndFindOthers records our copy, and returns the other files that a crawler may be using.
+// lost means that a further file may exist but is no longer stored.
+func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.copiesOf(r, j.Site), tokenOf(j)
 	if j.Identity == verify.Spoofed {
 		token = "" // a spoofed name gains nothing from files served to it

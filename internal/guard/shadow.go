@@ -154,8 +154,8 @@ func (t trial) version(now time.Time) *policy.Version {
 	return shadow.Readable(t.entry.State())
 }
 
-// Changed makes the copies of hosts due whose robots.txt a handler has changed.
-func (s *State) Changed(has func(host string) bool) {
+// ExpireCopies implements publish.Trials. It makes the copies of hosts due whose robots.txt a handler has changed.
+func (s *State) ExpireCopies(has func(host string) bool) {
 	for _, e := range s.Cache.Entries() {
 		if host, _ := addr.SplitPort(e.Key().Host); e.Key().Source == "" && has(host) {
 			e.MakeDue()

@@ -21,7 +21,7 @@ type siteTable struct {
 
 type siteSlot struct {
 	hash atomic.Uint64 // 0 for none
-	site atomic.Pointer[keptSite]
+	site atomic.Pointer[cachedSite]
 }
 
 var siteSeed = maphash.MakeSeed()
@@ -37,7 +37,7 @@ func hashOfSite(host string, secure bool) uint64 {
 }
 
 // find returns the site with a hash, or nil.
-func (t *siteTable) find(hash uint64) *keptSite {
+func (t *siteTable) find(hash uint64) *cachedSite {
 	slots := t.slots.Load()
 	if slots == nil {
 		return nil
@@ -60,7 +60,7 @@ func slotOf(slots []siteSlot, hash uint64) *siteSlot {
 }
 
 // add adds a site, or returns the site added by another request.
-func (t *siteTable) add(hash uint64, site *keptSite) *keptSite {
+func (t *siteTable) add(hash uint64, site *cachedSite) *cachedSite {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if known := t.find(hash); known != nil {
@@ -111,7 +111,7 @@ func (g *Guard) sitesOf(r *http.Request) *serverSites {
 	}
 	known, ok := g.servers.Load(server)
 	if !ok {
-		known, _ = g.servers.LoadOrStore(server, &serverSites{Hosts: g.hostsAt(server)})
+		known, _ = g.servers.LoadOrStore(server, &serverSites{Hosts: g.configuredHosts(server)})
 	}
 	g.last.Store(known.(*serverSites))
 	return known.(*serverSites)

@@ -21,17 +21,17 @@ func TestSiteTable(t *testing.T) {
 			for range sites {
 				want[random.Uint64()&bits|1] = true
 			}
-			added := make([]map[uint64]*keptSite, 4)
+			added := make([]map[uint64]*cachedSite, 4)
 			var all sync.WaitGroup
 			for i := range added {
-				added[i] = make(map[uint64]*keptSite)
+				added[i] = make(map[uint64]*cachedSite)
 				all.Go(func() {
 					for hash := range want {
 						if found := table.find(hash); found != nil && i%2 == 0 {
 							added[i][hash] = found
 							continue
 						}
-						added[i][hash] = table.add(hash, new(keptSite))
+						added[i][hash] = table.add(hash, new(cachedSite))
 					}
 				})
 			}
@@ -99,11 +99,11 @@ func TestHashOfSite(t *testing.T) {
 func TestSitesOfServers(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	servers := map[string]*caddyhttp.Server{"a.example": serverNaming("a.example"), "b.example": serverNaming("b.example")}
-	at := func(server, host string) *keptSite {
+	at := func(server, host string) *cachedSite {
 		r := caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/"), caddy.NewReplacer(), nil, servers[server])
 		return g.namedSite(r)
 	}
-	first := make(map[string]*keptSite)
+	first := make(map[string]*cachedSite)
 	for range 3 {
 		for host := range servers {
 			site := at(host, host)
@@ -116,7 +116,7 @@ func TestSitesOfServers(t *testing.T) {
 			t.Error("a server has a site of the other")
 		}
 	}
-	if first["a.example"].among.IsShared() {
+	if first["a.example"].shared.IsShared() {
 		t.Error("a site of one guard is said to be of several")
 	}
 }

@@ -159,7 +159,7 @@ func TestSlowingEndIsTold(t *testing.T) {
 	j := g.Judge(r)
 	j.Rate.SlowingEnded = true
 	e.done.Add(1)
-	g.Publish(r, j)
+	g.Announce(r, j)
 	e.done.Wait()
 	if logs.Len() != 1 || logs.All()[0].ContextMap()["crawler"] != "bingbot" {
 		t.Errorf("%v", logs.All())

@@ -31,27 +31,27 @@ import (
 // State survives reloads of the configuration. It has no references to a configuration and stays
 // usable after release by the last handler, because requests may be in flight.
 type State struct {
-	Cache           *policy.Cache                // of robots.txt
-	Bases           *policy.Cache                // of base files
-	Published       publish.Sites                // changes of robots_txt
-	Texts           publish.Running              // running robots_txt handlers
-	Copies          *copies.History              // files that crawlers may be using
-	readers         *ledger.RobotsFetches        // robots fetches, for reports
-	elsewhere       *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
-	Metrics         *metrics.Metrics
-	violations      *messageLimits // of log lines about violations
-	violationEvents *messageLimits
-	warningLimits   *messageLimits // of warnings, by host
-	changes         copies.ChangeGuard
-	trials          *trials // nil in some tests
-	rates           *rate.Budgets
-	clock           clock          // of stopwatches
-	Ledger          *ledger.Ledger // nil in some tests
-	Alerts          *alert.Manager // nil in some tests
-	SentAlerts      notify.History // alerts already sent to receivers
-	presences       presences
-	parityTold      parityTold
-	deliveries      responseaudit.RobotsResponses // responses other than the robots.txt
+	Cache             *policy.Cache                // of robots.txt
+	Bases             *policy.Cache                // of base files
+	Published         publish.Sites                // changes of robots_txt
+	Texts             publish.Running              // running robots_txt handlers
+	Copies            *copies.History              // files that crawlers may be using
+	readers           *ledger.RobotsFetches        // robots fetches, for reports
+	elsewhere         *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
+	Metrics           *metrics.Metrics
+	violations        *messageLimits // of log lines about violations
+	violationEvents   *messageLimits
+	warningLimits     *messageLimits // of warnings, by host
+	changeGuard       copies.ChangeGuard
+	trials            *trials // nil in some tests
+	rates             *rate.Budgets
+	clock             clock          // of stopwatches
+	Ledger            *ledger.Ledger // nil in some tests
+	Alerts            *alert.Manager // nil in some tests
+	SentAlerts        notify.History // alerts already sent to receivers
+	presences         presences
+	parityTold        parityTold
+	withheldResponses responseaudit.RobotsResponses // responses to crawlers instead of a robots.txt
 
 	settings reload.Settings[Settings]
 	history  atomic.Pointer[report.History] // of the last configuration; nil without history
@@ -85,16 +85,16 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 
 // HostsWithHold returns the configured hosts with a change held back by the change guard.
 func (s *State) HostsWithHold() map[string]bool {
-	held := s.changes.HostsWithHold()
+	held := s.changeGuard.HostsWithHold()
 	s.presences.keepNamed(held)
 	return held
 }
 
 // WatchServed records pages served to search engines until ctx ends, for [State.Visits].
-func (s *State) WatchServed(ctx context.Context) { s.changes.RegisterUser(ctx) }
+func (s *State) WatchServed(ctx context.Context) { s.changeGuard.RegisterUser(ctx) }
 
 // Visits returns the pages recently served to search engines.
-func (s *State) Visits() []ledger.Visit { return s.changes.Visits() }
+func (s *State) Visits() []ledger.Visit { return s.changeGuard.Visits() }
 
 // VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identities.Verifier.Stats() }
@@ -171,7 +171,7 @@ func (s *State) Warm() bool {
 
 // parts returns the stored parts of the state.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changes, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its

@@ -32,13 +32,13 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 	i := &guardInstance{storage: m, logs: logs, time: now}
 	clock := func() time.Time { return i.time }
 	i.shared = &State{
-		Cache:      policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
-		Bases:      policy.NewCache(NamedBounds, inventedBounds, clock, nil),
-		readers:    ledger.NewRobotsFetches(100, 100),
-		changes:    copies.ChangeGuard{Clock: clock},
-		Identities: identity.NewShared(),
-		rates:      rate.NewBudgets(now),
-		Copies:     copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
+		Cache:       policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
+		Bases:       policy.NewCache(NamedBounds, inventedBounds, clock, nil),
+		readers:     ledger.NewRobotsFetches(100, 100),
+		changeGuard: copies.ChangeGuard{Clock: clock},
+		Identities:  identity.NewShared(),
+		rates:       rate.NewBudgets(now),
+		Copies:      copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
 	}
 	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.ReadResults())
 	i.shared.Alerts = alert.NewManager(i.shared, clock)

@@ -46,7 +46,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	case g.isOnTheWay(j):
 		j.via = []string{j.Target}
 		g.applyRules(j, ours, closed)
-	case g.isHeldBack(r, state, j):
+	case g.updateAndCheckHolds(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.allowedByHold = true
 	case g.mayUseOther(r, j, state, l.now):

@@ -21,7 +21,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	if !ok || g.shared.Ledger == nil || !opensPage(r) {
 		return next.ServeHTTP(w, r)
 	}
-	site := g.siteOf(r).Label // handlers behind may change the request
+	site := g.siteForRequest(r).Label // handlers behind may change the request
 	recorder := recordResponse(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
 	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {

@@ -92,14 +92,14 @@ func (s *Settings) MarkStale(q *Request, r *Result) {
 // judgeUnknown decides about a request to a site without a copy of robots.txt.
 func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, ReasonNoRobotsTxt
-	if rules.DisallowAll && s.wildcardApplies(q) && q.WildcardExemption() == NoExemption {
+	if rules.DisallowAll && s.wildcardAppliesToRequest(q) && q.WildcardExemption() == NoExemption {
 		r.Reason = ReasonSiteClosed
 	}
 }
 
 // applyRules applies the rules of a robots.txt to a request.
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
-	query := q.GroupQuery(scratch.names[:0], s.wildcardApplies(q))
+	query := q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q))
 	var applies bool
 	if r.Group, r.Named, applies = q.GroupCache.group(query, robots); !applies && !query.WellKnownOnly {
 		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
@@ -135,15 +135,15 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	}
 }
 
-// wildcardApplies reports whether the * group applies to the client. The * group applies to every
-// spoofed client.
-func (s *Settings) wildcardApplies(q *Request) bool {
+// wildcardAppliesToRequest reports whether the * group applies to the client of a request. It applies
+// to every spoofed client and to every product token, unlike [Settings.WildcardApplies].
+func (s *Settings) wildcardAppliesToRequest(q *Request) bool {
 	return q.Token != "" || q.Identity == verify.Spoofed || s.WildcardApplies(q.Client)
 }
 
 // exemptReason returns why the * group does not apply to a request.
 func (s *Settings) exemptReason(q *Request) Reason {
-	if s.wildcardApplies(q) {
+	if s.wildcardAppliesToRequest(q) {
 		switch q.WildcardExemption() {
 		case MethodExemption:
 			return ReasonMethod

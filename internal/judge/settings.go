@@ -123,7 +123,7 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 
 // GracePeriod returns the time for which a client may obey a replaced version. configured is the
 // configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by
-// the crawler's operator takes precedence. A shorter configured time always applies.
+// the crawler's operator takes precedence. A configured time below 24 hours always applies.
 func GracePeriod(client uaident.Identity, configured time.Duration) time.Duration {
 	if configured < policy.MaxAge {
 		return configured

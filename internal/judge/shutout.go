@@ -15,7 +15,7 @@ type ServedPage struct {
 	Target   string   // the path and query, as requested
 }
 
-// GroupQuery returns the query for the group of the crawler.
+// GroupQuery returns the query that selects the group of the crawler.
 func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
 	return GroupQuery{Names: p.Names, Wildcard: p.Wildcard, Lenient: known != nil && known.ParsesLeniently()}

@@ -16,8 +16,8 @@ type GroupQuery struct {
 	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
 }
 
-// GroupQuery returns the subject for the client of r. wildcard is true if the * group applies to
-// the client. The names of the client are appended to names.
+// GroupQuery returns the query for the client of r. wildcard is true if the * group applies to the
+// client. The names of the client are appended to names.
 func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	if r.Token != "" {
 		return tokenQuery(names, r.Token)
@@ -37,7 +37,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	}
 }
 
-// tokenQuery returns the query for a product token, "*" for a client without a group of its own.
+// tokenQuery returns the query for a product token. The token "*" selects the * group.
 func tokenQuery(names []string, token string) GroupQuery {
 	if token == "*" {
 		return GroupQuery{Wildcard: true}
@@ -46,8 +46,9 @@ func tokenQuery(names []string, token string) GroupQuery {
 	return GroupQuery{Names: append(names, token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group of the client, or nil, and whether the group names the client. applies is
-// false if the group is a * group that does not apply to the client.
+// Group returns the group of the client, or nil, and whether the group names the client. If only a *
+// group exists and does not apply to the client, Group returns that group with applies false. The
+// group then serves for [GroupQuery.WellKnownOnly] and must not be used otherwise.
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.Wildcard)
 	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
@@ -60,12 +61,13 @@ func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, n
 	return group, false, group == nil
 }
 
-// selectGroup selects the group as the parser of the client does.
-func (s GroupQuery) selectGroup(robots *policy.Robots, global bool) *policy.SelectedGroup {
+// selectGroup selects the group as the parser of the client does. The * group is only selected if
+// wildcard is set.
+func (s GroupQuery) selectGroup(robots *policy.Robots, wildcard bool) *policy.SelectedGroup {
 	if s.Lenient {
-		return robots.SelectLenient(global, s.Names...)
+		return robots.SelectLenient(wildcard, s.Names...)
 	}
-	return robots.Select(global, s.Names...)
+	return robots.Select(wildcard, s.Names...)
 }
 
 // Verdict returns the verdict about a target. If no group applies to the client, every target is
@@ -106,7 +108,7 @@ func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, ta
 // robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
-	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardApplies(q)), robots)
+	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q)), robots)
 	if !named {
 		return KnownName(q.Client, "")
 	}

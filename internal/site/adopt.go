@@ -56,7 +56,7 @@ func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 		case s.Key.Source != "":
 			add(NewSite(own).From(s.Key.Source).Key)
 		case server != nil:
-			for _, own.Server = range [...]string{"", listensOf(server)} {
+			for _, own.Server = range [...]string{"", ListenAddresses(server)} {
 				add(own)
 			}
 		}

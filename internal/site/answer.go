@@ -98,7 +98,7 @@ func isUnregisteredCoding(coding string) bool {
 // is false if the response is unknown, for example after a timeout.
 func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
 	response = responseaudit.RobotsResponse{Status: answer.Status, HTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
-	response.Loop = answer.Status >= 300 && answer.Status < 400 // see Follow
+	response.Loop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect
 	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.HTML; {
 	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.RedirectTargets) == 0:
 		return responseaudit.RobotsResponse{}, true

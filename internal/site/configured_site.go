@@ -12,8 +12,8 @@ type ConfiguredSite struct {
 	guards atomic.Int32 // number of guards with state of the site
 }
 
-// Kept records another guard with state of the site.
-func (s *ConfiguredSite) Kept() { s.guards.Add(1) }
+// AddGuard records another guard with state of the site.
+func (s *ConfiguredSite) AddGuard() { s.guards.Add(1) }
 
 // IsShared reports whether several guards have state of the site.
 func (s *ConfiguredSite) IsShared() bool { return s.guards.Load() > 1 }

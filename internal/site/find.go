@@ -35,7 +35,7 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 		if isSecure(server) == secure {
 			listens++
 		}
-		if listensAt(server, portOf(port, secure)) {
+		if listensAt(server, portOrDefault(port, secure)) {
 			listens += 2
 		}
 		Walk(server, func(p Place, route caddyhttp.Route) {
@@ -88,7 +88,7 @@ func Listens(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"
 	_, port := addr.SplitPort(AsSent(addr.Authority(url), secure))
-	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOf(port, secure))
+	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOrDefault(port, secure))
 }
 
 // FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If

@@ -72,7 +72,7 @@ func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
 // may lead to them.
 func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
 	_, port := addr.SplitPort(AsSent(authority, secure))
-	return isSecure(server) == secure && (listensAt(server, portOf(port, secure)) ||
+	return isSecure(server) == secure && (listensAt(server, portOrDefault(port, secure)) ||
 		port == "" && s.ConfiguredPort != nil && listensAt(server, s.ConfiguredPort(secure)))
 }
 
@@ -125,7 +125,7 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 			shared = shared || own[host]
 		}
 		if shared {
-			return listensOf(server)
+			return ListenAddresses(server)
 		}
 	}
 	return ""
@@ -320,7 +320,7 @@ func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
 	name := h.canonical(host, secure)
 	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configured(addr.Unbracket(name))}
-	number := portOf(port, secure)
+	number := portOrDefault(port, secure)
 	if port != "" && number != defaultPort(secure) && isPort(port, number) && h.Server != nil && listensAt(h.Server, number) {
 		key.Host += port
 	}

@@ -16,7 +16,8 @@ func defaultPort(secure bool) int {
 	return 80
 }
 
-// PortOf returns the number of a port with its colon, or 0.
+// PortOf returns the number of a port with its colon. It returns 0 for "", and if the port is not a
+// number.
 func PortOf(port string) int {
 	if port == "" {
 		return 0
@@ -25,9 +26,9 @@ func PortOf(port string) int {
 	return number
 }
 
-// portOf returns the number of a port with its colon. It returns the default port for "", and
+// portOrDefault returns the number of a port with its colon. It returns the default port for "", and
 // 0 if the port is not a number.
-func portOf(port string, secure bool) int {
+func portOrDefault(port string, secure bool) int {
 	if port == "" {
 		return defaultPort(secure)
 	}
@@ -59,5 +60,6 @@ func hasPort(addresses []string, port int) bool {
 	return false
 }
 
-// listensOf returns the listen addresses of a server, joined by commas. See serverName.
-func listensOf(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }
+// ListenAddresses returns the listen addresses of a server, joined by commas. It identifies a
+// server in keys, see serverName.
+func ListenAddresses(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -16,8 +16,8 @@ import (
 // http is allowed, since the RFC wants redirects followed "even across authorities" and crawlers do
 // so.
 //
-// Only the first request has conditions, since 304 from another URL might mean another file.
-// FollowRedirects also drops the validators of a file found after a redirect.
+// Only the request for u has conditions, since 304 from another URL might mean another file. The
+// request is repeated without conditions if 304 may mean an older file. FollowRedirects also drops the validators of a file found after a redirect.
 //
 // isOwnURL reports whether a URL belongs to the site. A nil isOwnURL returns false for every URL.
 func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.FetchResult) policy.FetchResult {

@@ -39,7 +39,7 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 		return nil
 	}
 	host, port := addr.SplitPort(key.Host)
-	number := portOf(port, encrypted) // 0 if invalid, which is accepted
+	number := portOrDefault(port, encrypted) // 0 if invalid, which is accepted
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})

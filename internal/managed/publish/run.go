@@ -160,7 +160,7 @@ func (p *Publisher) apply(ctx context.Context) error {
 			p.servedIDs = next
 			p.site.Serve(published.Spec(), false)
 			if p.Trials != nil {
-				p.Trials.Changed(p.place.has())
+				p.Trials.ExpireCopies(p.place.has())
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 type Trials interface {
 	// Try compares the files of a change until end is called.
 	Try(*shadow.File) (end func())
-	// Changed reports a new file for the hosts for which has returns true.
-	Changed(has func(host string) bool)
+	// ExpireCopies makes the copies due of the hosts for which has returns true. Their file is new.
+	ExpireCopies(has func(host string) bool)
 }
 
 // compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change

@@ -50,7 +50,7 @@ func (t *trials) Try(c *shadow.File) (end func()) {
 	}
 }
 
-func (t *trials) Changed(func(string) bool) {
+func (t *trials) ExpireCopies(func(string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.changed++

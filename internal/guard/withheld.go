@@ -13,11 +13,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// noteDelivery records whether a crawler gets another response instead of the robots.txt. It
+// noteRobotsResponse records whether a crawler gets another response instead of the robots.txt. It
 // observes registered crawlers except spoofed clients, because a site may refuse these. A redirect
 // followed by the guard's own fetch to the file is not another response. isPage reports whether the
 // response is an HTML page.
-func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage func() bool) {
+func (g *Guard) noteRobotsResponse(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
 	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
 		return
@@ -30,7 +30,7 @@ func (g *Guard) noteDelivery(f *robotsFetch, response robotsResponse, isPage fun
 			got.Location, got.Loop = "/robots.txt", false
 		}
 	}
-	g.shared.deliveries.RecordResponse(responseaudit.Fetcher{
+	g.shared.withheldResponses.RecordResponse(responseaudit.Fetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
 		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
 	}, got, time.Now())
@@ -45,7 +45,7 @@ func (g *Guard) noteOwnFetch(s *site.Site, fetch func() policy.FetchResult) func
 	return func() policy.FetchResult {
 		answer := fetch()
 		if got, ok := site.FirstResponse(answer); ok {
-			g.shared.deliveries.RecordGuardFetch(label, got)
+			g.shared.withheldResponses.RecordGuardFetch(label, got)
 		}
 		return answer
 	}
@@ -65,11 +65,13 @@ func (g *Guard) SelfTestSource() *site.ServerSource {
 // NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
 // serve browsers a robots.txt.
 func (s *State) NoteSelfTest(f responseaudit.Fetcher, got responseaudit.RobotsResponse) {
-	s.deliveries.RecordSelfTest(f, got, time.Now())
+	s.withheldResponses.RecordSelfTest(f, got, time.Now())
 }
 
 // Withheld returns the crawlers that get another response instead of a robots.txt.
-func (s *State) Withheld(now time.Time) []responseaudit.Withheld { return s.deliveries.Find("", now) }
+func (s *State) Withheld(now time.Time) []responseaudit.Withheld {
+	return s.withheldResponses.Find("", now)
+}
 
 // WithheldAt describes the crawlers that get another response instead of the robots.txt with a key.
 func (s *State) WithheldAt(key policy.Key) (found []string) {
@@ -81,7 +83,7 @@ func (s *State) WithheldAt(key policy.Key) (found []string) {
 		sites[site.NewSite(key).Label] = nil
 	}
 	for label := range sites {
-		for _, w := range s.deliveries.Find(label, now) {
+		for _, w := range s.withheldResponses.Find(label, now) {
 			found = append(found, w.Description(now))
 		}
 	}

@@ -45,21 +45,21 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, ConcurrentFetches: 1}, inventedBounds, time.Now, deriveNames)
 	server := twoHosts()
-	judged := func(url string) *keptSite {
+	judged := func(url string) *cachedSite {
 		t.Helper()
 		j := g.Judge(askAt(server, url))
-		if j == nil || j.kept == nil || j.Version == nil {
+		if j == nil || j.configured == nil || j.Version == nil {
 			t.Fatalf("%s: %+v, want one judged by the rules of a site that is kept", url, j)
 		}
-		if e := g.entryOf(j.kept, &j.Site.Key); e == nil || e != g.shared.Cache.Get(j.Site.Key) {
+		if e := g.cachedEntry(j.configured, &j.Site.Key); e == nil || e != g.shared.Cache.Get(j.Site.Key) {
 			t.Errorf("%s: judged by an entry that the cache does not have", url)
 		}
-		return j.kept
+		return j.configured
 	}
 	a := judged("http://a.example/")
 	dropped := weak.Make(a.entry.Load().Entry())
 	judged("http://b.example/")
-	if g.entryOf(a, &a.Key) != nil {
+	if g.cachedEntry(a, &a.Key) != nil {
 		t.Error("an entry that the cache has dropped is at hand")
 	}
 	for range 20 { // it may still be on a stack at first
@@ -89,9 +89,9 @@ func TestKeptSiteIsOfOneGuard(t *testing.T) {
 		for _, g := range []*Guard{plain, sourced} {
 			r := askAt(server, "http://a.example/")
 			j := g.Judge(r)
-			g.Publish(r, j)
-			if j.Site.Key.Source != g.SourceKey || j.kept == nil || !j.kept.present.Load() || !g.judgesFor("a.example") {
-				t.Errorf("kept is %+v by the guard of %q", j.kept, g.SourceKey)
+			g.Announce(r, j)
+			if j.Site.Key.Source != g.SourceKey || j.configured == nil || !j.configured.present.Load() || !g.judgesFor("a.example") {
+				t.Errorf("the site is %+v by the guard of %q", j.configured, g.SourceKey)
 			}
 			if g.judgesFor("b.example") {
 				t.Error("it is said to judge for a site that nobody has asked for")

@@ -16,13 +16,13 @@ import (
 // Var is the request variable with the judgement, for matchers.
 const Var = "robots_guard.judgement"
 
-// Publish records and logs a judgement and makes the judgement available to later handlers.
-func (g *Guard) Publish(r *http.Request, j *Judgement) {
-	j.published = true
+// Announce records and logs a judgement and makes the judgement available to later handlers.
+func (g *Guard) Announce(r *http.Request, j *Judgement) {
+	j.announced = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
 		g.Metrics.CountVerification(j.Proof, j.Identity)
 	}
-	crawler := g.hostOf(j).Count(metrics.JudgedRequest{
+	crawler := g.hostMetrics(j).Count(metrics.JudgedRequest{
 		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
@@ -54,7 +54,7 @@ func (g *Guard) Publish(r *http.Request, j *Judgement) {
 // earlier guard blocked the request and this route writes the response, or this is an error route.
 func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.published || g.ForwardAuth != nil { // about another request
+	if before == nil || !before.announced || g.ForwardAuth != nil { // about another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {
@@ -81,5 +81,5 @@ func clearPlaceholders(r *http.Request) {
 // labelOf returns the crawler label for metrics. Clients can invent names, so only names of the registry
 // or robots.txt are labels.
 func (g *Guard) labelOf(j *Judgement) string {
-	return g.hostOf(j).Label(j.KnownName(), j.Named, j.Identity)
+	return g.hostMetrics(j).Label(j.KnownName(), j.Named, j.Identity)
 }
