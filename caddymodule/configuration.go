@@ -93,8 +93,8 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 	return checks, nil
 }
 
-// findHandlers returns the handlers of this module in a configuration file, and the registry with its
-// changes. The adapter may be "".
+// findHandlers returns the handlers of this module in a configuration file, and the
+// registry as changed by the configuration. The adapter may be "".
 func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident.Registry, error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {

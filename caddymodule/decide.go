@@ -17,8 +17,8 @@ import (
 // client in headers, and the guard answers whether the request may pass.
 type Decide struct {
 	// How the proxy describes the request. `forwarded` reads X-Forwarded-Method,
-	// X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Uri, or X-Original-Method and
-	// X-Original-URI or X-Original-URL instead of them.
+	// X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Uri. `forwarded` also accepts
+	// X-Original-Method with X-Original-URI or X-Original-URL.
 	By string `json:"by"`
 
 	// The hosts that the proxy serves, such as `example.com` or `*.example.org`. Requests for other

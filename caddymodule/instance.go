@@ -24,7 +24,7 @@ func instanceID(logger *zap.Logger) string {
 		}
 		if attempt == maxAttempts {
 			logger.Warn("this instance has no ID and uses a temporary one in the storage; "+
-				"make instance.uuid in the data directory writable, or remove a damaged file",
+				"make instance.uuid in the data directory writable, or remove the file if damaged",
 				zap.String("directory", caddy.AppDataDir()), zap.Error(err))
 			return temporaryID()
 		}

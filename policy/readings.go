@@ -16,10 +16,10 @@ func parseStrict(lenient *Robots, text string) *Robots {
 	return r
 }
 
-// Interpretations returns the selection by each interpretation alone, so that neither is ambiguous.
+// LenientAndStrict returns the selection by each interpretation alone, so that neither is ambiguous.
 // Without a difference both results are the same selection. The strict selection can be nil even if
 // the lenient selection is not.
-func (s *SelectedGroup) Interpretations() (lenient, strict *SelectedGroup) {
+func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
 	if !s.Ambiguous() {
 		return s, s
 	}

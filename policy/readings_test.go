@@ -99,7 +99,7 @@ func TestSelectedInterpretations(t *testing.T) {
 		{"d", false, "none", "none", false},
 	} {
 		s := r.Select(tc.wildcard, tc.token)
-		lenient, strict := s.Interpretations()
+		lenient, strict := s.LenientAndStrict()
 		if list(lenient) != tc.lenient || list(strict) != tc.strict || s.Ambiguous() != tc.ambiguous {
 			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(lenient), list(strict), s.Ambiguous(), tc.lenient, tc.strict, tc.ambiguous)
 		}

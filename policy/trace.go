@@ -16,7 +16,7 @@ type Match struct {
 // Matches returns all rules of the selection that match a form of the target, by descending length
 // and allow rules first among equals. The first rule decides, unless the forms are different paths.
 // In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
-// ambiguous selection uses the lenient interpretation. See [SelectedGroup.Interpretations].
+// ambiguous selection uses the lenient interpretation. See [SelectedGroup.LenientAndStrict].
 func (s *SelectedGroup) Matches(t *Target) []Match {
 	variants := t.allVariants()
 	if s == nil || isRobotsTxt(variants) {

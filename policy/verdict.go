@@ -17,7 +17,7 @@ type Verdict struct {
 	Form Form
 
 	// Ambiguous reports that compliant crawlers can have another verdict. Either the
-	// interpretations differ (see [SelectedGroup.Interpretations]) and the milder one applies, or a
+	// interpretations differ (see [SelectedGroup.LenientAndStrict]) and the milder one applies, or a
 	// wildcard disallows only a decoded form of the target.
 	Ambiguous bool
 }

@@ -26,8 +26,8 @@ const (
 	maxReadySites  = 50                 // sites
 )
 
-// findInLedger returns the alerts about crawlers and sites in the ledger.
-func findInLedger(source *report.Source, now time.Time) []Alert {
+// alertsFromLedger returns the alerts about crawlers and sites in the ledger.
+func alertsFromLedger(source *report.Source, now time.Time) []Alert {
 	return slices.Concat(findParity(source, now), findNewCrawlers(source, now), findReadyForEnforce(source, now))
 }
 

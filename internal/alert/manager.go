@@ -137,7 +137,7 @@ func (m *Manager) all(now time.Time) (alerts []Alert) {
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
 	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
-		m.lastLedgerRead, m.ledgerAlerts = now, findInLedger(m.state.Reports(now), now)
+		m.lastLedgerRead, m.ledgerAlerts = now, alertsFromLedger(m.state.Reports(now), now)
 	}
 	live := m.state.Live()
 	current := make(map[string]bool)

@@ -249,7 +249,9 @@ func TestWatch(t *testing.T) {
 			if len(alerts) != 1 || alerts[0].Kind != NotProtecting {
 				t.Errorf("%+v", alerts)
 			}
+			w.clock.Lock()
 			w.time = w.time.Add(updateInterval)
+			w.clock.Unlock()
 			<-updated
 		}
 		w.answer("a.test", "enforce", 200, rules)

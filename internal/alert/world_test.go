@@ -2,6 +2,7 @@ package alert
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ var start = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 type world struct {
 	*Manager
 	t         *testing.T
+	clock     sync.Mutex // guards time where a manager watches
 	time      time.Time
 	sites     map[string]report.Live
 	lists     []verify.ListStatus
@@ -40,7 +42,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) now() time.Time                                    { return w.time }
+func (w *world) now() time.Time {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	return w.time
+}
+
 func (w *world) Live() map[string]report.Live                      { return w.sites }
 func (w *world) Proposals() []report.Proposal                      { return w.proposals }
 func (w *world) Registry() *report.Registry                        { return w.registry }
@@ -65,7 +72,9 @@ func (w *world) pass(d time.Duration) {
 
 // leap lets time pass, and the manager update at the end.
 func (w *world) leap(d time.Duration) {
+	w.clock.Lock()
 	w.time = w.time.Add(d)
+	w.clock.Unlock()
 	w.List()
 }
 

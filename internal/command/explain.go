@@ -34,7 +34,7 @@ the * group applies. Without both, only the * group counts.
 --robots is a file, a URL, or - for standard input. Without it explain fetches the
 robots.txt of each URL's own site.
 
---config adds the settings and the effect of the robots_guard of the URL's site. If
+With --config, explain also shows the settings and the action of the site's robots_guard. If
 several robots_guard with matchers are possible, explain uses the first.
 
 --identity is the assumed result of the verification. A "spoofed" client is judged by

@@ -27,7 +27,7 @@ func managedCommand(config Config) *cobra.Command {
   caddy robots-guard managed show [<host>] [--address <host:port>] [--json]
   caddy robots-guard managed changes|history|diff [--site <site>] [--from <id>] [--to <id>] [--address <host:port>] [--json]
   caddy robots-guard managed confirm|promote|stop|rollback [<id>] [--site <site>] [--who <name>] [--why <text>] [--ticket <text>]`,
-		Short: "Checks, shows and decides changes of the robots.txt files of robots_txt",
+		Short: "Checks and shows the files that robots_txt serves, and confirms or stops changes",
 		Long: `
 check needs no server. It composes each robots.txt that robots_txt will serve in the next
 400 days, and prints new findings of lint and rules that are over, have no effect, or

@@ -39,7 +39,7 @@ func printAllManaged(out io.Writer, all *report.Managed) {
 
 // printManaged prints a host in a few lines.
 func printManaged(w io.Writer, s *report.ManagedSite) {
-	state := "not requested yet, or the site's own robots.txt"
+	state := "no version yet: robots.txt was not requested, or the site serves its own"
 	switch {
 	case s.Staging:
 		state = "staging: disallows everything for all crawlers"

@@ -11,7 +11,7 @@ import (
 
 // rulesOf returns the rules of either interpretation, in file order.
 func rulesOf(s *policy.SelectedGroup) []policy.Rule {
-	forgiving, strict := s.Interpretations()
+	forgiving, strict := s.LenientAndStrict()
 	rules := append(forgiving.Rules(), strict.Rules()...)
 	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return cmp.Compare(a.Line, b.Line) })
 	return slices.Compact(rules)

@@ -110,11 +110,11 @@ func TestPresenceThatIsKnownTakesNoLock(t *testing.T) {
 	server := twoHosts()
 	for _, url := range []string{"http://a.example/", "http://other.example/"} {
 		j := g.Judge(askAt(server, url))
-		g.presence(j)
+		g.recordPresence(j)
 		g.shared.presences.mu.Lock()
 		done := make(chan struct{})
 		go func() {
-			g.presence(j)
+			g.recordPresence(j)
 			close(done)
 		}()
 		select {

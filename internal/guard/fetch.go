@@ -115,7 +115,7 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 	guards := s.guards[key.Source]
 	if len(guards) == 0 {
 		for source, other := range s.guards {
-			if site.KeyMatchesTemplate(key.Source, source) {
+			if site.IsKeyOfTemplate(key.Source, source) {
 				guards = other
 			}
 		}

@@ -39,7 +39,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	}
 	judgedBy := func(g *Guard, labels ...string) {
 		for _, label := range labels {
-			g.presence(&Judgement{Site: &site.Site{Label: label}})
+			g.recordPresence(&Judgement{Site: &site.Site{Label: label}})
 			shared.violations.allow(label, "FooBot")
 			shared.warningLimits.allow(label, "")
 			shared.violationEvents.allow(label, "FooBot")
@@ -63,7 +63,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {
 		t.Errorf("after the first there are %v, want %v: nobody has judged for stays.test since, and it is still named", got, want)
 	}
-	first.presence(&Judgement{Site: &site.Site{Label: "goes.test"}}) // a request that is in flight
+	first.recordPresence(&Judgement{Site: &site.Site{Label: "goes.test"}}) // a request that is in flight
 	defer names("stays.test", "new.test")()
 	releaseNext()
 	if got, want := known(), []string{"_other", "new.test", "stays.test"}; !slices.Equal(got, want) {

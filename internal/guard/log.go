@@ -124,7 +124,7 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 		return // nobody would read the line
 	}
 	found := g.shared.Findings(s.Key, v)
-	worst := worstOf(found)
+	worst := worstFinding(found)
 	if worst == nil {
 		return
 	}
@@ -144,8 +144,8 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	}
 }
 
-// worstOf returns the first of the most severe findings, or nil.
-func worstOf(r *lint.Report) (worst *lint.Finding) {
+// worstFinding returns the first of the most severe findings, or nil.
+func worstFinding(r *lint.Report) (worst *lint.Finding) {
 	for i := range r.Findings {
 		if worst == nil || r.Findings[i].Severity > worst.Severity {
 			worst = &r.Findings[i]

@@ -224,7 +224,7 @@ func TestLogSchema(t *testing.T) {
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
 			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
-			g.presence(here)
+			g.recordPresence(here)
 			g.shared.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)
 			<-fetchDone(g, r)

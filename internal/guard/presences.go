@@ -20,20 +20,21 @@ import (
 // bound its size, see [State.UseSettings]. The zero value is empty.
 type presences struct {
 	mu       sync.Mutex
-	sites    cowmap.Large[string, *presence] // by label
-	registry *uaident.CurrentRegistry        // of the last guard; nil before the first
-	named    func(label string) bool         // whether a host is configured; nil without a configuration
-	modes    map[string]string               // see [ConfiguredSites]
+	sites    cowmap.Large[string, *siteGuards] // by label
+	registry *uaident.CurrentRegistry          // of the last guard; nil before the first
+	named    func(label string) bool           // whether a host is configured; nil without a configuration
+	modes    map[string]string                 // see [ConfiguredSites]
 }
 
-type presence struct {
+// siteGuards has the guards of one site.
+type siteGuards struct {
 	key    *policy.Key                     // immutable; the zero Key if clients choose the key
 	guards cowmap.Map[*Guard, *policy.Key] // with the key recorded for each
 	protection
 }
 
-// presence records that the guard serves the site of a judgement.
-func (g *Guard) presence(j *Judgement) {
+// recordPresence records that the guard serves the site of a judgement.
+func (g *Guard) recordPresence(j *Judgement) {
 	if j.configured != nil && j.configured.present.Load() {
 		return
 	}
@@ -77,7 +78,7 @@ func (p *presences) keyOf(g *Guard, label string) (key policy.Key, ok bool) {
 func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	site := p.sites.LoadOrStore(j.Site.Label, func() *presence { return &presence{key: new(policy.Key)} })
+	site := p.sites.LoadOrStore(j.Site.Label, func() *siteGuards { return &siteGuards{key: new(policy.Key)} })
 	switch better := isBetterKey(j.Site, *site.key); {
 	case j.configured != nil && (better || j.Site.Key == *site.key):
 		site.key = &j.Site.Key // avoids a copy
@@ -100,7 +101,7 @@ func (p *presences) add(g *Guard, j *Judgement) (mode string) {
 }
 
 // mode returns the mode of a site, "" before the first judgement. presences.mu must be locked.
-func (p *presence) mode() (mode string) {
+func (p *siteGuards) mode() (mode string) {
 	for g := range p.guards.All() {
 		one := judge.ModeOf(g.Settings.Enforce)
 		if mode != "" && mode != one {
@@ -233,7 +234,7 @@ func (p *presences) forget(sites ConfiguredSites) {
 }
 
 // drop is forget for one site. p.mu must be locked.
-func (p *presences) drop(label string, site *presence) {
+func (p *presences) drop(label string, site *siteGuards) {
 	if p.named != nil && site.guards.Len() == 0 && !p.named(label) {
 		p.sites.Delete(label)
 	}

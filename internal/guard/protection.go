@@ -19,7 +19,7 @@ type protection struct {
 }
 
 // update recomputes protection after a change of the site's guards. presences.mu must be locked.
-func (p *presence) update() {
+func (p *siteGuards) update() {
 	if p.guards.Len() == 0 {
 		return
 	}
@@ -82,8 +82,8 @@ func (p *presences) protectionNews(key policy.Key, e *policy.Entry) (began, ende
 }
 
 // with returns the sites whose robots.txt has a key, by label. p.mu must be locked.
-func (p *presences) with(key policy.Key) map[string]*presence {
-	found := make(map[string]*presence)
+func (p *presences) with(key policy.Key) map[string]*siteGuards {
+	found := make(map[string]*siteGuards)
 	if key.Source == "" {
 		label := site.NewSite(key).Label
 		if site, _ := p.sites.Load(label); site != nil && *site.key == key {

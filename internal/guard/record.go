@@ -22,7 +22,7 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	if g.shared.Ledger == nil {
 		return
 	}
-	g.presence(j)
+	g.recordPresence(j)
 	if g.shared.own.reads(j) {
 		return
 	}

@@ -146,10 +146,10 @@ func TestPresences(t *testing.T) {
 		want string
 	}{
 		{"nobody", func() {}, ""},
-		{"one", func() { monitor.presence(here) }, "monitor"},
-		{"two", func() { enforce.presence(here) }, "mixed"},
+		{"one", func() { monitor.recordPresence(here) }, "monitor"},
+		{"two", func() { enforce.recordPresence(here) }, "mixed"},
 		{"the first ends", func() { shared.presences.leave(monitor) }, "enforce"},
-		{"a late request", func() { monitor.presence(here) }, "enforce"},
+		{"a late request", func() { monitor.recordPresence(here) }, "enforce"},
 		{"the second ends", func() { shared.presences.leave(enforce) }, ""},
 		{"a configuration whose guard has judged nothing yet", func() {
 			shared.forget(ConfiguredSites{Modes: map[string]string{"example.com": "enforce"}})
@@ -168,9 +168,9 @@ func TestLeaveManySites(t *testing.T) {
 	for i := range 3*leavePart + 1 {
 		label := fmt.Sprintf("s%d.test", i)
 		j := &Judgement{Site: &site.Site{Label: label, Key: policy.Key{Site: label, Host: label}}}
-		gone.presence(j)
+		gone.recordPresence(j)
 		if i%2 == 0 {
-			stays.presence(j)
+			stays.recordPresence(j)
 		}
 	}
 	modes := shared.presences.leave(gone)
@@ -219,7 +219,7 @@ func TestMarksOfSites(t *testing.T) {
 	for _, g := range []*Guard{monitor, enforce} {
 		for _, label := range []string{"example.com", "www.example.com", "_other"} {
 			j := &Judgement{Site: &site.Site{Label: label, Key: key}}
-			g.presence(j)
+			g.recordPresence(j)
 			shared.Ledger.Record(&ledger.Request{At: at(), Site: label, Token: "GPTBot"})
 		}
 	}
@@ -251,7 +251,7 @@ func TestGuardLeaves(t *testing.T) {
 	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 	cancel()
 	g := &Guard{shared: &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, nil)}}
-	g.presence(&Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
+	g.recordPresence(&Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
 	<-done

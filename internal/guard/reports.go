@@ -67,8 +67,7 @@ func (s *State) AlertManager() *alert.Manager {
 // without a failure or without a storage.
 func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
-// AuditFindings returns the number of open alerts about verified crawlers without access to allowed
-// pages, by site and finding.
+// AuditFindings returns the number of open alerts about responses to crawlers, by site and finding.
 func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	found := make(map[metrics.AuditFinding]int)
 	if s.Alerts == nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Matcher is a matcher.
+// Matcher is the name and configuration of a request matcher.
 type Matcher struct {
 	Name   string
 	Config json.RawMessage

@@ -55,7 +55,7 @@ func wildcardFor(host string) string {
 	return "*." + rest
 }
 
-// obstacle returns the reason why no guard can judge a change at some hosts, or an empty string.
+// obstacle returns the reason why no guard can judge a change at any of some hosts, or "".
 // An empty list of hosts means any host.
 func (t trialObstacles) obstacle(hosts []string) string {
 	keys := []string{anyHost}

@@ -136,7 +136,7 @@ func answerResolution(i int) Resolution { return [numAnswerSeries]Resolution{Hou
 // AnswerHours is the length of the hourly series.
 const AnswerHours = 48
 
-func answerSteps(r Resolution) uint32 {
+func answerSeriesLength(r Resolution) uint32 {
 	if r == Hours {
 		return AnswerHours
 	}
@@ -166,7 +166,7 @@ func (s *AnswerSeries) count(r Resolution, a *answer) {
 // cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
 // dropped.
 func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
-	return cellAt((*[]AnswerCell)(s), slot, answerSteps(r))
+	return cellAt((*[]AnswerCell)(s), slot, answerSeriesLength(r))
 }
 
 // merge adds the counts of another ledger.
@@ -180,7 +180,7 @@ func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
 
 // prune drops cells older than the series or than retention, or in the future.
 func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
-	*s = prune(*s, r, answerSteps(r), now, retention)
+	*s = prune(*s, r, answerSeriesLength(r), now, retention)
 }
 
 // Sum returns the sum of the cells from one time to another, inclusive.

@@ -79,7 +79,7 @@ func (v *Visits) add(at int64, n uint32) {
 
 // addTo adds a cell to a series, unless the cell is too old.
 func (v *Visits) addTo(i int, cell VisitCell) {
-	if c := cellAt(&v[i], cell[0], answerSteps(answerResolution(i))); c != nil {
+	if c := cellAt(&v[i], cell[0], answerSeriesLength(answerResolution(i))); c != nil {
 		c[1] += min(cell[1], math.MaxUint32-c[1])
 	}
 }
@@ -98,7 +98,7 @@ func (v *Visits) merge(other *Visits) {
 func (v *Visits) prune(now int64, retention time.Duration) bool {
 	for i := range v {
 		r := answerResolution(i)
-		v[i] = prune(v[i], r, answerSteps(r), now, retention)
+		v[i] = prune(v[i], r, answerSeriesLength(r), now, retention)
 	}
 	return len(v[len(v)-1]) > 0
 }

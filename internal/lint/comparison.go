@@ -162,11 +162,11 @@ func (d interpretedFile) judge(path string, chain []string) policy.Verdict {
 
 // group returns the group for a list of names.
 func (d interpretedFile) group(chain []string) *policy.SelectedGroup {
-	forgiving, strict := d.robots.Select(true, chain...).Interpretations()
+	lenient, strict := d.robots.Select(true, chain...).LenientAndStrict()
 	if d.strict {
 		return strict
 	}
-	return forgiving
+	return lenient
 }
 
 // compareCrawlers compares how crawlers interpret a file.

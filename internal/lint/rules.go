@@ -71,7 +71,7 @@ func (c *checker) checkSelections() {
 			if policy.IsTraining(a.Name) {
 				everybody = c.robots.TrainingGroup()
 			}
-			s, _ := everybody.Interpretations()
+			s, _ := everybody.LenientAndStrict()
 			rules := s.Rules()
 			if listed += len(rules); len(rules) == 0 {
 				continue

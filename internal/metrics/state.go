@@ -62,7 +62,7 @@ func registerState(b builder, state StateSource) {
 	held := b.desc("change_held", "1 for a configured host while the change guard keeps an earlier robots.txt in force.", "host")
 	unprotected := b.desc("not_protecting", "1 for a configured host in enforce while its robots.txt disallows nothing, by cause.", "host", "cause")
 	searchBlocked := b.desc("search_blocked_timestamp_seconds", "When a search engine was last blocked by a rule that does not name it; absent if none was recently.", "host", "crawler", "identity")
-	findings := b.desc("parity_findings", "Verified crawlers that do not get pages which the robots.txt of a host allows, by finding; absent for none.", "host", "finding")
+	findings := b.desc("parity_findings", "Crawlers with a finding about responses, by host and finding; absent if none.", "host", "finding")
 	b.collect(func(m metrics) {
 		for host := range state.HostsWithHold() {
 			m.gauge(held, 1, host)

@@ -116,7 +116,7 @@ func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) 
 func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
 	if file, owner, span = rules.CrawlDelay, rules.Configured, rules.Window; others > 0 {
 		ownRequests := b.requests.sum(part)
-		span = b.countedSpan(now, rules.Window)
+		span = b.timeCovered(now, rules.Window)
 		file = file.ownPart(ownRequests, others, rules.Window)
 		if ownRequests+others > owner.maxIn(span) {
 			owner = owner.ownPart(ownRequests, others, rules.Window)

@@ -207,10 +207,10 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	}
 }
 
-// countedSpan returns the time covered by the request counts of all instances. This is the window
+// timeCovered returns the time covered by the request counts of all instances. This is the window
 // of this instance plus the age of the other instances' numbers. A crawler may have moved from
 // another instance to this instance, so that both counted its requests.
-func (b *budget) countedSpan(now, window time.Duration) time.Duration {
+func (b *budget) timeCovered(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherUntil.Load()))
 }
 

@@ -44,7 +44,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)
 	}
 	if t.rulesDropped > 0 {
-		note("%d requests are missing in the table of rules, which holds %d pairs of a rule and a crawler.", t.rulesDropped, maxRules)
+		note("%d requests are missing in the table of rules, which has room for %d entries of a crawler, a version and a rule.", t.rulesDropped, maxRules)
 	}
 }
 

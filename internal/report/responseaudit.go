@@ -94,8 +94,8 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	return p
 }
 
-// answerSteps returns the resolution for responses.
-func (v *view) answerSteps() ledger.Resolution {
+// answerResolution returns the resolution for responses.
+func (v *view) answerResolution() ledger.Resolution {
 	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.AnswerHours - 1) * time.Hour)) {
 		return ledger.Days
 	}
@@ -104,7 +104,7 @@ func (v *view) answerSteps() ledger.Resolution {
 
 // answered returns a crawler's responses in the window.
 func (v *view) answered(row *ledger.Row) responseaudit.Counts {
-	r := v.answerSteps()
+	r := v.answerResolution()
 	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
 }
 
@@ -114,7 +114,7 @@ func (v *view) referrals(crawlers []AuditCrawler) []responseaudit.Referral {
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
 			if seen := site.Visits[responseaudit.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
-				visits[i] += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
+				visits[i] += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
 			}
 		}
 	}

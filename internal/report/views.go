@@ -25,7 +25,7 @@ func (s *Source) Summary(f Filter) Summary {
 	}
 	for _, site := range v.Ledger.Sites {
 		if seen := site.Visits[ledger.OnDisallowed]; seen != nil && (f.Site == "" || f.Site == site.Name) {
-			sum.OnDisallowed += seen.Sum(v.answerSteps(), v.from, v.end.Add(-1))
+			sum.OnDisallowed += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
 		}
 	}
 	sum.Compliance = sum.Counts.Compliance()

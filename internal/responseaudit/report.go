@@ -16,7 +16,7 @@ type Answers struct {
 	ServerError uint64 `json:"5xx"`
 }
 
-// Answers returns the responses of a kind.
+// Answers returns the numbers of responses of a kind, by status.
 func (c *Counts) Answers(kind Kind) Answers {
 	n := &c.ByKindAndStatus[kind]
 	return Answers{n[StatusSuccess], n[StatusRedirect], n[StatusRefused], n[StatusNotFound], n[StatusTooManyRequests], n[StatusClientError], n[StatusServerError]}

@@ -141,9 +141,9 @@ type crawlerResponses struct {
 	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, enoughNetworks at most
 }
 
-// isFinding reports whether the responses are a finding. Sufficient is a verified crawler,
-// the same response to the guard's own fetch or the self-test, or clients of several
-// networks.
+// isFinding reports whether the responses are a finding. One of these conditions is enough: a
+// verified crawler, the same response to the guard's own fetch or the self-test, or clients of
+// several networks.
 func (d *crawlerResponses) isFinding(own Substitute) bool {
 	return d.Verified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
 }

@@ -108,8 +108,8 @@ func (t *Trials) Use(source string) (release func()) {
 	}
 }
 
-// Note records a request. Note uses no lock shared by different crawlers, and no lock if the
-// verdicts are the same.
+// Note records a request. Note uses no lock shared by different crawlers, and no lock if
+// both files give the same verdict.
 func (t *Trials) Note(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts

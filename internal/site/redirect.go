@@ -26,7 +26,7 @@ func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bo
 	for {
 		visited[u.String()] = true
 		answer := get(ctx, u, conditions)
-		if mayMeanOlderFile(answer, conditions) {
+		if notModifiedMayBeOlder(answer, conditions) {
 			answer = get(ctx, u, nil)
 		}
 		target := redirectTarget(u, answer)
@@ -62,9 +62,9 @@ func conditionalHeader(stored *policy.Version) http.Header {
 	return nil
 }
 
-// mayMeanOlderFile reports whether a 304 response may mean an older file than the stored file, for
+// notModifiedMayBeOlder reports whether a 304 response may mean an older file than the stored file, for
 // example after a rollback.
-func mayMeanOlderFile(answer policy.FetchResult, conditions http.Header) bool {
+func notModifiedMayBeOlder(answer policy.FetchResult, conditions http.Header) bool {
 	ifModifiedSince := conditions.Get("If-Modified-Since")
 	return ifModifiedSince != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != ifModifiedSince
 }

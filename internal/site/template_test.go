@@ -18,10 +18,10 @@ func TestKeyOfHost(t *testing.T) {
 		{"http://10.0.0.5:8080/robots.txt", "{host}", "http://10.0.0.5:8080/robots.txt host a.test"},
 	} {
 		all := NewURLSource(tc.url, tc.host, true).Key()
-		if got := KeyForHost(all, "a.test"); got != tc.key || !KeyMatchesTemplate(got, all) || KeyMatchesTemplate("x"+got, all) || KeyMatchesTemplate(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
-			t.Errorf("%s: the key is %s, of %s: %t", tc.url, got, all, KeyMatchesTemplate(got, all))
+		if got := KeyForHost(all, "a.test"); got != tc.key || !IsKeyOfTemplate(got, all) || IsKeyOfTemplate("x"+got, all) || IsKeyOfTemplate(got+"x", all) && !strings.HasSuffix(all, HostPlaceholder) {
+			t.Errorf("%s: the key is %s, of %s: %t", tc.url, got, all, IsKeyOfTemplate(got, all))
 		}
-		if KeyMatchesTemplate(strings.Replace(tc.key, "a.test", "b.test", 1), all) != (strings.Count(tc.key, "a.test") == 1) {
+		if IsKeyOfTemplate(strings.Replace(tc.key, "a.test", "b.test", 1), all) != (strings.Count(tc.key, "a.test") == 1) {
 			t.Errorf("%s: two hosts in one key", tc.url)
 		}
 	}

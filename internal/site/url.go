@@ -82,8 +82,8 @@ const HostPlaceholder = "{host}"
 // KeyForHost returns the key of a location for a single host. key is the key for all hosts.
 func KeyForHost(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
 
-// KeyMatchesTemplate reports whether key is the key of some host for a location with placeholders.
-func KeyMatchesTemplate(key, template string) bool {
+// IsKeyOfTemplate reports whether key is the key of some host for a location with placeholders.
+func IsKeyOfTemplate(key, template string) bool {
 	prefix, _, ok := strings.Cut(template, HostPlaceholder)
 	if !ok || !strings.HasPrefix(key, prefix) {
 		return key == template

@@ -51,7 +51,7 @@ func (s *Store) Read(ctx context.Context) bool {
 	return summary.failedReads == 0
 }
 
-// listAll returns the keys to read by kind, in table order. The keys of this instance come first.
+// listAll returns the keys to read, in a list for each kind, in the order of s.kinds. The keys of this instance come first.
 // listAll also returns the keys in quarantine, and the number of policies beyond the limit.
 func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, skipped int, err error) {
 	instances, err := s.listInstances(ctx)

@@ -118,9 +118,9 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 			e.add(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)
 			return Unknown
 		case cached.state == Verified:
-			e.add(ReverseDNS, "Cached DNS result: a name of %s is in one of %s and resolves to this address.", client, domains)
+			e.add(ReverseDNS, "Cached DNS result: %s has a name in one of %s, and the name resolves to this address.", client, domains)
 		case cached.state == Spoofed:
-			e.add(ReverseDNS, "Cached DNS result: no name of %s is in one of %s and resolves to this address.", client, domains)
+			e.add(ReverseDNS, "Cached DNS result: %s has no name in one of %s that resolves to this address.", client, domains)
 		default:
 			e.add(ReverseDNS, "Cached DNS result: no conclusive answer for %s.", client)
 		}

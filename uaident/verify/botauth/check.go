@@ -118,7 +118,7 @@ type parameters struct {
 }
 
 // parseParameters parses the parameters. The reason is Verified if all are present with the
-// right type.
+// right type. Later steps check the signature.
 func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
 	created, ok1 := params.Get("created")
 	expires, ok2 := params.Get("expires")
