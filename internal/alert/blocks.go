@@ -30,6 +30,9 @@ const (
 	verifiedAlertDuration   = 24 * time.Hour
 	unverifiedAlertDuration = time.Hour
 	reloadAlertDuration     = time.Hour
+
+	// reloadDuration is the time after a load during which the previous configuration may still block.
+	reloadDuration = 30 * time.Second
 )
 
 // BlockedSearch is a search engine blocked by a rule for other crawlers. See
@@ -132,7 +135,7 @@ func (b *searchBlocks) find(live map[string]report.Live, lastLoad, now time.Time
 		}
 		state := live[rec.Site].State
 		switch {
-		case rec.last.Before(lastLoad) && now.Sub(lastLoad) >= reloadAlertDuration:
+		case rec.last.Before(lastLoad.Add(reloadDuration)) && now.Sub(lastLoad) >= reloadAlertDuration:
 		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.last): // another version
 		case state != nil && alwaysDisallowedAll(state): // as on a staging site
 		case rec.causesAlert(now):

@@ -1,11 +1,13 @@
 package alert
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
@@ -59,7 +61,7 @@ func TestSearchBlockedNoMore(t *testing.T) {
 	w.want("another text", "open info robots_changed, over critical search_blocked")
 
 	w = blocked(t)
-	w.lastLoad = w.time
+	w.loads[t.Context()] = w.time
 	w.leap(59 * time.Minute)
 	w.want("after a reload", "open critical search_blocked")
 	w.leap(time.Minute)
@@ -112,6 +114,52 @@ func TestSearchBlockedAgain(t *testing.T) {
 			t.Errorf("%s: %s since %v, before %s since %v", identity, after.State, after.Since, before.State, before.Since)
 		}
 	}
+}
+
+// TestSearchBlockedInAReload blocks a search engine once more while the previous configuration ends. Only a
+// later block is a block by the new configuration.
+func TestSearchBlockedInAReload(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		0:                "over critical search_blocked",
+		10 * time.Second: "over critical search_blocked",
+		time.Minute:      "open critical search_blocked",
+	} {
+		w := newWorld(t)
+		w.answer("a.test", "enforce", 200, rules)
+		w.leap(time.Minute)
+		w.RecordBlock(googlebot(verify.Verified))
+		w.loads[t.Context()] = w.time
+		w.leap(after)
+		w.RecordBlock(googlebot(verify.Verified))
+		w.leap(30 * time.Minute)
+		w.want(after.String(), "open critical search_blocked")
+		w.leap(31 * time.Minute)
+		w.want(after.String(), want)
+	}
+}
+
+// TestSearchBlockedAtAFailedReload keeps an alert open after a configuration that never ran, and ends the
+// alert an hour after a configuration that runs.
+func TestSearchBlockedAtAFailedReload(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.answer("a.test", "enforce", 200, rules)
+		w.leap(time.Minute)
+		w.RecordBlock(googlebot(verify.Verified))
+		w.leap(time.Minute)
+		failed, end := context.WithCancel(t.Context())
+		w.Watch(failed)
+		end()
+		synctest.Wait()
+		w.leap(2 * time.Hour)
+		w.want("after a failed load", "open critical search_blocked")
+		running, end := context.WithCancel(t.Context())
+		w.Watch(running)
+		synctest.Wait()
+		w.leap(2 * time.Hour)
+		w.want("after another load", "over critical search_blocked")
+		end()
+	})
 }
 
 // TestSearchBlocks returns the last block by site, crawler and identity, for the metric.

@@ -56,7 +56,7 @@ type Manager struct {
 
 	mu               sync.Mutex
 	lastUpdate       time.Time
-	lastLoad         time.Time // of a configuration
+	loads            map[context.Context]time.Time // load times of the running configurations
 	lastLedgerRead   time.Time
 	ledgerAlerts     []Alert          // problems in the ledger
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
@@ -67,13 +67,13 @@ type Manager struct {
 
 // NewManager returns a Manager without alerts. now is the clock.
 func NewManager(state StateSource, now func() time.Time) *Manager {
-	return &Manager{state: state, now: now, lastLoad: now(), alerts: make(map[string]Alert), updated: make(chan struct{})}
+	return &Manager{state: state, now: now, loads: make(map[context.Context]time.Time), alerts: make(map[string]Alert), updated: make(chan struct{})}
 }
 
 // Watch updates the alerts of a new configuration now and every minute until ctx ends.
 func (m *Manager) Watch(ctx context.Context) {
 	m.mu.Lock()
-	m.lastLoad, m.lastLedgerRead = m.now(), time.Time{}
+	m.loads[ctx], m.lastLedgerRead = m.now(), time.Time{}
 	m.mu.Unlock()
 	go func() {
 		ticker := time.NewTicker(updateInterval)
@@ -83,10 +83,24 @@ func (m *Manager) Watch(ctx context.Context) {
 			select {
 			case <-ticker.C:
 			case <-ctx.Done():
+				m.mu.Lock()
+				delete(m.loads, ctx) // a failed reload does not count
+				m.mu.Unlock()
 				return
 			}
 		}
 	}()
+}
+
+// lastLoad returns the load time of the latest running configuration, or the zero time. The caller must
+// lock m.mu.
+func (m *Manager) lastLoad() (last time.Time) {
+	for _, loaded := range m.loads {
+		if loaded.After(last) {
+			last = loaded
+		}
+	}
+	return last
 }
 
 // Latest returns all alerts at the last update, in the order of a [List] and without its limits.
@@ -143,7 +157,7 @@ func (m *Manager) update(now time.Time) {
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
 		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.ManagedChanges(), now),
-		m.blocks.find(live, m.lastLoad, now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
+		m.blocks.find(live, m.lastLoad(), now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {
 			current[a.ID] = true
@@ -162,8 +176,23 @@ func (m *Manager) update(now time.Time) {
 	}
 	m.acknowledgements.prune(now, current)
 	m.latest = m.all(now)
+	m.dropOver()
 	close(m.updated)
 	m.updated = make(chan struct{})
+}
+
+// dropOver removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
+func (m *Manager) dropOver() {
+	over := make([]Alert, 0, len(m.latest))
+	for _, a := range m.latest {
+		if a.State == Over {
+			over = append(over, a)
+		}
+	}
+	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
+	for i := maxOverAlerts; i < len(over); i++ {
+		delete(m.alerts, over[i].ID)
+	}
 }
 
 // open opens or updates an alert. An alert without a start time starts when first found, also

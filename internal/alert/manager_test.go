@@ -194,6 +194,9 @@ func TestBounds(t *testing.T) {
 	if n := len(w.List().Alerts); n != maxOverAlerts {
 		t.Errorf("%d are shown that are over, want %d", n, maxOverAlerts)
 	}
+	if n := len(w.alerts); n != maxOverAlerts {
+		t.Errorf("%d ended alerts in memory, want %d", n, maxOverAlerts)
+	}
 	w.leap(25 * time.Hour)
 	if n := len(w.List().Alerts); n != 0 || len(w.alerts) != 0 || len(w.acknowledgements.byID) != 0 {
 		t.Errorf("%d alerts, %d entries and %d acknowledgements are left", n, len(w.alerts), len(w.acknowledgements.byID))
