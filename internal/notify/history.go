@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,6 +22,7 @@ const maxStoredAlerts = 40
 type History struct {
 	mu         sync.Mutex
 	queues     map[string]*queue // by key
+	running    int               // number of running configurations
 	revision   uint64            // number of changes
 	isImported bool
 }
@@ -36,19 +38,37 @@ func keyOf(url string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// start returns the queues of the receivers of a configuration, and drops all other queues.
-func (h *History) start(keys []string) (queues []*queue) {
+// start returns the queues of the receivers of a configuration, which runs until ctx ends.
+func (h *History) start(ctx context.Context, keys []string) (queues []*queue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.running++
+	for _, key := range keys {
+		q := h.queue(key)
+		q.users++
+		queues = append(queues, q)
+	}
+	context.AfterFunc(ctx, func() { h.end(queues) })
+	return queues
+}
+
+// end drops the queues that no running configuration uses. If no configuration remains, it keeps all
+// queues, because the store may still save the history.
+func (h *History) end(queues []*queue) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running--
+	for _, q := range queues {
+		q.users--
+	}
+	if h.running == 0 {
+		return
+	}
 	count := len(h.queues)
-	maps.DeleteFunc(h.queues, func(key string, _ *queue) bool { return !slices.Contains(keys, key) })
+	maps.DeleteFunc(h.queues, func(_ string, q *queue) bool { return q.users == 0 })
 	if len(h.queues) < count {
 		h.revision++
 	}
-	for _, key := range keys {
-		queues = append(queues, h.queue(key))
-	}
-	return queues
 }
 
 // queue returns the queue of a receiver. The caller must lock h.mu.

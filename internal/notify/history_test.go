@@ -1,9 +1,11 @@
 package notify
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
@@ -14,7 +16,7 @@ const secretURL = "https://a.test/secret"
 // sentTo returns a history of a receiver that was sent these.
 func sentTo(words ...string) *History {
 	history := new(History)
-	q := history.start([]string{keyOf(secretURL)})[0]
+	q := history.start(context.Background(), []string{keyOf(secretURL)})[0]
 	q.recordSent(pending{opened: alertsOf(words...)}, start)
 	return history
 }
@@ -36,7 +38,7 @@ func TestKeptOverARestart(t *testing.T) {
 		t.Error("a message does not change the revision")
 	}
 	after := new(History)
-	queues := after.start([]string{keyOf(secretURL), keyOf("https://b.test/")})
+	queues := after.start(context.Background(), []string{keyOf(secretURL), keyOf("https://b.test/")})
 	if err := after.Import(exported(t, before)); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func TestImport(t *testing.T) {
 		"another receiver": {[][]byte{[]byte(strings.Replace(string(data), keyOf(secretURL), keyOf("x"), 1))}, 0},
 	} {
 		history := new(History)
-		q := history.start([]string{keyOf(secretURL)})[0]
+		q := history.start(context.Background(), []string{keyOf(secretURL)})[0]
 		for _, data := range test.data {
 			if err := history.Import(data); (err != nil) != (name == "invalid") {
 				t.Errorf("%s: %v", name, err)
@@ -95,7 +97,7 @@ func TestImport(t *testing.T) {
 // TestExportIsBounded stores the most severe of very many long alerts.
 func TestExportIsBounded(t *testing.T) {
 	history := new(History)
-	for _, q := range history.start([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
+	for _, q := range history.start(context.Background(), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
 		var p pending
 		for n := range 1000 {
 			a := alert.Alert{ID: fmt.Sprint("alert-", n), State: alert.Open, Severity: alert.Warning, Title: strings.Repeat("x", 1000), RemedySnippet: strings.Repeat("x", 1000)}
@@ -112,14 +114,36 @@ func TestExportIsBounded(t *testing.T) {
 	}
 }
 
-// TestReload drops receivers that are not configured any more.
+// TestReload drops a receiver's queue when the last configuration with the receiver ends.
 func TestReload(t *testing.T) {
-	var history History
-	before := history.start([]string{"a", "b"})
-	if after := history.start([]string{"a"}); after[0] != before[0] || history.Revision() != 1 {
-		t.Errorf("the queue of a receiver is another one, revision %d", history.Revision())
-	}
-	if again := history.start([]string{"b"}); again[0] == before[1] {
-		t.Error("the history of a removed receiver is not dropped")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var history History
+		load := func(keys ...string) (end func()) {
+			ctx, cancel := context.WithCancel(t.Context())
+			history.start(ctx, keys)
+			return func() {
+				cancel()
+				synctest.Wait()
+			}
+		}
+		end := load("a", "b")
+		a, b := history.queues["a"], history.queues["b"]
+		load("a", "c")() // another app fails to start
+		if history.queues["a"] != a || history.queues["b"] != b || history.queues["c"] != nil {
+			t.Errorf("after a failed reload: %v", history.queues)
+		}
+		endLast := load("a")
+		if history.queues["b"] != b {
+			t.Error("a reload drops the queue of a receiver that still runs")
+		}
+		revision := history.Revision()
+		end()
+		if history.queues["a"] != a || history.queues["b"] != nil || history.Revision() == revision {
+			t.Errorf("after a reload: %v, revision %d", history.queues, history.Revision())
+		}
+		endLast()
+		if history.queues["a"] != a {
+			t.Error("the end of the last configuration drops a queue that the store may still save")
+		}
+	})
 }

@@ -23,8 +23,10 @@ type queue struct {
 	// The lock of history guards the following fields.
 	sent         map[string]sentAlert // by ID; as open, and whose end was not sent
 	waitingSince map[string]time.Time // start of the wait of unsent alerts, by ID
-	notBefore    time.Time            // of the next message
+	lastSent     time.Time            // time of the last accepted message
+	pausedUntil  time.Time            // end of the pause after a failure
 	firstUpdate  time.Time            // time of the first call of next
+	users        int                  // number of running configurations with the receiver
 }
 
 // sentAlert is an alert sent to the receiver.
@@ -66,8 +68,11 @@ func (q *queue) next(alerts []alert.Alert, settings deliverySettings, now time.T
 	if q.waitingSince = waitingSince; len(waitingSince) == 0 {
 		return p, false, time.Time{}
 	}
-	if next = earliest.Add(settings.wait); next.Before(q.notBefore) {
-		next = q.notBefore
+	next = earliest.Add(settings.wait)
+	for _, allowed := range []time.Time{q.lastSent.Add(settings.interval), q.pausedUntil} {
+		if next.Before(allowed) {
+			next = allowed
+		}
 	}
 	return p, !now.Before(next), next
 }
@@ -100,8 +105,8 @@ func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now ti
 	return p
 }
 
-// recordSent records the sent alerts and the time of the next message.
-func (q *queue) recordSent(p pending, next time.Time) {
+// recordSent records the sent alerts and the time of their message.
+func (q *queue) recordSent(p pending, now time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	for _, a := range p.opened {
@@ -111,13 +116,13 @@ func (q *queue) recordSent(p pending, next time.Time) {
 		delete(q.sent, a.ID)
 	}
 	clear(q.waitingSince)
-	q.notBefore = next
+	q.lastSent = now
 	q.history.revision++
 }
 
-// postpone sets the time of the next message.
-func (q *queue) postpone(next time.Time) {
+// recordFailure starts the pause after a message that the receiver did not accept.
+func (q *queue) recordFailure(now time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
-	q.notBefore = next
+	q.pausedUntil = now.Add(failurePause)
 }

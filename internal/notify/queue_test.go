@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func alertsOf(words ...string) (alerts []alert.Alert) {
 	return alerts
 }
 
-func newQueue() *queue { return new(History).start([]string{"x"})[0] }
+func newQueue() *queue { return new(History).start(context.Background(), []string{"x"})[0] }
 
 // String returns the IDs of the alerts to send.
 func (p pending) String() (s string) {
@@ -66,7 +67,7 @@ func TestQueue(t *testing.T) {
 					t.Errorf("minute %d: %q, want %q", s.minute, got, s.want)
 				}
 				if ok {
-					q.recordSent(p, now.Add(by.interval))
+					q.recordSent(p, now)
 				} else if !next.IsZero() && !next.After(now) {
 					t.Errorf("minute %d: to be asked again at %v", s.minute, next)
 				}
@@ -85,7 +86,7 @@ func TestQueueFails(t *testing.T) {
 	if _, ok, _ := q.next(alerts, by, now); !ok {
 		t.Fatal("nothing is sent")
 	}
-	q.postpone(now.Add(failurePause))
+	q.recordFailure(now)
 	if _, ok, next := q.next(alerts, by, now); ok || !next.Equal(now.Add(failurePause)) {
 		t.Errorf("sent %t, next %v", ok, next)
 	}
@@ -94,6 +95,31 @@ func TestQueueFails(t *testing.T) {
 	}
 	if p, ok, _ := q.next(alertsOf("b:info:open"), by, now.Add(2*failurePause)); !ok || p.String() != "+b" {
 		t.Errorf("%v", p)
+	}
+}
+
+// TestIntervalOfReload applies a new interval to the message after a reload. The pause after a failure
+// stays.
+func TestIntervalOfReload(t *testing.T) {
+	before := deliverySettings{minSeverity: alert.Info, interval: 24 * time.Hour}
+	after := deliverySettings{minSeverity: alert.Info, interval: 5 * time.Minute}
+	q := newQueue()
+	p, _, _ := q.next(alertsOf("a:critical:open"), before, start)
+	q.recordSent(p, start)
+	alerts, now := alertsOf("a:critical:open", "b:critical:open"), start.Add(time.Minute)
+	if _, ok, next := q.next(alerts, before, now); ok || !next.Equal(start.Add(before.interval)) {
+		t.Errorf("before the reload: sent %t, next %v", ok, next)
+	}
+	if _, ok, next := q.next(alerts, after, now); ok || !next.Equal(start.Add(after.interval)) {
+		t.Errorf("after the reload: sent %t, next %v", ok, next)
+	}
+	now = start.Add(after.interval)
+	if p, ok, _ := q.next(alerts, after, now); !ok || p.String() != "+b" {
+		t.Errorf("after the interval: sent %t, %v", ok, p)
+	}
+	q.recordFailure(now)
+	if _, ok, next := q.next(alerts, after, now); ok || !next.Equal(now.Add(failurePause)) {
+		t.Errorf("after a failure: sent %t, next %v", ok, next)
 	}
 }
 

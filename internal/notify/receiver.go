@@ -82,7 +82,7 @@ func Start(ctx context.Context, receivers []*Receiver, history *History, source 
 	for _, r := range receivers {
 		keys = append(keys, keyOf(r.url.String()))
 	}
-	queues := history.start(keys)
+	queues := history.start(ctx, keys)
 	for i, r := range receivers {
 		r.queue = queues[i]
 		go r.run(ctx, source)
@@ -160,10 +160,10 @@ func (r *Receiver) deliver(ctx context.Context, p pending) {
 	r.counter.CountNotification(err)
 	counts := []zap.Field{zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over))}
 	if err == nil {
-		r.queue.recordSent(p, time.Now().Add(r.settings.interval))
+		r.queue.recordSent(p, time.Now())
 		r.logger.Info("alerts were sent", counts...)
 	} else {
-		r.queue.postpone(time.Now().Add(failurePause))
+		r.queue.recordFailure(time.Now())
 		if !r.lastFailed {
 			r.logger.Warn("alerts could not be sent; the next attempt is in 15 minutes", append(counts, zap.Error(err))...)
 		}

@@ -182,16 +182,17 @@ func (s *source) update(alerts []alert.Alert) {
 	s.updated = make(chan struct{})
 }
 
-// TestStart sends alerts and their ends, and nothing twice, also after a reload.
+// TestStart sends alerts and their ends, and nothing twice, also after a reload. The reload shortens
+// the interval.
 func TestStart(t *testing.T) {
 	i := newInbox(t, 200)
 	var history History
 	alerts := newSource(example)
-	end := startReceiver(t, i.URL, &history, alerts)
+	end := startReceiver(t, i.URL, 24*time.Hour, &history, alerts)
 	i.wait(1)
 	awaitSent(&history, i.URL)
 	end()
-	defer startReceiver(t, i.URL, &history, alerts)()
+	defer startReceiver(t, i.URL, time.Millisecond, &history, alerts)()
 	alerts.update(example)
 	alerts.update(nil)
 	got := i.wait(1)
@@ -201,13 +202,13 @@ func TestStart(t *testing.T) {
 }
 
 // startReceiver starts a receiver that does not wait for other alerts.
-func startReceiver(t *testing.T, url string, history *History, alerts *source) (end func()) {
+func startReceiver(t *testing.T, url string, interval time.Duration, history *History, alerts *source) (end func()) {
 	t.Helper()
 	receivers, err := New([]Config{{URL: url}}, new(counter), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, time.Millisecond
+	receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, interval
 	ctx, cancel := context.WithCancel(t.Context())
 	Start(ctx, receivers, history, alerts)
 	return cancel
@@ -236,9 +237,9 @@ func TestSentOnceInAReload(t *testing.T) {
 	defer server.Close()
 	var history History
 	alerts := newSource(example)
-	defer startReceiver(t, server.URL, &history, alerts)()
+	defer startReceiver(t, server.URL, time.Millisecond, &history, alerts)()
 	<-came
-	defer startReceiver(t, server.URL, &history, alerts)()
+	defer startReceiver(t, server.URL, time.Millisecond, &history, alerts)()
 	select {
 	case <-came:
 		t.Error("the message is sent a second time before the first is answered")
