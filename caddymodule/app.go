@@ -203,7 +203,11 @@ func (a *App) modes() map[string]string {
 				if !ok || p.Errors {
 					continue
 				}
-				for _, label := range a.sites.Of(server).Labels(p.Hosts) {
+				labels := a.sites.Of(server).Labels(p.Hosts)
+				if guard.Decide != nil {
+					labels = guard.Decide.labels()
+				}
+				for _, label := range labels {
 					if mode := modes[label]; mode != "" && mode != guard.Mode {
 						modes[label] = ledger.ModeMixed
 					} else {

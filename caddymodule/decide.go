@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
@@ -96,11 +97,22 @@ func (d *Decide) defaultHost() string {
 	return ""
 }
 
+// siteHosts returns the hosts that the proxy serves.
+func (d *Decide) siteHosts() *site.Hosts {
+	hosts := site.HostsOfServer(nil)
+	hosts.Add(d.Hosts)
+	return hosts
+}
+
+// labels returns the labels of the sites, with [judge.OtherName] for all other hosts.
+func (d *Decide) labels() []string {
+	return append(d.siteHosts().Labels(d.Hosts), judge.OtherName)
+}
+
 // Apply configures a guard to decide for another proxy. A nil *Decide changes nothing.
 func (d *Decide) Apply(c *guard.Config) {
 	if d != nil {
-		c.ForwardAuth = site.HostsOfServer(nil)
-		c.ForwardAuth.Add(d.Hosts)
+		c.ForwardAuth = d.siteHosts()
 		if site.HostSelectsServer(c.SourceKey) {
 			c.DefaultHost = d.defaultHost()
 		}

@@ -9,6 +9,7 @@ import (
 )
 
 // TestModes returns the mode of each site from the configuration, without a request of a crawler.
+// The sites of decide have the hosts of the proxy, not the host of the guard.
 func TestModes(t *testing.T) {
 	const config = `{
 	admin off
@@ -31,6 +32,12 @@ http://none.example.net:0 {
 http://:0 {
 	robots_guard
 }
+http://guard.internal:0 {
+	robots_guard enforce {
+		source https://{host}/robots.txt
+		decide forwarded Shop.example.org *.example.org
+	}
+}
 `
 	text, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(config), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
@@ -39,7 +46,8 @@ http://:0 {
 	if err := caddy.Load(text, true); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"*.example.com": "enforce", "both.example.net": "mixed", "_other": "monitor"}
+	want := map[string]string{"*.example.com": "enforce", "both.example.net": "mixed", "_other": "mixed",
+		"shop.example.org": "enforce", "*.example.org": "enforce"}
 	if got := runningApp().modes(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -38,7 +38,7 @@ func (s *changingSite) become(text string) {
 
 // visit has a search engine be served a page.
 func (s *changingSite) visit(crawler, target string) {
-	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: target})
+	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: ledger.RawText(target)})
 }
 
 // look compares, and returns how many holds there are.

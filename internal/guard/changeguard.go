@@ -52,7 +52,7 @@ func (g *Guard) rememberPage(j *Judgement) {
 		Chain:    who.Names,
 		Wildcard: who.Wildcard,
 		Host:     j.Site.Label,
-		Target:   j.Target,
+		Target:   ledger.RawText(j.Target),
 	})
 }
 
@@ -163,7 +163,7 @@ func (g *Guard) examples(current *policy.Version, h copies.Hold) (shown []string
 				continue
 			}
 			seen[k] = true
-			example := fmt.Sprintf("%s %s (%s, line %d)", v.Crawler, text.Truncate(v.Target, maxLoggedExample),
+			example := fmt.Sprintf("%s %s (%s, line %d)", v.Crawler, text.Truncate(string(v.Target), maxLoggedExample),
 				text.Truncate(rule.String(), maxLoggedExample), rule.Line)
 			if !slices.Contains(shown, example) {
 				shown = append(shown, example)

@@ -72,7 +72,7 @@ func (i *guardInstance) guards(t *testing.T) *guardInstance {
 func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
 	i.shared.changeGuard.RecordServed(key, e.State().Current,
-		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: target})
+		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: ledger.RawText(target)})
 }
 
 // heldUntil returns the end of the hold of each version, by its text.

@@ -61,7 +61,7 @@ func storableVisits(visits []Visit) []Visit {
 }
 
 func (v Visit) isStorable() bool {
-	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host+v.Target) || !isPlausibleTime(v.At) {
+	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
 		return false
 	}
 	for _, name := range append([]string{v.Crawler}, v.Chain...) {

@@ -131,8 +131,17 @@ func TestChangesOverARestart(t *testing.T) {
 	if err != nil || again.Sum != d.Sum || !reflect.DeepEqual(got, someChanges()) {
 		t.Errorf("%v: %+v", err, got)
 	}
+	// A target can have any bytes.
+	raw := someChanges()
+	raw.Visits[0].Target, raw.Holds[0].Visits[0].Target = "/\xff", "/\xff"
+	if d, err = raw.Encode(docTime); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := DecodeChanges(d.Data); err != nil || !reflect.DeepEqual(got, raw) {
+		t.Errorf("with a target that is not UTF-8: %v: %+v", err, got)
+	}
 	later, err := someChanges().Encode(docTime.Add(time.Hour))
-	if err != nil || later.Sum != d.Sum {
+	if err != nil || later.Sum != again.Sum {
 		t.Error("the same content has another sum later")
 	}
 }
@@ -143,7 +152,7 @@ func TestChangesAreBounded(t *testing.T) {
 	c.Visits, c.Holds[0].Visits = nil, nil
 	for i := range maxVisits {
 		v := Visit{Crawler: strings.Repeat("\x01", maxName), Host: strings.Repeat("\x01", maxHost), At: docTime,
-			Target: fmt.Sprintf("/%0*d", maxVisitedTarget-1, i)}
+			Target: RawText(fmt.Sprintf("/%0*d", maxVisitedTarget-1, i))}
 		c.Visits, c.Holds[0].Visits = append(c.Visits, v), append(c.Holds[0].Visits, v)
 	}
 	d, err := c.Encode(docTime)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/base64"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -25,10 +26,25 @@ type Visit struct {
 	Chain    []string  `json:"chain"`              // the names by which the crawler looks for its group
 	Wildcard bool      `json:"wildcard,omitempty"` // the * group applies
 	Host     string    `json:"host"`               // the configured host
-	Target   string    `json:"target"`             // as requested
+	Target   RawText   `json:"target"`             // as requested
 	At       time.Time `json:"at"`
 
 	elsewhere bool // seen by another instance
+}
+
+// RawText is text that need not be UTF-8. JSON has it in base64.
+type RawText string
+
+// MarshalText implements [encoding.TextMarshaler].
+func (t RawText) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(t)), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (t *RawText) UnmarshalText(text []byte) error {
+	decoded, err := base64.StdEncoding.AppendDecode(nil, text)
+	*t = RawText(decoded)
+	return err
 }
 
 // ServedPagesOf returns the pages of visits.
@@ -36,7 +52,7 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 	pages := make([]judge.ServedPage, len(visits))
 	for i := range visits {
 		v := &visits[i]
-		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: v.Target}
+		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: string(v.Target)}
 	}
 	return pages
 }
@@ -50,7 +66,10 @@ type ServedPages struct {
 	news   uint64           // number of new visits seen by this instance
 }
 
-type visitKey struct{ crawler, host, target string }
+type visitKey struct {
+	crawler, host string
+	target        RawText
+}
 
 // oneIn is the inverse share of new visits that replace a recent visit. A low share extends
 // the covered time and limits the effect of one fast crawler.
@@ -78,7 +97,7 @@ func (s *ServedPages) Record(v Visit) {
 		}
 	}
 	// Copies, because the strings of a request share its memory.
-	v.Target = strings.Clone(v.Target)
+	v.Target = RawText(strings.Clone(string(v.Target)))
 	v.Chain = slices.Clone(v.Chain)
 	for i, name := range v.Chain {
 		v.Chain[i] = strings.Clone(name)

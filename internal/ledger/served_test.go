@@ -10,7 +10,7 @@ import (
 func TestServed(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	visit := func(crawler, target string, after time.Duration) Visit {
-		return Visit{Crawler: crawler, Chain: []string{crawler}, Host: "example.com", Target: target, At: start.Add(after)}
+		return Visit{Crawler: crawler, Chain: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
 	}
 	var s ServedPages
 	if got := s.Recent(start); got != nil {
@@ -33,7 +33,7 @@ func TestServed(t *testing.T) {
 	} {
 		var got []string
 		for _, v := range s.Recent(start.Add(tc.after)) {
-			got = append(got, v.Crawler+v.Target)
+			got = append(got, v.Crawler+string(v.Target))
 		}
 		if got := strings.Join(got, " "); got != tc.want {
 			t.Errorf("after %s: %q, want %q", tc.after, got, tc.want)
@@ -45,7 +45,7 @@ func TestServedIsBounded(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var s ServedPages
 	for i := range 100 * maxVisits {
-		s.Record(Visit{Crawler: "Googlebot", Target: fmt.Sprintf("/%d", i), At: start.Add(time.Duration(i))})
+		s.Record(Visit{Crawler: "Googlebot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(time.Duration(i))})
 		if len(s.visits) > maxVisits || len(s.index) != len(s.visits) {
 			t.Fatalf("%d visits and %d in the index after %d", len(s.visits), len(s.index), i+1)
 		}
@@ -57,7 +57,7 @@ func TestServedIsBounded(t *testing.T) {
 	}
 	// What is out of date makes room at once.
 	for i := range maxVisits {
-		s.Record(Visit{Crawler: "bingbot", Target: fmt.Sprintf("/%d", i), At: start.Add(48 * time.Hour)})
+		s.Record(Visit{Crawler: "bingbot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(48 * time.Hour)})
 	}
 	if got := len(s.Recent(start.Add(48 * time.Hour))); got != maxVisits {
 		t.Errorf("%d visits of the next day, want %d", got, maxVisits)
@@ -83,14 +83,14 @@ func BenchmarkServedNote(b *testing.B) {
 	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Record(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: targets[i%len(targets)], At: now})
+		s.Record(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: RawText(targets[i%len(targets)]), At: now})
 	}
 }
 
 func TestServedMerge(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 	visit := func(target string, ago time.Duration) Visit {
-		return Visit{Crawler: "Googlebot", Target: target, At: now.Add(-ago)}
+		return Visit{Crawler: "Googlebot", Target: RawText(target), At: now.Add(-ago)}
 	}
 	var s ServedPages
 	s.Record(visit("/own", time.Hour))

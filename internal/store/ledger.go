@@ -121,7 +121,7 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 		}
 	}
 	if ctx.Err() == nil {
-		if summary.failedReads == 0 {
+		if err == nil { // a single value can be unreadable for long
 			s.memory.peerLedger.Store(c.peerLedger)
 		}
 		s.logReadFailures(summary)

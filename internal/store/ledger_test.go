@@ -168,6 +168,32 @@ func TestLedgerStoreTogether(t *testing.T) {
 	}
 }
 
+// TestLedgerStoreWithAnUnreadablePeer shows the readable values of peers. Without a list of the
+// instances, the counts of the last read stay.
+func TestLedgerStoreWithAnUnreadablePeer(t *testing.T) {
+	ctx, m := t.Context(), storetest.New()
+	m.Now = noon
+	for _, id := range []string{"second", "third"} {
+		peer := newInstance(m, id, noon)
+		peer.readLedger(ctx)
+		peer.ask(id+".test", 1)
+		peer.writeLedger(ctx)
+	}
+	first := newInstance(m, "first", noon)
+	unreadable := key{"second", kindLedger, ledgerName("second.test")}
+	first.storage = &storetest.Faulty{Storage: m, FailingOp: "load " + unreadable.String() + " #1"}
+	first.readLedger(ctx)
+	if got := first.shown(); got != "map[third.test:1]" {
+		t.Errorf("shown is %s", got)
+	}
+	first.logged(t, "stored values cannot be read")
+	m.Err = errors.New("no network")
+	first.readLedger(ctx)
+	if got := first.shown(); got != "map[third.test:1]" {
+		t.Errorf("without a storage: %s", got)
+	}
+}
+
 // TestLedgerStoreKeepsWhatIsThere writes nothing before the stored ledger was read.
 func TestLedgerStoreKeepsWhatIsThere(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
