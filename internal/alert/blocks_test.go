@@ -61,7 +61,8 @@ func TestSearchBlockedNoMore(t *testing.T) {
 	w.want("another text", "open info robots_changed, over critical search_blocked")
 
 	w = blocked(t)
-	w.loads[t.Context()] = w.time
+	loaded := w.time
+	w.loads[&loaded] = true
 	w.leap(59 * time.Minute)
 	w.want("after a reload", "open critical search_blocked")
 	w.leap(time.Minute)
@@ -128,7 +129,8 @@ func TestSearchBlockedInAReload(t *testing.T) {
 		w.answer("a.test", "enforce", 200, rules)
 		w.leap(time.Minute)
 		w.RecordBlock(googlebot(verify.Verified))
-		w.loads[t.Context()] = w.time
+		loaded := w.time
+		w.loads[&loaded] = true
 		w.leap(after)
 		w.RecordBlock(googlebot(verify.Verified))
 		w.leap(30 * time.Minute)

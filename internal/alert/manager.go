@@ -56,7 +56,7 @@ type Manager struct {
 
 	mu               sync.Mutex
 	lastUpdate       time.Time
-	loads            map[context.Context]time.Time // load times of the running configurations
+	loads            map[*time.Time]bool // load times of the running configurations
 	lastLedgerRead   time.Time
 	ledgerAlerts     []Alert          // problems in the ledger
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
@@ -67,13 +67,14 @@ type Manager struct {
 
 // NewManager returns a Manager without alerts. now is the clock.
 func NewManager(state StateSource, now func() time.Time) *Manager {
-	return &Manager{state: state, now: now, loads: make(map[context.Context]time.Time), alerts: make(map[string]Alert), updated: make(chan struct{})}
+	return &Manager{state: state, now: now, loads: make(map[*time.Time]bool), alerts: make(map[string]Alert), updated: make(chan struct{})}
 }
 
 // Watch updates the alerts of a new configuration now and every minute until ctx ends.
 func (m *Manager) Watch(ctx context.Context) {
+	loaded := m.now()
 	m.mu.Lock()
-	m.loads[ctx], m.lastLedgerRead = m.now(), time.Time{}
+	m.loads[&loaded], m.lastLedgerRead = true, time.Time{}
 	m.mu.Unlock()
 	go func() {
 		ticker := time.NewTicker(updateInterval)
@@ -84,7 +85,7 @@ func (m *Manager) Watch(ctx context.Context) {
 			case <-ticker.C:
 			case <-ctx.Done():
 				m.mu.Lock()
-				delete(m.loads, ctx) // a failed reload does not count
+				delete(m.loads, &loaded) // a failed reload does not count
 				m.mu.Unlock()
 				return
 			}
@@ -95,9 +96,9 @@ func (m *Manager) Watch(ctx context.Context) {
 // lastLoad returns the load time of the latest running configuration, or the zero time. The caller must
 // lock m.mu.
 func (m *Manager) lastLoad() (last time.Time) {
-	for _, loaded := range m.loads {
+	for loaded := range m.loads {
 		if loaded.After(last) {
-			last = loaded
+			last = *loaded
 		}
 	}
 	return last
