@@ -58,7 +58,7 @@ func (t *trials) ExpireCopies(func(string) bool) {
 
 // requested returns a visit of a search engine at a.test.
 func requested(crawler, target string) []ledger.Visit {
-	return []ledger.Visit{{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: "a.test", Target: target}}
+	return []ledger.Visit{{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: "a.test", Target: ledger.RawText(target)}}
 }
 
 // TestShadow compares a change with the published file, and publishes the change after the trial. The
