@@ -26,7 +26,7 @@ type compiledGroup struct {
 	extensionsIgnored, extensionsSplit *matcher
 	selection                          SelectedGroup // with both treatments of extension lines
 
-	wellKnown wellKnown
+	wellKnown wellKnownMatchers
 	usages    *statements // from Content-Usage; nil without such lines
 	signals   *statements // from Content-Signal; nil without such lines
 	delay     Delay       // from Crawl-delay

@@ -247,7 +247,7 @@ func isCanonicalTarget(target string) bool {
 	return true
 }
 
-// isCanonicalQuery reports whether a query has one form only.
+// isCanonicalQuery reports whether a query is in canonical form, without an escape, / ? * or $.
 func isCanonicalQuery(query string) bool {
 	for i := range len(query) {
 		if byteClass[query[i]] > bytePlain {

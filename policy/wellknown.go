@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// wellKnown has the rules of a compiledGroup for paths below /.well-known/, compiled on first use.
-type wellKnown struct {
+// wellKnownMatchers has the rules of a compiledGroup for paths below /.well-known/, compiled on first use.
+type wellKnownMatchers struct {
 	once                               sync.Once
 	extensionsIgnored, extensionsSplit *matcher // as in compiledGroup; nil without a disallow rule
 }

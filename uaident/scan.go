@@ -162,8 +162,8 @@ func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	}
 }
 
-// addWord looks up a word that is not a stop word by its hash alone. addWord updates the signs and
-// stores the word, unless the word cannot be a name. letters is the union of the classes of its
+// addWord classifies a word and stores the word, unless it cannot be a name. addWord adds the kind of the
+// word to the signs. letters is the union of the classes of its
 // bytes, and prev is the context of the word. addWord returns the context of the next word.
 // contactEnd is the end of the URL or mail address that begins with the word, or 0.
 func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordContext) (contactEnd int, next wordContext) {

@@ -109,7 +109,7 @@ func TestJSONPage(t *testing.T) {
 	line := report.TriedLine{Rule: "x", Line: 1, Group: "x"}
 	tried, err := json.Marshal(report.Shadow{
 		Texts: []report.TriedText{{Version: "x", FirstRead: time.Now(), LastRead: time.Now(), NextRead: time.Now(), Error: "x"}},
-		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.TriedCrawler{{
+		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.TrialCrawler{{
 			Operator: "x", Pages: []report.TriedPage{{Host: "x", Was: line, Would: line}},
 		}}}},
 	})

@@ -180,7 +180,7 @@ func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
 		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
 		printState(w, result.ManagedState)
 		if result.State == publish.RolledBack {
-			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
+			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", lateCrawlers())
 		}
 	})
 }
@@ -194,8 +194,8 @@ func userName() string {
 	return known.Username
 }
 
-// slowCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
-func slowCrawlers() (words string) {
+// lateCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
+func lateCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Max > policy.MaxAge {
 			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Max.Hours())

@@ -126,7 +126,7 @@ func TestStatus(t *testing.T) {
 			TrialFiles: []report.TriedText{{From: "/next.txt", Version: "1"}},
 			Trials: []report.Trial{{
 				Site: "a.test", From: "/next.txt", Since: at, Differences: report.Differences{Requests: 3, NewlyForbidden: 1}, Search: report.Differences{Requests: 1, NewlyForbidden: 1},
-				Crawlers: []report.TriedCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TriedPage{
+				Crawlers: []report.TrialCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TriedPage{
 					{Difference: "newly_forbidden", Path: "/shop/1", Estimate: report.Estimate{Count: 1}, Would: report.TriedLine{Rule: "Disallow: /shop", Line: 2}},
 				}}},
 			}},

@@ -121,7 +121,7 @@ func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
 	return v.Robots.RulesDigest()
 }
 
-// tokenCount returns the number of tokens of the host.
+// tokenCount returns the number of product tokens with a served file of the host.
 func (record *hostRecord) tokenCount() int {
 	all := make(map[string]bool)
 	for _, f := range record.files {

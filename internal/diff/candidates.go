@@ -66,7 +66,7 @@ func matchingPaths(canonical string) []string {
 	return paths
 }
 
-// withSlash returns a path for a rule with a leading *.
+// withSlash adds a leading slash to a path without one, as for the rule *.pdf.
 func withSlash(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path

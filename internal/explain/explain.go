@@ -85,7 +85,7 @@ type Form struct {
 
 // Interpretation is the result of an interpretation of the file.
 type Interpretation struct {
-	Name    string `json:"reading"` // lenient or strict
+	Name    string `json:"reading"` // forgiving or strict
 	Allowed bool   `json:"allowed"`
 	Group   *Group `json:"group"`
 	Rule    string `json:"rule"` // the decisive rule, or empty
@@ -177,7 +177,7 @@ func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selecte
 	for _, r := range []struct {
 		name string
 		says *policy.SelectedGroup
-	}{{"lenient", lenient}, {"strict", strict}} {
+	}{{"forgiving", lenient}, {"strict", strict}} {
 		v := r.says.JudgeTarget(t)
 		e.Interpretations = append(e.Interpretations, Interpretation{r.name, v.Allowed, describeGroup(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
 	}

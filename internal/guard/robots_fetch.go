@@ -234,15 +234,15 @@ func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
 	return reader
 }
 
-// lastReading returns the last robots fetch of a crawler. No verdict depends on it.
-func (g *Guard) lastReading(r *http.Request, j *Judgement) (ledger.RobotsFetch, bool) {
+// lastRobotsFetch returns the last robots fetch of a crawler. No verdict depends on it.
+func (g *Guard) lastRobotsFetch(r *http.Request, j *Judgement) (ledger.RobotsFetch, bool) {
 	return g.shared.readers.Last(g.reader(r, j))
 }
 
 // hasRead returns whether the crawler has fetched the robots.txt, as far as the guard has seen, for
 // a log line: "never", the "current" version or an "old" version, and when.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
-	last, ok := g.lastReading(r, j)
+	last, ok := g.lastRobotsFetch(r, j)
 	at = ledger.Time(last.At)
 	switch {
 	case !ok || j.Version == nil:

@@ -79,8 +79,7 @@ func (c *Comparison) Each(do func(FilePair)) (left int) {
 	return left
 }
 
-// allHosts returns the hosts of two schedules, and more. The first result is "" for all other
-// hosts.
+// allHosts returns the sorted hosts of both schedules and of more, after "" for all other hosts.
 func allHosts(a, b *Schedule, more []string) []string {
 	hosts := map[string]bool{"": true}
 	for _, s := range []*Schedule{a, b} {
@@ -127,9 +126,9 @@ func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, b
 	return text, err == nil
 }
 
-// SameFor reports whether two schedules have the same effect for some crawlers, for any base. The
+// SameEffectFor reports whether two schedules have the same effect for some crawlers, for any base. The
 // rules about these crawlers and about all crawlers must be equal, and the staging sites too.
-func SameFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
+func SameEffectFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 	about := map[string]bool{AnyCrawler: true}
 	for _, c := range crawlers {
 		for _, name := range groupNamesOf(c) {

@@ -117,7 +117,7 @@ func TestSameFor(t *testing.T) {
 		"what is allowed":  {[]Rule{allow("Googlebot", "/x")}, nil, false},
 		"in another order": {[]Rule{disallow("*", "/x"), disallow("*", "/y")}, []Rule{disallow("*", "/y"), disallow("*", "/x")}, true},
 	} {
-		if got := SameFor(newSchedule(t, test.a...), newSchedule(t, test.b...), google); got != test.same {
+		if got := SameEffectFor(newSchedule(t, test.a...), newSchedule(t, test.b...), google); got != test.same {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

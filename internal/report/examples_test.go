@@ -200,7 +200,7 @@ func TestExamples(t *testing.T) {
 		Trials: []Trial{{
 			Site: "example.com", Authority: "https://example.com", From: "/srv/next.txt", Tried: old, InForce: current, Since: ago(26 * time.Hour),
 			Differences: Differences{Requests: 1204, NewlyForbidden: 3, NewlyAllowed: 90}, Search: Differences{Requests: 212, NewlyForbidden: 3},
-			Crawlers: []TriedCrawler{
+			Crawlers: []TrialCrawler{
 				{Token: "bingbot", Class: "search", Identity: "verified", Operator: "Microsoft", Search: true, Differences: Differences{Requests: 212, NewlyForbidden: 3}, Pages: []TriedPage{
 					{Difference: "newly_forbidden", Path: "/shop/lamp", Estimate: Estimate{Count: 3, First: ago(9 * time.Hour), Last: ago(time.Hour)}, Was: none, Would: shop},
 				}},

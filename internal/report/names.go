@@ -54,8 +54,8 @@ func atLeast(names spacesaving.Sketch[string], name string) uint64 {
 	return names.Items[i].Count - names.Items[i].Error
 }
 
-// countOf returns an upper bound of the count of a key, or 0 for a key outside the sketch.
-func countOf(keys spacesaving.Sketch[string], key string) uint64 {
+// upperBoundOf returns an upper bound of the count of a key, or 0 for a key outside the sketch.
+func upperBoundOf(keys spacesaving.Sketch[string], key string) uint64 {
 	if i := keys.PositionOf(key); i >= 0 {
 		return keys.Items[i].Count
 	}
@@ -98,7 +98,7 @@ func (v *view) hosts(name string) (list []HostCount) {
 	add := func(items []spacesaving.Item[string]) {
 		for _, item := range items {
 			if inWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
-				list = append(list, HostCount{item.Key, estimate(item), countOf(site.HostViolations, item.Key), countOf(site.HostBlocks, item.Key)})
+				list = append(list, HostCount{item.Key, estimate(item), upperBoundOf(site.HostViolations, item.Key), upperBoundOf(site.HostBlocks, item.Key)})
 			}
 		}
 	}

@@ -47,7 +47,7 @@ type Trial struct {
 	Search Differences `json:"search"`
 	// Crawlers are all crawlers: search engines first, then by number of newly forbidden
 	// requests.
-	Crawlers []TriedCrawler `json:"crawlers"`
+	Crawlers []TrialCrawler `json:"crawlers"`
 }
 
 // Differences count requests by the change of their verdict.
@@ -57,8 +57,8 @@ type Differences struct {
 	NewlyAllowed   uint64 `json:"newly_allowed"`
 }
 
-// TriedCrawler is the effect of a trial file on a crawler.
-type TriedCrawler struct {
+// TrialCrawler is the effect of a trial file on a crawler.
+type TrialCrawler struct {
 	Token    string `json:"token"`
 	Class    string `json:"class"`
 	Identity string `json:"identity"`
@@ -129,7 +129,7 @@ func triedText(from string, state *policy.State) TriedText {
 func (v *view) trial(t shadow.Trial) Trial {
 	one := Trial{
 		Site: t.Label, From: t.Source, Tried: versionOf(t.Tried), InForce: versionOf(t.InForce), Since: t.Since,
-		Crawlers: []TriedCrawler{},
+		Crawlers: []TrialCrawler{},
 	}
 	if t.Site.Host != "" {
 		one.Authority = t.Site.String()
@@ -138,7 +138,7 @@ func (v *view) trial(t shadow.Trial) Trial {
 		if v.filter.Class != "" && row.Class.String() != v.filter.Class || v.filter.Identity != "" && row.Identity.String() != v.filter.Identity {
 			continue
 		}
-		c := v.triedCrawler(row)
+		c := v.trialCrawler(row)
 		one.Crawlers = append(one.Crawlers, c)
 		one.Differences = one.plus(c.Differences)
 		if c.Search {
@@ -156,8 +156,8 @@ func (d Differences) plus(other Differences) Differences {
 
 // byUrgency sorts verified search engines first, then other search engines, then by number of
 // newly forbidden requests.
-func byUrgency(a, b TriedCrawler) int {
-	rank := func(c TriedCrawler) int {
+func byUrgency(a, b TrialCrawler) int {
+	rank := func(c TrialCrawler) int {
 		switch {
 		case !c.Search:
 			return 2
@@ -170,8 +170,8 @@ func byUrgency(a, b TriedCrawler) int {
 		cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 }
 
-func (v *view) triedCrawler(row shadow.Row) TriedCrawler {
-	c := TriedCrawler{
+func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
+	c := TrialCrawler{
 		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), Search: judge.IsSearchEngine(row.Class, row.Identity),
 		Differences: Differences{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]},
 		Pages:       []TriedPage{},

@@ -75,8 +75,8 @@ func TestExplain(t *testing.T) {
 func TestExplainWhatIsRemembered(t *testing.T) {
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: crawlers(), ReverseDNS: true})
 	for addr, want := range map[string]string{
-		"192.0.2.1":    "Cached DNS result: a name",
-		"203.0.113.1":  "Cached DNS result: no name",
+		"192.0.2.1":    "Cached DNS result: 192.0.2.1 has a name",
+		"203.0.113.1":  "Cached DNS result: 203.0.113.1 has no name",
 		"198.51.100.1": "no conclusive answer",
 	} {
 		finding := settled(t, v, &fooBot, addr)

@@ -33,7 +33,7 @@ func (p *Publisher) reasons(published *managed.Schedule, next submission, first 
 		return nil
 	}
 	lost := p.lostLists(published, next.schedule)
-	if p.Confirm == Search && managed.SameFor(published, next.schedule, searchEngines(p.Registry)) {
+	if p.Confirm == Search && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
 	f, hosts := p.newReasonFinder(first)
@@ -87,7 +87,7 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 // newlyShutOut describes pages newly disallowed by a change that takes effect now. Search engines requested
 // the pages in the last 24 hours.
 func (p *Publisher) newlyShutOut(published, trial *managed.Schedule) []string {
-	if managed.SameFor(published, trial, searchEngines(p.Registry)) {
+	if managed.SameEffectFor(published, trial, searchEngines(p.Registry)) {
 		return nil
 	}
 	f, hosts := p.newReasonFinder(false)
