@@ -50,7 +50,7 @@ func (l *RateLimit) validate() error {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
 		return inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
 	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
-		return fmt.Errorf("rate: %s has a burst but no rate; write a rate, for example 30/1m before burst", name)
+		return fmt.Errorf("rate: %s has a burst but no rate; write a rate such as 30/1m before burst", name)
 	case l.Requests == 0:
 		return fmt.Errorf("rate: %s allows no requests; to block a crawler, disallow it in the robots.txt", name)
 	case l.Per == 0:

@@ -63,12 +63,6 @@ func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 	return c
 }
 
-// Verifies reports whether any method of verification is on.
-func (a *App) Verifies() bool {
-	c := a.verifierConfig(a.currentRegistry.Load())
-	return c.HasMethods() || a.Verify != nil && a.Verify.WebBotAuth
-}
-
 // Published returns the address ranges of operators, or nil if no lists are read.
 func (a *App) Published(operators ...string) *verify.PublishedRanges {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {

@@ -51,7 +51,7 @@ func TestMerge(t *testing.T) {
 		"hardly 30 days":              {nothing, stateOf(a(0, 1)), 30 * 24, []*Version{a(0, 1)}, 0, 2},
 		"from the future":             {nothing, stateOf(a(0, 1)), 0.9, []*Version{a(0, 0.9)}, 0, 0.9},
 		"all of it from the future":   {nothing, stateOf(a(1, 2)), 0.5, []*Version{a(0.5, 0.5)}, 0, 0.5},
-		"the future beside the past":  {stateOf(b(0, 0.5)), stateOf(a(0, 1)), 0.9, []*Version{b(0, 0.5)}, 0, 1.5},
+		"the future and the past":     {stateOf(b(0, 0.5)), stateOf(a(0, 1)), 0.9, []*Version{b(0, 0.5)}, 0, 1.5},
 		"a clock that is a bit ahead": {nothing, stateOf(a(0, 1)), 0.95, []*Version{a(0, 1)}, 0, 2},
 		"the same text, read later":   {stateOf(a(1, 2)), stateOf(a(0, 3)), 3, []*Version{a(0, 3)}, 0, 4},
 		"the same text, read before":  {stateOf(a(1, 2)), stateOf(a(0, 1.5), b(-1, 0)), 3, []*Version{a(0, 2), b(-1, 0)}, 0, 3},

@@ -228,6 +228,9 @@ func TestRobotsTxtItself(t *testing.T) {
 		if v := s.Judge(target); v.Allowed != want {
 			t.Errorf("%q: allowed %t, want %t", target, v.Allowed, want)
 		}
+		if s.Allows(target, false) != want {
+			t.Errorf("%q: Allows is %t, want %t", target, !want, want)
+		}
 	}
 }
 

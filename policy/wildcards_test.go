@@ -104,6 +104,9 @@ func TestMaxSteps(t *testing.T) {
 			r := Parse([]byte("User-agent: *\n" + more + strings.TrimPrefix(h.text, "User-agent: *\n")))
 			s := r.Select(true, "x")
 			v, steps := s.Judge(h.target), s.steps(h.target)
+			if s.Allows(h.target, false) != v.Allowed {
+				t.Errorf("%s with %q: Allows differs from Judge", h.name, more)
+			}
 			if most := maxSteps + len(h.target) + 1000; steps > most {
 				t.Errorf("%s: %d steps, want %d at most", h.name, steps, most)
 			}

@@ -13,7 +13,7 @@ type CrawlDelay struct {
 	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
 	// group that names the crawler has no Crawl-delay.
 	Wildcard bool
-	// Source is the URL of the documentation, or "" if nobody checked.
+	// Source is the URL of the documentation, or "" without a check.
 	Source string
 }
 

@@ -42,10 +42,9 @@ func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
 func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
 type overlayName struct {
-	folded          string // lower case, without a version
-	spelling        string // spelling in the policy
-	hash            uint32 // of the first word
-	hasSeveralWords bool   // more than one word
+	folded   string // lower case, without a version
+	spelling string // spelling in the policy
+	hash     uint32 // of the first word
 }
 
 // Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a policy.
@@ -75,7 +74,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 			o = new(Overlay)
 		}
 		name, text = strings.Clone(name), strings.Clone(text) // release the memory of the policy
-		n := overlayName{folded: text, spelling: name, hash: words.Hash(first), hasSeveralWords: len(first) < len(text)}
+		n := overlayName{folded: text, spelling: name, hash: words.Hash(first)}
 		o.names = append(o.names, n)
 		o.add(n.hash)
 	}

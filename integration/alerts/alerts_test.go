@@ -163,7 +163,7 @@ func TestAlerts(t *testing.T) {
 		status int
 		holds  string
 	}{
-		"nobody has logged in":   {"page.test", nil, http.StatusUnauthorized, ""},
+		"without a login":        {"page.test", nil, http.StatusUnauthorized, ""},
 		"no login is configured": {"open.test", nil, http.StatusForbidden, "alerts can only be acknowledged with a login"},
 		"an unchecked password":  {"open.test", authorized, http.StatusForbidden, "alerts can only be acknowledged with a login"},
 		"a page of another site": {"page.test", append(authorized, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.test"), http.StatusForbidden, "another site"},

@@ -83,8 +83,8 @@ func TestPlotIsADrawing(t *testing.T) {
 
 var update = flag.Bool("update", false, "draw the plot from its figures")
 
-// TestThePageShowsThePlot checks that the plot in the repository is that of the figures
-// beside it, and that the page shows it.
+// TestThePageShowsThePlot checks that the plot in the repository shows the committed figures,
+// and that docs/benchmarks.md shows the plot.
 func TestThePageShowsThePlot(t *testing.T) {
 	var texts [3]string
 	for i, path := range []string{page, plotFile, plotData} {

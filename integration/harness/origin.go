@@ -74,7 +74,7 @@ func NewChangingOrigin(t testing.TB, text string) (*Origin, *atomic.Value) {
 func (o *Origin) Address() string { return o.Listener.Addr().String() }
 
 // SelfTestUserAgents are the User-Agents of the guard's self-test at start. They are a
-// copy, because internal/origin imports Caddy, on which most test modules do not
+// copy, because internal/site imports Caddy, on which most test modules do not
 // depend.
 var SelfTestUserAgents = [...]string{
 	"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36",

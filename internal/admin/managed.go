@@ -24,7 +24,7 @@ import (
 //	POST /robots_guard/managed/stop
 //	POST /robots_guard/managed/rollback
 //
-// POST accepts a [Action] and responds with a [ActionResult]. The name of the robots_txt is optional if only
+// POST accepts an [Action] and responds with an [ActionResult]. The name of the robots_txt is optional if only
 // one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
 
@@ -57,7 +57,7 @@ type Action struct {
 	Ticket string `json:"ticket,omitempty"`
 }
 
-// ActionResult is the result of a [Action].
+// ActionResult is the result of an [Action].
 type ActionResult struct {
 	Site  string        `json:"site"`
 	State publish.State `json:"state"` // the new state of the change

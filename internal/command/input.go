@@ -76,7 +76,7 @@ func checkTarget(target string) error {
 	case strings.HasPrefix(target, "/"), isHTTP && addr.Authority(target) != "", !isHTTP && rest != "" && !isPort:
 		return nil
 	}
-	return fmt.Errorf("%q is neither a URL, for example https://example.com/page nor a path that begins with /", target)
+	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
 // parse parses the robots.txt. A web page or UTF-16 is an error, since both restrict nothing and

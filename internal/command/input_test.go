@@ -31,7 +31,7 @@ func TestWhatIsNoRobots(t *testing.T) {
 	}{
 		{[]string{"explain", "--brief", "--robots", in("utf16"), "/"}, true, "utf16 is UTF-16, which no crawler can read; save the file as UTF-8"},
 		{[]string{"test", "--robots", in("utf16"), in("cases")}, true, "utf16 is UTF-16"},
-		{[]string{"explain", "--brief", "--robots", in("cases"), "private/"}, true, `"private/" is neither a URL, for example https://example.com/page nor a path that begins with /`},
+		{[]string{"explain", "--brief", "--robots", in("cases"), "private/"}, true, `"private/" is neither a URL such as https://example.com/page nor a path that begins with /`},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "localhost:8080/private/"}, true, "is neither a URL"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "http://[::1]:8080/private/"}, false, "allowed"},
 		{[]string{"explain", "--brief", "--robots", in("cases"), "https:///private/"}, true, "is neither a URL"},

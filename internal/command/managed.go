@@ -95,7 +95,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	query := "?" + url.Values{"site": {m.action.Site}, "from": {m.from}, "to": {m.to}}.Encode()
 	switch {
 	case argument != "" && verb != "show" && !isAction:
-		return false, fmt.Errorf("managed %s takes no argument, for example %q", verb, argument)
+		return false, fmt.Errorf("managed %s takes no argument; remove %q", verb, argument)
 	case verb == "check":
 		return m.check(cmd)
 	case verb == "show":

@@ -93,7 +93,7 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	alone := s.acknowledge != "" || s.undo != "" || s.testNotify
 	switch {
 	case site != "" && alone:
-		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site, for example %q", site)
+		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site; remove %q", site)
 	case site == "" && s.endGrace:
 		return false, errors.New("--end-grace needs a site, for example example.com")
 	case s.note != "" && s.acknowledge == "":

@@ -176,7 +176,7 @@ func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTi
 func (site *guardedSite) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
 	current := state.Current.Robots
 	changes.Lifted = site.liftHolds(current, keepSlashes)
-	previous := site.lastComparedVersion(state.Previous)
+	previous := pastVersion(state, site.hash)
 	if previous == nil {
 		return changes
 	}
@@ -209,16 +209,6 @@ func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (li
 		return true
 	})
 	return lifted
-}
-
-// lastComparedVersion returns the version compared last.
-func (site *guardedSite) lastComparedVersion(pastVersions []*policy.Version) *policy.Version {
-	for _, v := range pastVersions {
-		if v.Hash == site.hash {
-			return v
-		}
-	}
-	return nil
 }
 
 // removeHolds removes the holds for which isOver returns true.

@@ -61,7 +61,7 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 	now := c.now()
 	site := c.siteToRestore(stored)
 	if site == nil {
-		return 0, true // no guard has the change guard on
+		return 0, true // no user, or no room
 	}
 	site.mu.Lock()
 	defer site.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 // maxClockSkew is the maximum difference between the clocks of two instances.
 const maxClockSkew = 5 * time.Minute
 
-// siteToRestore returns the site to restore into, or nil without a guard or without room.
+// siteToRestore returns the site to restore into, or nil without a user or without room.
 func (c *ChangeGuard) siteToRestore(stored ledger.Changes) *guardedSite {
 	c.mu.Lock()
 	users, sites := c.users.Load(), c.sites[policy.ConfiguredHosts]

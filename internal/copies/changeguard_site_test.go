@@ -21,7 +21,7 @@ type changingSite struct {
 	state policy.State
 }
 
-// newChangingSite returns a site with a robots.txt, which somebody guards.
+// newChangingSite returns a site with a robots.txt and a registered user of the change guard.
 func newChangingSite(t *testing.T, text string) *changingSite {
 	s := &changingSite{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	s.c.Clock = func() time.Time { return s.now }

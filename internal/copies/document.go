@@ -25,9 +25,6 @@ const SaveInterval = time.Hour
 // maxStoredHold is the maximum remaining time of a stored hold. Restore ignores longer holds.
 const maxStoredHold = 31 * 24 * time.Hour
 
-// clockSkew is the maximum difference between the clocks of two machines.
-const clockSkew = 5 * time.Minute
-
 type (
 	envelopeJSON struct {
 		Format  int             `json:"format"`
@@ -193,7 +190,7 @@ func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
 func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) {
 	latest := now // a restarted instance has had no copy since then
 	if !own {
-		latest = now.Add(SaveInterval + clockSkew)
+		latest = now.Add(SaveInterval + maxClockSkew)
 	}
 	clamp := func(t time.Time) time.Time {
 		if t.IsZero() {

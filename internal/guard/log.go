@@ -121,7 +121,7 @@ func (g *Guard) logRefused(s *site.Site, status int) {
 // unknown hosts the level is debug.
 func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
-		return // nobody would read the line
+		return // the line would not be written
 	}
 	found := g.shared.Findings(s.Key, v)
 	worst := worstFinding(found)

@@ -53,7 +53,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	}
 }
 
-// TestSourceGetsItsCopy refreshes a source without a request. The source gets the
+// TestStandaloneAsksByItsCopy refreshes a source without a request. The source gets the
 // copy, with which it detects a file that is being written.
 func TestStandaloneAsksByItsCopy(t *testing.T) {
 	var had []bool

@@ -18,7 +18,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// instance is a server with an empty cache, a store and its own clock.
+// guardInstance is a server with an empty cache, a store and its own clock.
 type guardInstance struct {
 	*store.Store
 	storage *storetest.Storage

@@ -56,7 +56,7 @@ var passThroughHandlers = []string{
 
 // openMatchers are matchers that any client can satisfy. Other matchers, for example remote_ip, may
 // exclude clients.
-var openMatchers = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", "robots_disallowed"}
+var openMatchers = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", Disallowed}
 
 // lacksAuthentication reports whether certainly no handler or matcher restricts access to a dashboard.
 func (p *PlacedHandler) lacksAuthentication() bool {

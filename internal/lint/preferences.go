@@ -59,7 +59,7 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preference
 		c.addValue(UsageValue, r.Line, "the line has no preference; write a preference, for example train-ai=n")
 		return
 	case dictionary == "":
-		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference, for example train-ai=n after the path", quoted(path))
+		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoted(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
 		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoted(first))
@@ -177,6 +177,6 @@ func (c *checker) checkTrainers() {
 		names = append(names, crawler.Token)
 	}
 	if len(names) > 0 {
-		c.addValue(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s may fetch the site; to prevent that, disallow it to them", strings.Join(names, ", "))
+		c.addValue(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s, may fetch the site; to prevent that, disallow it to them", strings.Join(names, ", "))
 	}
 }

@@ -56,7 +56,7 @@ const (
 
 // stages are the steps of composing a robots.txt that can fail: reading the base or a list of
 // rules, composing, the gate, and the history of changes.
-var stages = []string{"base", "rules", "compose", "gate", stageHistory}
+var stages = []string{publish.StageBase, publish.StageRules, publish.StageCompose, publish.StageGate, stageHistory}
 
 const stageHistory = "history"
 

@@ -32,7 +32,7 @@ type StateSource interface {
 	NextManagedChange() time.Time
 	// WaitingChanges returns the number of unconfirmed changes.
 	WaitingChanges() int
-	// AuditFindings returns the numbers of verified crawlers whose responses contradict a
+	// AuditFindings returns the numbers of crawlers whose responses contradict a
 	// robots.txt.
 	AuditFindings() map[AuditFinding]int
 	// SigningKeys returns the numbers of usable keys by signing agent.

@@ -21,7 +21,7 @@ type queue struct {
 	sending chan struct{} // contains one value while a configuration uses the queue
 
 	// The lock of history guards the following fields.
-	sent         map[string]sentAlert // by ID; as open, and whose end was not sent
+	sent         map[string]sentAlert // alerts sent as open whose end was not sent yet, by ID
 	waitingSince map[string]time.Time // start of the wait of unsent alerts, by ID
 	lastSent     time.Time            // time of the last accepted message
 	pausedUntil  time.Time            // end of the pause after a failure

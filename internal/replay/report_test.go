@@ -22,7 +22,7 @@ func TestJSON(t *testing.T) {
 	"created": "2026-11-23T00:00:00Z", "lines": 4,
 	"logs": [{"name": "standard input", "format": "combined", "lines": 4, "malformed": 1}],
 	"malformed": 1,
-	"malformed_examples": [{"log": "standard input", "line": 4, "problem": "no time, for example [02/Jan/2006:15:04:05 -0700]", "text": "x"}],
+	"malformed_examples": [{"log": "standard input", "line": 4, "problem": "no time such as [02/Jan/2006:15:04:05 -0700]", "text": "x"}],
 	"other": 0, "other_site": 0, "other_time": 0, "browsers": 1,
 	"requests": 2, "disallowed": 1, "stale": 0, "exempt": 0,
 	"first": "2026-11-21T12:00:00Z", "last": "2026-11-21T12:00:00Z", "sites": [], "hosts": [],

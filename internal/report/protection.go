@@ -96,5 +96,5 @@ var cures = map[Cause]string{
 	WebPage:        "serve a text file at /robots.txt; its route must come before the route of the app that answers all paths",
 	UTF16:          "save the file as UTF-8",
 	Blank:          `add rules, such as "User-agent: GPTBot" and on the next line "Disallow: /"`,
-	NoRules:        `add a line, for example "Disallow: /" to the group of each crawler that should stay away`,
+	NoRules:        `add a line such as "Disallow: /" to the group of each crawler that should stay away`,
 }

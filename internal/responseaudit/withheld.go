@@ -138,7 +138,7 @@ type siteResponses struct {
 type crawlerResponses struct {
 	Withheld
 	last                      time.Time
-	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, enoughNetworks at most
+	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
 }
 
 // isFinding reports whether the responses are a finding. One of these conditions is enough: a

@@ -32,8 +32,7 @@ func portOrDefault(port string, secure bool) int {
 	if port == "" {
 		return defaultPort(secure)
 	}
-	number, _ := strconv.Atoi(port[1:])
-	return number
+	return PortOf(port)
 }
 
 // isPort reports whether a port with its colon is this port in canonical form.

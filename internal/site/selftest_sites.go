@@ -89,7 +89,7 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	if host == "" {
 		name = selfTestHost + ".invalid" // reserved by RFC 6761
 	}
-	secure := len(server.TLSConnPolicies) > 0
+	secure := isSecure(server)
 	key := hosts.KeyAt(AsSent(name, secure), secure)
 	req := RequestFor(server, key, nil)
 	if req == nil {

@@ -97,7 +97,7 @@ func SchemeSent(r *http.Request) (secure, ok bool) {
 
 // NewSite returns the site of a key.
 func NewSite(key policy.Key) Site {
-	s := Site{Key: key, Label: key.Site, Segment: segmentOf(key)}
+	s := Site{Key: key, Label: key.Site, Segment: key.Segment()}
 	if s.Label == "" {
 		s.Label = judge.OtherName
 	}
@@ -130,9 +130,6 @@ func (s Site) From(source string) Site {
 	}
 	return s.ReadAs(key)
 }
-
-// segmentOf returns the part of the cache for a key.
-func segmentOf(key policy.Key) policy.Segment { return key.Segment() }
 
 // Digested is the prefix of the digest in place of a host that is too long.
 const Digested = "sha256-"

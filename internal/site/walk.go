@@ -1,8 +1,6 @@
 package site
 
 import (
-	"slices"
-
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/intercept"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
@@ -13,17 +11,8 @@ type Place struct {
 	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
 	// host.
 	Hosts []string
-	// Before are the handlers that a request may pass earlier and that affect later handlers: vars
-	// and intercept, in this order. Even with many sites, their number is small.
-	Before []Passed
 	// Errors is true for error routes.
 	Errors bool
-}
-
-// Passed is a handler that a request may pass earlier.
-type Passed struct {
-	Handler caddyhttp.MiddlewareHandler // the provisioned handler
-	Always  bool                        // its route has no matcher
 }
 
 // MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
@@ -51,7 +40,6 @@ func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
 	}
 	for _, route := range routes {
 		here := around
-		here.Before = slices.Clip(around.Before)
 		if own := HostsOf(route); own != nil {
 			here.Hosts = own
 		}
@@ -73,19 +61,8 @@ func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
 					w.routes(response.Routes, here, depth+1)
 				}
 			}
-			here.Before = Pass(here.Before, route, handler)
-			around.Before = Pass(around.Before, route, handler)
 		}
 	}
-}
-
-// Pass returns before, with the handler appended if the handler affects later handlers.
-func Pass(before []Passed, route caddyhttp.Route, handler caddyhttp.MiddlewareHandler) []Passed {
-	switch handler.(type) {
-	case *caddyhttp.VarsMiddleware, *intercept.Intercept:
-		return append(slices.Clip(before), Passed{handler, len(route.MatcherSets) == 0})
-	}
-	return before
 }
 
 // HostsOf returns the names in the host matchers of a route, or nil.

@@ -28,7 +28,7 @@ type list struct {
 	source string
 	isFile bool
 
-	// loaded is the table for requests, or nil if the list was never loaded.
+	// active is the table for requests, or nil if the list was never loaded.
 	active atomic.Pointer[activeTable]
 
 	loading sync.Mutex // held while the list is loading
@@ -36,7 +36,7 @@ type list struct {
 	state   listState
 }
 
-// loaded is the immutable table of a list's prefixes, and the time until which the list can deny
+// activeTable is the immutable table of a list's prefixes, and the time until which the list can deny
 // clients.
 type activeTable struct {
 	*table

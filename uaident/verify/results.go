@@ -25,7 +25,7 @@ const maxMonotime = monotime(1<<63 - 1)
 // resultKey is the key of a result.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // the domains, see scopeOf
+	scope uint64 // the domains, see suffixScope
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }

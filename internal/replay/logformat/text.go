@@ -24,7 +24,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 	}
 	start, rest := p.cutTime(line, r)
 	if rest == nil {
-		return Malformed, "no time, for example [02/Jan/2006:15:04:05 -0700]"
+		return Malformed, "no time such as [02/Jan/2006:15:04:05 -0700]"
 	}
 	if why := p.client(start, r); why != "" {
 		return Malformed, why
