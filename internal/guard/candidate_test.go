@@ -27,6 +27,12 @@ func TestCandidate(t *testing.T) {
 				Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 			})
 		}
+		// Both requests of a visit are compared, or the second one alone.
+		oneOrTwo := func(counts [shadow.NumDifferences]uint64, only shadow.Difference) bool {
+			n := counts[only]
+			counts[only] = 0
+			return (n == 1 || n == 2) && counts == [shadow.NumDifferences]uint64{}
+		}
 		visit := func() (counts [shadow.NumDifferences]uint64) {
 			t.Helper()
 			for range 2 { // the first request causes a fetch, and may be evaluated before it
@@ -54,7 +60,7 @@ func TestCandidate(t *testing.T) {
 		}
 		elsewhere()
 		end := candidate(true)
-		if got := visit(); got != [shadow.NumDifferences]uint64{shadow.NewlyForbidden: 1} {
+		if got := visit(); !oneOrTwo(got, shadow.NewlyForbidden) {
 			t.Errorf("found is %v", got)
 		}
 		if found := g.shared.Reports(time.Now()); len(found.Trials) != 1 || found.Trials[0].Source != "change 1" {
@@ -62,7 +68,7 @@ func TestCandidate(t *testing.T) {
 		}
 		text = textInForce // the base has changed
 		time.Sleep(2 * time.Minute)
-		if got := visit(); got != [shadow.NumDifferences]uint64{shadow.Same: 1} && got != [shadow.NumDifferences]uint64{shadow.Same: 2} {
+		if got := visit(); !oneOrTwo(got, shadow.Same) {
 			t.Errorf("after another text: found is %v", got)
 		}
 		end()
