@@ -88,7 +88,6 @@ func CheckParsed(robots *policy.Robots, options Options) *Report {
 	c.addParserFindings()
 	if c.lines.len() > 0 && !c.hasFinding(policy.HTML) {
 		c.checkLines()
-		c.checkKeys()
 		c.checkNames()
 		c.checkGroups()
 		c.checkRules()
