@@ -82,6 +82,7 @@ type App struct {
 	logger *zap.Logger
 	state  *guard.State
 
+	events    *guard.Events
 	receivers []*notify.Receiver
 	stopFuncs []func() // reverts the actions of Start
 	cancel    context.CancelFunc
@@ -135,7 +136,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.receivers, err = notify.New(a.receiverConfigs(), a.state.Metrics, a.logger); err != nil {
 		return err
 	}
-	if err := guard.OnceStarted(ctx, a.startSelfTest); err != nil {
+	if a.events, err = guard.NewEvents(ctx, a.logger); err != nil {
+		return err
+	}
+	if err := guard.OnCaddyStarted(ctx, a.watch); err != nil {
 		return err
 	}
 	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
@@ -248,6 +252,7 @@ func (a *App) Start() (err error) {
 			Sizes:     guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads},
 			Retention: time.Duration(a.Retention),
 			History:   a.history(),
+			Registry:  a.currentRegistry.CurrentRegistry,
 		}),
 		a.state.ShowRegistry(a.currentRegistry.Status),
 		a.currentRegistry.Start(a.ctx.Storage(), a.applyRegistry, a.sendEvent),
@@ -269,9 +274,10 @@ func (a *App) Start() (err error) {
 	return nil
 }
 
-// startSelfTest fetches the robots.txt of the sites after all apps have started, because a handler
-// may send a request to another site of this server, such as a login.
-func (a *App) startSelfTest() {
+// watch runs after all apps have started. It watches alerts for events, and fetches the robots.txt of
+// the sites. A handler may send a request to another site of this server, such as a login.
+func (a *App) watch() {
+	go a.state.WatchAudit(a.ctx, a.events)
 	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }

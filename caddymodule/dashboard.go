@@ -46,7 +46,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	d.handler = app.state.OwnPages(dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf))
+	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf)
 	return app.CheckOrder(ctx)
 }
 

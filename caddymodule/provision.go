@@ -95,6 +95,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		ChangeGuard:  time.Duration(h.ChangeGuard),
 		Registry:     app.currentRegistry.CurrentRegistry,
 		Identity:     app.identity,
+		Events:       app.events,
 		Sites:        app.sites,
 		AsksPath:     &app.usesPathVerdict,
 		Logger:       h.logger,
@@ -130,11 +131,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		c.Shadow, c.ShadowKey = newSource(h.Shadow, h.AllowPrivate)
 		c.ShadowLife = shadowLifetime
 	}
-	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
-		return nil, err
-	}
-	g := guard.New(ctx, app.state, c)
-	return g, guard.OnceStarted(ctx, func() { go g.WatchParity(ctx) })
+	return guard.New(ctx, app.state, c), nil
 }
 
 // newSource returns the source at a location, and the key of the source.

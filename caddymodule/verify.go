@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
@@ -117,7 +116,5 @@ func (a *App) applyRegistry(registry *uaident.Registry) error {
 
 // sendEvent emits an event about the registry to Caddy's events app.
 func (a *App) sendEvent(name string, data map[string]any) {
-	if events, err := guard.NewEvents(a.ctx, a.logger); err == nil {
-		events.Send(name, data)
-	}
+	a.events.Send(name, data)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/caddymodule"
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
@@ -291,11 +290,6 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 	if c, err = app.PublishConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil, source != nil); err != nil {
 		return c, err
 	}
-	events, err := guard.NewEvents(ctx, ctx.Logger())
-	if err != nil {
-		return c, err
-	}
-	c.Observer = events.TellChanges(c.Observer)
 	c.Source, c.SourceKey = source, key
 	c.Gate, c.Confirm, c.Rollout = managed.Gate(h.Gate), publish.ConfirmationMode(h.Confirm), h.Rollout.plan()
 	c.Base = func() func(host string) []byte {

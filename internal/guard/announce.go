@@ -22,7 +22,7 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
 		g.Metrics.CountVerification(j.Proof, j.Identity)
 	}
-	crawler := g.hostMetrics(j).Count(metrics.JudgedRequest{
+	crawler := g.Metrics.Host(j.Site.Label).Count(metrics.JudgedRequest{
 		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
@@ -81,5 +81,5 @@ func clearPlaceholders(r *http.Request) {
 // labelOf returns the crawler label for metrics. Clients can invent names, so only names of the registry
 // or robots.txt are labels.
 func (g *Guard) labelOf(j *Judgement) string {
-	return g.hostMetrics(j).Label(j.KnownName(), j.Named, j.Identity)
+	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.Named, j.Identity)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -45,7 +45,7 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, ConcurrentFetches: 1}, inventedBounds, time.Now, deriveNames)
 	server := twoHosts()
-	judged := func(url string) *cachedSite {
+	judged := func(url string) *site.ConfiguredSite {
 		t.Helper()
 		j := g.Judge(askAt(server, url))
 		if j == nil || j.configured == nil || j.Version == nil {
@@ -57,7 +57,7 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 		return j.configured
 	}
 	a := judged("http://a.example/")
-	dropped := weak.Make(a.entry.Load().Entry())
+	dropped := weak.Make(a.Entry.Load().Entry())
 	judged("http://b.example/")
 	if g.cachedEntry(a, &a.Key) != nil {
 		t.Error("an entry that the cache has dropped is at hand")
@@ -73,48 +73,23 @@ func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	if judged("http://a.example/") != a {
 		t.Error("a site is kept twice")
 	}
-	if a.entry.Load().Entry() == nil {
+	if a.Entry.Load().Entry() == nil {
 		t.Error("the new entry is not at hand")
 	}
 }
 
-// TestKeptSiteIsOfOneGuard tests two guards at a host, one of them with the option
-// source. Each caches the site with its own source.
-func TestKeptSiteIsOfOneGuard(t *testing.T) {
-	plain, sourced := testGuard(t, options{Enforce: true}, serving(mixedRobots)), testGuard(t, options{SourceKey: "/srv/robots.txt"}, serving(mixedRobots))
-	sourced.shared, sourced.Metrics, sourced.Sites = plain.shared, plain.Metrics, plain.Sites
-	plain.shared.Ledger = ledger.New(time.Now)
-	server := twoHosts()
-	for range 2 {
-		for _, g := range []*Guard{plain, sourced} {
-			r := askAt(server, "http://a.example/")
-			j := g.Judge(r)
-			g.Announce(r, j)
-			if j.Site.Key.Source != g.SourceKey || j.configured == nil || !j.configured.present.Load() || !g.judgesFor("a.example") {
-				t.Errorf("the site is %+v by the guard of %q", j.configured, g.SourceKey)
-			}
-			if g.judgesFor("b.example") {
-				t.Error("it is said to judge for a site that nobody has asked for")
-			}
-		}
-	}
-	if site := plain.shared.presences.all()["a.example"]; site.mode != ledger.ModeMixed {
-		t.Errorf("the site is in %q, want both", site.mode)
-	}
-}
-
-// TestPresenceThatIsKnownTakesNoLock checks that a known presence takes no lock, for
-// sites that the configuration names and for others.
-func TestPresenceThatIsKnownTakesNoLock(t *testing.T) {
+// TestKnownSiteTakesNoLock checks that a site with a record takes no lock, whether the
+// configuration names it or not.
+func TestKnownSiteTakesNoLock(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots))
 	server := twoHosts()
 	for _, url := range []string{"http://a.example/", "http://other.example/"} {
 		j := g.Judge(askAt(server, url))
-		g.recordPresence(j)
-		g.shared.presences.mu.Lock()
+		g.recordSite(j)
+		g.shared.sites.mu.Lock()
 		done := make(chan struct{})
 		go func() {
-			g.recordPresence(j)
+			g.recordSite(j)
 			close(done)
 		}()
 		select {
@@ -122,6 +97,6 @@ func TestPresenceThatIsKnownTakesNoLock(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Errorf("%s waits for a lock", url)
 		}
-		g.shared.presences.mu.Unlock()
+		g.shared.sites.mu.Unlock()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/shadow"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -18,7 +17,6 @@ import (
 func TestCandidate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{Enforce: true}, serving(textInForce))
-		g.shared.Ledger = ledger.New(time.Now)
 		text := triedText
 		candidate := func(has bool) (end func()) {
 			return g.shared.Try(&shadow.File{

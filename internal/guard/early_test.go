@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -16,7 +15,6 @@ func TestReadInEarlyData(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		s := newChangingSite(t, options{Enforce: true}, loose)
 		s.hold()
-		s.g.shared.Ledger = ledger.New(time.Now)
 		r := from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1")
 		if early {
 			r.Header.Set("Early-Data", "1")
@@ -36,7 +34,6 @@ func TestReadInEarlyData(t *testing.T) {
 func TestDecideInEarlyData(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		g, _ := decider(t, func(policy.Key) string { return loose })
-		g.shared.Ledger = ledger.New(time.Now)
 		fields := http.Header{"User-Agent": {"bingbot/2.0"}}
 		if early {
 			fields.Set("Early-Data", "1")

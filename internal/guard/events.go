@@ -33,19 +33,23 @@ const (
 // eventInterval is the minimum time between two violation events of one crawler at one site.
 const eventInterval = time.Hour
 
-// maxEmitting is the maximum number of concurrent events. Their handlers may be slow, for example a
-// webhook. Further events are dropped.
-const maxEmitting = 8
+// maxQueued is the maximum number of events that wait for the handlers of earlier events. Handlers may
+// be slow, for example a webhook. Further events are dropped.
+const maxQueued = 1000
 
-// Events emits events to Caddy's events app.
+// Events emits events to Caddy's events app, one after the other.
 type Events struct {
-	emit     func(name string, data map[string]any)
-	wanted   func(name string) bool
-	emitting chan struct{}
-	logger   *zap.Logger
+	emit   func(name string, data map[string]any)
+	wanted func(name string) bool
+	logger *zap.Logger
 
-	mu   sync.Mutex
-	last map[string]chan struct{} // by subject; closed after its last event in progress
+	mu     sync.Mutex
+	queued []event // the first is being emitted
+}
+
+type event struct {
+	name string
+	data map[string]any
 }
 
 // NewEvents returns the events of a configuration. It loads the events app.
@@ -55,16 +59,15 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 		return nil, err
 	}
 	return &Events{
-		emit:     func(name string, data map[string]any) { app.Emit(ctx, name, data) },
-		wanted:   app.ShouldEmit,
-		emitting: make(chan struct{}, maxEmitting),
-		logger:   logger,
+		emit:   func(name string, data map[string]any) { app.Emit(ctx, name, data) },
+		wanted: app.ShouldEmit,
+		logger: logger,
 	}, nil
 }
 
-// OnceStarted calls do after all apps of a configuration have started. ctx is the context of the
+// OnCaddyStarted calls do after all apps of a configuration have started. ctx is the context of the
 // provisioning.
-func OnceStarted(ctx caddy.Context, do func()) error {
+func OnCaddyStarted(ctx caddy.Context, do func()) error {
 	app, err := eventsApp(ctx)
 	if err != nil {
 		return err
@@ -94,46 +97,36 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 }
 
 // Send emits an event in a goroutine, because event handlers run before Emit returns and no request
-// must wait for them. The goroutine ends with the last handler. After the end of the configuration,
-// Caddy calls no more handlers. Events about the same site and crawler stay in order.
+// must wait for them. The goroutine ends with the last queued event. After the end of the
+// configuration, Caddy calls no more handlers.
 func (e *Events) Send(name string, data map[string]any) {
-	select {
-	case e.emitting <- struct{}{}:
-	default:
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.queued) == maxQueued {
 		e.logger.Warn("event dropped: the handlers of earlier events take too long", zap.String("event", name))
 		return
 	}
-	subject, done := fmt.Sprint(data["site"], " ", data["crawler"]), make(chan struct{})
-	previous := e.inTurn(subject, done)
-	go func() {
-		defer func() { <-e.emitting }()
-		if previous != nil {
-			<-previous
-		}
-		e.emit(name, data)
-		e.ended(subject, done)
-	}()
+	if e.queued = append(e.queued, event{name, data}); len(e.queued) == 1 {
+		go e.emitQueued(e.queued[0])
+	}
 }
 
-// inTurn returns a channel closed after the previous event with the same subject, or nil.
-func (e *Events) inTurn(subject string, done chan struct{}) (previous <-chan struct{}) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.last == nil {
-		e.last = make(map[string]chan struct{})
+// emitQueued emits the first event of the queue and all events queued meanwhile.
+func (e *Events) emitQueued(next event) {
+	for more := true; more; next, more = e.afterFirst() {
+		e.emit(next.name, next.data)
 	}
-	previous = e.last[subject]
-	e.last[subject] = done
-	return previous
 }
 
-func (e *Events) ended(subject string, done chan struct{}) {
-	close(done)
+// afterFirst removes the first event of the queue and returns the next.
+func (e *Events) afterFirst() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.last[subject] == done {
-		delete(e.last, subject)
+	if e.queued = e.queued[1:]; len(e.queued) == 0 {
+		e.queued = nil // free its memory
+		return next, false
 	}
+	return e.queued[0], true
 }
 
 // emitViolation emits an event about a violation, at most once an hour for each crawler and site.
@@ -229,49 +222,38 @@ func (c changeEvents) Changed(site string, change publish.Change) {
 // allowed pages.
 const eventParity = "robots_parity"
 
-// parityTold has the alerts already sent as events. It survives a reload and has at most as many
-// entries as there are alerts. The zero value is empty.
-type parityTold struct {
-	mu   sync.Mutex
-	told map[string]alert.State // by ID
+// sentAuditEvents has the state of the response-audit alerts as last sent as events. It survives a
+// reload. The zero value is empty.
+type sentAuditEvents struct {
+	mu     sync.Mutex
+	states map[string]alert.State // by ID
 }
 
-// news reports whether an alert has begun or ended since its last event.
-func (t *parityTold) news(a *alert.Alert) bool {
-	state := a.State
-	if state == alert.Acknowledged {
-		state = alert.Open
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	before, known := t.told[a.ID]
-	if before == state || !known && state == alert.Over {
-		return false
-	}
-	if t.told == nil {
-		t.told = make(map[string]alert.State)
-	}
-	t.told[a.ID] = state
-	return true
-}
-
-// keep drops all alerts that are not in a list.
-func (t *parityTold) keep(alerts []alert.Alert) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for id := range t.told {
-		if !slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.ID == id }) {
-			delete(t.told, id)
+// news returns the response-audit alerts that have begun or ended since the last call.
+func (s *sentAuditEvents) news(alerts []alert.Alert) (news []alert.Alert) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := make(map[string]alert.State)
+	for _, a := range alerts {
+		if !slices.Contains(responseaudit.FindingKinds(), responseaudit.FindingKind(a.Kind)) {
+			continue
+		}
+		before, known := s.states[a.ID]
+		states[a.ID] = a.State
+		if isOver := a.State == alert.Over; known && isOver != (before == alert.Over) || !known && !isOver {
+			news = append(news, a)
 		}
 	}
+	s.states = states
+	return news
 }
 
-// WatchParity emits events about the response audit until ctx ends. The apps must have started,
-// because the events app adds subscriptions without a lock before that.
-func (g *Guard) WatchParity(ctx context.Context) {
+// WatchAudit emits events about the response audit until ctx ends. The apps must have started, because
+// the events app adds subscriptions without a lock before that.
+func (s *State) WatchAudit(ctx context.Context, events *Events) {
 	for {
-		alerts, updated := g.shared.Alerts.Latest()
-		g.tellParity(alerts)
+		alerts, updated := s.Alerts.Latest()
+		s.emitAudit(events, alerts)
 		select {
 		case <-updated:
 		case <-ctx.Done():
@@ -280,21 +262,13 @@ func (g *Guard) WatchParity(ctx context.Context) {
 	}
 }
 
-// tellParity emits an event for each response-audit alert of this guard's sites that has started or
-// ended.
-func (g *Guard) tellParity(alerts []alert.Alert) {
-	if !g.Events.wanted(eventParity) {
+// emitAudit emits an event for each response-audit alert that has begun or ended.
+func (s *State) emitAudit(events *Events, alerts []alert.Alert) {
+	if !events.wanted(eventParity) {
 		return
 	}
-	for i := range alerts {
-		a := &alerts[i]
-		if !slices.Contains(responseaudit.FindingKinds(), responseaudit.FindingKind(a.Kind)) {
-			continue
-		}
-		if !g.judgesFor(a.Site) || !g.shared.parityTold.news(a) {
-			continue
-		}
-		g.Events.Send(eventParity, map[string]any{
+	for _, a := range s.sentAuditEvents.news(alerts) {
+		events.Send(eventParity, map[string]any{
 			"site":     a.Site,
 			"crawler":  a.Crawler,
 			"finding":  string(a.Kind),
@@ -305,5 +279,4 @@ func (g *Guard) tellParity(alerts []alert.Alert) {
 			"detail":   a.Detail,
 		})
 	}
-	g.shared.parityTold.keep(alerts)
 }

@@ -130,10 +130,8 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 // belong to all sites of the guard and is reported once.
 func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
-	g.shared.presences.mu.Lock()
-	defer g.shared.presences.mu.Unlock()
-	for label, own := range g.sites {
-		if (*own == key || !g.eachHost) && (s.Label == judge.OtherName || label < s.Label && label != judge.OtherName) {
+	for label := range g.shared.sites.of(key) {
+		if s.Label == judge.OtherName || label < s.Label && label != judge.OtherName {
 			s.Label = label
 		}
 	}

@@ -68,9 +68,10 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		g := testGuard(t, options{Enforce: true}, site.FileSource{Path: file})
 		core, logs := observer.New(zap.InfoLevel)
 		g.SourceKey, g.Logger = file, zap.New(core)
-		g.shared.Ledger = nil
-		g.sites = map[string]*policy.Key{judge.OtherName: {}, "b.test": {}, "a.test": {}}
 		key := policy.Key{Source: file}
+		for _, label := range []string{judge.OtherName, "b.test", "a.test"} {
+			g.recordSite(&Judgement{Site: &site.Site{Label: label, Key: key}})
+		}
 		entry := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts)
 		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
 			t.Error("a source that nobody configured is read")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -66,21 +64,16 @@ type Config struct {
 type Guard struct {
 	Config
 	shared   *State
-	eachHost bool                        // each host has a source of its own
-	offer    pathOffer                   // for hosts unknown to namedSite
-	trial    trial                       // of the configured file
-	Metrics  *metrics.Metrics            // of the State
-	sites    map[string]*policy.Key      // sites by label; guarded by presences.mu
-	gone     bool                        // after the end of the configuration; guarded by presences.mu
-	servers  sync.Map                    // *caddyhttp.Server to its *serverSites
-	last     atomic.Pointer[serverSites] // of the last request's server
+	number   int64            // the number of guards up to this guard
+	eachHost bool             // each host has a source of its own
+	trial    trial            // of the configured file
+	Metrics  *metrics.Metrics // of the State
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
-	g.offer.guard = g
-	context.AfterFunc(ctx, g.leave)
+	g.number = g.shared.guards.Add(1)
 	if g.ForwardAuth != nil {
 		g.Sites.Add(g.ForwardAuth)
 	}
@@ -164,7 +157,7 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
 // judgeAt is Judge with the result of namedSite.
-func (g *Guard) judgeAt(r *http.Request, configured *cachedSite) *Judgement {
+func (g *Guard) judgeAt(r *http.Request, configured *site.ConfiguredSite) *Judgement {
 	userAgent := site.UserAgentOf(r)
 	if userAgent == "" || site.HasNoPath(r) {
 		return nil
@@ -205,21 +198,50 @@ func (g *Guard) judgeAt(r *http.Request, configured *cachedSite) *Judgement {
 	return j
 }
 
+// namedSite returns the site of a request whose host is spelled as configured. It returns nil for
+// other hosts, and for a guard with a source.
+func (g *Guard) namedSite(r *http.Request) *site.ConfiguredSite {
+	if g.SourceKey != "" {
+		return nil
+	}
+	return g.hostsOf(r).Site(r)
+}
+
+// hostsOf returns the configured hosts of the request's server.
+func (g *Guard) hostsOf(r *http.Request) *site.Hosts {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	return g.configuredHosts(server)
+}
+
+// cachedEntry returns the entry of a site, or nil. configured is the result of namedSite, whose
+// entry is found without a lookup in the cache.
+func (g *Guard) cachedEntry(configured *site.ConfiguredSite, key *policy.Key) *policy.Entry {
+	if configured == nil {
+		return g.shared.Cache.Get(*key)
+	}
+	if last := configured.Entry.Load(); last != nil {
+		if e := last.Entry(); e != nil {
+			return e
+		}
+	}
+	e := g.shared.Cache.Get(*key)
+	if e != nil {
+		configured.Entry.Store(e.Ref())
+	}
+	return e
+}
+
 // siteForRequest returns the site of a request.
 func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 	if configured := g.namedSite(r); configured != nil {
-		return configured.Site
+		return &configured.Site
 	}
 	return new(g.otherSite(r))
 }
 
 // otherSite is siteForRequest for hosts unknown to namedSite.
 func (g *Guard) otherSite(r *http.Request) site.Site {
-	s := site.NewSite(g.sitesOf(r).Key(r))
-	if g.SourceKey == "" {
-		return s // avoids a copy
-	}
-	return g.sourced(s)
+	return g.sourced(site.NewSite(g.hostsOf(r).Key(r)))
 }
 
 // sourced returns a site with the key of the guard's source.

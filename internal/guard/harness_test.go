@@ -12,14 +12,10 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
-	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -101,23 +97,8 @@ func testGuard(t testing.TB, o options, s site.Source) *Guard {
 	t.Helper()
 	c := o.config(t)
 	c.Source = s
-	shared := &State{
-		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
-		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		readers:         ledger.NewRobotsFetches(100, 100),
-		violations:      newLogLimits(time.Now),
-		warningLimits:   newLogLimits(time.Now),
-		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
-		Copies:          copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
-		trials:     newTrials(),
-		rates:      rate.NewBudgets(time.Now()),
-		clock:      newClock(),
-		Identities: identity.NewShared(),
-	}
-	if o.Shadow != nil {
-		shared.Ledger = ledger.New(time.Now)
-	}
-	shared.Metrics = metrics.New(shared, store.Kinds(), store.ReadResults())
+	shared := NewState()
+	t.Cleanup(func() { _ = shared.Destruct() })
 	return New(context.Background(), shared, c)
 }
 

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -198,7 +199,7 @@ func TestLogSchema(t *testing.T) {
 		all, _ := documentedFields(t, "Findings")
 		g := testGuard(t, options{}, serving(""))
 		parsed := func(text string) *policy.Version {
-			return &policy.Version{Status: http.StatusOK, Robots: policy.Parse([]byte(text))}
+			return &policy.Version{Status: http.StatusOK, Robots: policy.Parse([]byte(text)), Hash: sha256.Sum256([]byte(text))}
 		}
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
@@ -224,7 +225,7 @@ func TestLogSchema(t *testing.T) {
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
 			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
-			g.recordPresence(here)
+			g.recordSite(here)
 			g.shared.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)
 			<-fetchDone(g, r)

@@ -54,7 +54,7 @@ func PathOf(r *http.Request, token string) PathVerdict {
 // pathOffer computes path verdicts for later matchers and placeholders of requests.
 type pathOffer struct {
 	guard      *Guard
-	configured *cachedSite // nil if namedSite does not know the host
+	configured *site.ConfiguredSite // the result of namedSite
 }
 
 // Request variables: the pathOffer, and whether the ledger has the request.
@@ -65,12 +65,8 @@ const (
 
 // offerPath makes the path verdict available to later handlers, and makes the other placeholders
 // empty for a request without a judgement. configured is the result of namedSite.
-func (g *Guard) offerPath(r *http.Request, configured *cachedSite) {
-	offer := &g.offer
-	if configured != nil {
-		offer = &configured.offer
-	}
-	caddyhttp.SetVar(r.Context(), offerVar, offer)
+func (g *Guard) offerPath(r *http.Request, configured *site.ConfiguredSite) {
+	caddyhttp.SetVar(r.Context(), offerVar, &pathOffer{g, configured})
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(func(key string) (any, bool) {
 			if key == PathPlaceholder {
@@ -83,7 +79,7 @@ func (g *Guard) offerPath(r *http.Request, configured *cachedSite) {
 
 // countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
-	if site.HasUserAgent(r) && g.shared.Ledger != nil {
+	if site.HasUserAgent(r) {
 		g.shared.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
@@ -98,7 +94,7 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 }
 
 // pathVerdict is PathVerdict with the result of namedSite.
-func (g *Guard) pathVerdict(r *http.Request, configured *cachedSite, token string) PathVerdict {
+func (g *Guard) pathVerdict(r *http.Request, configured *site.ConfiguredSite, token string) PathVerdict {
 	if site.HasNoPath(r) {
 		return PathUnknown
 	}
@@ -115,10 +111,10 @@ func (g *Guard) pathVerdict(r *http.Request, configured *cachedSite, token strin
 
 // currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a
 // fetch if the file is due. configured is the result of namedSite.
-func (g *Guard) currentRobots(r *http.Request, configured *cachedSite, now time.Time) *policy.Robots {
+func (g *Guard) currentRobots(r *http.Request, configured *site.ConfiguredSite, now time.Time) *policy.Robots {
 	var site *site.Site
 	if configured != nil {
-		site = configured.Site
+		site = &configured.Site
 	} else {
 		site = new(g.otherSite(r))
 	}

@@ -183,7 +183,7 @@ func TestPathIsOffered(t *testing.T) {
 func TestPeopleOnDisallowedPaths(t *testing.T) {
 	asks := true
 	g := testGuard(t, options{}, serving(costlyRobots))
-	g.AsksPath, g.shared.Ledger = &asks, ledger.New(time.Now)
+	g.AsksPath = &asks
 	visit := func(userAgent, target, token string) {
 		r := caddyhttp.PrepareRequest(requestBy(userAgent, target), caddy.NewReplacer(), httptest.NewRecorder(), namedServer)
 		next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {

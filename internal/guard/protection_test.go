@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -25,20 +24,11 @@ func TestProtectionIsToldOnce(t *testing.T) {
 	}}
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, source)
 	shared := first.shared
-	shared.Ledger = ledger.New(time.Now)
 	first.Logger = zap.New(core)
-	load := func(o options) *Guard {
-		c := o.config(t)
-		c.Source, c.Logger = source, zap.New(core)
-		return New(t.Context(), shared, c)
-	}
-	running := first
-	reload := func(o options) func() {
+	reload := func(mode string) func() {
 		return func() {
-			next := load(o)
-			next.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
-			shared.presences.leave(running)
-			running = next
+			t.Cleanup(shared.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{"example.com": mode}}}))
+			first.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
 		}
 	}
 	key := policy.Key{Site: "example.com", Host: "example.com"}
@@ -48,9 +38,9 @@ func TestProtectionIsToldOnce(t *testing.T) {
 			if e := shared.Cache.Get(key); e != nil {
 				e.MakeDue()
 			}
-			running.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
+			first.visit(t, "bingbot/2.0", "http://example.com/", "192.0.2.1")
 			e := shared.Cache.Get(key)
-			if done := e.Refresh(running.Freshness, func() policy.FetchResult { return source.answer(t.Context()) }, nil); done != nil {
+			if done := e.Refresh(first.Freshness, func() policy.FetchResult { return source.answer(t.Context()) }, nil); done != nil {
 				<-done
 			}
 		}
@@ -63,16 +53,15 @@ func TestProtectionIsToldOnce(t *testing.T) {
 	}{
 		{"missing", become(404, ""), "warn missing", "missing"},
 		{"still missing", become(404, ""), "", "missing"},
-		{"a reload", reload(options{Enforce: true}), "", "missing"},
+		{"a reload", reload("enforce"), "", "missing"},
 		{"another cause", become(403, ""), "warn refused", "refused"},
 		{"it cannot be read", become(503, ""), "", "refused"},
 		{"a rule", become(200, "User-agent: *\nDisallow: /x\n"), "info ", ""},
 		{"the same", become(200, "User-agent: *\nDisallow: /x\n"), "", ""},
 		{"a web page", become(200, "<html>"), "warn web_page", "web_page"},
-		{"monitor", reload(options{}), "", ""},
+		{"monitor", reload("monitor"), "", ""},
 		{"a web page in monitor", become(200, "<body>"), "", ""},
-		{"enforce again", reload(options{Enforce: true}), "warn web_page", "web_page"},
-		{"nobody has judged since a reload", func() { shared.presences.leave(running) }, "", "web_page"},
+		{"enforce again", reload("enforce"), "warn web_page", "web_page"},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			step.do()
@@ -114,7 +103,6 @@ func TestProtectionIsToldOnce(t *testing.T) {
 func TestProtectionBySource(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
 	g := testGuard(t, options{Enforce: true, SourceKey: "/srv/robots.txt", FetchWait: 10 * time.Second}, serving("# nothing\n"))
-	g.shared.Ledger = ledger.New(time.Now)
 	g.Logger = zap.New(core)
 	for _, host := range []string{"example.com", "one.example.net", "other.example"} {
 		g.visit(t, "bingbot/2.0", "http://"+host+"/", "192.0.2.1")

@@ -63,11 +63,9 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 		who.Network = addr.Network(site.ClientAddr(r))
 	}
 	every, found := rules.CrawlDelay.Interval, rate.Pace{}
-	if j.mayHaveComeThrough() {
-		if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-			who.HeldSlot = before.flight.heldSlot
-			found = j.removeChargedLimits(before, &rules)
-		}
+	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
+		who.HeldSlot = before.flight.heldSlot
+		found = j.removeChargedLimits(before, &rules)
 	}
 	pace := g.shared.rates.Spend(now, &who, &rules)
 	if found.Over && found.Wait > pace.Wait {

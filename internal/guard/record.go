@@ -19,18 +19,11 @@ import (
 
 // record adds a judgement to the ledger.
 func (g *Guard) record(r *http.Request, j *Judgement) {
-	if g.shared.Ledger == nil {
-		return
-	}
-	g.recordPresence(j)
-	if g.shared.own.reads(j) {
-		return
-	}
+	g.recordSite(j)
 	if j.at.IsZero() {
 		j.at = time.Now()
 	}
 	q := g.ledgerRequest(r, j, j.at)
-	j.recorded = true
 	g.shared.Ledger.Record(&q)
 	g.noteStranger(r, j, &q, false)
 }
@@ -42,9 +35,6 @@ func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsF
 		return
 	}
 	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), ledger.Time(read.At))
-	if g.shared.Ledger == nil {
-		return
-	}
 	q := g.ledgerRequest(r, j, time.Now())
 	g.noteStranger(r, j, &q, true)
 	g.shared.Ledger.RecordRobotsFetch(&q, read)
@@ -118,23 +108,16 @@ func (j *Judgement) classCounted() uaident.Class {
 
 // edited records a change of robots.txt at each of its sites.
 func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
-	if g.shared.Ledger == nil || before == nil || after == nil {
+	if before == nil {
 		return
 	}
-	p := &g.shared.presences
-	p.mu.Lock()
-	sites := p.with(key)
-	p.mu.Unlock()
-	for label := range sites {
+	for label := range g.shared.sites.of(key) {
 		g.shared.Ledger.RecordEdit(label, before, after, after.FirstFetched)
 	}
 }
 
 // noteSearchBlocked raises an alert about a search engine blocked by a rule for other crawlers.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
-	if g.shared.Alerts == nil {
-		return
-	}
 	g.shared.Alerts.RecordBlock(alert.Block{
 		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Identity},
 		Rule:          j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,

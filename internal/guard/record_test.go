@@ -1,8 +1,8 @@
 package guard
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,7 +12,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -31,9 +30,7 @@ func TestOthers(t *testing.T) {
 // recordingGuard returns a guard of the host example.com with a ledger.
 func recordingGuard(t *testing.T, o options, text string) *Guard {
 	t.Helper()
-	g := testGuard(t, o, serving(text))
-	g.shared.Ledger = ledger.New(time.Now)
-	return g
+	return testGuard(t, o, serving(text))
 }
 
 // exampleServer names example.com in its configuration.
@@ -124,7 +121,7 @@ func TestRecordInvented(t *testing.T) {
 	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
 		t.Errorf("sites, crawlers and files: %s", got)
 	}
-	if n := len(g.shared.presences.all()); n != 3 {
+	if n := len(maps.Collect(g.shared.sites.all())); n != 3 {
 		t.Errorf("%d sites are known to be guarded", n)
 	}
 	if live := g.shared.Reports(time.Now()).Live; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {
@@ -132,62 +129,37 @@ func TestRecordInvented(t *testing.T) {
 	}
 }
 
-func TestPresences(t *testing.T) {
-	shared := new(State)
-	shared.Cache = policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)
-	shared.Copies = copies.NewHistory(nil)
-	shared.Ledger = ledger.New(time.Now)
-	here := &Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}}
-	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
-	mode := func() string { return shared.Reports(time.Now()).Live["example.com"].Mode }
-	for _, step := range []struct {
-		name string
-		do   func()
-		want string
-	}{
-		{"nobody", func() {}, ""},
-		{"one", func() { monitor.recordPresence(here) }, "monitor"},
-		{"two", func() { enforce.recordPresence(here) }, "mixed"},
-		{"the first ends", func() { shared.presences.leave(monitor) }, "enforce"},
-		{"a late request", func() { monitor.recordPresence(here) }, "enforce"},
-		{"the second ends", func() { shared.presences.leave(enforce) }, ""},
-		{"a configuration whose guard has judged nothing yet", func() {
-			shared.forget(ConfiguredSites{Modes: map[string]string{"example.com": "enforce"}})
-		}, "enforce"},
-	} {
-		if step.do(); mode() != step.want {
-			t.Errorf("%s: %q, want %q", step.name, mode(), step.want)
+// TestModes checks that the configuration determines the mode of a site, and that the guard does so
+// for a site that the configuration does not list.
+func TestModes(t *testing.T) {
+	g := testGuard(t, options{}, serving(mixedRobots))
+	here := &Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Site: "example.com", Host: "example.com"}}}
+	mode := func() string { return g.shared.Reports(time.Now()).Live["example.com"].Mode }
+	if got := mode(); got != "" {
+		t.Errorf("before a judgement: %q", got)
+	}
+	if g.recordSite(here); mode() != "monitor" {
+		t.Errorf("without a configuration: %q", mode())
+	}
+	release := func() {}
+	for _, configured := range []string{"enforce", "mixed", "monitor"} {
+		next := g.shared.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{"example.com": configured}}})
+		release()
+		release = next
+		for range 2 { // without a request since the reload, and with one
+			live := g.shared.Reports(time.Now()).Live["example.com"]
+			if live.Mode != configured || live.Enforces != (configured != "monitor") || g.shared.Enforces(here.Site.Key) != live.Enforces {
+				t.Errorf("%s: %+v, enforces: %t", configured, live, g.shared.Enforces(here.Site.Key))
+			}
+			g.recordSite(here)
 		}
 	}
-}
-
-// TestLeaveManySites makes a guard leave more sites than a batch contains.
-func TestLeaveManySites(t *testing.T) {
-	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames)}
-	gone, stays := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
-	for i := range 3*leavePart + 1 {
-		label := fmt.Sprintf("s%d.test", i)
-		j := &Judgement{Site: &site.Site{Label: label, Key: policy.Key{Site: label, Host: label}}}
-		gone.recordPresence(j)
-		if i%2 == 0 {
-			stays.recordPresence(j)
-		}
-	}
-	modes := shared.presences.leave(gone)
-	for label, site := range shared.presences.all() {
-		if modes[label] != site.mode || stays.judgesFor(label) != (site.mode == "enforce") || gone.judgesFor(label) {
-			t.Errorf("%s is in %q, told as %q", label, site.mode, modes[label])
-		}
-	}
-	if len(modes) != 3*leavePart+1 {
-		t.Errorf("%d sites were left", len(modes))
-	}
+	release()
 }
 
 func TestPrefers(t *testing.T) {
 	https, http := policy.Key{Secure: true, Host: "example.com"}, policy.Key{Host: "example.com"}
 	port := policy.Key{Secure: true, Host: "example.com:8443"}
-	file := policy.Key{Source: "/srv/robots.txt"}
 	for _, tc := range []struct {
 		key, known policy.Key
 		segment    policy.Segment
@@ -201,7 +173,6 @@ func TestPrefers(t *testing.T) {
 		{port, http, policy.ConfiguredHosts, false},
 		{http, port, policy.ConfiguredHosts, true},
 		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
-		{file, https, policy.ConfiguredHosts, true},
 	} {
 		if got := isBetterKey(&site.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
@@ -209,34 +180,60 @@ func TestPrefers(t *testing.T) {
 	}
 }
 
-// TestMarksOfSites checks that the ledger marks a change of mode when the previous
-// configuration has ended, and an edit of robots.txt at each of its sites.
+// TestRecordOfSeveralGuards checks that the latest guard determines the record of a site, also if
+// the requests of several guards alternate.
+func TestRecordOfSeveralGuards(t *testing.T) {
+	var sites siteRecords
+	file, url := policy.Key{Source: "/srv/robots.txt"}, policy.Key{Source: "https://cdn.test/robots.txt"}
+	here := func(key policy.Key) *site.Site { return &site.Site{Label: "example.com", Key: key} }
+	for i, step := range []struct {
+		guard   int64
+		key     policy.Key
+		mode    string
+		changed bool
+	}{
+		{1, file, "monitor", true},
+		{2, url, "enforce", true},
+		{1, file, "monitor", false},
+		{2, url, "enforce", false},
+		{3, file, "monitor", true}, // after a reload
+		{2, url, "enforce", false}, // in flight
+		{3, file, "monitor", false},
+	} {
+		mode, changed := sites.add(here(step.key), step.guard, step.mode)
+		latest := sites.record("example.com")
+		if changed != step.changed || mode != latest.mode || (latest.guard == step.guard) != (latest.key == step.key && mode == step.mode) {
+			t.Errorf("step %d: changed %t, mode %s, %+v", i, changed, mode, latest)
+		}
+	}
+}
+
+// TestMarksOfSites checks that the ledger marks a change of mode at the first judgement after a
+// reload, and an edit of robots.txt at each of its sites.
 func TestMarksOfSites(t *testing.T) {
-	at := time.Now
-	shared := &State{Cache: policy.NewCache(NamedBounds, inventedBounds, at, deriveNames), Ledger: ledger.New(at)}
+	g := testGuard(t, options{}, serving(""))
 	key := policy.Key{Source: "/srv/robots.txt"}
-	monitor, enforce := &Guard{shared: shared}, &Guard{shared: shared, Config: Config{Settings: judge.Settings{Enforce: true}}}
-	for _, g := range []*Guard{monitor, enforce} {
-		for _, label := range []string{"example.com", "www.example.com", "_other"} {
-			j := &Judgement{Site: &site.Site{Label: label, Key: key}}
-			g.recordPresence(j)
-			shared.Ledger.Record(&ledger.Request{At: at(), Site: label, Token: "GPTBot"})
+	labels := []string{"example.com", "www.example.com", "_other"}
+	for _, mode := range []string{"monitor", "enforce"} {
+		defer g.shared.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{labels[0]: mode, labels[1]: mode, labels[2]: mode}}})()
+		for _, label := range labels {
+			g.recordSite(&Judgement{Site: &site.Site{Label: label, Key: key}})
+			g.shared.Ledger.Record(&ledger.Request{At: time.Now(), Site: label, Token: "GPTBot"})
 		}
 	}
 	read := func(text string) *policy.Version {
-		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, at(), policy.Freshness{}, 0).Current
+		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), policy.Freshness{}, 0).Current
 	}
 	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
-	enforce.edited(key, nil, before)
-	enforce.edited(policy.Key{Host: "example.com"}, before, after) // belongs to no site
-	enforce.edited(key, before, after)
-	monitor.leave()
-	for _, site := range shared.Ledger.Snapshot().Sites {
+	g.edited(key, nil, before)
+	g.edited(policy.Key{Host: "example.com"}, before, after) // belongs to no site
+	g.edited(key, before, after)
+	for _, site := range g.shared.Ledger.Snapshot().Sites {
 		got := ""
 		for _, m := range site.Marks {
 			got += fmt.Sprintf("%s %.4s %.4s ", m.Kind, m.From, m.To)
 		}
-		want := fmt.Sprintf("robots %.4s %.4s mode moni enfo ", ledger.Version(before.Hash), ledger.Version(after.Hash))
+		want := fmt.Sprintf("mode moni enfo robots %.4s %.4s ", ledger.Version(before.Hash), ledger.Version(after.Hash))
 		if site.Name == "_other" {
 			want = ""
 		}
@@ -246,38 +243,16 @@ func TestMarksOfSites(t *testing.T) {
 	}
 }
 
-// TestGuardLeaves checks that the guard of an ended configuration is forgotten.
-func TestGuardLeaves(t *testing.T) {
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
-	cancel()
-	g := &Guard{shared: &State{Cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, nil)}}
-	g.recordPresence(&Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}})
-	done := make(chan struct{})
-	context.AfterFunc(ctx, func() { g.shared.presences.leave(g); close(done) })
-	<-done
-	if site, ok := g.shared.presences.all()["example.com"]; !ok || site.mode != "" {
-		t.Errorf("the site is known: %t, in mode %q", ok, site.mode)
-	}
-}
-
-// BenchmarkNote measures recording a judgement with and without the ledger.
+// BenchmarkNote measures recording a judgement.
 func BenchmarkNote(b *testing.B) {
-	for _, tc := range []struct {
-		name   string
-		ledger *ledger.Ledger
-	}{{"without a ledger", nil}, {"with a ledger", ledger.New(time.Now)}} {
-		b.Run(tc.name, func(b *testing.B) {
-			g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
-			g.shared.Ledger = tc.ledger
-			r := browserRequest()
-			r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
-			j := g.Judge(r)
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					g.record(r, j)
-				}
-			})
-		})
-	}
+	g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
+	r := browserRequest()
+	r.Header.Set("User-Agent", "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)")
+	j := g.Judge(r)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			g.record(r, j)
+		}
+	})
 }

@@ -20,10 +20,9 @@ import (
 
 // Live returns the current state of each site with a judgement, by label.
 func (s *State) Live() map[string]report.Live {
-	all, enforced := s.presences.all(), s.presences.enforced()
-	sites, takesEffect := make(map[string]report.Live, len(all)), s.TakesEffect()
-	for label, site := range all {
-		key, live := site.key, report.Live{Mode: site.mode, Enforces: enforced[label]}
+	sites, takesEffect := make(map[string]report.Live), s.TakesEffect()
+	for label, r := range s.sites.all() {
+		key, live := r.key, report.Live{Mode: r.mode, Enforces: enforces(r.mode)}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
 			if e := s.Cache.Get(key); e != nil {
@@ -70,9 +69,6 @@ func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.
 // AuditFindings returns the number of open alerts about responses to crawlers, by site and finding.
 func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	found := make(map[metrics.AuditFinding]int)
-	if s.Alerts == nil {
-		return found
-	}
 	for _, a := range s.Alerts.List().Alerts {
 		if what := responseaudit.FindingKind(a.Kind); slices.Contains(responseaudit.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
 			found[metrics.AuditFinding{Host: a.Site, What: what}]++
@@ -83,9 +79,6 @@ func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 
 // SearchBlocks returns the time of the last block of each recently blocked search engine.
 func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
-	if s.Alerts == nil {
-		return nil
-	}
 	return s.Alerts.SearchBlocks()
 }
 
@@ -152,7 +145,7 @@ func belongsToSite(key policy.Key) func(copies.Host) bool {
 // Reports returns the data of reports at a time. It is empty without a ledger.
 func (s *State) Reports(now time.Time) *report.Source {
 	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
-	if s == nil || s.Ledger == nil {
+	if s == nil {
 		return source
 	}
 	source.Texts = &s.Texts
@@ -164,7 +157,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	for _, site := range source.Ledger.Sites {
 		seen[site.Name] = true
 	}
-	source.Registry = s.presences.known()
+	source.Registry = s.lastRegistry()
 	source.Withheld = s.withheldResponses.Find("", now)
 	source.Found = s.findings
 	s.trials.report(source)
@@ -178,7 +171,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	}
 	for label := range seen { // sites without a request since the start
 		if live := source.Live[label]; live.Mode == "" {
-			if live.Mode = s.presences.configuredMode(label); live.Mode != "" {
+			if live.Mode = s.sites.modes()[label]; live.Mode != "" {
 				source.Live[label] = live
 			}
 		}

@@ -57,11 +57,7 @@ func (s *State) rereadAfter(ended int) {
 
 // caches returns all caches of robots.txt files.
 func (s *State) caches() []*policy.Cache {
-	all := []*policy.Cache{s.Cache, s.Bases}
-	if s.trials != nil {
-		all = append(all, s.trials.cache)
-	}
-	return all
+	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
 }
 
 // reread is Reread for the configuration with a number.

@@ -142,8 +142,8 @@ func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgemen
 // countResponse records the response to an allowed request.
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, size int64) {
 	status, ok := responseaudit.StatusOf(code)
-	if !ok || g.shared.Ledger == nil || !j.recorded {
-		return // no response, or an uncounted request
+	if !ok {
+		return // no response
 	}
 	token, class, named := j.counted()
 	g.Metrics.CountResponse(class, kind, status, size)

@@ -22,7 +22,6 @@ import (
 // answeringGuard returns a guard with a ledger.
 func answeringGuard(t testing.TB, enforce bool) *Guard {
 	g := testGuard(t, options{Enforce: enforce}, serving("User-agent: *\nDisallow: /private/\n"))
-	g.shared.Ledger = ledger.New(time.Now)
 	<-fetchDone(g, requestBy("bingbot/2.0", "/"))
 	return g
 }
@@ -202,7 +201,6 @@ func BenchmarkServe(b *testing.B) {
 	for name, userAgent := range map[string]string{"crawler": "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "browser": uaChrome} {
 		b.Run(name, func(b *testing.B) {
 			g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
-			g.shared.Ledger = ledger.New(time.Now)
 			g.Judge(requestBy("bingbot/2.0", "/"))
 			w := httptest.NewRecorder()
 			b.ReportAllocs()

@@ -66,7 +66,7 @@ func (s *changingSite) reads(r *http.Request, text string) *httptest.ResponseRec
 		_, err := io.WriteString(w, text)
 		return err
 	})
-	if err := s.g.passRobots(w, r, s.g.Judge(r), next); err != nil {
+	if err := s.g.Serve(w, r, next); err != nil {
 		s.t.Fatal(err)
 	}
 	return w

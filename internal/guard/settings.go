@@ -7,6 +7,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // Sizes has the bounds of the cache of robots.txt; 0 means the default.
@@ -36,6 +37,7 @@ type Settings struct {
 	Sizes     Sizes
 	Retention time.Duration  // of the ledger; 0 means the default
 	History   report.History // whether data survive a restart
+	Registry  *uaident.CurrentRegistry
 }
 
 // UseSettings applies the settings of a configuration until release is called. During a reload the newest
@@ -48,10 +50,11 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 // applySettings returns no error.
 func (s *State) applySettings(settings Settings) error {
 	s.resize(settings.Sizes)
-	if s.Ledger != nil {
-		s.Ledger.Retain(settings.Retention)
-	}
+	s.Ledger.Retain(settings.Retention)
 	s.history.Store(&settings.History)
+	if settings.Registry != nil { // nil for no configuration
+		s.registry.Store(settings.Registry)
+	}
 	s.forget(settings.Sites)
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -29,7 +28,6 @@ func TestSettledOnce(t *testing.T) {
 		{"no guard before, in an error route", "/private/x", false, true, 0},
 	} {
 		first := testGuard(t, options{Enforce: true}, serving("User-agent: *\nDisallow: /private/\n"))
-		first.shared.Ledger = ledger.New(time.Now)
 		c := options{Enforce: true}.config(t)
 		c.Source = first.Source
 		second := New(t.Context(), first.shared, c)

@@ -60,9 +60,6 @@ func (t *trials) change(edit func([]*shadow.File) []*shadow.File) {
 // configured yields the files without a host, the latest configuration first.
 func (t *trials) configured() iter.Seq[trial] {
 	return func(yield func(trial) bool) {
-		if t == nil {
-			return
-		}
 		for _, file := range slices.Backward(*t.files.Load()) {
 			if file.Has == nil && !yield(t.of(file, "", policy.ConfiguredHosts)) {
 				return
@@ -80,9 +77,6 @@ func (t *trials) fetchAll() {
 
 // report adds the configured files, and the effects of all files, to the data of reports.
 func (t *trials) report(to *report.Source) {
-	if t == nil {
-		return
-	}
 	to.Tried = make(map[string]*policy.State)
 	for one := range t.configured() {
 		to.Tried[one.Source] = one.entry.State()
@@ -111,7 +105,7 @@ func (t *trials) of(file *shadow.File, host string, segment policy.Segment) tria
 // trialAt returns the trial at a site: the file of the guard's configuration, or the change of the
 // site's robots_txt.
 func (g *Guard) trialAt(s *site.Site) trial {
-	if g.trial.File != nil || g.shared.trials == nil || g.SourceKey != "" {
+	if g.trial.File != nil || g.SourceKey != "" {
 		return g.trial
 	}
 	files := *g.shared.trials.files.Load()

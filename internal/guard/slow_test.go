@@ -119,7 +119,6 @@ func TestServicesAreNotSlowed(t *testing.T) {
 // ledger. Only a disallowed one is logged as a violation.
 func TestSlowedIsCounted(t *testing.T) {
 	g := testGuard(t, options{Rate: enforcing(nil)}, serving("User-agent: *\nCrawl-delay: 40\nDisallow: /private/\n"))
-	g.shared.Ledger = ledger.New(time.Now)
 	core, logs := observer.New(zap.InfoLevel)
 	g.Logger = zap.New(core)
 	for _, target := range []string{"/", "/", "/", "/", "/private/x"} {

@@ -43,14 +43,14 @@ type State struct {
 	violationEvents   *messageLimits
 	warningLimits     *messageLimits // of warnings, by host
 	changeGuard       copies.ChangeGuard
-	trials            *trials // nil in some tests
+	trials            *trials
 	rates             *rate.Budgets
-	clock             clock          // of stopwatches
-	Ledger            *ledger.Ledger // nil in some tests
-	Alerts            *alert.Manager // nil in some tests
+	clock             clock // of stopwatches
+	Ledger            *ledger.Ledger
+	Alerts            *alert.Manager
 	SentAlerts        notify.History // alerts already sent to receivers
-	presences         presences
-	parityTold        parityTold
+	sites             siteRecords
+	sentAuditEvents   sentAuditEvents
 	withheldResponses responseaudit.RobotsResponses // responses to crawlers instead of a robots.txt
 
 	settings reload.Settings[Settings]
@@ -60,13 +60,14 @@ type State struct {
 
 	Strangers registry.Unregistered // unregistered crawlers
 
-	Memory *store.Memory // the storage; nil in some tests
+	Memory *store.Memory // the storage
 
 	registered atomic.Pointer[func() *report.Registry] // see ShowRegistry
 
-	findings *lint.Cache // lint reports; nil in some tests
+	findings *lint.Cache                             // lint reports
+	registry atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
+	guards   atomic.Int64                            // number of guards since the start
 
-	own     ownPages
 	sources sourceGuards
 	proxies proxies
 	rereads rereads
@@ -86,7 +87,7 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 // HostsWithHold returns the configured hosts with a change held back by the change guard.
 func (s *State) HostsWithHold() map[string]bool {
 	held := s.changeGuard.HostsWithHold()
-	s.presences.keepNamed(held)
+	s.sites.keepNamed(held)
 	return held
 }
 
@@ -132,6 +133,7 @@ func NewState() *State {
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
 		Copies:          copies.NewHistory(deriveNames),
+		elsewhere:       newElsewhere(),
 		readers:         ledger.NewRobotsFetches(maxReadersInPart, maxReadersInvented),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
@@ -143,7 +145,6 @@ func NewState() *State {
 		Ledger:          ledger.New(time.Now),
 		findings:        lint.NewCache(),
 	}
-	s.elsewhere = newElsewhere()
 	s.Alerts = alert.NewManager(s, time.Now)
 	s.Memory = store.NewMemory(s.parts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.ReadResults())
@@ -218,10 +219,18 @@ func (s *State) Registry() *report.Registry {
 	return nil
 }
 
+// lastRegistry returns the registry of the last configuration, or nil.
+func (s *State) lastRegistry() *uaident.Registry {
+	if current := s.registry.Load(); current != nil {
+		return current.Load()
+	}
+	return nil
+}
+
 // Proposals returns frequent names of unregistered crawlers.
 func (s *State) Proposals() []report.Proposal {
 	if s == nil {
 		return []report.Proposal{}
 	}
-	return s.Strangers.Proposals(cmp.Or(s.presences.known(), uaident.Default()))
+	return s.Strangers.Proposals(cmp.Or(s.lastRegistry(), uaident.Default()))
 }

@@ -8,10 +8,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
-	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/identity"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
-	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
@@ -31,16 +28,11 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 	core, logs := observer.New(zap.DebugLevel)
 	i := &guardInstance{storage: m, logs: logs, time: now}
 	clock := func() time.Time { return i.time }
-	i.shared = &State{
-		Cache:       policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
-		Bases:       policy.NewCache(NamedBounds, inventedBounds, clock, nil),
-		readers:     ledger.NewRobotsFetches(100, 100),
-		changeGuard: copies.ChangeGuard{Clock: clock},
-		Identities:  identity.NewShared(),
-		rates:       rate.NewBudgets(now),
-		Copies:      copies.NewHistory(deriveNames), elsewhere: newElsewhere(),
-	}
-	i.shared.Metrics = metrics.New(i.shared, store.Kinds(), store.ReadResults())
+	i.shared = NewState()
+	i.shared.Cache = policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames)
+	i.shared.changeGuard.Clock = clock
+	i.shared.Ledger = ledger.New(clock)
+	i.shared.rates = rate.NewBudgets(now)
 	i.shared.Alerts = alert.NewManager(i.shared, clock)
 	i.shared.Memory = store.NewMemory(i.shared.parts())
 	i.Store = store.New(store.Options{

@@ -18,7 +18,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	from, ok := responseaudit.Referrer(referer[0])
-	if !ok || g.shared.Ledger == nil || !opensPage(r) {
+	if !ok || !opensPage(r) {
 		return next.ServeHTTP(w, r)
 	}
 	site := g.siteForRequest(r).Label // handlers behind may change the request

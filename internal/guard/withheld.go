@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,13 +78,11 @@ func (s *State) Withheld(now time.Time) []responseaudit.Withheld {
 // WithheldAt describes the crawlers that get another response instead of the robots.txt with a key.
 func (s *State) WithheldAt(key policy.Key) (found []string) {
 	now := time.Now()
-	s.presences.mu.Lock()
-	sites := s.presences.with(key)
-	s.presences.mu.Unlock()
+	labels := slices.Collect(maps.Keys(maps.Collect(s.sites.of(key))))
 	if key.Source == "" {
-		sites[site.NewSite(key).Label] = nil
+		labels = []string{site.NewSite(key).Label}
 	}
-	for label := range sites {
+	for _, label := range labels {
 		for _, w := range s.withheldResponses.Find(label, now) {
 			found = append(found, w.Description(now))
 		}

@@ -4,19 +4,15 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // ConfiguredSite is a configured site. Its lifetime is the lifetime of the configuration.
 type ConfiguredSite struct {
 	Site
-	guards atomic.Int32 // number of guards with state of the site
+	Entry atomic.Pointer[policy.EntryRef] // of the last lookup by Key
 }
-
-// AddGuard records another guard with state of the site.
-func (s *ConfiguredSite) AddGuard() { s.guards.Add(1) }
-
-// IsShared reports whether several guards have state of the site.
-func (s *ConfiguredSite) IsShared() bool { return s.guards.Load() > 1 }
 
 // namedHost is a configured host with its http and https sites, which are created when they
 // are first used.

@@ -1,0 +1,282 @@
+package guard
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/cowmap"
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// ConfiguredSites has the sites of a configuration, by label.
+type ConfiguredSites struct {
+	// Named reports whether the configuration names a host; nil for no configuration.
+	Named func(label string) bool
+	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
+	Modes map[string]string
+}
+
+// siteRecords has a record of each site with a judgement. The configured hosts bound its size, see
+// [State.UseSettings]. The zero value is empty.
+type siteRecords struct {
+	mu         sync.Mutex                        // locked during changes of records
+	records    cowmap.Large[string, *siteRecord] // by label
+	configured atomic.Pointer[ConfiguredSites]   // of the last configuration; nil without a configuration
+}
+
+// siteRecord is an immutable record of a site.
+type siteRecord struct {
+	guard       int64        // number of the latest guard with a judgement at the site
+	key         policy.Key   // of its robots.txt; the zero Key if clients choose the key
+	mode        string       // at the last change of the record
+	loggedCause report.Cause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
+}
+
+// recordSite records that the guard serves the site of a judgement.
+func (g *Guard) recordSite(j *Judgement) {
+	if mode, changed := g.shared.sites.add(j.Site, g.number, judge.ModeOf(g.Settings.Enforce)); changed {
+		g.shared.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
+		g.noteProtection(j.Site.Key)
+	}
+}
+
+// add records a site of a guard. It returns the mode of the site, and whether the record has changed.
+// guardMode is the mode of a site that the configuration does not list. add takes no lock without a
+// change.
+func (s *siteRecords) add(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
+	known := s.record(of.Label)
+	if next := s.next(known, of, guard, guardMode); next == known {
+		return next.mode, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.next(s.record(of.Label), of, guard, guardMode)
+	s.records.Store(of.Label, &next)
+	return next.mode, true
+}
+
+// record returns the record of a site, or the zero siteRecord.
+func (s *siteRecords) record(label string) siteRecord {
+	if r, _ := s.records.Load(label); r != nil {
+		return *r
+	}
+	return siteRecord{}
+}
+
+// next returns the record after a judgement at a site. Several guards may serve one site, and guards
+// of the previous configuration may still serve. The latest guard determines the record.
+func (s *siteRecords) next(r siteRecord, of *site.Site, guard int64, guardMode string) siteRecord {
+	switch {
+	case guard > r.guard:
+		r.guard, r.mode = guard, guardMode
+		if of.Segment != policy.UnknownHosts && of.Key.Source != r.key.Source || isBetterKey(of, r.key) {
+			r.key = of.Key
+		}
+	case of.Key.Source == r.key.Source && isBetterKey(of, r.key):
+		r.key = of.Key
+	}
+	r.mode = s.modeOf(of.Label, r.mode)
+	if !enforces(r.mode) {
+		r.loggedCause = "" // monitor blocks nothing
+	}
+	return r
+}
+
+// isBetterKey reports whether the key of a site is better than the known key of the same source.
+// Clients choose ports, and http or https.
+func isBetterKey(s *site.Site, known policy.Key) bool {
+	switch {
+	case s.Segment == policy.UnknownHosts, s.Key == known:
+		return false
+	case known == policy.Key{}:
+		return true
+	case (s.Key.Host == s.Label) != (known.Host == s.Label):
+		return s.Key.Host == s.Label
+	}
+	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
+}
+
+// enforces reports whether a guard enforces at a site in a mode.
+func enforces(mode string) bool { return mode == judge.ModeOf(true) || mode == ledger.ModeMixed }
+
+// modeOf returns the mode of a site in the configuration, or recorded for a site that the
+// configuration does not list.
+func (s *siteRecords) modeOf(label, recorded string) string {
+	return cmp.Or(s.modes()[label], recorded)
+}
+
+// modes returns the mode of each configured site with a guard.
+func (s *siteRecords) modes() map[string]string {
+	if configured := s.configured.Load(); configured != nil {
+		return configured.Modes
+	}
+	return nil
+}
+
+// all yields the label, the key and the current mode of each site.
+func (s *siteRecords) all() iter.Seq2[string, siteRecord] {
+	return func(yield func(string, siteRecord) bool) {
+		for label, r := range s.records.All() {
+			current := *r
+			current.mode = s.modeOf(label, r.mode)
+			if !yield(label, current) {
+				return
+			}
+		}
+	}
+}
+
+// of yields the sites whose robots.txt has a key.
+func (s *siteRecords) of(key policy.Key) iter.Seq2[string, siteRecord] {
+	return func(yield func(string, siteRecord) bool) {
+		if key.Source == "" { // at most one site, found without a search
+			label := site.NewSite(key).Label
+			if r := s.record(label); r.key == key {
+				r.mode = s.modeOf(label, r.mode)
+				yield(label, r)
+			}
+			return
+		}
+		for label, r := range s.all() {
+			if r.key == key && !yield(label, r) {
+				return
+			}
+		}
+	}
+}
+
+// use replaces the configuration and drops the sites outside.
+func (s *siteRecords) use(sites ConfiguredSites) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.configured.Store(&sites)
+	for label := range s.records.All() {
+		if sites.Named != nil && !sites.Named(label) {
+			s.records.Delete(label)
+		}
+	}
+}
+
+// forget drops the data of all sites outside a configuration.
+func (s *State) forget(sites ConfiguredSites) {
+	s.sites.use(sites)
+	named := sites.Named
+	if named == nil {
+		return
+	}
+	s.violations.forget(named)
+	s.violationEvents.forget(named)
+	s.warningLimits.forget(func(host string) bool { return host == undecidedLines || named(host) })
+	s.Metrics.RemoveHosts(named)
+}
+
+// keepNamed removes unconfigured hosts.
+func (s *siteRecords) keepNamed(hosts map[string]bool) {
+	if configured := s.configured.Load(); configured != nil && configured.Named != nil {
+		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !configured.Named(host) })
+	}
+}
+
+// Modes returns the mode of each configured site by its label. A nil State has no sites.
+func (s *State) Modes() map[string]string {
+	if s == nil {
+		return nil
+	}
+	return s.sites.modes()
+}
+
+// Enforces reports whether a site with this robots.txt is in enforce. For a configured host, the
+// answer is known before the first crawler comes.
+func (s *State) Enforces(key policy.Key) bool {
+	if key.Source == "" && enforces(s.sites.modes()[site.NewSite(key).Label]) { // at any port, by http or https
+		return true
+	}
+	for _, r := range s.sites.of(key) {
+		if enforces(r.mode) {
+			return true
+		}
+	}
+	return false
+}
+
+// NotProtecting returns the sites in enforce whose robots.txt restricts nobody, with the causes.
+func (s *State) NotProtecting() map[string]string {
+	causes := make(map[string]string)
+	for label, r := range s.sites.all() {
+		e := s.Cache.Get(r.key)
+		if e == nil || !enforces(r.mode) {
+			continue
+		}
+		if n := report.NotProtectingOf(e.State(), r.key.SourceKind()); n != nil {
+			causes[label] = string(n.Cause)
+		}
+	}
+	return causes
+}
+
+// maxLoggedHosts bounds the hosts in a log line.
+const maxLoggedHosts = 10
+
+// noteProtection logs once when sites in enforce begin to have a robots.txt without restrictions,
+// and once at the end of this condition.
+func (g *Guard) noteProtection(key policy.Key) {
+	if key == (policy.Key{}) {
+		return
+	}
+	began, ended, now := g.shared.sites.protectionNews(key, g.shared.Cache.Get(key))
+	if len(began) > 0 {
+		g.Logger.Warn("not protecting: the site is in enforce, but its robots.txt restricts no crawler",
+			zap.String("site", key.String()),
+			zap.Strings("hosts", began[:min(len(began), maxLoggedHosts)]),
+			zap.String("cause", string(now.Cause)),
+			zap.String("detail", now.Detail),
+			zap.String("cure", now.Cure))
+	}
+	if len(ended) > 0 {
+		g.Logger.Info("protecting again: the robots.txt has rules",
+			zap.String("site", key.String()),
+			zap.Strings("hosts", ended[:min(len(ended), maxLoggedHosts)]))
+	}
+}
+
+// protectionNews returns the sites with a robots.txt whose protection has ended or begun again since the
+// last log line, and why the robots.txt restricts nobody.
+func (s *siteRecords) protectionNews(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Loading the state under the lock gives the last caller the latest state.
+	if e.Current() == nil {
+		return nil, nil, nil
+	}
+	now = report.NotProtectingOf(e.State(), key.SourceKind())
+	cause := report.Cause("")
+	if now != nil {
+		cause = now.Cause
+	}
+	for label, r := range s.of(key) {
+		switch {
+		case !enforces(r.mode) || r.loggedCause == cause:
+			continue
+		case now != nil:
+			began = append(began, label)
+		default:
+			ended = append(ended, label)
+		}
+		r.loggedCause = cause
+		s.records.Store(label, &r)
+	}
+	slices.Sort(began)
+	slices.Sort(ended)
+	return began, ended, now
+}
