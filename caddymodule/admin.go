@@ -110,7 +110,7 @@ func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	g := handler.guard
 	authority, secure = cmp.Or(target, authority), secure || target != ""
-	return host, &admin.Guard{Ambiguous: found.Several, HTTPSTarget: target, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	return host, &admin.Guard{Ambiguous: found.Ambiguous, HTTPSTarget: target, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
 }
 
 // Interface guards

@@ -33,14 +33,14 @@ type App struct {
 	// the number of configured hosts if that is more.
 	Policies int `json:"policies,omitempty"`
 
-	// The maximum number of other hosts whose robots.txt is cached. Wildcard and catch-all sites
+	// The maximum number of unknown hosts whose robots.txt is cached. Wildcard and catch-all sites
 	// serve these hosts, and clients can invent them. Hosts in use are not evicted. Default:
 	// `1000`.
-	UnnamedHosts int `json:"unnamed_hosts,omitempty"`
+	UnknownHosts int `json:"unknown_hosts,omitempty"`
 
-	// The maximum number of concurrent fetches for other hosts. The sites share this number, and
+	// The maximum number of concurrent fetches for unknown hosts. The sites share this number, and
 	// each site may always run one fetch. Default: `8`.
-	UnnamedReads int `json:"unnamed_reads,omitempty"`
+	UnknownHostFetches int `json:"unknown_host_fetches,omitempty"`
 
 	// Store data in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that the data
 	// survive a restart: the last good version and past versions of each robots.txt, pending
@@ -207,7 +207,7 @@ func (a *App) modes() map[string]string {
 				if !ok || p.Errors {
 					continue
 				}
-				labels := a.sites.Of(server).Labels(p.Hosts)
+				labels := a.sites.HostsOf(server).Labels(p.Hosts)
 				if guard.Decide != nil {
 					labels = guard.Decide.labels()
 				}
@@ -249,7 +249,7 @@ func (a *App) Start() (err error) {
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
 			Sites:     guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()},
-			Sizes:     guard.Sizes{Policies: a.Policies, UnnamedHosts: a.UnnamedHosts, UnnamedReads: a.UnnamedReads},
+			Sizes:     guard.Sizes{Policies: a.Policies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
 			History:   a.history(),
 			Registry:  a.currentRegistry.CurrentRegistry,
@@ -270,7 +270,7 @@ func (a *App) Start() (err error) {
 	}
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
-	a.done = a.newStore().Start(ctx, !a.state.Warm())
+	a.done = a.newStore().Start(ctx, !a.state.HasConfiguredRobots())
 	return nil
 }
 

@@ -128,7 +128,7 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 // options returns the options in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", Set: h.setSource, SetLine: h.markSource},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", Set: h.setSource, SetLine: h.setMissingSourceLine},
 		decideOption(&h.Decide),
 		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
 		{Name: "fetch_timeout", Usage: "a duration, for example 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
@@ -157,9 +157,9 @@ func (h *Handler) setSource(args []string) (err error) {
 	return err
 }
 
-// markSource stores the line of a missing file. The file may be on another machine than the
+// setMissingSourceLine stores the line of a missing file. The file may be on another machine than the
 // Caddyfile adapter, so the adapter returns no error.
-func (h *Handler) markSource(d *caddyfile.Dispenser) {
+func (h *Handler) setMissingSourceLine(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
 		h.Source.CaddyfileLine = option.LineOf(d)
 	}

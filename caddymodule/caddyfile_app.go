@@ -27,8 +27,8 @@ func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 //
 //	robots_guard {
 //	    policies <n>
-//	    unnamed_hosts <n>
-//	    unnamed_reads <n>
+//	    unknown_hosts <n>
+//	    unknown_host_fetches <n>
 //	    storage  on|off
 //	    retention <duration>
 //	    notify   <url> {
@@ -73,11 +73,11 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (a *App) options() []option.Option {
 	return []option.Option{
 		{Name: "policies", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.Policies, option.NonZeroNumber)},
-		{Name: "unnamed_hosts", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.UnnamedHosts, option.NonZeroNumber)},
-		{Name: "unnamed_reads", Usage: option.NumberUsage(maxUnnamedReads), Set: option.OneArgument(&a.UnnamedReads, option.NonZeroNumber)},
+		{Name: "unknown_hosts", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.UnknownHosts, option.NonZeroNumber)},
+		{Name: "unknown_host_fetches", Usage: option.NumberUsage(maxUnknownHostFetches), Set: option.OneArgument(&a.UnknownHostFetches, option.NonZeroNumber)},
 		{Name: "storage", Usage: "on or off", Set: option.OptionalArgument(&a.Storage, option.OnOff)},
 		{Name: "retention", Usage: retentionRange, Set: option.OneArgument(&a.Retention, option.Duration)},
-		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.readReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.parseReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
 		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", Set: option.ManyArguments(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Nested: new(Verify).options()},
 		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Nested: new(Registry).Options()},
@@ -94,8 +94,8 @@ func (a *App) addReceiver(args []string) error {
 	return nil
 }
 
-// readReceiver parses the block of the receiver that was added last.
-func (a *App) readReceiver(d *caddyfile.Dispenser) error {
+// parseReceiver parses the block of the receiver that was added last.
+func (a *App) parseReceiver(d *caddyfile.Dispenser) error {
 	return (*notify.Config)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
 }
 

@@ -148,8 +148,8 @@ func TestDecision(t *testing.T) {
 				j = &guard.Judgement{Result: judge.Result{Verdict: judge.Exempt}} // not judged
 			} else {
 				g.Announce(r, j)
-				if j.Identity != tc.identity {
-					t.Errorf("the server takes it for %s, want %s", j.Identity, tc.identity)
+				if j.Verification != tc.identity {
+					t.Errorf("the server takes it for %s, want %s", j.Verification, tc.identity)
 				}
 			}
 			same("server", j.Verdict.String(), j.RobotsVerdict.Rule.String())

@@ -90,10 +90,10 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
 		if m.clients.Identities != 0 {
-			client.Identity, _ = m.app.identity.Identify(r, client.Client)
+			client.Verification, _ = m.app.identity.Identify(r, client.Client)
 		}
 	}
-	if site.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Identity) {
+	if site.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Verification) {
 		return false
 	}
 	if m.clients.IsEmpty() {

@@ -107,11 +107,11 @@ func errMode(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 
-// Maximums of App.Policies, App.UnnamedHosts and App.UnnamedReads, and bounds of App.Retention.
+// Maximums of App.Policies, App.UnknownHosts and App.UnknownHostFetches, and bounds of App.Retention.
 const (
-	maxPolicies     = 1_000_000
-	maxUnnamedReads = 1000
-	retentionRange  = "a time from 1h to 90d, such as 30d"
+	maxPolicies           = 1_000_000
+	maxUnknownHostFetches = 1000
+	retentionRange        = "a time from 1h to 90d, such as 30d"
 )
 
 // Validate returns an error for invalid values.
@@ -152,8 +152,8 @@ func (a *App) validateValues() error {
 	config := checked.verifierConfig(registry)
 	return cmp.Or(
 		option.CheckMaximum("policies", a.Policies, maxPolicies),
-		option.CheckMaximum("unnamed_hosts", a.UnnamedHosts, maxPolicies),
-		option.CheckMaximum("unnamed_reads", a.UnnamedReads, maxUnnamedReads),
+		option.CheckMaximum("unknown_hosts", a.UnknownHosts, maxPolicies),
+		option.CheckMaximum("unknown_host_fetches", a.UnknownHostFetches, maxUnknownHostFetches),
 		option.CheckWord("ranges", v.Ranges, rangesWords),
 		notify.ValidateAll(a.receiverConfigs()),
 		err,

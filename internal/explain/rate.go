@@ -32,7 +32,7 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 	case r.Verdict == judge.Exempt:
 		delay = 0 // the group does not apply to the client
 	}
-	rules := s.Rate.Rules(&q.Client, q.Identity, delay, limit)
+	rules := s.Rate.Rules(&q.Client, q.Verification, delay, limit)
 	limited := &Rate{Mode: "observe", Every: rules.CrawlDelay.Interval.Seconds()}
 	if s.Rate.Enforce {
 		limited.Mode = "enforce"

@@ -54,7 +54,7 @@ type judged struct {
 func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judged {
 	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
 	j := &judged{request: judge.Request{
-		Client: client, Identity: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL),
+		Client: client, Verification: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL),
 	}}
 	s.Settings.Judge(&j.request, rules, &j.scratch, &j.result)
 	return j

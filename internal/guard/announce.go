@@ -20,10 +20,10 @@ const Var = "robots_guard.judgement"
 func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	j.announced = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
-		g.Metrics.CountVerification(j.Proof, j.Identity)
+		g.Metrics.CountVerification(j.Proof, j.Verification)
 	}
 	crawler := g.Metrics.Host(j.Site.Label).Count(metrics.JudgedRequest{
-		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Identity, Verdict: j.Verdict, Action: j.Action,
+		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Verification, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
 		g.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
@@ -31,7 +31,7 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	if j.Rate.SlowingEnded {
 		g.noteSlowingEnded(j, crawler)
 	}
-	if j.BlocksSearch(j.Client, j.Identity) {
+	if j.BlocksSearch(j.Client, j.Verification) {
 		g.noteSearchBlocked(j, crawler)
 	}
 
@@ -81,5 +81,5 @@ func clearPlaceholders(r *http.Request) {
 // labelOf returns the crawler label for metrics. Clients can invent names, so only names of the registry
 // or robots.txt are labels.
 func (g *Guard) labelOf(j *Judgement) string {
-	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.Named, j.Identity)
+	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.Named, j.Verification)
 }

@@ -43,7 +43,7 @@ func askAt(server *caddyhttp.Server, url string) *http.Request {
 // policy in memory.
 func TestKeptSiteLetsGoOfItsEntry(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
-	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, ConcurrentFetches: 1}, inventedBounds, time.Now, deriveNames)
+	g.shared.Cache = policy.NewCache(policy.Bounds{Entries: 1, ConcurrentFetches: 1}, unknownHostBounds, time.Now, deriveNames)
 	server := twoHosts()
 	judged := func(url string) *site.ConfiguredSite {
 		t.Helper()

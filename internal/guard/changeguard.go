@@ -43,7 +43,7 @@ func (g *Guard) noteVisit(j *Judgement) {
 // because a spoofed name must not hold back a change.
 func (g *Guard) rememberPage(j *Judgement) {
 	if g.ChangeGuard <= 0 && !g.shared.changeGuard.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
-		!judge.IsSearchEngine(j.Client.Class, j.Identity) || !j.Client.Known() || g.Identity.IsEnabled() && j.Identity != verify.Verified {
+		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.Known() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))

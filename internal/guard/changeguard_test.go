@@ -238,7 +238,7 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 		j := s.g.Judge(requestBy(uaGooglebot, "/a"))
 		s.g.Identity.Verifier = verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
 		t.Cleanup(s.g.Identity.Verifier.Close)
-		j.Identity, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
+		j.Verification, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
 		s.g.noteVisit(j)
 		if got := s.g.shared.changeGuard.Site(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)

@@ -145,7 +145,7 @@ func TestSpoofedClientGainsNothing(t *testing.T) {
 		s.served(s.request("bingbot/2.0", "/robots.txt"), 200, loose)
 		r := s.request("bingbot/2.0", "/x")
 		j := s.g.Judge(r)
-		j.Identity = verify.Spoofed
+		j.Verification = verify.Spoofed
 		if state := s.g.shared.Cache.Get(j.Site.Key).State(); s.g.mayUseOther(r, j, state, time.Now()) {
 			t.Error("it may be using what was served to others")
 		}
@@ -279,7 +279,7 @@ func TestRedirectElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settledSite(t)
 		named := site.NewSite(policy.Key{Site: "other.test", Host: "other.test"})
-		s.g.noteElsewhere(&named, []string{"/own", "http://example.com/x"})
+		s.g.recordRedirectTargets(&named, []string{"/own", "http://example.com/x"})
 		s.wants("on the way to a robots.txt", "bingbot/2.0", judge.Allowed)
 		if j := s.g.Judge(s.request("bingbot/2.0", "/x/y")); j.Verdict != judge.Disallowed {
 			t.Errorf("another page is %s", j.Verdict)
@@ -304,7 +304,7 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 				if restored {
 					s.g.Judge(s.request("bingbot/2.0", "/x"))
 					time.Sleep(time.Minute)
-					s.g.shared.elsewhere.Purge()
+					s.g.shared.redirectTargets.Purge()
 				}
 				next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 					w.Header().Set("Location", "/first")
@@ -314,7 +314,7 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 				if err := s.g.Serve(httptest.NewRecorder(), r, next); err != nil {
 					t.Fatal(err)
 				}
-				if !s.g.shared.elsewhere.Contains(second) {
+				if !s.g.shared.redirectTargets.Contains(second) {
 					t.Error("the client is at the second step before the guard knows of it")
 				}
 			})

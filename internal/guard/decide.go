@@ -23,11 +23,11 @@ import (
 // serveForwardAuth responds to another proxy that asks whether a request may pass: with 200, an
 // empty body and the judgement in header fields, or with the response of [Config.Refuse].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
-	uncached(w.Header())
+	forbidCaching(w.Header())
 	asked, err := forward.DescribedRequest(r)
 	if err != nil {
 		clearPlaceholders(r)
-		return g.undecided(w, r, err)
+		return g.respondUndecided(w, r, err)
 	}
 	configured := g.namedSite(asked)
 	j := g.judgeAt(asked, configured)
@@ -61,17 +61,17 @@ func letPass(w http.ResponseWriter) error {
 	return nil
 }
 
-// uncached forbids caching: each response applies to one request.
-func uncached(header http.Header) { header.Set("Cache-Control", "no-store") }
+// forbidCaching forbids caching: each response applies to one request.
+func forbidCaching(header http.Header) { header.Set("Cache-Control", "no-store") }
 
-// undecided responds if the proxy did not describe a request.
-func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) error {
+// respondUndecided responds if the proxy did not describe a request.
+func (g *Guard) respondUndecided(w http.ResponseWriter, r *http.Request, err error) error {
 	problem, ok := errors.AsType[*forward.Problem](err)
 	if !ok {
 		return err
 	}
 	g.Metrics.CountUndecided(problem.Reason)
-	if suppressed, ok := g.shared.warningLimits.allow(undecidedLines, problem.Reason.String()); ok {
+	if suppressed, ok := g.shared.warningLimits.allow(undecidedHost, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
 		if problem.Reason == forward.Untrusted {
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
@@ -90,9 +90,9 @@ func (g *Guard) undecided(w http.ResponseWriter, r *http.Request, err error) err
 	return err
 }
 
-// undecidedLines is the host name under which log lines about undecided requests are limited. No
+// undecidedHost is the host name under which log lines about undecided requests are limited. No
 // site has this name.
-const undecidedLines = "_undecided"
+const undecidedHost = "_undecided"
 
 // answerPrefix is the prefix of the header fields with a judgement.
 const answerPrefix = "X-Robots-Guard-"
@@ -146,8 +146,8 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		return
 	}
 	read := ledger.RobotsFetch{At: now.UnixMilli(), Status: http.StatusOK}
-	g.shared.readers.Record(g.reader(asked, j), read)
-	g.recordReading(asked, j, read)
+	g.shared.robotsFetches.Record(g.reader(asked, j), read)
+	g.recordRobotsFetch(asked, j, read)
 }
 
 // fetchNew fetches the robots.txt of a site again, and waits as a first request does. While fetches

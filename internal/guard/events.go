@@ -146,7 +146,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"site":       j.Site.Label,
 		"crawler":    crawler,
 		"class":      j.Client.Class.String(),
-		"identity":   j.Identity.String(),
+		"identity":   j.Verification.String(),
 		"verdict":    j.Verdict.String(),
 		"action":     j.Action.String(),
 		"count":      suppressed + 1,

@@ -45,7 +45,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 			shared.warningLimits.allow(label, "")
 			shared.violationEvents.allow(label, "FooBot")
 		}
-		shared.warningLimits.allow(undecidedLines, "missing")
+		shared.warningLimits.allow(undecidedHost, "missing")
 	}
 
 	releaseFirst := names("stays.test", "goes.test", "*.goes.test")
@@ -53,7 +53,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	releaseNext := names("stays.test", "new.test")
 	next := New(t.Context(), shared, first.Config)
 	judgedBy(next, "new.test")
-	if got, want := countKeys(), map[string]int{"stays.test": 3, "new.test": 3, "_other": 3, undecidedLines: 1}; !maps.Equal(got, want) {
+	if got, want := countKeys(), map[string]int{"stays.test": 3, "new.test": 3, "_other": 3, undecidedHost: 1}; !maps.Equal(got, want) {
 		t.Errorf("limits are kept of %v, want %v", got, want)
 	}
 	releaseFirst()

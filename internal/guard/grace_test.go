@@ -42,7 +42,7 @@ func TestGraceOfACrawler(t *testing.T) {
 					r := requestBy(tc.client, "/x")
 					j := g.Judge(r)
 					synctest.Wait()
-					j.Identity, j.Verdict, j.Action = who, judge.Allowed, judge.NoAction
+					j.Verification, j.Verdict, j.Action = who, judge.Allowed, judge.NoAction
 					entry := g.shared.Cache.Get(j.Site.Key)
 					g.judgeBySite(r, j, entry, entry.State())
 					return j.Verdict

@@ -184,7 +184,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.ConfiguredSite) *Judge
 	j := newJudgement(configured, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{
-		Client: client, Identity: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
+		Client: client, Verification: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
 	}
 	j.Proof = proof
 	if signed, ok := identity.SignatureResult(r); ok {
@@ -241,11 +241,11 @@ func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 
 // otherSite is siteForRequest for hosts unknown to namedSite.
 func (g *Guard) otherSite(r *http.Request) site.Site {
-	return g.sourced(site.NewSite(g.hostsOf(r).Key(r)))
+	return g.withSourceKey(site.NewSite(g.hostsOf(r).Key(r)))
 }
 
-// sourced returns a site with the key of the guard's source.
-func (g *Guard) sourced(s site.Site) site.Site {
+// withSourceKey returns a site with the key of the guard's source.
+func (g *Guard) withSourceKey(s site.Site) site.Site {
 	switch {
 	case g.SourceKey == "":
 		return s
@@ -265,5 +265,5 @@ func (g *Guard) configuredHosts(server *caddyhttp.Server) *site.Hosts {
 	if g.ForwardAuth != nil {
 		return g.ForwardAuth
 	}
-	return g.Sites.Of(server)
+	return g.Sites.HostsOf(server)
 }

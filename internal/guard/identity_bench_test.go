@@ -85,7 +85,7 @@ func TestVerifyingCostsNoAllocation(t *testing.T) {
 	allocations := func(name string) float64 {
 		g, r := guards[name].guard, bingbotFrom(guards[name].client)
 		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-			if j := g.Judge(r); j.Identity == guards[name].want && j.Version != nil {
+			if j := g.Judge(r); j.Verification == guards[name].want && j.Version != nil {
 				break
 			}
 			if time.Now().After(deadline) {
@@ -107,7 +107,7 @@ func BenchmarkGuardVerify(b *testing.B) {
 	for _, name := range []string{"off", "verified by list", "verified by DNS", "spoofed"} {
 		b.Run(name, func(b *testing.B) {
 			g, r := guards[name].guard, bingbotFrom(guards[name].client)
-			for j := g.Judge(r); j.Identity != guards[name].want || j.Version == nil; j = g.Judge(r) {
+			for j := g.Judge(r); j.Verification != guards[name].want || j.Version == nil; j = g.Judge(r) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {

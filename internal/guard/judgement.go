@@ -90,7 +90,7 @@ var placeholders = map[string]func(*Judgement) string{
 	"action":   func(j *Judgement) string { return j.Action.String() },
 	"crawler":  func(j *Judgement) string { return j.Client.Name() },
 	"class":    func(j *Judgement) string { return j.Client.Class.String() },
-	"identity": func(j *Judgement) string { return j.Identity.String() },
+	"identity": func(j *Judgement) string { return j.Verification.String() },
 	"rule":     func(j *Judgement) string { return j.RobotsVerdict.Rule.String() },
 	"line": func(j *Judgement) string {
 		if j.RobotsVerdict.Rule.Line == 0 {
@@ -151,7 +151,7 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("action", j.Action.String())
 	enc.AddString("crawler", j.Client.Name())
 	enc.AddString("class", j.Client.Class.String())
-	enc.AddString("identity", j.Identity.String())
+	enc.AddString("identity", j.Verification.String())
 	if j.Proof != verify.None {
 		enc.AddString("proof", j.Proof.String())
 	}

@@ -103,7 +103,7 @@ func TestLogSchema(t *testing.T) {
 	}
 	version := &policy.Version{FirstFetched: time.Now().Add(-time.Hour)}
 	full := &Judgement{Site: new(site.Site),
-		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Identity: verify.Verified, Target: "/x"},
+		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Verification: verify.Verified, Target: "/x"},
 		Result: judge.Result{
 			Verdict: judge.Disallowed, Action: judge.Blocked,
 			RobotsVerdict: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
@@ -133,7 +133,7 @@ func TestLogSchema(t *testing.T) {
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 		r := requestBy("bingbot/2.0", "/x")
-		g.shared.readers.Record(g.reader(r, full), ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK})
+		g.shared.robotsFetches.Record(g.reader(r, full), ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK})
 		write := func(j Judgement) map[string]logFields {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l

@@ -77,7 +77,7 @@ func (g *Guard) switchToNewer(l *lookup, fetch bool) bool {
 		return false
 	}
 	if fetch {
-		if l.j.Identity == verify.Spoofed {
+		if l.j.Verification == verify.Spoofed {
 			return false
 		}
 		g.fetchAgain(l)
@@ -139,5 +139,5 @@ func (g *Guard) identifyAgain(l *lookup) {
 		return
 	}
 	l.j.Client, l.identified = client, now
-	l.j.Identity, l.j.Proof = g.Identity.Identify(l.r, client)
+	l.j.Verification, l.j.Proof = g.Identity.Identify(l.r, client)
 }

@@ -51,10 +51,10 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	if delay.Interval == 0 && limit == nil {
 		return // the file read by the crawler has no delay
 	}
-	rules := g.Rate.Rules(&j.Client, j.Identity, delay.Interval, limit)
+	rules := g.Rate.Rules(&j.Client, j.Verification, delay.Interval, limit)
 	who := rate.Client{
 		Site: j.Site.Own(), UnknownHost: j.Site.Segment == policy.UnknownHosts,
-		Token: j.KnownName(), Identity: j.Identity, RunByMany: rate.IsRunByMany(&j.Client),
+		Token: j.KnownName(), Identity: j.Verification, RunByMany: rate.IsRunByMany(&j.Client),
 	}
 	if who.Token == "" && limit != nil {
 		who.Token = limit.Name()
@@ -88,7 +88,7 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
 	}
-	if owner != rules.Configured || *before.Site.Own() != *j.Site.Own() || before.Identity != j.Identity || before.KnownName() != j.KnownName() {
+	if owner != rules.Configured || *before.Site.Own() != *j.Site.Own() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
 		return found // other budgets
 	}
 	rules.Configured = rate.Rule{}
@@ -160,10 +160,10 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 // noteSlowingEnded logs the end of slowing for a search engine.
 func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
 	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
-		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Identity.String()),
+		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Verification.String()),
 			zap.String("advice", "lower its Crawl-delay or raise its limit; the limit applies again after a day within it"))
 	}
 	if g.Events != nil && g.Events.wanted(eventSlowingEnded) {
-		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Identity.String()})
+		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Verification.String()})
 	}
 }

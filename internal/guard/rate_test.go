@@ -258,7 +258,7 @@ func BenchmarkSpend(b *testing.B) {
 			r.Header.Set("User-Agent", bing)
 			g.Judge(r)
 			j := g.Judge(r)
-			j.Identity = bench.identity
+			j.Verification = bench.identity
 			state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
 			b.ReportAllocs()
 			for b.Loop() {

@@ -25,18 +25,18 @@ func (g *Guard) record(r *http.Request, j *Judgement) {
 	}
 	q := g.ledgerRequest(r, j, j.at)
 	g.shared.Ledger.Record(&q)
-	g.noteStranger(r, j, &q, false)
+	g.recordUnregistered(r, j, &q, false)
 }
 
-// recordReading records a crawler's robots fetch. It ignores early data, which does not prove the
+// recordRobotsFetch records a crawler's robots fetch. It ignores early data, which does not prove the
 // client's address.
-func (g *Guard) recordReading(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
+func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
 	if site.IsEarly(r) {
 		return
 	}
 	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), ledger.Time(read.At))
 	q := g.ledgerRequest(r, j, time.Now())
-	g.noteStranger(r, j, &q, true)
+	g.recordUnregistered(r, j, &q, true)
 	g.shared.Ledger.RecordRobotsFetch(&q, read)
 }
 
@@ -46,7 +46,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		At:        at,
 		Site:      j.Site.Label,
 		Shared:    j.Site.Segment == policy.UnknownHosts,
-		Identity:  j.Identity,
+		Identity:  j.Verification,
 		Verdict:   j.Verdict,
 		Action:    j.Action,
 		Slowed:    j.Rate.Slowed,
@@ -80,10 +80,10 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	return q
 }
 
-// noteStranger records a client unknown to the registry and to robots.txt.
-func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
+// recordUnregistered records a client unknown to the registry and to robots.txt.
+func (g *Guard) recordUnregistered(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
-		g.shared.Strangers.Record(registry.UnregisteredRequest{
+		g.shared.Unregistered.Record(registry.UnregisteredRequest{
 			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(site.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
 		})
 	}
@@ -92,7 +92,7 @@ func (g *Guard) noteStranger(r *http.Request, j *Judgement, q *ledger.Request, r
 // counted returns the token and class of a client in the ledger, and whether robots.txt names the
 // client.
 func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
-	if j.Identity == verify.Spoofed {
+	if j.Verification == verify.Spoofed {
 		return judge.SpoofedName, uaident.Other, false
 	}
 	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
@@ -100,14 +100,14 @@ func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
 
 // classCounted returns the class of a client in the ledger.
 func (j *Judgement) classCounted() uaident.Class {
-	if j.Identity == verify.Spoofed {
+	if j.Verification == verify.Spoofed {
 		return uaident.Other
 	}
 	return j.Client.Class
 }
 
-// edited records a change of robots.txt at each of its sites.
-func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
+// recordEdit records a change of robots.txt at each of its sites.
+func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 	if before == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (g *Guard) edited(key policy.Key, before, after *policy.Version) {
 // noteSearchBlocked raises an alert about a search engine blocked by a rule for other crawlers.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	g.shared.Alerts.RecordBlock(alert.Block{
-		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Identity},
+		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Verification},
 		Rule:          j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
 	})
 }

@@ -225,9 +225,9 @@ func TestMarksOfSites(t *testing.T) {
 		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), policy.Freshness{}, 0).Current
 	}
 	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
-	g.edited(key, nil, before)
-	g.edited(policy.Key{Host: "example.com"}, before, after) // belongs to no site
-	g.edited(key, before, after)
+	g.recordEdit(key, nil, before)
+	g.recordEdit(policy.Key{Host: "example.com"}, before, after) // belongs to no site
+	g.recordEdit(key, before, after)
 	for _, site := range g.shared.Ledger.Snapshot().Sites {
 		got := ""
 		for _, m := range site.Marks {

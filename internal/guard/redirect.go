@@ -11,12 +11,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxElsewhere bounds the known redirect targets of robots.txt at other hosts.
-const maxElsewhere = 1024
+// maxRedirectTargets bounds the known redirect targets of robots.txt at other hosts.
+const maxRedirectTargets = 1024
 
-// placeOf returns the URL of a Location in a response for robots.txt, in the form of
+// redirectTargetOf returns the URL of a Location in a response for robots.txt, in the form of
 // [policy.FetchResult.RedirectTargets], or "".
-func placeOf(location string, own *policy.Key) string {
+func redirectTargetOf(location string, own *policy.Key) string {
 	base := url.URL{Scheme: site.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
 	if location == "" || err != nil {
@@ -32,29 +32,29 @@ func placeOf(location string, own *policy.Key) string {
 	return to.String()
 }
 
-// noteElsewhere records the redirect targets at other hosts of a configured site's robots.txt. A guard
-// must not refuse a target: the crawler would assume a site without rules.
-func (g *Guard) noteElsewhere(s *site.Site, via []string) {
+// recordRedirectTargets records the redirect targets at other hosts of a configured site's robots.txt.
+// A guard must not refuse a target: the crawler would assume a site without rules.
+func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	if s.Segment != policy.ConfiguredHosts {
 		return
 	}
 	for _, place := range via {
 		if !strings.HasPrefix(place, "/") {
-			g.shared.elsewhere.Add(place, struct{}{})
+			g.shared.redirectTargets.Add(place, struct{}{})
 		}
 	}
 }
 
-// isOnTheWay reports whether the robots.txt of another site redirects to the requested URL.
-func (g *Guard) isOnTheWay(j *Judgement) bool {
-	if j.Verdict != judge.Disallowed || g.shared.elsewhere.Len() == 0 {
+// isRedirectTarget reports whether the robots.txt of another site redirects to the requested URL.
+func (g *Guard) isRedirectTarget(j *Judgement) bool {
+	if j.Verdict != judge.Disallowed || g.shared.redirectTargets.Len() == 0 {
 		return false
 	}
 	own := j.Site.Own()
-	return g.shared.elsewhere.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
+	return g.shared.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
 }
 
-func newElsewhere() *lru.Cache[string, struct{}] {
-	places, _ := lru.New[string, struct{}](maxElsewhere) // fails for sizes below 1 only
+func newRedirectTargets() *lru.Cache[string, struct{}] {
+	places, _ := lru.New[string, struct{}](maxRedirectTargets) // fails for sizes below 1 only
 	return places
 }

@@ -20,7 +20,7 @@ func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *site.Site)
 	}
 	own, of := *site, g.copiesOf(r, site) // allocated only for a refresh
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.timed(fetch, entry.Current(), own.Key)), g.onFetched(&own, of))
+		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.withTimeout(fetch, entry.Current(), own.Key)), g.onFetched(&own, of))
 	}, true
 }
 
@@ -79,9 +79,9 @@ func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan 
 	}
 }
 
-// timed limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
+// withTimeout limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
 // setting a deadline, because reverse_proxy treats a deadline as a failure of the upstream.
-func (g *Guard) timed(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
@@ -103,7 +103,7 @@ func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, afte
 			// Also without a change: a state restored from the storage is not in the metrics yet.
 			g.Metrics.SetState(s.Label, after)
 		}
-		g.noteElsewhere(s, after.RedirectTargets)
+		g.recordRedirectTargets(s, after.RedirectTargets)
 		if after.Failures == 0 {
 			now := time.Now()
 			if before.Failures > 0 {
@@ -119,7 +119,7 @@ func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, afte
 		g.noteProtection(s.Key)
 		if changed {
 			g.logFindings(s, after.Current)
-			g.edited(s.Key, before.Current, after.Current)
+			g.recordEdit(s.Key, before.Current, after.Current)
 			g.emitChanged(s, before, after)
 		}
 		g.updateHolds(s, of, &after)

@@ -98,7 +98,7 @@ func explanation(j *Judgement) []byte {
 	if j.RobotsVerdict.Form != 0 {
 		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.RobotsVerdict.Form.String()...), ").\n"...)
 	}
-	if j.Identity == verify.Spoofed {
+	if j.Verification == verify.Spoofed {
 		b = append(append(b, falseName(j)...), " So the rules for unnamed crawlers apply, too.\n"...)
 	}
 	if j.Version != nil {
@@ -209,5 +209,5 @@ func tooFastText(j *Judgement, wait int) string {
 // the client's address. After the handshake, the client sends the request again (RFC 8470 section
 // 5.2).
 func isTooEarly(r *http.Request, j *Judgement) bool {
-	return j.Identity == verify.Unknown && site.IsEarly(r)
+	return j.Verification == verify.Unknown && site.IsEarly(r)
 }

@@ -16,7 +16,7 @@ import (
 // TestExplanation compares the whole text for the author of an honest crawler.
 func TestExplanation(t *testing.T) {
 	j := &Judgement{
-		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Identity: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
+		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Verification: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
 		Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 	}
 	var scratch judge.Scratch
@@ -53,7 +53,7 @@ func TestRefuse(t *testing.T) {
 		{"while the rules are unknown", "GPTBot/1.2", verify.Claimed, 0, judge.Rules{DisallowAll: true}, 503, "Please come back later.\n"},
 	} {
 		j := &Judgement{
-			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Identity: tc.identity, Method: http.MethodGet, Target: "/private/a"},
+			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Verification: tc.identity, Method: http.MethodGet, Target: "/private/a"},
 			Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
 		}
 		var scratch judge.Scratch

@@ -148,7 +148,7 @@ func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, s
 	token, class, named := j.counted()
 	g.Metrics.CountResponse(class, kind, status, size)
 	g.shared.Ledger.RecordAnswer(&ledger.Answer{
-		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Identity,
+		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Verification,
 		Kind: kind, Status: status, Bytes: size,
 	})
 }

@@ -77,13 +77,13 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	if g.SourceKey == "" && entry != nil && f.exact && f.plain && f.anonymous && reads && response.differs(entry.State(), f.site.Own()) {
 		entry.MarkPossiblyChanged(now)
 	}
-	if place := placeOf(response.location, f.site.Own()); place != "" && f.exact && f.plain {
-		g.noteElsewhere(f.site, []string{place})
+	if place := redirectTargetOf(response.location, f.site.Own()); place != "" && f.exact && f.plain {
+		g.recordRedirectTargets(f.site, []string{place})
 	}
 	if f.j == nil {
 		return
 	}
-	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.plain && f.j.Identity != verify.Spoofed
+	counts := g.SourceKey == "" && f.r.Method == http.MethodGet && f.plain && f.j.Verification != verify.Spoofed
 	if counts && !isRedirect(response.status) { // redirects are recorded below, with the guard's own result
 		g.noteServed(f, entry, response, now)
 	}
@@ -99,16 +99,16 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	}
 	if entry != nil && isRedirect(response.status) {
 		if state := entry.State(); state != nil {
-			g.noteElsewhere(f.site, state.RedirectTargets) // the state may come from the storage
+			g.recordRedirectTargets(f.site, state.RedirectTargets) // the state may come from the storage
 		}
 		if counts {
 			g.noteRedirected(f, entry.State(), response, now)
 		}
 	}
-	if response.isReading(f.r.Method) && !site.IsEarly(f.r) { // early data does not prove the address
+	if response.deliversRules(f.r.Method) && !site.IsEarly(f.r) { // early data does not prove the address
 		read := ledger.RobotsFetch{At: now.UnixMilli(), Status: response.status, Version: response.hash}
-		g.shared.readers.Record(g.reader(f.r, f.j), read)
-		g.recordReading(f.r, f.j, read)
+		g.shared.robotsFetches.Record(g.reader(f.r, f.j), read)
+		g.recordRobotsFetch(f.r, f.j, read)
 	}
 }
 
@@ -163,7 +163,7 @@ func (g *Guard) noteServed(f *robotsFetch, entry *policy.Entry, response robotsR
 // noteRedirected records the file behind a redirect: the guard's result for the same redirect, or
 // an unknown file.
 func (g *Guard) noteRedirected(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
-	if state == nil || state.Current == nil || state.Failures > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != placeOf(response.location, f.site.Own()) {
+	if state == nil || state.Current == nil || state.Failures > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != redirectTargetOf(response.location, f.site.Own()) {
 		g.shared.Copies.RecordServedUnknown(f.of, tokenOf(f.j), now)
 		return
 	}
@@ -228,7 +228,7 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 // the key includes the network of the address.
 func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
 	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), UnknownHost: !j.Site.Named}
-	if j.Identity != verify.Verified {
+	if j.Verification != verify.Verified {
 		reader.Network = addr.Network(site.ClientAddr(r))
 	}
 	return reader
@@ -236,7 +236,7 @@ func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
 
 // lastRobotsFetch returns the last robots fetch of a crawler. No verdict depends on it.
 func (g *Guard) lastRobotsFetch(r *http.Request, j *Judgement) (ledger.RobotsFetch, bool) {
-	return g.shared.readers.Last(g.reader(r, j))
+	return g.shared.robotsFetches.Last(g.reader(r, j))
 }
 
 // hasRead returns whether the crawler has fetched the robots.txt, as far as the guard has seen, for
@@ -264,7 +264,7 @@ func (g *Guard) mayUseOther(r *http.Request, j *Judgement, state *policy.State, 
 // lost means that a further file may exist but is no longer stored.
 func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.copiesOf(r, j.Site), tokenOf(j)
-	if j.Identity == verify.Spoofed {
+	if j.Verification == verify.Spoofed {
 		token = "" // a spoofed name gains nothing from files served to it
 	}
 	if state.Failures > 0 && state.FailingSince.Before(now) {

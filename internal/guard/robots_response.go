@@ -102,8 +102,10 @@ type robotsResponse struct {
 	byError            bool              // status of an error; error routes may send another response
 }
 
-// isReading reports whether the client knows the rules after the response.
-func (a robotsResponse) isReading(method string) bool { return judge.IsRobotsFetch(method, a.status) }
+// deliversRules reports whether the client knows the rules after the response.
+func (a robotsResponse) deliversRules(method string) bool {
+	return judge.IsRobotsFetch(method, a.status)
+}
 
 // differs reports whether the response shows that our copy is outdated.
 func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
@@ -113,7 +115,7 @@ func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
 	good := s.Current
 	existed := policy.FetchResult{Status: good.Status}.AccessResult() == policy.Successful
 	if isRedirect(a.status) {
-		return len(s.RedirectTargets) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.RedirectTargets) > 0 && s.RedirectTargets[0] != placeOf(a.location, own)
+		return len(s.RedirectTargets) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.RedirectTargets) > 0 && s.RedirectTargets[0] != redirectTargetOf(a.location, own)
 	}
 	switch (policy.FetchResult{Status: a.status}).AccessResult() {
 	case policy.Unavailable:

@@ -12,9 +12,9 @@ import (
 
 // Sizes has the bounds of the cache of robots.txt; 0 means the default.
 type Sizes struct {
-	Policies     int // configured sites
-	UnnamedHosts int // unknown hosts
-	UnnamedReads int // concurrent fetches for unknown hosts
+	Policies           int // configured sites
+	UnknownHosts       int // unknown hosts
+	UnknownHostFetches int // concurrent fetches for unknown hosts
 }
 
 // PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and
@@ -22,7 +22,7 @@ type Sizes struct {
 // PoliciesFor logs a warning.
 func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
-		return max(NamedBounds.Entries, 2*hosts) // with http and https each is two sites
+		return max(ConfiguredHostBounds.Entries, 2*hosts) // with http and https each is two sites
 	}
 	if configured < hosts {
 		logger.Warn("policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
@@ -61,18 +61,18 @@ func (s *State) applySettings(settings Settings) error {
 
 // resize bounds the cache.
 func (s *State) resize(to Sizes) {
-	named := enlarged(NamedBounds, to.Policies)
+	named := boundsForEntries(ConfiguredHostBounds, to.Policies)
 	s.Cache.Resize(policy.ConfiguredHosts, named)
 	s.Bases.Resize(policy.ConfiguredHosts, named)
-	unnamed := enlarged(inventedBounds, to.UnnamedHosts)
-	if to.UnnamedReads > 0 {
-		unnamed.ConcurrentFetches = to.UnnamedReads
+	unnamed := boundsForEntries(unknownHostBounds, to.UnknownHosts)
+	if to.UnknownHostFetches > 0 {
+		unnamed.ConcurrentFetches = to.UnknownHostFetches
 	}
 	s.Cache.Resize(policy.UnknownHosts, unnamed)
 }
 
-// enlarged returns bounds for a number of entries, with the same memory for each entry.
-func enlarged(b policy.Bounds, entries int) policy.Bounds {
+// boundsForEntries returns bounds for a number of entries, with the same memory for each entry.
+func boundsForEntries(b policy.Bounds, entries int) policy.Bounds {
 	if entries > 0 {
 		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)
 		b.Entries = entries

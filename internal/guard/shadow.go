@@ -32,7 +32,7 @@ type trials struct {
 }
 
 func newTrials() *trials {
-	t := &trials{cache: policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
+	t := &trials{cache: policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
 	t.files.Store(new([]*shadow.File))
 	return t
 }
@@ -128,7 +128,7 @@ func (g *Guard) try(ctx context.Context) trial {
 	freshness.Default = g.ShadowLife
 	file := &shadow.File{
 		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
-		Fetch: func(string) policy.FetchResult { return g.timed(fetch, nil, key)() },
+		Fetch: func(string) policy.FetchResult { return g.withTimeout(fetch, nil, key)() },
 	}
 	context.AfterFunc(ctx, g.shared.Try(file))
 	return g.shared.trials.of(file, "", policy.ConfiguredHosts)
@@ -193,12 +193,12 @@ func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *
 		group = result.RobotsVerdict.Group.Name
 	}
 	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, source
-	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Identity, j.Target
+	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Verification, j.Target
 	if note.Token == "" {
 		note.Token = judge.KnownName(q.Client, group)
 	}
 	switch {
-	case j.Identity == verify.Spoofed:
+	case j.Verification == verify.Spoofed:
 		note.Token = judge.SpoofedName
 	case note.Token == "":
 		note.Token = judge.OtherName

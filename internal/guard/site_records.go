@@ -177,7 +177,7 @@ func (s *State) forget(sites ConfiguredSites) {
 	}
 	s.violations.forget(named)
 	s.violationEvents.forget(named)
-	s.warningLimits.forget(func(host string) bool { return host == undecidedLines || named(host) })
+	s.warningLimits.forget(func(host string) bool { return host == undecidedHost || named(host) })
 	s.Metrics.RemoveHosts(named)
 }
 

@@ -36,8 +36,8 @@ type State struct {
 	Published         publish.Sites                // changes of robots_txt
 	Texts             publish.Running              // running robots_txt handlers
 	Copies            *copies.History              // files that crawlers may be using
-	readers           *ledger.RobotsFetches        // robots fetches, for reports
-	elsewhere         *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
+	robotsFetches     *ledger.RobotsFetches        // robots fetches, for reports
+	redirectTargets   *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics           *metrics.Metrics
 	violations        *messageLimits // of log lines about violations
 	violationEvents   *messageLimits
@@ -58,7 +58,7 @@ type State struct {
 
 	Identities *identity.Shared // the verifier
 
-	Strangers registry.Unregistered // unregistered crawlers
+	Unregistered registry.Unregistered // unregistered crawlers
 
 	Memory *store.Memory // the storage
 
@@ -112,29 +112,28 @@ func (s *State) Destruct() error {
 	return nil
 }
 
-// Bounds of the cache. Unknown hosts have less, so a client with invented hosts cannot evict
-// configured sites.
+// Bounds of the cache. Unknown hosts have less, and cannot evict configured sites.
 var (
-	// NamedBounds is the default for configured sites.
-	NamedBounds    = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, ConcurrentFetches: 64}
-	inventedBounds = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, ConcurrentFetches: 8}
+	// ConfiguredHostBounds is the default for configured sites.
+	ConfiguredHostBounds = policy.Bounds{Entries: 10_000, Bytes: 256 << 20, ConcurrentFetches: 64}
+	unknownHostBounds    = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, ConcurrentFetches: 8}
 )
 
 // Bounds of the stored robots fetches, of about 300 bytes each. The number can exceed a bound by a
 // quarter.
 const (
-	maxReadersInPart   = 4096
-	maxReadersInvented = 4096
+	maxFetchesInPart         = 4096
+	maxFetchesAtUnknownHosts = 4096
 )
 
 // NewState returns an empty state.
 func NewState() *State {
 	s := &State{
-		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
-		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
+		Cache:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames),
+		Bases:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, nil),
 		Copies:          copies.NewHistory(deriveNames),
-		elsewhere:       newElsewhere(),
-		readers:         ledger.NewRobotsFetches(maxReadersInPart, maxReadersInvented),
+		redirectTargets: newRedirectTargets(),
+		robotsFetches:   ledger.NewRobotsFetches(maxFetchesInPart, maxFetchesAtUnknownHosts),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
 		warningLimits:   newLogLimits(time.Now),
@@ -160,8 +159,8 @@ func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
 	return s.findings.Report(v, site)
 }
 
-// Warm reports whether the robots.txt of a configured site is known.
-func (s *State) Warm() bool {
+// HasConfiguredRobots reports whether the robots.txt of a configured site is known.
+func (s *State) HasConfiguredRobots() bool {
 	for _, e := range s.Cache.Entries() {
 		if state := e.State(); e.Segment() == policy.ConfiguredHosts && state != nil && state.Current != nil {
 			return true
@@ -172,7 +171,7 @@ func (s *State) Warm() bool {
 
 // parts returns the stored parts of the state.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.readers, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.robotsFetches, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
@@ -232,5 +231,5 @@ func (s *State) Proposals() []report.Proposal {
 	if s == nil {
 		return []report.Proposal{}
 	}
-	return s.Strangers.Proposals(cmp.Or(s.lastRegistry(), uaident.Default()))
+	return s.Unregistered.Proposals(cmp.Or(s.lastRegistry(), uaident.Default()))
 }

@@ -43,7 +43,7 @@ func (g *Guard) judgeByCopy(l *lookup) {
 		return
 	}
 	switch {
-	case g.isOnTheWay(j):
+	case g.isRedirectTarget(j):
 		j.via = []string{j.Target}
 		g.applyRules(j, ours, closed)
 	case g.updateAndCheckHolds(r, state, j):
@@ -116,7 +116,7 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 // graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend
 // this time.
 func (g *Guard) graceOf(j *Judgement) time.Duration {
-	if j.Identity == verify.Spoofed {
+	if j.Verification == verify.Spoofed {
 		return g.Grace
 	}
 	return judge.GracePeriod(j.Client, g.Grace)

@@ -21,11 +21,11 @@ import (
 // response is an HTML page.
 func (g *Guard) noteRobotsResponse(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
-	if j.Identity == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
+	if j.Verification == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
 		return
 	}
 	got := responseaudit.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
-	path, _, _ := strings.Cut(placeOf(response.location, j.Site.Own()), "?")
+	path, _, _ := strings.Cut(redirectTargetOf(response.location, j.Site.Own()), "?")
 	got.Loop = path == "/robots.txt"
 	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
 		if state := entry.State(); state != nil && len(state.RedirectTargets) > 0 && state.Current != nil && state.Current.Robots.Restricts() {
@@ -34,7 +34,7 @@ func (g *Guard) noteRobotsResponse(f *robotsFetch, response robotsResponse, isPa
 	}
 	g.shared.withheldResponses.RecordResponse(responseaudit.Fetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
-		Search: judge.IsSearchEngine(j.Client.Class, j.Identity), Verified: j.Identity == verify.Verified,
+		Search: judge.IsSearchEngine(j.Client.Class, j.Verification), Verified: j.Verification == verify.Verified,
 	}, got, time.Now())
 }
 

@@ -58,7 +58,7 @@ func TestRequests(t *testing.T) {
 		client := uaident.Identify(tc.userAgent)
 		request := Request{Client: client, Method: tc.method, Target: tc.target}
 		if tc.spoofed {
-			request.Identity = verify.Spoofed
+			request.Verification = verify.Spoofed
 		}
 		var scratch Scratch
 		var got Result

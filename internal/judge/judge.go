@@ -71,7 +71,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case q.DecodedPath() == robotsTxt, len(rules.RedirectTargets) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.RedirectTargets, q.Target):
 		r.Reason = ReasonRobotsTxt
 		return
-	case q.clientSettingsApply() && s.Exempt.Matches(q.Client, q.Identity):
+	case q.clientSettingsApply() && s.Exempt.Matches(q.Client, q.Verification):
 		r.Verdict, r.Reason = Exempt, ReasonExempt
 		return
 	case rules.Robots == nil:
@@ -138,7 +138,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 // wildcardAppliesToRequest reports whether the * group applies to the client of a request. It applies
 // to every spoofed client and to every product token, unlike [Settings.WildcardApplies].
 func (s *Settings) wildcardAppliesToRequest(q *Request) bool {
-	return q.Token != "" || q.Identity == verify.Spoofed || s.WildcardApplies(q.Client)
+	return q.Token != "" || q.Verification == verify.Spoofed || s.WildcardApplies(q.Client)
 }
 
 // exemptReason returns why the * group does not apply to a request.
@@ -156,7 +156,7 @@ func (s *Settings) exemptReason(q *Request) Reason {
 
 // setAction sets the action for the verdict.
 func (s *Settings) setAction(q *Request, r *Result) {
-	isSpoofed := q.Token == "" && q.Identity == verify.Spoofed
+	isSpoofed := q.Token == "" && q.Verification == verify.Spoofed
 	switch {
 	case r.Verdict == Disallowed, r.Reason == ReasonSiteClosed:
 	case isSpoofed && s.SpoofedHandling == BlockSpoofed:
@@ -164,7 +164,7 @@ func (s *Settings) setAction(q *Request, r *Result) {
 	default:
 		return
 	}
-	r.LogOnly = q.clientSettingsApply() && s.LogsOnly(q.Client, q.Identity)
+	r.LogOnly = q.clientSettingsApply() && s.LogsOnly(q.Client, q.Verification)
 	r.Action = Logged
 	included := !q.clientSettingsApply() || isSpoofed && s.SpoofedHandling == BlockSpoofed || s.EnforceIncludes(q.Client)
 	if s.Enforce && included && !r.LogOnly {

@@ -82,7 +82,7 @@ func TestPreferencesBlockNobody(t *testing.T) {
 	plain, stating := policy.Parse([]byte(rules)), policy.Parse([]byte(rules+never))
 	settings := manySettings(t)
 	judge := func(client uaident.Identity, identity verify.State, s *Settings, target string) {
-		q := Request{Client: client, Identity: identity, Target: target}
+		q := Request{Client: client, Verification: identity, Target: target}
 		var scratch Scratch
 		var with, without Result
 		s.Judge(&q, Rules{Robots: stating}, &scratch, &with)

@@ -11,10 +11,10 @@ import (
 
 // Request is a request to judge, with the identity of its client.
 type Request struct {
-	Client   uaident.Identity // by its User-Agent
-	Identity verify.State     // whether the claimed name is verified
-	Method   string           // empty for GET
-	Target   string           // request target as sent: a path with an optional query, or a URL
+	Client       uaident.Identity // by its User-Agent
+	Verification verify.State     // whether the claimed name is verified
+	Method       string           // empty for GET
+	Target       string           // request target as sent: a path with an optional query, or a URL
 	// Path is the decoded path without the query. If it is empty, the path of Target is used.
 	Path string
 	// Token, if not empty, is the product token to use instead of Client. The * group applies to

@@ -58,7 +58,7 @@ func TestBlocksSearch(t *testing.T) {
 			client := uaident.Identity{Token: tc.token, Crawler: known, Class: known.Class}
 			var r Result
 			judge := func(s *Settings) bool {
-				s.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{Robots: policy.Parse([]byte(tc.robots))}, new(Scratch), &r)
+				s.Judge(&Request{Client: client, Verification: tc.identity, Target: "/page"}, Rules{Robots: policy.Parse([]byte(tc.robots))}, new(Scratch), &r)
 				return r.BlocksSearch(client, tc.identity)
 			}
 			if got := judge(&enforcing); got != tc.want {
@@ -68,7 +68,7 @@ func TestBlocksSearch(t *testing.T) {
 				t.Errorf("nobody is kept out who is only watched: %+v", r)
 			}
 			closed := Settings{Enforce: true}
-			closed.Judge(&Request{Client: client, Identity: tc.identity, Target: "/page"}, Rules{DisallowAll: true}, new(Scratch), &r)
+			closed.Judge(&Request{Client: client, Verification: tc.identity, Target: "/page"}, Rules{DisallowAll: true}, new(Scratch), &r)
 			if r.BlocksSearch(client, tc.identity) {
 				t.Errorf("no rule keeps it out: %+v", r)
 			}

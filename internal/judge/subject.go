@@ -22,7 +22,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	if r.Token != "" {
 		return tokenQuery(names, r.Token)
 	}
-	isSpoofed, clientNames := r.Identity == verify.Spoofed, r.Names
+	isSpoofed, clientNames := r.Verification == verify.Spoofed, r.Names
 	if clientNames == nil {
 		clientNames = r.Client.AppendNames(names)
 	}

@@ -71,7 +71,7 @@ func (s *Sites) isOfAnother(server *caddyhttp.Server, key policy.Key) bool {
 		return false
 	}
 	for _, other := range s.Servers() {
-		if other != server && s.Of(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
+		if other != server && s.HostsOf(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
 			return true
 		}
 	}

@@ -16,8 +16,8 @@ type Found struct {
 	Handler caddyhttp.MiddlewareHandler // nil if not found
 	Server  *caddyhttp.Server
 	Hosts   []string // empty for any host
-	// Several is true if other handlers fit as well, with matchers in addition to the host.
-	Several bool
+	// Ambiguous is true if other handlers fit as well, with matchers in addition to the host.
+	Ambiguous bool
 }
 
 // FindHandler returns the handler for requests to an authority, over https or http. The function is
@@ -44,13 +44,13 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 			}
 			fits := HostFits(p.Hosts, host)
 			nearer := cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1]))
-			if p.Errors || fits == 0 || nearer < 0 || nearer == 0 && (found.Several || found.Server != server) {
+			if p.Errors || fits == 0 || nearer < 0 || nearer == 0 && (found.Ambiguous || found.Server != server) {
 				return
 			}
 			switch i := slices.IndexFunc(route.Handlers, is); {
 			case i < 0:
 			case nearer == 0:
-				found.Several = true
+				found.Ambiguous = true
 			default:
 				best = [2]int{listens, fits}
 				found = Found{Handler: route.Handlers[i], Server: server, Hosts: p.Hosts}

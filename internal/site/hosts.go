@@ -47,23 +47,23 @@ type Sites struct {
 	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
-	known    sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
-	learning sync.Mutex // locked during the collection of hosts, which is slow for many hosts
+	byServer   sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
+	collecting sync.Mutex // locked during the collection of hosts, which is slow for many hosts
 }
 
-// Of returns the hosts of a server. The first call collects them.
-func (s *Sites) Of(server *caddyhttp.Server) *Hosts {
-	if known, ok := s.known.Load(server); ok {
+// HostsOf returns the hosts of a server. The first call collects them.
+func (s *Sites) HostsOf(server *caddyhttp.Server) *Hosts {
+	if known, ok := s.byServer.Load(server); ok {
 		return known.(*Hosts)
 	}
-	s.learning.Lock()
-	defer s.learning.Unlock()
-	if known, ok := s.known.Load(server); ok {
+	s.collecting.Lock()
+	defer s.collecting.Unlock()
+	if known, ok := s.byServer.Load(server); ok {
 		return known.(*Hosts)
 	}
 	h := HostsOfServer(server)
 	h.Name = s.serverName(server)
-	s.known.Store(server, h)
+	s.byServer.Store(server, h)
 	return h
 }
 
@@ -85,7 +85,7 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	host, _ := addr.SplitPort(AsSent(authority, secure))
 	for _, server := range s.Servers() {
 		if s.IsAt(server, authority, secure) {
-			if hosts := s.Of(server); hosts.IsNamed(host) {
+			if hosts := s.HostsOf(server); hosts.IsNamed(host) {
 				return hosts
 			}
 		}
@@ -94,12 +94,12 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 }
 
 // Add adds configured hosts without a server, for [Sites.Names].
-func (s *Sites) Add(hosts *Hosts) { s.known.Store(hosts, hosts) }
+func (s *Sites) Add(hosts *Hosts) { s.byServer.Store(hosts, hosts) }
 
 // Names reports whether [Hosts.Label] can return a label for the collected hosts. If any hosts were
 // collected, these labels include [judge.OtherName].
 func (s *Sites) Names(label string) (named bool) {
-	s.known.Range(func(_, hosts any) bool {
+	s.byServer.Range(func(_, hosts any) bool {
 		known, _ := hosts.(*Hosts).Label(label)
 		named = known == label
 		return !named
@@ -137,7 +137,7 @@ func (s *Sites) Guarded() (n int) {
 	for _, server := range s.Servers() {
 		if hosts := len(s.guardedHosts(server)); hosts > 0 {
 			n += hosts
-			s.Of(server)
+			s.HostsOf(server)
 		}
 	}
 	return n
@@ -164,7 +164,7 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 // placeholder.
 func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	for _, name := range names {
-		name = asMatched(name)
+		name = normalizePattern(name)
 		switch rest, below := strings.CutPrefix(name, "*."); {
 		case strings.ContainsAny(name, "{}"):
 			// the value of a placeholder depends on the request
@@ -178,8 +178,8 @@ func (h *Hosts) Add(names caddyhttp.MatchHost) {
 	}
 }
 
-// asMatched returns the name of a host matcher in the form for comparison in Caddy.
-func asMatched(name string) string {
+// normalizePattern returns the name of a host matcher in the form for comparison in Caddy.
+func normalizePattern(name string) string {
 	if ascii, err := idna.ToASCII(name); err == nil {
 		name = ascii
 	}
@@ -216,7 +216,7 @@ func (h *Hosts) Labels(names []string) (labels []string) {
 		return []string{judge.OtherName}
 	}
 	for _, name := range names {
-		label, _ := h.Label(asMatched(name))
+		label, _ := h.Label(normalizePattern(name))
 		labels = append(labels, label)
 	}
 	return labels

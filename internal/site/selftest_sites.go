@@ -31,7 +31,7 @@ func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) Self
 		for _, server := range sites.Servers() {
 			handlers, hosts := handlersByHost(server, describe)
 			for _, host := range hosts {
-				if site, ok := newSelfTestSite(server, sites.Of(server), host, handlers[host]); ok && !yield(site) {
+				if site, ok := newSelfTestSite(server, sites.HostsOf(server), host, handlers[host]); ok && !yield(site) {
 					return
 				}
 			}

@@ -278,7 +278,7 @@ func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *cadd
 	host, port := addr.SplitPort(NormalHost(u.Host, secure))
 	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
 		// The same port, although the server may listen at another port behind a port mapping.
-		if hosts := s.Sites.Of(server); hosts.IsNamed(host) {
+		if hosts := s.Sites.HostsOf(server); hosts.IsNamed(host) {
 			return hosts
 		}
 	}

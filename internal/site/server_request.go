@@ -68,7 +68,7 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
 	if key.Server != "" {
 		for _, server := range servers {
-			if sites.Of(server).Name == key.Server {
+			if sites.HostsOf(server).Name == key.Server {
 				servers = []*caddyhttp.Server{server}
 				break
 			}

@@ -30,7 +30,7 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 	ask := func() {
 		var all sync.WaitGroup
 		for i := range got {
-			all.Go(func() { got[i] = sites.Of(server) })
+			all.Go(func() { got[i] = sites.HostsOf(server) })
 		}
 		all.Wait()
 	}
@@ -39,7 +39,7 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 		t.Errorf("the routes were looked at %d times; a.test is named: %t", looks.Load(), got[0].Has("a.test"))
 	}
 
-	sites.known.Clear()
+	sites.byServer.Clear()
 	if n := sites.Guarded(); n != 1 {
 		t.Errorf("%d guarded hosts", n)
 	}

@@ -35,7 +35,7 @@ var mistakes = []mistake{
 	},
 	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/redirect.go",
-		"g.shared.elsewhere.Len() == 0",
+		"g.shared.redirectTargets.Len() == 0",
 		"true",
 	},
 	{

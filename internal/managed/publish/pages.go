@@ -124,7 +124,7 @@ func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) 
 
 // keyOf returns the site of a request.
 func (p *Publisher) keyOf(r *http.Request) policy.Key {
-	return p.RequestSites.Of(serverOf(r)).Key(r)
+	return p.RequestSites.HostsOf(serverOf(r)).Key(r)
 }
 
 // cachedOrComposed returns the cached page of a base, or composes the page.
