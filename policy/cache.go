@@ -170,8 +170,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	case seg.versions.bytes > seg.bounds.Bytes: // a single entry can exceed the bound
 		c.evict(seg, seg.queues.removeFirst())
 	}
-	e := &Entry{key: key, segment: s, cache: c, ref: new(EntryRef)}
-	e.ref.entry.Store(e)
+	e := &Entry{key: key, segment: s, cache: c}
 	e.lastUsedWhenQueued = c.now().Unix()
 	e.lastUsed.Store(e.lastUsedWhenQueued)
 	seg.queues.add(e)
@@ -186,7 +185,6 @@ func (c *Cache) evict(seg *segment, e *Entry) {
 	}
 	seg.evicted++
 	c.index.Delete(e.key)
-	e.ref.entry.Store(nil)
 	seg.versions.releaseAll(e.state.Load())
 }
 

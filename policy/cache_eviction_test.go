@@ -176,7 +176,7 @@ func TestCacheEvictsOldestUsedEntry(t *testing.T) {
 	}
 	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
 	for i, e := range entries {
-		if got, want := e.Ref().Entry() == e, i > 0; got != want {
+		if got, want := c.Get(e.Key()) == e, i > 0; got != want {
 			t.Errorf("entry %d is cached: %t, want %t", i, got, want)
 		}
 	}
@@ -192,8 +192,8 @@ func TestCacheEvictsUnusedProtectedEntry(t *testing.T) {
 	clock.advance(time.Minute)
 	used.Touch(clock.now())
 	c.GetOrCreate(Key{Host: "new"}, ConfiguredHosts)
-	if used.Ref().Entry() == nil || unused.Ref().Entry() != nil {
-		t.Errorf("the used entry is cached: %t, the other entry: %t", used.Ref().Entry() != nil, unused.Ref().Entry() != nil)
+	if c.Get(used.Key()) == nil || c.Get(unused.Key()) != nil {
+		t.Errorf("the used entry is cached: %t, the other entry: %t", c.Get(used.Key()) != nil, c.Get(unused.Key()) != nil)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestCacheProtectsReturningHosts(t *testing.T) {
 		}
 		c.GetOrCreate(Key{Host: "next"}, UnknownHosts)
 		c.GetOrCreate(Key{Host: "last"}, UnknownHosts)
-		if got := old.Ref().Entry() == old; got != want {
+		if got := c.Get(old.Key()) == old; got != want {
 			t.Errorf("used %d times: the entry is cached: %t, want %t", uses, got, want)
 		}
 	}
@@ -221,8 +221,8 @@ func TestCacheKeepsSingleLargeEntry(t *testing.T) {
 	for i := range 2 {
 		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
 		<-e.Refresh(holding(time.Hour), func() FetchResult { return version(i) }, nil)
-		if stats := c.Stats(ConfiguredHosts); e.Ref().Entry() != e || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
-			t.Errorf("entry %d: evicted %t, of all %+v", i, e.Ref().Entry() == nil, stats)
+		if stats := c.Stats(ConfiguredHosts); c.Get(e.Key()) != e || e.State() == nil || stats.Entries != 1 || int(stats.Evicted) != i {
+			t.Errorf("entry %d: evicted %t, of all %+v", i, c.Get(e.Key()) == nil, stats)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 type Entry struct {
 	key         Key
 	cache       *Cache
-	ref         *EntryRef
 	state       atomic.Pointer[State]
 	lastUsed    atomic.Int64 // Unix seconds of the last use
 	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
@@ -66,15 +65,6 @@ const MinUsedSeconds = 3
 // UsedSeconds returns the number of seconds with uses, up to a maximum. The number distinguishes
 // hosts in use from unknown hosts.
 func (e *Entry) UsedSeconds() int { return int(e.usedSeconds.Load()) }
-
-// Ref returns a reference that is valid while the entry is in the Cache.
-func (e *Entry) Ref() *EntryRef { return e.ref }
-
-// EntryRef refers to an entry without keeping an evicted entry in memory.
-type EntryRef struct{ entry atomic.Pointer[Entry] }
-
-// Entry returns the entry, or nil for an evicted entry.
-func (r *EntryRef) Entry() *Entry { return r.entry.Load() }
 
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }

@@ -157,7 +157,7 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
 // judgeAt is Judge with the result of namedSite.
-func (g *Guard) judgeAt(r *http.Request, configured *site.ConfiguredSite) *Judgement {
+func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	userAgent := site.UserAgentOf(r)
 	if userAgent == "" || site.HasNoPath(r) {
 		return nil
@@ -169,7 +169,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.ConfiguredSite) *Judge
 	} else {
 		other = g.otherSite(r)
 	}
-	client, entry, cached := g.identify(userAgent, configured, key)
+	client, entry, cached := g.identify(userAgent, key)
 	if client.Class == uaident.Browser {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.ConfiguredSite) *Judge
 
 // namedSite returns the site of a request whose host is spelled as configured. It returns nil for
 // other hosts, and for a guard with a source.
-func (g *Guard) namedSite(r *http.Request) *site.ConfiguredSite {
+func (g *Guard) namedSite(r *http.Request) *site.Site {
 	if g.SourceKey != "" {
 		return nil
 	}
@@ -213,28 +213,10 @@ func (g *Guard) hostsOf(r *http.Request) *site.Hosts {
 	return g.configuredHosts(server)
 }
 
-// cachedEntry returns the entry of a site, or nil. configured is the result of namedSite, whose
-// entry is found without a lookup in the cache.
-func (g *Guard) cachedEntry(configured *site.ConfiguredSite, key *policy.Key) *policy.Entry {
-	if configured == nil {
-		return g.shared.Cache.Get(*key)
-	}
-	if last := configured.Entry.Load(); last != nil {
-		if e := last.Entry(); e != nil {
-			return e
-		}
-	}
-	e := g.shared.Cache.Get(*key)
-	if e != nil {
-		configured.Entry.Store(e.Ref())
-	}
-	return e
-}
-
 // siteForRequest returns the site of a request.
 func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 	if configured := g.namedSite(r); configured != nil {
-		return &configured.Site
+		return configured
 	}
 	return new(g.otherSite(r))
 }

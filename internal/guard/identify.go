@@ -12,9 +12,9 @@ import (
 )
 
 // identify identifies a client, and returns the cached entry and state of the site, or nil.
-func (g *Guard) identify(userAgent string, configured *site.ConfiguredSite, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
+func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
 	registry := g.Registry.Load()
-	entry = g.cachedEntry(configured, key)
+	entry = g.shared.Cache.Get(*key)
 	if entry != nil {
 		cached = entry.State()
 	}

@@ -19,15 +19,14 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	userAgent     string               // see [site.UserAgentOf]
-	Proof         verify.Method        // how the identity was verified or refuted
-	allowedByHold bool                 // a version enforced by the change guard allows the request
-	announced     bool                 // after [Guard.Announce]
-	signature     string               // result of the Web Bot Auth verification, "" without a signature
-	Site          *site.Site           // immutable
-	configured    *site.ConfiguredSite // the result of namedSite
-	Version       *policy.Version      // of the evidence; nil if the robots.txt is not known
-	via           []string             // redirect targets of the last fetch
+	userAgent     string          // see [site.UserAgentOf]
+	Proof         verify.Method   // how the identity was verified or refuted
+	allowedByHold bool            // a version enforced by the change guard allows the request
+	announced     bool            // after [Guard.Announce]
+	signature     string          // result of the Web Bot Auth verification, "" without a signature
+	Site          *site.Site      // immutable
+	Version       *policy.Version // of the evidence; nil if the robots.txt is not known
+	via           []string        // redirect targets of the last fetch
 	Rate          Rate
 	at            time.Time        // time of the judgement or of counting
 	response      responseRecorder // if the request passed
@@ -35,9 +34,9 @@ type Judgement struct {
 }
 
 // newJudgement returns a judgement for a configured site, or for a copy of another site.
-func newJudgement(configured *site.ConfiguredSite, other *site.Site) *Judgement {
+func newJudgement(configured *site.Site, other *site.Site) *Judgement {
 	if configured != nil {
-		return &Judgement{Site: &configured.Site, configured: configured}
+		return &Judgement{Site: configured}
 	}
 	both := &struct {
 		Judgement

@@ -54,7 +54,7 @@ func PathOf(r *http.Request, token string) PathVerdict {
 // pathOffer computes path verdicts for later matchers and placeholders of requests.
 type pathOffer struct {
 	guard      *Guard
-	configured *site.ConfiguredSite // the result of namedSite
+	configured *site.Site // the result of namedSite
 }
 
 // Request variables: the pathOffer, and whether the ledger has the request.
@@ -65,7 +65,7 @@ const (
 
 // offerPath makes the path verdict available to later handlers, and makes the other placeholders
 // empty for a request without a judgement. configured is the result of namedSite.
-func (g *Guard) offerPath(r *http.Request, configured *site.ConfiguredSite) {
+func (g *Guard) offerPath(r *http.Request, configured *site.Site) {
 	caddyhttp.SetVar(r.Context(), offerVar, &pathOffer{g, configured})
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(func(key string) (any, bool) {
@@ -94,7 +94,7 @@ func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
 }
 
 // pathVerdict is PathVerdict with the result of namedSite.
-func (g *Guard) pathVerdict(r *http.Request, configured *site.ConfiguredSite, token string) PathVerdict {
+func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string) PathVerdict {
 	if site.HasNoPath(r) {
 		return PathUnknown
 	}
@@ -111,14 +111,12 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.ConfiguredSite, to
 
 // currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a
 // fetch if the file is due. configured is the result of namedSite.
-func (g *Guard) currentRobots(r *http.Request, configured *site.ConfiguredSite, now time.Time) *policy.Robots {
-	var site *site.Site
-	if configured != nil {
-		site = &configured.Site
-	} else {
+func (g *Guard) currentRobots(r *http.Request, configured *site.Site, now time.Time) *policy.Robots {
+	site := configured
+	if site == nil {
 		site = new(g.otherSite(r))
 	}
-	entry := g.cachedEntry(configured, &site.Key)
+	entry := g.shared.Cache.Get(site.Key)
 	if site.Segment == policy.ConfiguredHosts {
 		if entry == nil {
 			entry = g.getOrCreateEntry(site)

@@ -14,11 +14,11 @@ import (
 func TestSitesOfServers(t *testing.T) {
 	g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 	servers := map[string]*caddyhttp.Server{"a.example": serverNaming("a.example"), "b.example": serverNaming("b.example")}
-	at := func(server, host string) *site.ConfiguredSite {
+	at := func(server, host string) *site.Site {
 		r := caddyhttp.PrepareRequest(requestBy("bingbot/2.0", "http://"+host+"/"), caddy.NewReplacer(), nil, servers[server])
 		return g.namedSite(r)
 	}
-	first := make(map[string]*site.ConfiguredSite)
+	first := make(map[string]*site.Site)
 	for range 3 {
 		for host := range servers {
 			found := at(host, host)

@@ -135,7 +135,7 @@ func TestKey(t *testing.T) {
 				tc.change(r)
 			}
 			named := hosts.exact[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwarded(r.Header, ForwardedHost) == "" || LastForwarded(r.Header, ForwardedHost) == tc.host)
-			if got := hosts.Site(r); (got != nil) != named || named && (got.Site != NewSite(tc.want) || hosts.Site(r) != got) {
+			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}
 			if got := hosts.Key(r); got != tc.want {

@@ -4,24 +4,16 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
-
-	"github.com/robotsguard/caddy-robots-guard/policy"
 )
-
-// ConfiguredSite is a configured site. Its lifetime is the lifetime of the configuration.
-type ConfiguredSite struct {
-	Site
-	Entry atomic.Pointer[policy.EntryRef] // of the last lookup by Key
-}
 
 // namedHost is a configured host with its http and https sites, which are created when they
 // are first used.
-type namedHost [2]atomic.Pointer[ConfiguredSite]
+type namedHost [2]atomic.Pointer[Site]
 
 // Site returns the site of a request whose host is exactly as configured. It has the Key of
 // the request and is created once. Site returns nil for all other hosts, whose number has no
 // bound.
-func (h *Hosts) Site(r *http.Request) *ConfiguredSite {
+func (h *Hosts) Site(r *http.Request) *Site {
 	host := h.exact[r.Host]
 	if host == nil {
 		return nil
@@ -39,7 +31,7 @@ func (h *Hosts) Site(r *http.Request) *ConfiguredSite {
 		if strings.Contains(r.Host, ":") {
 			return nil // an IPv6 address without brackets, whose end may be a port
 		}
-		site = &ConfiguredSite{Site: NewSite(h.Key(r))}
+		site = new(NewSite(h.Key(r)))
 		if !known.CompareAndSwap(nil, site) {
 			site = known.Load()
 		}
