@@ -104,7 +104,6 @@ func testGuard(t testing.TB, o options, s site.Source) *Guard {
 	shared := &State{
 		Cache:           policy.NewCache(NamedBounds, inventedBounds, time.Now, deriveNames),
 		Bases:           policy.NewCache(NamedBounds, inventedBounds, time.Now, nil),
-		readers:         ledger.NewRobotsFetches(100, 100),
 		violations:      newLogLimits(time.Now),
 		warningLimits:   newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),

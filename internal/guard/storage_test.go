@@ -10,7 +10,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
 	"github.com/robotsguard/caddy-robots-guard/internal/identity"
-	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/metrics"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
@@ -34,7 +33,6 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 	i.shared = &State{
 		Cache:       policy.NewCache(NamedBounds, inventedBounds, clock, deriveNames),
 		Bases:       policy.NewCache(NamedBounds, inventedBounds, clock, nil),
-		readers:     ledger.NewRobotsFetches(100, 100),
 		changeGuard: copies.ChangeGuard{Clock: clock},
 		Identities:  identity.NewShared(),
 		rates:       rate.NewBudgets(now),

@@ -205,22 +205,6 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 	return s.clone()
 }
 
-// RecordRobotsFetch records a crawler's robots fetch, after all previously recorded requests.
-func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.countAll()
-	s := l.site(q.Site)
-	s.noted++
-	w := l.row(s, crawler{q.Token, q.Named, q.Class, q.Identity}, fetch.At)
-	if w.FirstSeen == 0 {
-		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
-	}
-	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
-		w.RobotsFetch, w.SinceRobotsFetch = &fetch, 0
-	}
-}
-
 // Restore adds a stored site. since is the time at which the stored ledger began to count.
 func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Lock()

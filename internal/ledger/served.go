@@ -20,6 +20,9 @@ const (
 	maxVisitedTarget = 512
 )
 
+// clockSkew is the maximum difference between the clocks of two machines.
+const clockSkew = 5 * time.Minute
+
 // Visit is a successful request of a crawler.
 type Visit struct {
 	Crawler  string    `json:"crawler"`            // name in the registry or policy
