@@ -36,44 +36,17 @@ func KindOf(v judge.Verdict) responseaudit.Kind {
 	return responseaudit.KindNoRule
 }
 
-// RecordAnswer records an answer. See [Ledger.Record].
+// RecordAnswer records an answer. See [Ledger.Record]. The ledger retains the strings of a until the
+// next count.
 func (l *Ledger) RecordAnswer(a *Answer) {
 	b := l.locked()
-	b.addAnswer(a)
+	b.answers = append(b.answers, *a)
 	l.release(b)
 }
 
-// answer is a recorded answer before counting. Its strings belong to the configuration, the
-// registry and the robots.txt, which live longer.
-type answer struct {
-	crawler
-	Kind   responseaudit.Kind
-	Status responseaudit.Status
-	Site   string
-	Bytes  int64
-	at     int64
-}
-
-func (n *notes) addAnswer(a *Answer) {
-	if n.answers == nil {
-		n.answers = make([]answer, 0, bufferRequests)
-	}
-	n.answers = append(n.answers, answer{crawler{a.Token, a.Named, a.Class, a.Identity}, a.Kind, a.Status, a.Site, a.Bytes, a.At.UnixMilli()})
-}
-
-// countAnswers counts the answers of the batch. The caller must have locked l.mu.
-func (l *Ledger) countAnswers() {
-	for i := range l.batch.answers {
-		a := &l.batch.answers[i]
-		s := l.site(a.Site)
-		s.noted++
-		l.row(s, a.crawler, a.at).countAnswer(a)
-	}
-}
-
-func (w *Row) countAnswer(a *answer) {
-	if w.FirstSeen == 0 { // its request is not yet counted
-		w.FirstSeen, w.LastSeen = a.at, a.at
+func (w *Row) countAnswer(a *Answer) {
+	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // its request is not yet counted
+		w.FirstSeen, w.LastSeen = at, at
 	}
 	for r := range w.Answers {
 		w.Answers[r].count(answerResolution(r), a)
@@ -154,8 +127,8 @@ func (w *Row) Answered(r Resolution) AnswerSeries {
 }
 
 // count counts an answer.
-func (s *AnswerSeries) count(r Resolution, a *answer) {
-	if c := s.cell(r, r.slot(a.at)); c != nil {
+func (s *AnswerSeries) count(r Resolution, a *Answer) {
+	if c := s.cell(r, r.slot(a.At.UnixMilli())); c != nil {
 		if i := answerIndex(a.Kind, a.Status); c[i] < math.MaxUint32 {
 			c[i]++
 		}

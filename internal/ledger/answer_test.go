@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswersLate(t *testing.T) {
 	var s AnswerSeries
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		s.count(Hours, &answer{Status: responseaudit.StatusNotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+		s.count(Hours, &Answer{Status: responseaudit.StatusNotFound, At: noon.Add(time.Duration(hours) * time.Hour)})
 	}
 	var got []string
 	for _, c := range s {

@@ -97,13 +97,13 @@ func TestPendingIsBounded(t *testing.T) {
 			q := gptbot(noon, tc.target)
 			q.UserAgent = tc.userAgent
 			l := New(newClock().now)
-			var fit notes
+			var fit batch
 			for fit.room(l.buffers.all[0].most) {
 				fit.add(q)
 			}
-			most := int64(len(fit.pending) * len(l.buffers.all))
+			most := int64(len(fit.requests) * len(l.buffers.all))
 			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {
-				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.pending), maxPending)
+				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.requests), maxPending)
 			}
 			l.mu.Lock()
 			const requests = 2 * maxPending
@@ -179,7 +179,7 @@ func TestFewBuffersAreUsed(t *testing.T) {
 	}
 	used := 0
 	for _, b := range l.buffers.all {
-		if len(b.pending) > 0 {
+		if len(b.requests) > 0 {
 			used++
 		}
 	}

@@ -60,6 +60,9 @@ type Request struct {
 	Since time.Time
 }
 
+// at returns the time in Unix milliseconds.
+func (q *Request) at() int64 { return q.At.UnixMilli() }
+
 // Rule is the rule that decided a request. Line is 0 without a rule. Version is zero without
 // a robots.txt.
 type Rule struct {

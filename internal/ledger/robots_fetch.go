@@ -1,7 +1,5 @@
 package ledger
 
-import "github.com/robotsguard/caddy-robots-guard/internal/text"
-
 // RobotsFetch is a crawler's request for robots.txt with the response.
 type RobotsFetch struct {
 	At      int64   `json:"at"` // in Unix milliseconds
@@ -16,7 +14,7 @@ func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	l.countAll()
 	s := l.site(q.Site)
 	s.noted++
-	w := l.row(s, crawler{q.Token, q.Named, q.Class, q.Identity}, fetch.At)
+	w := l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, fetch.At)
 	if w.FirstSeen == 0 {
 		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
 	}
@@ -34,7 +32,7 @@ func (l *Ledger) LastRobotsFetch(q *Request) *RobotsFetch {
 	if s == nil {
 		return nil
 	}
-	if w := s.find(rowKey{text.Truncate(q.Token, maxToken), q.Class.String(), q.Identity}); w != nil {
+	if w := s.find(keyOf(q.Token, q.Class, q.Identity)); w != nil {
 		return w.RobotsFetch
 	}
 	return nil

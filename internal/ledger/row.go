@@ -79,8 +79,8 @@ const (
 // all samples.
 const sampleInterval = time.Minute
 
-func (w *Row) count(q *counted) {
-	at := q.at
+func (w *Row) count(q *Request) {
+	at := q.at()
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
@@ -98,8 +98,8 @@ func (w *Row) count(q *counted) {
 		}
 	}
 	keep := strings.Clone
-	if q.lasting != "" {
-		keep = nil // already cut
+	if q.Lasting {
+		keep = nil
 	}
 	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
 	if name := w.nameOf(q.Token, q.Name); name != "" {
@@ -113,7 +113,7 @@ func (w *Row) count(q *counted) {
 	}
 }
 
-func (w *Row) countIn(c *Cell, q *counted) {
+func (w *Row) countIn(c *Cell, q *Request) {
 	c.increment(verdictCount(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
@@ -141,8 +141,8 @@ func (w *Row) countIn(c *Cell, q *counted) {
 }
 
 // countRule counts a disallowed or stale request by rule and path.
-func (w *Row) countRule(q *counted) {
-	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
+func (w *Row) countRule(q *Request) {
+	at, key := q.at(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
 	key = continueKey(&w.Rules, key, at, key.same, RuleKey.moved)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
@@ -189,11 +189,11 @@ func (w *Row) agent(userAgent string) string {
 }
 
 // fetchedVersion returns the version of the rules fetched by the crawler.
-func (w *Row) fetchedVersion(q *counted) FetchedVersion {
+func (w *Row) fetchedVersion(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
 		return Never
-	case fetch.Version == q.Rule.Version, fetch.At >= q.since:
+	case fetch.Version == q.Rule.Version, fetch.At >= q.Since.UnixMilli():
 		return CurrentText
 	}
 	return OldText

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -17,6 +18,11 @@ const displaceAfter = 24 * time.Hour
 type rowKey struct {
 	token, class string
 	identity     verify.State
+}
+
+// keyOf returns the key of the row of a crawler.
+func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
+	return rowKey{text.Truncate(token, maxToken), class.String(), identity}
 }
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
@@ -55,7 +61,6 @@ func (s *Site) add(w *Row) {
 // row returns the row of a crawler. Without room it returns the shared row of the class, or
 // any shared row. more reports whether the ledger has room for another row.
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
-	key.token = text.Truncate(key.token, maxToken)
 	if w := s.find(key); w != nil {
 		return w
 	}

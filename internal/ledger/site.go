@@ -62,35 +62,36 @@ const (
 // Noted returns a counter of the site's changes.
 func (s *Site) Noted() uint64 { return s.noted }
 
-func (s *Site) countHost(q *counted) {
+func (s *Site) countHost(q *Request) {
 	if q.Host == "" {
 		return
 	}
-	s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	s.Hosts.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	if q.Verdict != judge.Disallowed {
 		return
 	}
-	s.HostViolations.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	s.HostViolations.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	if q.Action == judge.Blocked {
-		s.HostBlocks.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+		s.HostBlocks.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	}
 }
 
-func (s *Site) countLines(q *counted) {
+func (s *Site) countLines(q *Request) {
 	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
+	at := q.at()
 	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Version == q.Rule.Version })
 	if i < 0 {
 		i = 0
 		if len(s.Files) >= maxFiles {
 			s.Files = s.Files[:maxFiles-1]
 		}
-		s.Files = slices.Insert(s.Files, 0, File{Version: q.Rule.Version, Since: q.at, Last: q.at, Lines: make(map[uint32]uint64)})
+		s.Files = slices.Insert(s.Files, 0, File{Version: q.Rule.Version, Since: at, Last: at, Lines: make(map[uint32]uint64)})
 	}
 	f := &s.Files[i]
-	f.Since, f.Last = min(f.Since, q.at), max(f.Last, q.at)
-	f.countHit(int(q.GroupLine))
+	f.Since, f.Last = min(f.Since, at), max(f.Last, at)
+	f.countHit(q.GroupLine)
 	if q.Rule.Line > 0 {
 		f.countHit(q.Rule.Line)
 	}

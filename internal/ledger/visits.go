@@ -41,20 +41,8 @@ func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
 
 func (l *Ledger) recordVisit(v visit) {
 	b := l.locked()
-	if b.visits == nil {
-		b.visits = make([]visit, 0, bufferRequests)
-	}
 	b.visits = append(b.visits, v)
 	l.release(b)
-}
-
-// countVisits counts the visits of the batch. The caller must have locked l.mu.
-func (l *Ledger) countVisits() {
-	for _, v := range l.batch.visits {
-		s := l.site(v.site)
-		s.visits(v.name).add(v.at, 1)
-		s.noted++
-	}
 }
 
 // visits returns the Visits with a name, created if necessary.
