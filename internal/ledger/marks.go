@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -109,33 +108,12 @@ func (s *Site) pruneMarks(now int64, retention time.Duration) {
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
-// sanitizeMarks adds the valid marks of a decoded site.
-func (s *Site) sanitizeMarks(from *Site) {
-	if isMode(from.Mode) {
-		s.Mode = from.Mode
-	}
-	for _, m := range from.Marks[max(0, len(from.Marks)-maxMarks):] {
-		valid := isMode
-		if m.Kind == MarkRobots {
-			valid = isVersion
-		}
-		if (m.Kind == MarkRobots || m.Kind == MarkMode) && valid(m.From) && valid(m.To) {
-			s.Marks = append(s.Marks, m)
-		}
-	}
-	s.sortMarks()
-}
-
 func isMode(word string) bool {
 	return slices.Contains([]string{judge.ModeOf(false), judge.ModeOf(true), ModeMixed}, word)
 }
 
 // ModeMixed is the mode of a site with enforced and monitored parts.
 const ModeMixed = "mixed"
-
-func isVersion(text string) bool {
-	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
-}
 
 // carryLineCounts copies the counts of unchanged and moved lines to a new version.
 func (s *Site) carryLineCounts(before Version, next File, was, is map[lineKey]int) {

@@ -113,8 +113,9 @@ func (s *Site) merge(other *Site) {
 			known.merge(w)
 			continue
 		}
-		c := w.clone()
-		s.add(&c)
+		row := &Row{Token: w.Token, Class: w.Class, Identity: w.Identity}
+		row.merge(w)
+		s.add(row)
 	}
 	s.limit()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -123,9 +124,8 @@ func (s *Site) merge(other *Site) {
 	for _, f := range other.Files {
 		i := slices.IndexFunc(s.Files, func(known File) bool { return known.Version == f.Version })
 		if i < 0 {
-			f.Lines = maps.Clone(f.Lines)
-			s.Files = append(s.Files, f)
-			continue
+			i = len(s.Files)
+			s.Files = append(s.Files, File{Version: f.Version, Since: f.Since, Last: f.Last, Lines: make(map[uint32]uint64, len(f.Lines))})
 		}
 		known := &s.Files[i]
 		known.Since, known.Last = min(known.Since, f.Since), max(known.Last, f.Last)
