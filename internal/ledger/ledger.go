@@ -126,7 +126,7 @@ func (l *Ledger) count() {
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
 		s.noted++
-		s.visits(v.name).add(v.at, 1)
+		s.visits(v.name).count(v.at, func(c *VisitCell) { c.add(&VisitCell{0, 1}) })
 	}
 	l.batch.clear()
 }

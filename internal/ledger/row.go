@@ -36,7 +36,7 @@ type Row struct {
 	Series [numResolutions]Series `json:"series"`
 
 	// Answers are the site's responses. See Answered.
-	Answers [numAnswerSeries]AnswerSeries `json:"answers,omitzero"`
+	Answers Timeline[AnswerCell] `json:"answers,omitzero"`
 
 	// Names are the clients sharing this row. Breakers are the clients with disallowed requests.
 	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
@@ -223,9 +223,7 @@ func (w *Row) merge(other *Row) {
 			w.Series[r].add(r, cell)
 		}
 	}
-	for i := range w.Answers {
-		w.Answers[i].merge(answerResolution(i), other.Answers[i])
-	}
+	w.Answers.merge(&other.Answers, (*AnswerCell).add)
 	if isShared(w.Token) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
@@ -246,9 +244,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
 	}
-	for i := range w.Answers {
-		w.Answers[i].prune(answerResolution(i), now, retention)
-	}
+	w.Answers.prune(now, retention)
 	w.Names.Prune(now, retention)
 	w.Breakers.Prune(now, retention)
 	w.Rules.Prune(now, retention)
@@ -268,10 +264,7 @@ func (w *Row) clone() Row {
 	for r := range numResolutions {
 		c.Series[r] = slices.Clone(w.Series[r])
 	}
-	for i := range w.Answers {
-		c.Answers[i] = slices.Clone(w.Answers[i])
-	}
-	c.Names, c.Breakers = w.Names.Clone(), w.Breakers.Clone()
+	c.Answers, c.Names, c.Breakers = w.Answers.clone(), w.Names.Clone(), w.Breakers.Clone()
 	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()
 	c.Samples = slices.Clone(w.Samples)
 	return c

@@ -105,7 +105,7 @@ func (v *view) answerResolution() ledger.Resolution {
 // answered returns a crawler's responses in the window.
 func (v *view) answered(row *ledger.Row) responseaudit.Counts {
 	r := v.answerResolution()
-	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
+	return row.Answered(r, v.from, v.end.Add(-1))
 }
 
 // referrals returns the fetches of crawlers and the visits from assistants.
@@ -113,8 +113,8 @@ func (v *view) referrals(crawlers []AuditCrawler) []responseaudit.Referral {
 	var visits [responseaudit.NumAssistants]uint64
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
-			if seen := site.Visits[responseaudit.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
-				visits[i] += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
+			if v.filter.Site == "" || v.filter.Site == site.Name {
+				visits[i] += site.VisitsBetween(responseaudit.AssistantName(i), v.answerResolution(), v.from, v.end.Add(-1))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 				continue
 			}
 			var steps []responseaudit.HourCounts
-			for _, cell := range row.Answered(ledger.Hours) {
+			for _, cell := range row.Answers.Series(ledger.Hours) {
 				steps = append(steps, responseaudit.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)

@@ -24,8 +24,8 @@ func (s *Source) Summary(f Filter) Summary {
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
-		if seen := site.Visits[ledger.OnDisallowed]; seen != nil && (f.Site == "" || f.Site == site.Name) {
-			sum.OnDisallowed += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
+		if f.Site == "" || f.Site == site.Name {
+			sum.OnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
 		}
 	}
 	sum.Compliance = sum.Counts.Compliance()
