@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +111,21 @@ func (s *Site) pruneMarks(now int64, retention time.Duration) {
 
 func isMode(word string) bool {
 	return slices.Contains([]string{judge.ModeOf(false), judge.ModeOf(true), ModeMixed}, word)
+}
+
+// isValid reports whether m can be a mark of RecordEdit or RecordModeChange.
+func (m Mark) isValid() bool {
+	switch m.Kind {
+	case MarkRobots:
+		return isVersion(m.From) && isVersion(m.To)
+	case MarkMode:
+		return isMode(m.From) && isMode(m.To)
+	}
+	return false
+}
+
+func isVersion(text string) bool {
+	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // ModeMixed is the mode of a site with enforced and monitored parts.

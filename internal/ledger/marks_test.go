@@ -161,3 +161,20 @@ func TestMarks(t *testing.T) {
 		t.Errorf("%d marks outlive the retention, want the two that do not", len(marks))
 	}
 }
+
+// Marks that a storage returns are what marks can be.
+func TestDamagedMarks(t *testing.T) {
+	good := Mark{noon.UnixMilli(), MarkMode, "monitor", "enforce"}
+	site := &Site{Name: "example.com", Mode: "<b>", Marks: []Mark{good, {1, "coup", "a", "b"}, {2, MarkMode, "monitor", strings.Repeat("x", 999)}, {3, MarkRobots, "monitor", "enforce"}}}
+	data, err := StoredSite{Since: noon, Saved: noon, Site: site}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStoredSite(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := stored.Site; s.Mode != "" || len(s.Marks) != 1 || s.Marks[0] != good {
+		t.Errorf("the mode is %q, the marks are %v", s.Mode, s.Marks)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -99,14 +100,67 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 		return StoredSite{}, errors.New("missing name of the site")
 	}
 	stored := s.Site
-	stored.Rows = slices.DeleteFunc(stored.Rows, func(w *Row) bool { return w == nil || w.Token == "" || !isClass(w.Class) })
+	stored.clean()
 	s.Site = &Site{Name: stored.Name, Mode: stored.Mode}
-	s.Site.merge(stored) // keeps to the bounds
+	s.Site.merge(stored) // bounds the series, visits and lines
 	return s, nil
+}
+
+// clean removes invalid values of a decoded site, and shortens strings and lists.
+func (s *Site) clean() {
+	if !isMode(s.Mode) {
+		s.Mode = ""
+	}
+	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return !m.isValid() })
+	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	for _, hosts := range []*spacesaving.Sketch[string]{&s.Hosts, &s.HostViolations, &s.HostBlocks} {
+		hosts.Clean(maxHosts, func(host *string) { shorten(host, maxSiteName) })
+	}
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return w == nil || w.Token == "" || len(w.Token) > maxToken || !isClass(w.Class) })
+	for _, w := range s.Rows {
+		w.clean()
+	}
 }
 
 // isClass reports whether a row can have a class.
 func isClass(name string) bool {
 	class, ok := uaident.ParseClass(name)
 	return ok && class != uaident.Browser
+}
+
+func (w *Row) clean() {
+	shortenName := func(name *string) { shorten(name, maxToken) }
+	w.Names.Clean(maxNames, shortenName)
+	w.Breakers.Clean(maxNames, shortenName)
+	w.Rules.Clean(maxRules, func(k *RuleKey) { k.shorten() })
+	w.Paths.Clean(maxPaths, func(k *PathKey) {
+		shorten(&k.Host, maxSiteName)
+		shorten(&k.Name, maxToken)
+		shorten(&k.Path, maxTarget)
+		k.shorten()
+	})
+	w.Agents.Clean(maxAgents, func(agent *string) { shorten(agent, maxAgent) })
+	w.Networks.Clean(maxNetworks, nil)
+	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
+	for i := range w.Samples {
+		s := &w.Samples[i]
+		shorten(&s.Host, maxSiteName)
+		shorten(&s.Name, maxToken)
+		shorten(&s.Method, maxMethod)
+		shorten(&s.Path, maxTarget)
+		shorten(&s.Agent, maxAgent)
+		s.Rule.shorten()
+	}
+}
+
+func (r *Rule) shorten() {
+	shorten(&r.Text, maxRule)
+	shorten(&r.Group, maxToken)
+}
+
+// shorten replaces a string of more than most bytes by a copy of its beginning.
+func shorten(s *string, most int) {
+	if len(*s) > most {
+		*s = cloneTruncated(*s, most)
+	}
 }
