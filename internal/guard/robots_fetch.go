@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -224,23 +223,25 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 
 // hasRead returns whether the crawler has fetched the robots.txt, as far as the ledgers of all
 // instances contain the fetch: "never", the "current" version or an "old" version, and when. The
-// first result is "" for a client that shares its row with others. No verdict depends on it.
+// first result is "" if no ledger has a row for this crawler alone. No verdict depends on it.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
 	q := g.ledgerRequest(r, j, time.Now())
-	if strings.HasPrefix(q.Token, "_") || q.Site == ledger.Other {
-		return "", time.Time{}
-	}
-	var last *ledger.RobotsFetch
+	var last ledger.RobotsFetch
+	hasRow := false
 	for _, l := range []*ledger.Ledger{g.shared.Ledger, g.shared.Memory.PeerLedger()} {
 		if l == nil {
 			continue
 		}
-		if fetch := l.LastRobotsFetch(&q); fetch != nil && (last == nil || fetch.At > last.At) {
+		fetch, ok := l.LastRobotsFetch(&q)
+		hasRow = hasRow || ok
+		if fetch.At > last.At {
 			last = fetch
 		}
 	}
 	switch {
-	case last == nil || j.Version == nil:
+	case !hasRow:
+		return "", time.Time{}
+	case last.At == 0 || j.Version == nil:
 		return "never", time.Time{}
 	case last.Version == j.Version.Hash, last.At > j.Version.FirstFetched.UnixMilli():
 		return "current", ledger.Time(last.At)

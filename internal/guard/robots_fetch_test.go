@@ -126,7 +126,9 @@ func TestWhatAViolatorHasRead(t *testing.T) {
 	}
 	check := func(when, userAgent, label, want string) {
 		t.Helper()
-		what, at := s.g.hasRead(judge(userAgent, label))
+		r, j := judge(userAgent, label)
+		s.g.record(r, j)
+		what, at := s.g.hasRead(r, j)
 		if what != want || at.IsZero() != (want == "never" || want == "") {
 			t.Errorf("%s: %q at %v, want %q", when, what, at, want)
 		}

@@ -23,17 +23,26 @@ func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	}
 }
 
-// LastRobotsFetch returns the last robots fetch of a crawler at a site, or nil. The caller must not
-// change the result.
-func (l *Ledger) LastRobotsFetch(q *Request) *RobotsFetch {
+// LastRobotsFetch returns the last robots fetch of a crawler at a site, or the zero RobotsFetch if
+// the ledger has none. The second result is false if the crawler shares its row with others, or the
+// site its name: then the ledger does not know the fetches of the crawler.
+func (l *Ledger) LastRobotsFetch(q *Request) (RobotsFetch, bool) {
+	if isShared(q.Token) || q.Site == Other {
+		return RobotsFetch{}, false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.countAll() // the row of a new crawler
 	s := l.sites[q.Site]
 	if s == nil {
-		return nil
+		return RobotsFetch{}, false
 	}
-	if w := s.find(keyOf(q.Token, q.Class, q.Identity)); w != nil {
-		return w.RobotsFetch
+	w := s.find(keyOf(q.Token, q.Class, q.Identity))
+	if w == nil {
+		return RobotsFetch{}, false
 	}
-	return nil
+	if w.RobotsFetch == nil {
+		return RobotsFetch{}, true
+	}
+	return *w.RobotsFetch, true
 }
