@@ -14,8 +14,8 @@ import (
 
 // protection records whether a site in enforce has a robots.txt with restrictions for crawlers.
 type protection struct {
-	enforces    bool         // a guard enforces; after a reload, the previous value until the first judgement
-	loggedCause report.Cause // the logged cause, "" for none
+	enforces    bool                      // a guard enforces; after a reload, the previous value until the first judgement
+	loggedCause report.NotProtectingCause // the logged cause, "" for none
 }
 
 // update recomputes protection after a change of the site's guards. presences.mu must be locked.

@@ -51,20 +51,20 @@ type batch struct {
 func (b *batch) add(q *Request) {
 	b.requests = append(b.requests, *q)
 	p := &b.requests[len(b.requests)-1]
-	if !q.Lasting {
-		p.UserAgent = b.copied(q.UserAgent, maxAgent)
+	if !q.MayRetainUserAgent {
+		p.UserAgent = b.copyString(q.UserAgent, maxAgent)
 	}
-	p.Name, p.Host = b.copied(q.Name, maxToken), b.copied(q.Host, maxSiteName)
+	p.Name, p.Host = b.copyString(q.Name, maxToken), b.copyString(q.Host, maxSiteName)
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
-		p.Method, p.Target, p.Rule.Text = b.copied(q.Method, maxMethod), b.copied(q.Target, maxTarget), b.copied(q.Rule.Text, maxRule)
+		p.Method, p.Target, p.Rule.Text = b.copyString(q.Method, maxMethod), b.copyString(q.Target, maxTarget), b.copyString(q.Rule.Text, maxRule)
 	} else {
 		p.Method, p.Target, p.Rule.Text, p.Network = "", "", "", netip.Prefix{}
 	}
 }
 
-// copied returns a copy of at most most bytes of a string. The copy is valid until the batch is
+// copyString returns a copy of at most most bytes of a string. The copy is valid until the batch is
 // cleared.
-func (b *batch) copied(s string, most int) string {
+func (b *batch) copyString(s string, most int) string {
 	from := len(b.text)
 	b.text = append(b.text, text.Truncate(s, most)...)
 	return unsafe.String(unsafe.SliceData(b.text[from:]), len(b.text)-from)
@@ -74,8 +74,8 @@ func (b *batch) copied(s string, most int) string {
 // due for counting has more room.
 func textOf(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
 
-// room reports whether another request fits within most requests.
-func (b *batch) room(most int) bool {
+// hasRoom reports whether another request fits within most requests.
+func (b *batch) hasRoom(most int) bool {
 	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= textOf(most)-maxText
 }
 
@@ -96,13 +96,13 @@ func (b *batch) clear() {
 type buffer struct {
 	mu sync.Mutex
 	batch
-	most int // maximum number of requests
+	maxRequests int // maximum number of requests
 
 	_ [64]byte // prevents false sharing
 }
 
-// ripe reports whether the buffer is due for counting.
-func (b *buffer) ripe() bool { return !b.room(bufferRequests) }
+// isDue reports whether the buffer is due for counting.
+func (b *buffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 
 // buffers are so many that one is always free, even if goroutines lose the processor while using
 // the others.
@@ -116,7 +116,7 @@ func newBuffers() *buffers {
 	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
 	b.first = min(runtime.GOMAXPROCS(0), len(b.all))
 	for i := range b.all {
-		b.all[i] = &buffer{most: maxPending / len(b.all)}
+		b.all[i] = &buffer{maxRequests: maxPending / len(b.all)}
 	}
 	return b
 }
@@ -129,7 +129,7 @@ func (b *buffers) lock() *buffer {
 		if !x.mu.TryLock() {
 			continue
 		}
-		if x.room(x.most) {
+		if x.hasRoom(x.maxRequests) {
 			return x
 		}
 		x.mu.Unlock()

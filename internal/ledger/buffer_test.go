@@ -98,7 +98,7 @@ func TestPendingIsBounded(t *testing.T) {
 			q.UserAgent = tc.userAgent
 			l := New(newClock().now)
 			var fit batch
-			for fit.room(l.buffers.all[0].most) {
+			for fit.hasRoom(l.buffers.all[0].maxRequests) {
 				fit.add(q)
 			}
 			most := int64(len(fit.requests) * len(l.buffers.all))
@@ -145,7 +145,7 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		for i := range 3 * bufferRequests {
 			agent[len(agent)-1] = byte('0' + i%8) // more than a row keeps
 			q := gptbot(noon, "/")
-			q.Lasting, q.UserAgent = lasting, string(agent)
+			q.MayRetainUserAgent, q.UserAgent = lasting, string(agent)
 			l.Record(q)
 		}
 		row := l.Snapshot().row(t, "example.com", "GPTBot")
@@ -163,7 +163,7 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		}
 	}
 	l, q := New(newClock().now), gptbot(noon, "/")
-	q.Lasting, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
+	q.MayRetainUserAgent, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
 	l.Record(q)
 	if got := len(l.Snapshot().row(t, "example.com", "GPTBot").Agents.Items[0].Key); got != maxAgent {
 		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxAgent)

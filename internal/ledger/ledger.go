@@ -84,7 +84,7 @@ func (l *Ledger) locked() *buffer {
 // release unlocks a buffer, and counts its requests if due.
 func (l *Ledger) release(b *buffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
-	if b.ripe() && l.mu.TryLock() {
+	if b.isDue() && l.mu.TryLock() {
 		l.swap(b)
 		b.mu.Unlock()
 		l.count()
@@ -112,7 +112,7 @@ func (l *Ledger) count() {
 	for i := range l.batch.requests {
 		q := &l.batch.requests[i]
 		s := l.site(q.Site)
-		s.noted++
+		s.revision++
 		l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, q.at()).count(q)
 		s.countHost(q)
 		s.countLines(q)
@@ -120,12 +120,12 @@ func (l *Ledger) count() {
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
 		s := l.site(a.Site)
-		s.noted++
+		s.revision++
 		l.row(s, keyOf(a.Token, a.Class, a.Identity), a.Named, a.At.UnixMilli()).countAnswer(a)
 	}
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
-		s.noted++
+		s.revision++
 		s.visits(v.name).count(v.at, func(c *VisitCell) { c.add(&VisitCell{0, 1}) })
 	}
 	l.batch.clear()
@@ -149,7 +149,7 @@ func (l *Ledger) site(name string) *Site {
 	if len(l.sites) >= maxSites && name != Other {
 		return l.site(Other)
 	}
-	s := &Site{Name: strings.Clone(name), noted: 1}
+	s := &Site{Name: strings.Clone(name), revision: 1}
 	l.sites[s.Name] = s
 	return s
 }

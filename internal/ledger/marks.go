@@ -69,7 +69,7 @@ func (s *Site) setMode(mode string, at int64) {
 		s.addMark(Mark{at, MarkMode, s.Mode, mode})
 	}
 	if s.Mode != mode {
-		s.noted++
+		s.revision++
 	}
 	s.Mode = mode
 }
@@ -89,7 +89,7 @@ func (s *Site) restoreMode(stored string) {
 func (s *Site) addMark(m Mark) {
 	s.Marks = append(s.Marks, m)
 	s.sortMarks()
-	s.noted++
+	s.revision++
 }
 
 // sortMarks sorts the marks by time and removes duplicates from several instances.

@@ -40,17 +40,17 @@ type Request struct {
 	Action   judge.Action
 	// WouldBlock reports whether the request passed, but would have been blocked by enforce.
 	WouldBlock bool
-	// Against reports whether an allowed request is against a preference of the robots.txt
+	// AgainstPreference reports whether an allowed request is against a preference of the robots.txt
 	// for the use of the crawler's class.
-	Against bool
+	AgainstPreference bool
 	// Slowed reports whether the request was refused as too early. Action is the action of
 	// the verdict.
 	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string
-	// Lasting reports whether the memory of UserAgent can be retained.
-	Lasting bool
+	// MayRetainUserAgent reports whether the memory of UserAgent can be retained.
+	MayRetainUserAgent bool
 	// Network is the network of the client. See addr.Network.
 	Network netip.Prefix
 	Rule    Rule

@@ -13,7 +13,7 @@ func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	defer l.mu.Unlock()
 	l.countAll()
 	s := l.site(q.Site)
-	s.noted++
+	s.revision++
 	w := l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, fetch.At)
 	if w.FirstSeen == 0 {
 		w.FirstSeen, w.LastSeen = fetch.At, fetch.At

@@ -98,7 +98,7 @@ func (w *Row) count(q *Request) {
 		}
 	}
 	keep := strings.Clone
-	if q.Lasting {
+	if q.MayRetainUserAgent {
 		keep = nil
 	}
 	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
@@ -129,7 +129,7 @@ func (w *Row) countIn(c *Cell, q *Request) {
 	if q.WouldBlock {
 		c.increment(CountWouldBlock)
 	}
-	if q.Against {
+	if q.AgainstPreference {
 		c.increment(CountAgainst)
 		if w.fetchedVersion(q) == CurrentText {
 			c.increment(CountTold)
@@ -144,7 +144,7 @@ func (w *Row) countIn(c *Cell, q *Request) {
 func (w *Row) countRule(q *Request) {
 	at, key := q.at(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
-	key = continueKey(&w.Rules, key, at, key.same, RuleKey.moved)
+	key = continueKey(&w.Rules, key, at, key.same, RuleKey.withPlaceOf)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -153,7 +153,7 @@ func (w *Row) countRule(q *Request) {
 	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
 	path := text.Truncate(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continueKey(&w.Paths, where, at, where.same, PathKey.moved)
+	where = continueKey(&w.Paths, where, at, where.same, PathKey.withPlaceOf)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -228,8 +228,8 @@ func (w *Row) merge(other *Row) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.moved), maxRules)
-	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.moved), maxPaths)
+	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.withPlaceOf), maxRules)
+	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.withPlaceOf), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)

@@ -64,7 +64,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.find(key); w != nil {
 		return w
 	}
-	if key.token == Other || !s.room(named, at) || !more {
+	if key.token == Other || !s.hasRoom(named, at) || !more {
 		key.token = Other
 		if w := s.find(key); w != nil {
 			return w
@@ -90,8 +90,8 @@ func (s *Site) otherRow() *Row {
 	return nil
 }
 
-// room reports whether another crawler can have a row. An idle row is folded if necessary.
-func (s *Site) room(named bool, at int64) bool {
+// hasRoom reports whether another crawler can have a row. An idle row is folded if necessary.
+func (s *Site) hasRoom(named bool, at int64) bool {
 	own, unnamed, idle := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {

@@ -32,8 +32,8 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is the time of the last Switched call, or 0.
 	switchedAt int64
-	// noted grows with every change. See Noted.
-	noted uint64
+	// revision grows with every change. See Revision.
+	revision uint64
 	// index has the rows by token. nil means not built.
 	index map[string][]*Row
 }
@@ -59,8 +59,8 @@ const (
 	maxHosts   = 32
 )
 
-// Noted returns a counter of the site's changes.
-func (s *Site) Noted() uint64 { return s.noted }
+// Revision returns a counter of the site's changes.
+func (s *Site) Revision() uint64 { return s.revision }
 
 func (s *Site) countHost(q *Request) {
 	if q.Host == "" {
@@ -163,7 +163,7 @@ func (s *Site) clone() *Site {
 	c := &Site{
 		Name: s.Name, Rows: make([]*Row, len(s.Rows)),
 		Hosts: s.Hosts.Clone(), HostViolations: s.HostViolations.Clone(), HostBlocks: s.HostBlocks.Clone(),
-		Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), noted: s.noted,
+		Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), revision: s.revision,
 	}
 	for i, w := range s.Rows {
 		row := w.clone()

@@ -72,7 +72,7 @@ func TestExamples(t *testing.T) {
 	}
 	violations := []Violation{
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/articles/1?page=2", Rule: "Disallow: /", Line: 14,
-			Group: "GPTBot", Version: current, Verdict: "disallowed", Blocked: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
+			Group: "GPTBot", Version: current, Verdict: "disallowed", BlockedAtMost: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/drafts/a", Rule: "Disallow: /drafts/", Line: 15,
 			Group: "GPTBot", Version: current, Verdict: "stale",
 			Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
@@ -219,7 +219,7 @@ func TestExamples(t *testing.T) {
 			From: now.Truncate(time.Hour).Add(-time.Hour), Of: 150, Bad: 51, Percent: 34, Status: "refused",
 			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
-		Crawlers: []AuditCrawler{
+		Crawlers: []CrawlerResponses{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
 				Allowed: responseaudit.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: responseaudit.Answers{Success: 6}},
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,

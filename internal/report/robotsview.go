@@ -21,7 +21,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 		return Robots{}, false
 	}
 	r := Robots{Head: v.head(), Health: s.health(live), Complete: true, Lines: []Line{}, Findings: []Finding{}, Versions: []Version{}}
-	good := live.good()
+	good := live.current()
 	if good == nil {
 		return r, true
 	}
