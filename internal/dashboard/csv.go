@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -128,7 +129,7 @@ func lineRows(r *report.Robots) [][]string {
 	for _, l := range r.Lines {
 		var findings []string
 		for _, f := range l.Findings {
-			findings = append(findings, f.Severity+" "+f.Code+": "+f.Message)
+			findings = append(findings, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Message))
 		}
 		rows = append(rows, []string{strconv.Itoa(l.Line), l.Text, string(l.Kind), number(l.Hits), strconv.FormatBool(l.NeverHit),
 			strings.Join(findings, "; ")})
