@@ -27,35 +27,14 @@ func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// minIndexed is the number of rows above which a site has an index.
-const minIndexed = 6
-
 // find returns a row, or nil.
 func (s *Site) find(key rowKey) *Row {
-	rows := s.Rows
-	if len(rows) > minIndexed {
-		if s.index == nil {
-			s.index = make(map[string][]*Row, len(rows))
-			for _, w := range rows {
-				s.index[w.Token] = append(s.index[w.Token], w)
-			}
-		}
-		rows = s.index[key.token]
-	}
-	for _, w := range rows {
+	for _, w := range s.Rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
 			return w
 		}
 	}
 	return nil
-}
-
-// add adds a new row.
-func (s *Site) add(w *Row) {
-	s.Rows = append(s.Rows, w)
-	if s.index != nil {
-		s.index[w.Token] = append(s.index[w.Token], w)
-	}
 }
 
 // row returns the row of a crawler. Without room it returns the shared row of the class, or
@@ -76,7 +55,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 		}
 	}
 	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
-	s.add(w)
+	s.Rows = append(s.Rows, w)
 	return w
 }
 
@@ -118,7 +97,7 @@ func (s *Site) hasRoom(named bool, at int64) bool {
 // mergeIntoOther merges a row into the shared row of its class.
 func (s *Site) mergeIntoOther(i int) {
 	w := s.Rows[i]
-	s.Rows, s.index = slices.Delete(s.Rows, i, i+1), nil
+	s.Rows = slices.Delete(s.Rows, i, i+1)
 	key := w.key()
 	key.token = Other
 	if common := s.find(key); common != nil {
@@ -127,7 +106,7 @@ func (s *Site) mergeIntoOther(i int) {
 	}
 	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
 	w.Token = Other
-	s.add(w)
+	s.Rows = append(s.Rows, w)
 }
 
 // ownRowCount returns the number of rows of single crawlers.

@@ -34,8 +34,6 @@ type Site struct {
 	switchedAt int64
 	// revision grows with every change. See Revision.
 	revision uint64
-	// index has the rows by token. nil means not built.
-	index map[string][]*Row
 }
 
 // IsFull reports whether further lines are not counted.
@@ -115,7 +113,7 @@ func (s *Site) merge(other *Site) {
 		}
 		row := &Row{Token: w.Token, Class: w.Class, Identity: w.Identity}
 		row.merge(w)
-		s.add(row)
+		s.Rows = append(s.Rows, row)
 	}
 	s.limit()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -145,7 +143,7 @@ func (s *Site) merge(other *Site) {
 
 // prune removes data older than retention. The result reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)

@@ -34,6 +34,10 @@ const (
 	maxDecodedArrays  = 150_000
 )
 
+// maxStoredRows is the maximum number of rows of a decoded site. A site of a ledger has fewer rows:
+// maxRows, and one for each class and identity.
+const maxStoredRows = 256
+
 // storedHeader begins an encoded site; a SHA-256 of the rest follows.
 const storedHeader = "robots_guard ledger 1\n"
 
@@ -117,6 +121,7 @@ func (s *Site) clean() {
 		hosts.Clean(maxHosts, func(host *string) { shorten(host, maxSiteName) })
 	}
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return w == nil || w.Token == "" || len(w.Token) > maxToken || !isClass(w.Class) })
+	s.Rows = s.Rows[:min(len(s.Rows), maxStoredRows)]
 	for _, w := range s.Rows {
 		w.clean()
 	}
