@@ -77,6 +77,19 @@ func between[C cell](cells []C, r Resolution, from, to time.Time) []C {
 	return cells[i:max(i, n)]
 }
 
+// mergeCells calls add for each cell of from with the cell of the same step, unless the step is too
+// old.
+func mergeCells[C cell](to *[]C, from []C, steps uint32, add func(to, from *C)) {
+	if len(*to) == 0 {
+		*to = slices.Grow(*to, min(len(from), int(steps)))
+	}
+	for i := range from {
+		if c := cellAt(to, from[i][0], steps); c != nil {
+			add(c, &from[i])
+		}
+	}
+}
+
 // AnswerHours is the length of the hourly series of a [Timeline].
 const AnswerHours = 48
 
@@ -104,11 +117,7 @@ func (t *Timeline[C]) count(at int64, add func(*C)) {
 // merge adds the cells of another timeline.
 func (t *Timeline[C]) merge(other *Timeline[C], add func(to, from *C)) {
 	for i, r := range timelineResolutions {
-		for k := range other[i] {
-			if c := cellAt(&t[i], other[i][k][0], r.steps); c != nil {
-				add(c, &other[i][k])
-			}
-		}
+		mergeCells(&t[i], other[i], r.steps, add)
 	}
 }
 
@@ -119,8 +128,4 @@ func (t *Timeline[C]) prune(now int64, retention time.Duration) bool {
 		t[i] = prune(t[i], r.Resolution, r.steps, now, retention)
 	}
 	return len(t.Series(Days)) > 0
-}
-
-func (t *Timeline[C]) clone() Timeline[C] {
-	return Timeline[C]{slices.Clone(t[0]), slices.Clone(t[1])}
 }

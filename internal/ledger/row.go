@@ -219,9 +219,7 @@ func (w *Row) merge(other *Row) {
 		w.RobotsFetch, w.SinceRobotsFetch = other.RobotsFetch, other.SinceRobotsFetch
 	}
 	for r := range numResolutions {
-		for _, cell := range other.Series[r] {
-			w.Series[r].add(r, cell)
-		}
+		w.Series[r].merge(r, other.Series[r])
 	}
 	w.Answers.merge(&other.Answers, (*AnswerCell).add)
 	if isShared(w.Token) {
@@ -256,16 +254,4 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 		w.RobotsFetch = nil
 	}
 	return w.LastSeen >= oldest
-}
-
-// clone returns a deep copy sharing only strings.
-func (w *Row) clone() Row {
-	c := *w
-	for r := range numResolutions {
-		c.Series[r] = slices.Clone(w.Series[r])
-	}
-	c.Answers, c.Names, c.Breakers = w.Answers.clone(), w.Names.Clone(), w.Breakers.Clone()
-	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()
-	c.Samples = slices.Clone(w.Samples)
-	return c
 }

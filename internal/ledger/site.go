@@ -158,18 +158,7 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 
 // clone returns a deep copy sharing only strings.
 func (s *Site) clone() *Site {
-	c := &Site{
-		Name: s.Name, Rows: make([]*Row, len(s.Rows)),
-		Hosts: s.Hosts.Clone(), HostViolations: s.HostViolations.Clone(), HostBlocks: s.HostBlocks.Clone(),
-		Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), revision: s.revision,
-	}
-	for i, w := range s.Rows {
-		row := w.clone()
-		c.Rows[i] = &row
-	}
-	c.mergeVisits(s)
-	for i := range c.Files {
-		c.Files[i].Lines = maps.Clone(c.Files[i].Lines)
-	}
+	c := &Site{Name: s.Name, Mode: s.Mode, revision: s.revision}
+	c.merge(s)
 	return c
 }
