@@ -65,7 +65,7 @@ func (l *link) Store(ctx context.Context, key string, value []byte) error {
 	if l.cut.Load() {
 		return errCut
 	}
-	if strings.Contains(key, "/readers/") || strings.Contains(key, "/changes/") || strings.Contains(key, "/copies/") {
+	if strings.Contains(key, "/changes/") || strings.Contains(key, "/copies/") {
 		l.of.noted = time.Now()
 	}
 	if !strings.Contains(key, "/specs/") {

@@ -37,7 +37,7 @@ func (fullDisk) Proposals() []report.Proposal                      { return nil 
 func (fullDisk) Registry() *report.Registry                        { return nil }
 func (fullDisk) AddressLists() []verify.ListStatus                 { return nil }
 func (fullDisk) ManagedChanges() map[string][]report.ManagedChange { return nil }
-func (fullDisk) Managed() report.Texts                             { return nil }
+func (fullDisk) Managed() report.ManagedFiles                      { return nil }
 func (fullDisk) Withheld(time.Time) []responseaudit.Withheld       { return nil }
 func (fullDisk) HasStorage() bool                                  { return true }
 func (fullDisk) StorageFailure() (time.Time, error) {

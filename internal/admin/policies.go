@@ -155,7 +155,7 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 	if s.Failures > 0 {
 		r.FailingSince = &s.FailingSince
 	}
-	r.LastError = report.Trouble(s)
+	r.LastError = report.FetchProblem(s)
 	if at := takesEffect(e.Key()); !at.IsZero() {
 		r.TakesEffect = &at
 	}

@@ -63,7 +63,7 @@ func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	}
 	switch {
 	case after == nil || after.Failures > 0:
-		o.Outcome, o.Why = Failed, report.Trouble(after)
+		o.Outcome, o.Why = Failed, report.FetchProblem(after)
 	case o.Before != "" && after.Current != nil && before.Current.Hash == after.Current.Hash && before.Current.Status == after.Current.Status:
 		o.Outcome = Unchanged
 	}

@@ -16,7 +16,7 @@ import (
 const maxReasons = 3
 
 // findInManaged examines the managed robots.txt files. texts can be nil.
-func findInManaged(texts report.Texts, now time.Time) (found []Alert) {
+func findInManaged(texts report.ManagedFiles, now time.Time) (found []Alert) {
 	if texts == nil {
 		return nil
 	}

@@ -28,7 +28,7 @@ type StateSource interface {
 	// Live returns the current state of each site by name.
 	Live() map[string]report.Live
 	// Managed returns the state of robots_txt.
-	Managed() report.Texts
+	Managed() report.ManagedFiles
 	// ManagedChanges returns the changes of robots_txt by site.
 	ManagedChanges() map[string][]report.ManagedChange
 	// AddressLists returns the address lists for verification, if any.

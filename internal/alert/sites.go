@@ -90,7 +90,7 @@ func (s *site) unreachable() []Alert {
 	return s.alert(Alert{
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
-		Detail:        sentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
+		Detail:        sentence(report.FetchProblem(s.State)) + " Search engines may stop crawling the site.",
 		Remedy:        "See why the server does not serve the file, then let the guard fetch the file again.",
 		RemedySnippet: s.showCommand(),
 	})

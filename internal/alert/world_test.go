@@ -54,7 +54,7 @@ func (w *world) Registry() *report.Registry                        { return w.re
 func (w *world) AddressLists() []verify.ListStatus                 { return w.lists }
 func (w *world) StorageFailure() (time.Time, error)                { return w.since, w.trouble }
 func (w *world) ManagedChanges() map[string][]report.ManagedChange { return w.changes }
-func (w *world) Managed() report.Texts                             { return w.texts }
+func (w *world) Managed() report.ManagedFiles                      { return w.texts }
 func (w *world) Withheld(time.Time) []responseaudit.Withheld       { return w.withheld }
 func (w *world) HasStorage() bool                                  { return w.stores }
 

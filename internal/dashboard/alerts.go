@@ -101,7 +101,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	}
 	if r.Method == http.MethodDelete {
 		a, err := h.alerts.Reopen(id)
-		answer(w, a, err)
+		serveAlert(w, a, err)
 		return
 	}
 	var sent struct {
@@ -113,11 +113,11 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 		return
 	}
 	a, err := h.alerts.Acknowledge(id, user, sent.Note)
-	answer(w, a, err)
+	serveAlert(w, a, err)
 }
 
-// answer serves the current state of an alert.
-func answer(w http.ResponseWriter, a alert.Alert, err error) {
+// serveAlert serves the current state of an alert.
+func serveAlert(w http.ResponseWriter, a alert.Alert, err error) {
 	switch {
 	case errors.Is(err, alert.ErrUnknown):
 		refuse(w, http.StatusNotFound, err.Error())

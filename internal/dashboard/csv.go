@@ -3,6 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ func countCells(c report.Counts) []string {
 
 func number(n uint64) string { return strconv.FormatUint(n, 10) }
 
-func moment(t time.Time) string {
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
@@ -86,7 +87,7 @@ func row(parts ...any) []string {
 func summaryRows(s *report.Summary) [][]string {
 	rows := [][]string{row("from", "seconds", countColumns)}
 	for _, p := range s.Series.Points {
-		rows = append(rows, row(moment(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
+		rows = append(rows, row(formatTime(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
 	}
 	return rows
 }
@@ -103,7 +104,7 @@ func crawlerRows(l *report.Crawlers) [][]string {
 		}
 		rows = append(rows, row(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), percent(c.Compliance),
 			number(c.Identities.Verified), number(c.Identities.Claimed), number(c.Identities.Unknown), number(c.Identities.Spoofed),
-			c.Action, moment(c.FirstSeen), moment(c.LastSeen), moment(c.ViolatingSince), read.Site, moment(read.At), status, read.Version, number(c.SinceRobotsFetch),
+			c.Action, formatTime(c.FirstSeen), formatTime(c.LastSeen), formatTime(c.ViolatingSince), read.Site, formatTime(read.At), status, read.Version, number(c.SinceRobotsFetch),
 			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
 	}
 	return rows
@@ -118,7 +119,7 @@ func violationCells(l []report.Violation) [][]string {
 		"count", "count_at_least", "first", "last", "host", "name", "blocked"}}
 	for _, v := range l {
 		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
-			v.Verdict, number(v.Count), number(v.Count - min(v.Error, v.Count)), moment(v.First), moment(v.Last), v.Host, v.Name, number(v.Blocked)})
+			v.Verdict, number(v.Count), number(v.Count - min(v.Error, v.Count)), formatTime(v.First), formatTime(v.Last), v.Host, v.Name, number(v.BlockedAtMost)})
 	}
 	return rows
 }
@@ -128,7 +129,7 @@ func lineRows(r *report.Robots) [][]string {
 	for _, l := range r.Lines {
 		var findings []string
 		for _, f := range l.Findings {
-			findings = append(findings, f.Severity+" "+f.Code+": "+f.Message)
+			findings = append(findings, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Message))
 		}
 		rows = append(rows, []string{strconv.Itoa(l.Line), l.Text, string(l.Kind), number(l.Hits), strconv.FormatBool(l.NeverHit),
 			strings.Join(findings, "; ")})
@@ -168,8 +169,8 @@ func shadowRows(s *report.Shadow) [][]string {
 		for _, c := range t.Crawlers {
 			for _, p := range c.Pages {
 				rows = append(rows, []string{t.Site, c.Token, c.Operator, c.Class, c.Identity, p.Difference, p.Host, p.Path,
-					number(p.Count), number(p.Count - min(p.Error, p.Count)), moment(p.First), moment(p.Last),
-					p.Was.Rule, strconv.Itoa(p.Was.Line), p.Was.Group, p.Would.Rule, strconv.Itoa(p.Would.Line), p.Would.Group, t.From, moment(t.Since)})
+					number(p.Count), number(p.Count - min(p.Error, p.Count)), formatTime(p.First), formatTime(p.Last),
+					p.Was.Rule, strconv.Itoa(p.Was.Line), p.Was.Group, p.Would.Rule, strconv.Itoa(p.Would.Line), p.Would.Group, t.From, formatTime(t.Since)})
 			}
 		}
 	}

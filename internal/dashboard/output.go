@@ -29,11 +29,11 @@ var outputs = map[string]output{
 	"crawlers.json":   {typeJSON, "", asJSON(crawlers)},
 	"crawler.json":    {typeJSON, "", asJSON(crawler)},
 	"violations.json": {typeJSON, "", asJSON(violations)},
-	"robots.json":     {typeJSON, "", asJSON(robots)},
+	"robots.json":     {typeJSON, "", asJSON(robotsView)},
 	"impact.json":     {typeJSON, "", asJSON(impact)},
 	"parity.json":     {typeJSON, "", asJSON(audit)},
 	"shadow.json":     {typeJSON, "", asJSON(shadow)},
-	"managed.json":    {typeJSON, "", asJSON(managed)},
+	"managed.json":    {typeJSON, "", asJSON(managedView)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
 	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
 
@@ -41,7 +41,7 @@ var outputs = map[string]output{
 	"crawlers.csv":   {typeCSV, "crawlers.csv", asCSV(crawlers, crawlerRows)},
 	"crawler.csv":    {typeCSV, "crawler-%s.csv", asCSV(crawler, pathRows)},
 	"violations.csv": {typeCSV, "violations.csv", asCSV(violations, violationRows)},
-	"robots.csv":     {typeCSV, "robots.csv", asCSV(robots, lineRows)},
+	"robots.csv":     {typeCSV, "robots.csv", asCSV(robotsView, lineRows)},
 	"impact.csv":     {typeCSV, "impact.csv", asCSV(impact, impactRows)},
 	"parity.csv":     {typeCSV, "answers.csv", asCSV(audit, auditRows)},
 	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(shadow, shadowRows)},
@@ -49,14 +49,14 @@ var outputs = map[string]output{
 
 // The views. See [Views].
 var (
-	summary    = filtered(Views.Summary)
-	impact     = filtered(Views.Impact)
-	audit      = filtered(Views.ResponseAudit)
-	shadow     = filtered(Views.Shadow)
-	crawlers   = listed(Views.Crawlers)
-	violations = listed(Views.Violations)
-	crawler    = ofCrawler(Views.Crawler)
-	evidence   = ofCrawler(Views.Evidence)
+	summary    = filteredView(Views.Summary)
+	impact     = filteredView(Views.Impact)
+	audit      = filteredView(Views.ResponseAudit)
+	shadow     = filteredView(Views.Shadow)
+	crawlers   = listView(Views.Crawlers)
+	violations = listView(Views.Violations)
+	crawler    = crawlerView(Views.Crawler)
+	evidence   = crawlerView(Views.Evidence)
 )
 
 // view returns the data for a query, or an error that wraps errUnknown.
@@ -65,15 +65,15 @@ type view[T any] func(Views, query) (*T, error)
 // errUnknown is the error for an unknown crawler or site.
 var errUnknown = errors.New("not known")
 
-func filtered[T any](get func(Views, report.Filter) T) view[T] {
+func filteredView[T any](get func(Views, report.Filter) T) view[T] {
 	return func(v Views, q query) (*T, error) { return new(get(v, q.filter)), nil }
 }
 
-func listed[T any](get func(v Views, f report.Filter, after, limit int) T) view[T] {
+func listView[T any](get func(v Views, f report.Filter, after, limit int) T) view[T] {
 	return func(v Views, q query) (*T, error) { return new(get(v, q.filter, q.after, q.limit)), nil }
 }
 
-func ofCrawler[T any](get func(v Views, f report.Filter, id string) (T, bool)) view[T] {
+func crawlerView[T any](get func(v Views, f report.Filter, id string) (T, bool)) view[T] {
 	return func(v Views, q query) (*T, error) {
 		if c, ok := get(v, q.filter, q.id); ok {
 			return &c, nil
@@ -82,14 +82,14 @@ func ofCrawler[T any](get func(v Views, f report.Filter, id string) (T, bool)) v
 	}
 }
 
-func robots(v Views, q query) (*report.Robots, error) {
+func robotsView(v Views, q query) (*report.Robots, error) {
 	if r, ok := v.Robots(q.filter); ok {
 		return &r, nil
 	}
 	return nil, fmt.Errorf("a robots.txt of the site %.80q is %w", q.filter.Site, errUnknown)
 }
 
-func managed(v Views, q query) (*report.Managed, error) {
+func managedView(v Views, q query) (*report.Managed, error) {
 	m, _ := v.ManagedTexts(q.filter) // many sites have none
 	return &m, nil
 }

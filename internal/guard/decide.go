@@ -146,7 +146,6 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 		return
 	}
 	read := ledger.RobotsFetch{At: now.UnixMilli(), Status: http.StatusOK}
-	g.shared.robotsFetches.Record(g.reader(asked, j), read)
 	g.recordRobotsFetch(asked, j, read)
 }
 

@@ -204,8 +204,5 @@ func TestLabelOf(t *testing.T) {
 		if got := g.labelOf(j); got != want {
 			t.Errorf("%s: label %q, want %q", userAgent, got, want)
 		}
-		if reader := g.reader(requestBy(userAgent, "/"), j).Crawler; reader != judge.FoldName(want) {
-			t.Errorf("%s: remembered as %q, want %q", userAgent, reader, judge.FoldName(want))
-		}
 	}
 }

@@ -42,14 +42,17 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 		return
 	}
 	read, at := g.hasRead(r, j)
-	readAt := zap.Skip()
+	readField, readAt := zap.Skip(), zap.Skip()
+	if read != "" {
+		readField = zap.String("robots_read", read)
+	}
 	if !at.IsZero() {
 		readAt = zap.Time("robots_read_at", at)
 	}
 	c.Write(
 		zap.Inline(j),
 		site.LogField(r),
-		zap.String("robots_read", read),
+		readField,
 		readAt,
 		zap.Uint64("suppressed", suppressed),
 	)
@@ -84,7 +87,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 		zap.Stringer("meaning", after.LastResult),
 		zap.Time("next_attempt", after.NextFetch),
 	}
-	if trouble := report.Trouble(&after); trouble != "" {
+	if trouble := report.FetchProblem(&after); trouble != "" {
 		fields = append(fields, zap.String("error", trouble))
 	}
 	if !takesEffect.IsZero() {

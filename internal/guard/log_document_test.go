@@ -111,7 +111,7 @@ func TestLogSchema(t *testing.T) {
 		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
 		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, OverLimit: true, Requests: 500, Wait: time.Second}},
 	}
-	bare := &Judgement{Site: new(site.Site),
+	bare := &Judgement{Site: &site.Site{Label: judge.OtherName},
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
 		Result:  judge.Result{Verdict: judge.Disallowed, Action: judge.Blocked},
 	}
@@ -133,7 +133,7 @@ func TestLogSchema(t *testing.T) {
 		maps.Copy(always, verdictAlways)
 		g := testGuard(t, options{Enforce: true}, serving(mixedRobots))
 		r := requestBy("bingbot/2.0", "/x")
-		g.shared.robotsFetches.Record(g.reader(r, full), ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK})
+		g.recordRobotsFetch(r, full, ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK})
 		write := func(j Judgement) map[string]logFields {
 			return logLines(t, func(l *zap.Logger) {
 				g.Logger = l

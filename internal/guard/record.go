@@ -63,7 +63,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		q.Host = text.Printable(j.Site.Own().Host)
 	}
 	q.Token, q.Class, q.Named = j.counted()
-	q.Against = judge.OpposesUse(j.Preferences, q.Class)
+	q.AgainstPreference = judge.OpposesUse(j.Preferences, q.Class)
 	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
 		q.Name = text.Printable(j.Client.Name())
 	}

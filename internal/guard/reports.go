@@ -36,7 +36,7 @@ func (s *State) Live() map[string]report.Live {
 }
 
 // Managed returns the running robots_txt handlers.
-func (s *State) Managed() report.Texts { return &s.Texts }
+func (s *State) Managed() report.ManagedFiles { return &s.Texts }
 
 // ManagedChanges returns the changes of robots_txt by site.
 func (s *State) ManagedChanges() map[string][]report.ManagedChange { return s.Published.Report() }
@@ -148,7 +148,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	if s == nil {
 		return source
 	}
-	source.Texts = &s.Texts
+	source.ManagedFiles = &s.Texts
 	source.Ledger = s.Ledger.Snapshot()
 	if others := s.Memory.PeerLedger(); others != nil {
 		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())

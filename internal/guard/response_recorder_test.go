@@ -31,7 +31,7 @@ func (g *Guard) answers() (sum responseaudit.Counts) {
 	now := time.Now()
 	for _, s := range g.shared.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
-			sum.Add(row.Answered(ledger.Days).Sum(ledger.Days, now.Add(-time.Hour), now))
+			sum.Add(row.Answered(ledger.Days, now.Add(-time.Hour), now))
 		}
 	}
 	return sum

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
@@ -107,7 +105,6 @@ func (g *Guard) noteResponse(f *robotsFetch, response robotsResponse) {
 	}
 	if response.deliversRules(f.r.Method) && !site.IsEarly(f.r) { // early data does not prove the address
 		read := ledger.RobotsFetch{At: now.UnixMilli(), Status: response.status, Version: response.hash}
-		g.shared.robotsFetches.Record(g.reader(f.r, f.j), read)
 		g.recordRobotsFetch(f.r, f.j, read)
 	}
 }
@@ -224,33 +221,32 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 	return g.shared.Cache.GetOrCreate(s.Key, s.Segment)
 }
 
-// reader returns the key of a crawler's robots fetches for reports. Without a verified identity,
-// the key includes the network of the address.
-func (g *Guard) reader(r *http.Request, j *Judgement) ledger.RobotsFetcher {
-	reader := ledger.RobotsFetcher{Site: *j.Site.Own(), Crawler: judge.FoldName(cmp.Or(j.KnownName(), judge.OtherName)), UnknownHost: !j.Site.Named}
-	if j.Verification != verify.Verified {
-		reader.Network = addr.Network(site.ClientAddr(r))
-	}
-	return reader
-}
-
-// lastRobotsFetch returns the last robots fetch of a crawler. No verdict depends on it.
-func (g *Guard) lastRobotsFetch(r *http.Request, j *Judgement) (ledger.RobotsFetch, bool) {
-	return g.shared.robotsFetches.Last(g.reader(r, j))
-}
-
-// hasRead returns whether the crawler has fetched the robots.txt, as far as the guard has seen, for
-// a log line: "never", the "current" version or an "old" version, and when.
+// hasRead returns whether the crawler has fetched the robots.txt, as far as the ledgers of all
+// instances contain the fetch: "never", the "current" version or an "old" version, and when. The
+// first result is "" if no ledger has a row for this crawler alone. No verdict depends on it.
 func (g *Guard) hasRead(r *http.Request, j *Judgement) (what string, at time.Time) {
-	last, ok := g.lastRobotsFetch(r, j)
-	at = ledger.Time(last.At)
+	q := g.ledgerRequest(r, j, time.Now())
+	var last ledger.RobotsFetch
+	hasRow := false
+	for _, l := range []*ledger.Ledger{g.shared.Ledger, g.shared.Memory.PeerLedger()} {
+		if l == nil {
+			continue
+		}
+		fetch, ok := l.LastRobotsFetch(&q)
+		hasRow = hasRow || ok
+		if fetch.At > last.At {
+			last = fetch
+		}
+	}
 	switch {
-	case !ok || j.Version == nil:
+	case !hasRow:
+		return "", time.Time{}
+	case last.At == 0 || j.Version == nil:
 		return "never", time.Time{}
 	case last.Version == j.Version.Hash, last.At > j.Version.FirstFetched.UnixMilli():
-		return "current", at
+		return "current", ledger.Time(last.At)
 	}
-	return "old", at
+	return "old", ledger.Time(last.At)
 }
 
 // mayUseOther reports whether a crawler may be using a file that allows a request disallowed by our

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -115,32 +116,39 @@ func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
 
 func TestWhatAViolatorHasRead(t *testing.T) {
 	s := newChangingSite(t, options{Enforce: true, Grace: -1}, loose)
-	s.hold()
-	asks := func() *http.Request { return from(requestBy("bingbot/2.0", "/private/x"), "192.0.2.1") }
-	has := func() string {
-		what, at := s.g.hasRead(asks(), s.g.Judge(asks()))
-		if (what == "never") != at.IsZero() {
-			t.Errorf("%s at %v", what, at)
+	s.g.shared.Ledger = ledger.New(time.Now)
+	judge := func(userAgent, label string) (*http.Request, *Judgement) {
+		r := from(requestBy(userAgent, "/private/x"), "192.0.2.1")
+		j := s.g.Judge(r)
+		named := *j.Site
+		named.Label, j.Site = label, &named
+		return r, j
+	}
+	check := func(when, userAgent, label, want string) {
+		t.Helper()
+		r, j := judge(userAgent, label)
+		s.g.record(r, j)
+		what, at := s.g.hasRead(r, j)
+		if what != want || at.IsZero() != (want == "never" || want == "") {
+			t.Errorf("%s: %q at %v, want %q", when, what, at, want)
 		}
-		return what
 	}
-	if got := has(); got != "never" {
-		t.Errorf("before any reading: %s", got)
+	fetch := func() {
+		r, j := judge("bingbot/2.0", "example.com")
+		s.g.recordRobotsFetch(r, j, ledger.RobotsFetch{At: time.Now().UnixMilli(), Status: http.StatusOK, Version: j.Version.Hash})
 	}
-	s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), loose)
-	if got := has(); got != "current" {
-		t.Errorf("after a reading: %s", got)
-	}
+	s.hold()
+	check("before any fetch", "bingbot/2.0", "example.com", "never")
+	fetch()
+	check("after a fetch", "bingbot/2.0", "example.com", "current")
 	s.text = strict
 	s.reread()
 	s.hold()
-	if got := has(); got != "old" {
-		t.Errorf("after a change: %s", got)
-	}
-	s.reads(from(requestBy("bingbot/2.0", "/robots.txt"), "192.0.2.1"), strict)
-	if got := has(); got != "current" {
-		t.Errorf("after another reading: %s", got)
-	}
+	check("after a change", "bingbot/2.0", "example.com", "old")
+	fetch()
+	check("after another fetch", "bingbot/2.0", "example.com", "current")
+	check("a client that shares a row", "InventedBot/1.0", "example.com", "")
+	check("an unknown host", "bingbot/2.0", ledger.Other, "")
 }
 
 func TestHeadIsNoReading(t *testing.T) {

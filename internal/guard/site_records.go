@@ -40,7 +40,7 @@ type siteRecord struct {
 	guard       int64        // number of the latest guard with a judgement at the site
 	key         policy.Key   // of its robots.txt; the zero Key if clients choose the key
 	mode        string       // at the last change of the record
-	loggedCause report.Cause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
+	loggedCause report.NotProtectingCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
 }
 
 // recordSite records that the guard serves the site of a judgement.
@@ -260,7 +260,7 @@ func (s *siteRecords) protectionNews(key policy.Key, e *policy.Entry) (began, en
 		return nil, nil, nil
 	}
 	now = report.NotProtectingOf(e.State(), key.SourceKind())
-	cause := report.Cause("")
+	cause := report.NotProtectingCause("")
 	if now != nil {
 		cause = now.Cause
 	}

@@ -36,7 +36,6 @@ type State struct {
 	Published         publish.Sites                // changes of robots_txt
 	Texts             publish.Running              // running robots_txt handlers
 	Copies            *copies.History              // files that crawlers may be using
-	robotsFetches     *ledger.RobotsFetches        // robots fetches, for reports
 	redirectTargets   *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics           *metrics.Metrics
 	violations        *messageLimits // of log lines about violations
@@ -119,13 +118,6 @@ var (
 	unknownHostBounds    = policy.Bounds{Entries: 1_000, Bytes: 32 << 20, ConcurrentFetches: 8}
 )
 
-// Bounds of the stored robots fetches, of about 300 bytes each. The number can exceed a bound by a
-// quarter.
-const (
-	maxFetchesInPart         = 4096
-	maxFetchesAtUnknownHosts = 4096
-)
-
 // NewState returns an empty state.
 func NewState() *State {
 	s := &State{
@@ -133,7 +125,6 @@ func NewState() *State {
 		Bases:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, nil),
 		Copies:          copies.NewHistory(deriveNames),
 		redirectTargets: newRedirectTargets(),
-		robotsFetches:   ledger.NewRobotsFetches(maxFetchesInPart, maxFetchesAtUnknownHosts),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),
 		warningLimits:   newLogLimits(time.Now),
@@ -171,7 +162,7 @@ func (s *State) HasConfiguredRobots() bool {
 
 // parts returns the stored parts of the state.
 func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Readers: s.robotsFetches, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its

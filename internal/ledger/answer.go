@@ -36,51 +36,28 @@ func KindOf(v judge.Verdict) responseaudit.Kind {
 	return responseaudit.KindNoRule
 }
 
-// RecordAnswer records an answer. See [Ledger.Record].
+// RecordAnswer records an answer. See [Ledger.Record]. The ledger retains the strings of a until the
+// next count.
 func (l *Ledger) RecordAnswer(a *Answer) {
 	b := l.locked()
-	b.addAnswer(a)
+	b.answers = append(b.answers, *a)
 	l.release(b)
 }
 
-// answer is a recorded answer before counting. Its strings belong to the configuration, the
-// registry and the robots.txt, which live longer.
-type answer struct {
-	crawler
-	Kind   responseaudit.Kind
-	Status responseaudit.Status
-	Site   string
-	Bytes  int64
-	at     int64
+func (w *Row) countAnswer(a *Answer) {
+	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // its request is not yet counted
+		w.FirstSeen, w.LastSeen = at, at
+	}
+	i, size := answerIndex(a.Kind, a.Status), uint64(max(a.Bytes, 0))
+	w.Answers.count(a.At.UnixMilli(), func(c *AnswerCell) {
+		if c[i] < math.MaxUint32 {
+			c[i]++
+		}
+		c.addBytes(size)
+	})
 }
 
-func (n *notes) addAnswer(a *Answer) {
-	if n.answers == nil {
-		n.answers = make([]answer, 0, bufferRequests)
-	}
-	n.answers = append(n.answers, answer{crawler{a.Token, a.Named, a.Class, a.Identity}, a.Kind, a.Status, a.Site, a.Bytes, a.At.UnixMilli()})
-}
-
-// countAnswers counts the answers of the batch. The caller must have locked l.mu.
-func (l *Ledger) countAnswers() {
-	for i := range l.batch.answers {
-		a := &l.batch.answers[i]
-		s := l.site(a.Site)
-		s.noted++
-		l.row(s, a.crawler, a.at).countAnswer(a)
-	}
-}
-
-func (w *Row) countAnswer(a *answer) {
-	if w.FirstSeen == 0 { // its request is not yet counted
-		w.FirstSeen, w.LastSeen = a.at, a.at
-	}
-	for r := range w.Answers {
-		w.Answers[r].count(answerResolution(r), a)
-	}
-}
-
-// AnswerCell contains the number of a step since the Unix epoch, the saturating counts by
+// AnswerCell occupies 124 bytes. It contains the number of a step since the Unix epoch, the saturating counts by
 // kind and status, and the bytes as two words, the low word first.
 type AnswerCell [1 + answerCounts + 2]uint32
 
@@ -124,68 +101,10 @@ func (c *AnswerCell) addBytes(n uint64) {
 	c[1+answerCounts], c[2+answerCounts] = uint32(sum), uint32(sum>>32)
 }
 
-// AnswerSeries is a list of cells at one resolution, oldest first. Steps without answers have no
-// cell. A cell occupies 124 bytes.
-type AnswerSeries []AnswerCell
-
-// Answers have an hourly series for findings, and a daily series.
-const numAnswerSeries = 2
-
-func answerResolution(i int) Resolution { return [numAnswerSeries]Resolution{Hours, Days}[i] }
-
-// AnswerHours is the length of the hourly series.
-const AnswerHours = 48
-
-func answerSeriesLength(r Resolution) uint32 {
-	if r == Hours {
-		return AnswerHours
-	}
-	return uint32(r.Steps())
-}
-
-// Answered returns the answers to a crawler by the hour or by the day.
-func (w *Row) Answered(r Resolution) AnswerSeries {
-	for i := range w.Answers {
-		if answerResolution(i) == r {
-			return w.Answers[i]
-		}
-	}
-	return nil
-}
-
-// count counts an answer.
-func (s *AnswerSeries) count(r Resolution, a *answer) {
-	if c := s.cell(r, r.slot(a.at)); c != nil {
-		if i := answerIndex(a.Kind, a.Status); c[i] < math.MaxUint32 {
-			c[i]++
-		}
-		c.addBytes(uint64(max(a.Bytes, 0)))
-	}
-}
-
-// cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
-// dropped.
-func (s *AnswerSeries) cell(r Resolution, slot uint32) *AnswerCell {
-	return cellAt((*[]AnswerCell)(s), slot, answerSeriesLength(r))
-}
-
-// merge adds the counts of another ledger.
-func (s *AnswerSeries) merge(r Resolution, other AnswerSeries) {
-	for i := range other {
-		if c := s.cell(r, other[i][0]); c != nil {
-			c.add(&other[i])
-		}
-	}
-}
-
-// prune drops cells older than the series or than retention, or in the future.
-func (s *AnswerSeries) prune(r Resolution, now int64, retention time.Duration) {
-	*s = prune(*s, r, answerSeriesLength(r), now, retention)
-}
-
-// Sum returns the sum of the cells from one time to another, inclusive.
-func (s AnswerSeries) Sum(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
-	for _, c := range between(s, r, from, to) {
+// Answered returns the sum of the answers to a crawler from one time to another, inclusive. r must
+// be Hours or Days.
+func (w *Row) Answered(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
+	for _, c := range between(w.Answers.Series(r), r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum

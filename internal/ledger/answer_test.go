@@ -37,7 +37,7 @@ func TestAnswers(t *testing.T) {
 		t.Helper()
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
-				sum := row.Answered(r).Sum(r, noon.Add(-24*time.Hour), c.now())
+				sum := row.Answered(r, noon.Add(-24*time.Hour), c.now())
 				want := responseaudit.Counts{Bytes: times * 100 << 30}
 				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
@@ -68,10 +68,10 @@ func TestAnswers(t *testing.T) {
 	c.advance(AnswerHours * time.Hour)
 	l.Record(gptbot(c.now(), "/"))
 	for _, row := range l.Snapshot().Sites[0].Rows {
-		if n := len(row.Answered(Hours)); n > 0 {
+		if n := len(row.Answers.Series(Hours)); n > 0 {
 			t.Errorf("%d hours are kept after %d", n, AnswerHours)
 		}
-		if len(row.Answered(Days)) == 0 {
+		if len(row.Answers.Series(Days)) == 0 {
 			t.Error("no day is kept")
 		}
 	}
@@ -79,12 +79,12 @@ func TestAnswers(t *testing.T) {
 
 // TestAnswersLate counts what comes in another order, and drops what is too old.
 func TestAnswersLate(t *testing.T) {
-	var s AnswerSeries
+	var w Row
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		s.count(Hours, &answer{Status: responseaudit.StatusNotFound, at: noon.Add(time.Duration(hours) * time.Hour).UnixMilli()})
+		w.countAnswer(&Answer{Status: responseaudit.StatusNotFound, At: noon.Add(time.Duration(hours) * time.Hour)})
 	}
 	var got []string
-	for _, c := range s {
+	for _, c := range w.Answers.Series(Hours) {
 		counts := c.Counts()
 		got = append(got, fmt.Sprint(c.At(Hours).Sub(noon).Hours(), ":", counts.Total()))
 	}

@@ -79,7 +79,7 @@ func traffic(sites int) (all []Request) {
 		q.Site = fmt.Sprintf("site%d.example.com", random.IntN(sites))
 		q.Token, q.Class, q.Named = crawler.Token, max(crawler.Class, uaident.Other), i%4 == 0
 		q.UserAgent = fmt.Sprintf("Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) (compatible; %s/2.%d; +https://crawl.example/about)", crawler.Token, i)
-		q.Lasting = true // as the guard remembers it
+		q.MayRetainUserAgent = true // as the guard remembers it
 		q.Rule = Rule{Version: q.Rule.Version, Line: 7, Group: "*"}
 		if q.Verdict, q.Action, q.WouldBlock = judge.Allowed, judge.NoAction, false; i%10 == 0 {
 			q.Verdict, q.Action = judge.Disallowed, judge.Blocked

@@ -97,13 +97,13 @@ func TestPendingIsBounded(t *testing.T) {
 			q := gptbot(noon, tc.target)
 			q.UserAgent = tc.userAgent
 			l := New(newClock().now)
-			var fit notes
-			for fit.room(l.buffers.all[0].most) {
+			var fit batch
+			for fit.hasRoom(l.buffers.all[0].maxRequests) {
 				fit.add(q)
 			}
-			most := int64(len(fit.pending) * len(l.buffers.all))
+			most := int64(len(fit.requests) * len(l.buffers.all))
 			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {
-				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.pending), maxPending)
+				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.requests), maxPending)
 			}
 			l.mu.Lock()
 			const requests = 2 * maxPending
@@ -145,7 +145,7 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		for i := range 3 * bufferRequests {
 			agent[len(agent)-1] = byte('0' + i%8) // more than a row keeps
 			q := gptbot(noon, "/")
-			q.Lasting, q.UserAgent = lasting, string(agent)
+			q.MayRetainUserAgent, q.UserAgent = lasting, string(agent)
 			l.Record(q)
 		}
 		row := l.Snapshot().row(t, "example.com", "GPTBot")
@@ -163,7 +163,7 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		}
 	}
 	l, q := New(newClock().now), gptbot(noon, "/")
-	q.Lasting, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
+	q.MayRetainUserAgent, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
 	l.Record(q)
 	if got := len(l.Snapshot().row(t, "example.com", "GPTBot").Agents.Items[0].Key); got != maxAgent {
 		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxAgent)
@@ -179,7 +179,7 @@ func TestFewBuffersAreUsed(t *testing.T) {
 	}
 	used := 0
 	for _, b := range l.buffers.all {
-		if len(b.pending) > 0 {
+		if len(b.requests) > 0 {
 			used++
 		}
 	}

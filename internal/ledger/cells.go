@@ -76,3 +76,56 @@ func between[C cell](cells []C, r Resolution, from, to time.Time) []C {
 	}
 	return cells[i:max(i, n)]
 }
+
+// mergeCells calls add for each cell of from with the cell of the same step, unless the step is too
+// old.
+func mergeCells[C cell](to *[]C, from []C, steps uint32, add func(to, from *C)) {
+	if len(*to) == 0 {
+		*to = slices.Grow(*to, min(len(from), int(steps)))
+	}
+	for i := range from {
+		if c := cellAt(to, from[i][0], steps); c != nil {
+			add(c, &from[i])
+		}
+	}
+}
+
+// AnswerHours is the length of the hourly series of a [Timeline].
+const AnswerHours = 48
+
+// Timeline is an hourly and a daily series, oldest step first. Steps without counts have no cell.
+type Timeline[C cell] [2][]C
+
+// timelineResolutions are the resolutions of the series of a Timeline, with their lengths in steps.
+var timelineResolutions = [2]struct {
+	Resolution
+	steps uint32
+}{{Hours, AnswerHours}, {Days, uint32(Days.Steps())}}
+
+// Series returns the series of a resolution, Hours or Days.
+func (t *Timeline[C]) Series(r Resolution) []C { return t[r-Hours] }
+
+// count calls add with the cell of a time in each series, unless the time is too old.
+func (t *Timeline[C]) count(at int64, add func(*C)) {
+	for i, r := range timelineResolutions {
+		if c := cellAt(&t[i], r.slot(at), r.steps); c != nil {
+			add(c)
+		}
+	}
+}
+
+// merge adds the cells of another timeline.
+func (t *Timeline[C]) merge(other *Timeline[C], add func(to, from *C)) {
+	for i, r := range timelineResolutions {
+		mergeCells(&t[i], other[i], r.steps, add)
+	}
+}
+
+// prune drops cells older than the series or than retention, or in the future. It reports whether
+// any cells remain.
+func (t *Timeline[C]) prune(now int64, retention time.Duration) bool {
+	for i, r := range timelineResolutions {
+		t[i] = prune(t[i], r.Resolution, r.steps, now, retention)
+	}
+	return len(t.Series(Days)) > 0
+}

@@ -32,9 +32,9 @@ type Hold struct {
 const (
 	maxStoredHolds = 8
 	maxChain       = 16
+	maxName        = 128  // bytes of a crawler's name
+	maxHost        = 1024 // bytes of a host
 )
-
-const changesKind = "changes"
 
 // Encode encodes c for [DecodeChanges]. If the result is too large, Encode omits the visits without a hold.
 // An invalid site is an error.
@@ -47,10 +47,10 @@ func (c Changes) Encode(now time.Time) (Document, error) {
 	for i := range c.Holds {
 		c.Holds[i].Visits = storableVisits(c.Holds[i].Visits)
 	}
-	d, err := encodeDocument(changesKind, c, now)
+	d, err := encodeDocument(c, now)
 	if errors.Is(err, errTooLarge) {
 		c.Visits = nil
-		d, err = encodeDocument(changesKind, c, now)
+		d, err = encodeDocument(c, now)
 	}
 	return d, err
 }
@@ -74,7 +74,7 @@ func (v Visit) isStorable() bool {
 
 // DecodeChanges decodes the result of Encode. Damaged data and other formats are an error.
 func DecodeChanges(data []byte) (c Changes, d Document, err error) {
-	if d, err = decodeDocument(changesKind, data, &c); err == nil {
+	if d, err = decodeDocument(data, &c); err == nil {
 		err = c.check()
 	}
 	if err != nil {
@@ -111,6 +111,19 @@ func checkVisits(visits []Visit) error {
 		return fmt.Errorf("%d visits exceed the maximum of %d", len(visits), maxVisits)
 	case slices.ContainsFunc(visits, func(v Visit) bool { return !v.isStorable() }):
 		return errors.New("a visit has an invalid name, host, target or time")
+	}
+	return nil
+}
+
+// checkSite returns an error if a site cannot be stored.
+func checkSite(k policy.Key) error {
+	if (k.Source == "") == (k.Host == "") || k.Source != "" && k != (policy.Key{Source: k.Source}) {
+		return errors.New("missing or ambiguous site")
+	}
+	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost} {
+		if !utf8.ValidString(name) || len(name) > 8*maxHost {
+			return errors.New("the name of a site is too long or not UTF-8")
+		}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ func (k *RuleKey) same(other *RuleKey) bool {
 	return k.Text == other.Text && k.Group == other.Group && k.Verdict == other.Verdict
 }
 
-// moved returns k with the version and line of to.
-func (k RuleKey) moved(to RuleKey) RuleKey {
+// withPlaceOf returns k with the version and line of to.
+func (k RuleKey) withPlaceOf(to RuleKey) RuleKey {
 	k.Version, k.Line = to.Version, to.Line
 	return k
 }
@@ -21,14 +21,14 @@ func (k *PathKey) same(other *PathKey) bool {
 	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(&other.RuleKey)
 }
 
-func (k PathKey) moved(to PathKey) PathKey {
-	k.RuleKey = k.RuleKey.moved(to.RuleKey)
+func (k PathKey) withPlaceOf(to PathKey) PathKey {
+	k.RuleKey = k.RuleKey.withPlaceOf(to.RuleKey)
 	return k
 }
 
 // continueKey returns the key for counting a request. If the sketch contains the rule at another
 // place, the newer place replaces the older place. same compares two keys.
-func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, moved func(K, K) K) K {
+func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, withPlaceOf func(K, K) K) K {
 	if s.PositionOf(key) >= 0 {
 		return key
 	}
@@ -38,7 +38,7 @@ func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same f
 			continue
 		}
 		if at >= item.Last {
-			s.ReplaceKey(i, moved(item.Key, key))
+			s.ReplaceKey(i, withPlaceOf(item.Key, key))
 		}
 		return item.Key
 	}
@@ -47,10 +47,10 @@ func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same f
 
 // alignSketch returns a copy of other in which each rule has the place of its last decision in s
 // or other.
-func alignSketch[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, moved func(K, K) K) spacesaving.Sketch[K] {
+func alignSketch[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, withPlaceOf func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {
-		key := continueKey(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, moved)
+		key := continueKey(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, withPlaceOf)
 		if key != item.Key && other.PositionOf(key) < 0 {
 			other.ReplaceKey(i, key)
 		}

@@ -12,13 +12,12 @@ import (
 const MaxDocument = 1 << 20
 
 // documentFormat is the version of the format.
-const documentFormat = 2
+const documentFormat = 3
 
 // documentJSON is the stored form of a document. The checksum covers Content only, and is
 // independent of Saved.
 type documentJSON struct {
 	Format  int             `json:"format"`
-	Kind    string          `json:"kind"`
 	Saved   time.Time       `json:"saved"`
 	SHA256  Version         `json:"sha256"`
 	Content json.RawMessage `json:"content"`
@@ -34,13 +33,13 @@ type Document struct {
 
 var errTooLarge = fmt.Errorf("more than %d bytes", MaxDocument)
 
-func encodeDocument(kind string, content any, saved time.Time) (Document, error) {
+func encodeDocument(content any, saved time.Time) (Document, error) {
 	inner, err := json.Marshal(content)
 	if err != nil {
 		return Document{}, err
 	}
 	d := Document{Sum: sha256.Sum256(inner), Saved: saved}
-	if d.Data, err = json.Marshal(documentJSON{documentFormat, kind, saved.UTC(), d.Sum, inner}); err != nil {
+	if d.Data, err = json.Marshal(documentJSON{documentFormat, saved.UTC(), d.Sum, inner}); err != nil {
 		return Document{}, err
 	}
 	if len(d.Data) > MaxDocument {
@@ -49,21 +48,19 @@ func encodeDocument(kind string, content any, saved time.Time) (Document, error)
 	return d, err
 }
 
-func decodeDocument(kind string, data []byte, content any) (Document, error) {
+func decodeDocument(data []byte, content any) (Document, error) {
 	if len(data) > MaxDocument {
 		return Document{}, errTooLarge
 	}
 	var envelope documentJSON
 	if err := json.Unmarshal(data, &envelope); err != nil {
-		return Document{}, fmt.Errorf("invalid %s: %w", kind, err)
+		return Document{}, fmt.Errorf("invalid document: %w", err)
 	}
 	switch {
 	case envelope.Format > documentFormat:
 		return Document{}, fmt.Errorf("format %d is newer than the supported format %d", envelope.Format, documentFormat)
 	case envelope.Format != documentFormat:
 		return Document{}, fmt.Errorf("unknown format %d", envelope.Format)
-	case envelope.Kind != kind:
-		return Document{}, fmt.Errorf("the document is a %q, not a %s", envelope.Kind, kind)
 	}
 	sum := sha256.Sum256(envelope.Content)
 	if sum != envelope.SHA256 {
@@ -73,7 +70,7 @@ func decodeDocument(kind string, data []byte, content any) (Document, error) {
 		return Document{}, errors.New("the time of saving is out of range")
 	}
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
-		return Document{}, fmt.Errorf("invalid %s: %w", kind, err)
+		return Document{}, fmt.Errorf("invalid document: %w", err)
 	}
 	return Document{Data: data, Sum: sum, Saved: envelope.Saved}, nil
 }

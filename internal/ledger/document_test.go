@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,107 +11,6 @@ import (
 )
 
 var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-
-func bing(host string) RobotsFetcher {
-	return RobotsFetcher{Site: policy.Key{Secure: true, Host: host}, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
-}
-
-// moved returns a Readers with what another has encoded.
-func moved(t *testing.T, from *RobotsFetches, now time.Time, elsewhere bool) *RobotsFetches {
-	t.Helper()
-	to := NewRobotsFetches(100, 100)
-	for part := range RobotsFetchParts {
-		d, _, err := from.EncodePart(part, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, again, err := DecodeRobotsFetches(d.Data)
-		if err != nil || again.Sum != d.Sum || !again.Saved.Equal(now) {
-			t.Fatalf("%v, %+v", err, again)
-		}
-		to.Merge(all, elsewhere, now)
-	}
-	return to
-}
-
-func TestReadersOverARestart(t *testing.T) {
-	r := NewRobotsFetches(100, 100)
-	verified, unknownHost, unprintable := bing("a.test"), bing("invented.test"), bing("a.test")
-	verified.Network, unknownHost.UnknownHost, unprintable.Crawler = netip.Prefix{}, true, "\xff"
-	readings := map[RobotsFetcher]RobotsFetch{
-		bing("a.test"): {docTime.Add(-time.Hour).UnixMilli(), 200, [32]byte{1}},
-		verified:       {docTime.UnixMilli(), 304, [32]byte{}},
-		bing("b.test"): {docTime.Add(-fetchLifetime).UnixMilli(), 200, [32]byte{1}},
-		bing("c.test"): {docTime.Add(time.Hour).UnixMilli(), 200, [32]byte{1}},
-		unknownHost:    {docTime.UnixMilli(), 200, [32]byte{1}},
-		unprintable:    {docTime.UnixMilli(), 200, [32]byte{1}},
-	}
-	for who, what := range readings {
-		r.Record(who, what)
-	}
-	again := moved(t, r, docTime, false)
-	for who, want := range map[RobotsFetcher]bool{bing("a.test"): true, verified: true, bing("b.test"): false, bing("c.test"): false, unknownHost: false, unprintable: false} {
-		got, ok := again.Last(who)
-		if ok != want || ok && got != readings[who] {
-			t.Errorf("%+v: %+v, %t", who, got, ok)
-		}
-	}
-	if d, empty, err := moved(t, r, docTime, true).EncodePart(partIndex(bing("a.test")), docTime); err != nil || !empty || len(d.Data) == 0 {
-		t.Errorf("what others have seen is encoded: %s, %v", d.Data, err)
-	}
-}
-
-func TestReadersMerge(t *testing.T) {
-	r := NewRobotsFetches(1, 1)
-	first := bing("a.test")
-	merge := func(who RobotsFetcher, at time.Time, elsewhere bool) {
-		r.Merge([]CrawlerFetch{{who, RobotsFetch{At: at.UnixMilli(), Status: 200}}}, elsewhere, docTime)
-	}
-	at := func() time.Time {
-		last, _ := r.Last(first)
-		return Time(last.At)
-	}
-	merge(first, docTime.Add(-2*time.Hour), true)
-	merge(first, docTime.Add(-time.Hour), true)
-	merge(first, docTime.Add(-3*time.Hour), true)
-	if !at().Equal(docTime.Add(-time.Hour)) {
-		t.Errorf("the last reading is %v", at())
-	}
-	for i := range 100 {
-		merge(bing(fmt.Sprint(i)), docTime, true)
-	}
-	if at().IsZero() {
-		t.Error("what others have seen has pushed out what was known")
-	}
-	noted := r.PartRevision(partIndex(first))
-	r.Record(first, RobotsFetch{At: docTime.UnixMilli(), Status: 200})
-	if r.PartRevision(partIndex(first)) == noted {
-		t.Error("a reading is no news")
-	}
-	merge(first, docTime, true)
-	if _, empty, _ := r.EncodePart(partIndex(first), docTime); empty {
-		t.Error("what was seen here is taken for another's")
-	}
-}
-
-// TestReadersAreBounded encodes the latest readings where there are too many.
-func TestReadersAreBounded(t *testing.T) {
-	r := NewRobotsFetches(3*maxStoredFetches, 1)
-	who := bing(strings.Repeat("a", 255))
-	for i := range 3 * maxStoredFetches {
-		who.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), 0}), 24)
-		r.Record(who, RobotsFetch{At: docTime.Add(time.Duration(i-1e6) * time.Second).UnixMilli(), Status: 200, Version: [32]byte{1}})
-	}
-	d, _, err := r.EncodePart(partIndex(who), docTime)
-	if err != nil || len(d.Data) > MaxDocument {
-		t.Fatalf("%d bytes, %v", len(d.Data), err)
-	}
-	all, _, err := DecodeRobotsFetches(d.Data)
-	if err != nil || len(all) < 1000 || all[0].Network != who.Network {
-		t.Errorf("%d readings, %v", len(all), err)
-	}
-	t.Logf("%d readings in %d bytes", len(all), len(d.Data))
-}
 
 func someChanges() Changes {
 	visit := Visit{Crawler: "Googlebot", Chain: []string{"googlebot"}, Wildcard: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
@@ -180,9 +78,8 @@ func TestDamagedDocuments(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty":         "",
 		"cut":           string(good.Data[:len(good.Data)/2]),
-		"a newer one":   replaced(`"format":2`, `"format":3`),
-		"no format":     replaced(`"format":2`, `"format":0`),
-		"another kind":  replaced(`"kind":"changes"`, `"kind":"visitors"`),
+		"a newer one":   replaced(`"format":3`, `"format":4`),
+		"no format":     replaced(`"format":3`, `"format":0`),
 		"another time":  replaced(`"saved":"2026`, `"saved":"0001`),
 		"changed":       replaced("Googlebot", "Googlebat"),
 		"the wrong sum": replaced(`"sha256":"`, `"sha256":"0`),
@@ -192,9 +89,6 @@ func TestDamagedDocuments(t *testing.T) {
 		if _, _, err := DecodeChanges([]byte(data)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if _, _, err := DecodeRobotsFetches([]byte(data)); err == nil {
-			t.Errorf("%s, as readers: no error", name)
-		}
 	}
 }
 
@@ -202,13 +96,6 @@ func TestDamagedDocuments(t *testing.T) {
 // checksum.
 func FuzzDocuments(f *testing.F) {
 	d, err := someChanges().Encode(docTime)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(d.Data)
-	r := NewRobotsFetches(10, 10)
-	r.Record(bing("a.test"), RobotsFetch{docTime.UnixMilli(), 200, [32]byte{1}})
-	d, _, err = r.EncodePart(partIndex(bing("a.test")), docTime)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -222,9 +109,6 @@ func FuzzDocuments(f *testing.F) {
 			if same, _, err := DecodeChanges(again.Data); err != nil || len(same.Visits) != len(c.Visits) {
 				t.Fatalf("%v: %+v became %+v", err, c, same)
 			}
-		}
-		if all, d, err := DecodeRobotsFetches(data); err == nil {
-			NewRobotsFetches(10, 10).Merge(all, false, d.Saved)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -44,7 +43,7 @@ type Ledger struct {
 	sites map[string]*Site
 	since time.Time
 	rows  int   // of all sites
-	batch notes // being counted
+	batch batch // being counted
 }
 
 // New returns an empty Ledger with MaxRetention. now is the clock.
@@ -77,36 +76,16 @@ func (l *Ledger) locked() *buffer {
 			return b
 		}
 		l.mu.Lock()
-		l.makeRoom()
+		l.countAll()
 		l.mu.Unlock()
 	}
-}
-
-// makeRoom counts one full buffer, unless another goroutine did. It does not wait for a buffer,
-// because the goroutine using the buffer may not be running. The caller must have locked l.mu.
-func (l *Ledger) makeRoom() {
-	for _, b := range l.buffers.all {
-		if !b.mu.TryLock() {
-			continue
-		}
-		full := !b.room(b.most)
-		if full {
-			l.swapNotes(b)
-		}
-		b.mu.Unlock()
-		if full {
-			l.count()
-		}
-		return
-	}
-	runtime.Gosched()
 }
 
 // release unlocks a buffer, and counts its requests if due.
 func (l *Ledger) release(b *buffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
-	if b.ripe() && l.mu.TryLock() {
-		l.swapNotes(b)
+	if b.isDue() && l.mu.TryLock() {
+		l.swap(b)
 		b.mu.Unlock()
 		l.count()
 		l.mu.Unlock()
@@ -119,34 +98,43 @@ func (l *Ledger) release(b *buffer) {
 func (l *Ledger) countAll() {
 	for _, b := range l.buffers.all {
 		b.mu.Lock()
-		l.swapNotes(b)
+		l.swap(b)
 		b.mu.Unlock()
 		l.count()
 	}
 }
 
-// swapNotes moves the requests of a buffer to l.batch. The caller must have locked l.mu and the
-// buffer.
-func (l *Ledger) swapNotes(b *buffer) { l.batch, b.notes = b.notes, l.batch }
+// swap moves the records of a buffer to l.batch. The caller must have locked l.mu and the buffer.
+func (l *Ledger) swap(b *buffer) { l.batch, b.batch = b.batch, l.batch }
 
 // count counts the batch. The caller must have locked l.mu.
 func (l *Ledger) count() {
-	for q := range l.batch.all() {
+	for i := range l.batch.requests {
+		q := &l.batch.requests[i]
 		s := l.site(q.Site)
-		s.noted++
-		l.row(s, q.crawler, q.at).count(q)
+		s.revision++
+		l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, q.at()).count(q)
 		s.countHost(q)
 		s.countLines(q)
 	}
-	l.countAnswers()
-	l.countVisits()
+	for i := range l.batch.answers {
+		a := &l.batch.answers[i]
+		s := l.site(a.Site)
+		s.revision++
+		l.row(s, keyOf(a.Token, a.Class, a.Identity), a.Named, a.At.UnixMilli()).countAnswer(a)
+	}
+	for _, v := range l.batch.visits {
+		s := l.site(v.site)
+		s.revision++
+		s.visits(v.name).count(v.at, func(c *VisitCell) { c.add(&VisitCell{0, 1}) })
+	}
 	l.batch.clear()
 }
 
 // row returns the row for a crawler. The caller must have locked l.mu.
-func (l *Ledger) row(s *Site, q crawler, at int64) *Row {
+func (l *Ledger) row(s *Site, key rowKey, named bool, at int64) *Row {
 	before := len(s.Rows)
-	w := s.row(rowKey{q.Token, q.Class.String(), q.Identity}, q.Named, at, l.rows < maxAllRows)
+	w := s.row(key, named, at, l.rows < maxAllRows)
 	l.rows += len(s.Rows) - before // one row more, or one less after folding
 	return w
 }
@@ -161,7 +149,7 @@ func (l *Ledger) site(name string) *Site {
 	if len(l.sites) >= maxSites && name != Other {
 		return l.site(Other)
 	}
-	s := &Site{Name: strings.Clone(name), noted: 1}
+	s := &Site{Name: strings.Clone(name), revision: 1}
 	l.sites[s.Name] = s
 	return s
 }
@@ -203,22 +191,6 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 		return nil
 	}
 	return s.clone()
-}
-
-// RecordRobotsFetch records a crawler's robots fetch, after all previously recorded requests.
-func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.countAll()
-	s := l.site(q.Site)
-	s.noted++
-	w := l.row(s, crawler{q.Token, q.Named, q.Class, q.Identity}, fetch.At)
-	if w.FirstSeen == 0 {
-		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
-	}
-	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
-		w.RobotsFetch, w.SinceRobotsFetch = &fetch, 0
-	}
 }
 
 // Restore adds a stored site. since is the time at which the stored ledger began to count.

@@ -69,7 +69,7 @@ func (s *Site) setMode(mode string, at int64) {
 		s.addMark(Mark{at, MarkMode, s.Mode, mode})
 	}
 	if s.Mode != mode {
-		s.noted++
+		s.revision++
 	}
 	s.Mode = mode
 }
@@ -89,7 +89,7 @@ func (s *Site) restoreMode(stored string) {
 func (s *Site) addMark(m Mark) {
 	s.Marks = append(s.Marks, m)
 	s.sortMarks()
-	s.noted++
+	s.revision++
 }
 
 // sortMarks sorts the marks by time and removes duplicates from several instances.
@@ -109,33 +109,27 @@ func (s *Site) pruneMarks(now int64, retention time.Duration) {
 	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
-// sanitizeMarks adds the valid marks of a decoded site.
-func (s *Site) sanitizeMarks(from *Site) {
-	if isMode(from.Mode) {
-		s.Mode = from.Mode
-	}
-	for _, m := range from.Marks[max(0, len(from.Marks)-maxMarks):] {
-		valid := isMode
-		if m.Kind == MarkRobots {
-			valid = isVersion
-		}
-		if (m.Kind == MarkRobots || m.Kind == MarkMode) && valid(m.From) && valid(m.To) {
-			s.Marks = append(s.Marks, m)
-		}
-	}
-	s.sortMarks()
-}
-
 func isMode(word string) bool {
 	return slices.Contains([]string{judge.ModeOf(false), judge.ModeOf(true), ModeMixed}, word)
 }
 
-// ModeMixed is the mode of a site with enforced and monitored parts.
-const ModeMixed = "mixed"
+// isValid reports whether m can be a mark of RecordEdit or RecordModeChange.
+func (m Mark) isValid() bool {
+	switch m.Kind {
+	case MarkRobots:
+		return isVersion(m.From) && isVersion(m.To)
+	case MarkMode:
+		return isMode(m.From) && isMode(m.To)
+	}
+	return false
+}
 
 func isVersion(text string) bool {
 	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
 }
+
+// ModeMixed is the mode of a site with enforced and monitored parts.
+const ModeMixed = "mixed"
 
 // carryLineCounts copies the counts of unchanged and moved lines to a new version.
 func (s *Site) carryLineCounts(before Version, next File, was, is map[lineKey]int) {

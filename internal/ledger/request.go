@@ -40,17 +40,17 @@ type Request struct {
 	Action   judge.Action
 	// WouldBlock reports whether the request passed, but would have been blocked by enforce.
 	WouldBlock bool
-	// Against reports whether an allowed request is against a preference of the robots.txt
+	// AgainstPreference reports whether an allowed request is against a preference of the robots.txt
 	// for the use of the crawler's class.
-	Against bool
+	AgainstPreference bool
 	// Slowed reports whether the request was refused as too early. Action is the action of
 	// the verdict.
 	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string
-	// Lasting reports whether the memory of UserAgent can be retained.
-	Lasting bool
+	// MayRetainUserAgent reports whether the memory of UserAgent can be retained.
+	MayRetainUserAgent bool
 	// Network is the network of the client. See addr.Network.
 	Network netip.Prefix
 	Rule    Rule
@@ -59,6 +59,9 @@ type Request struct {
 	// Since is the time of the first fetch of the version.
 	Since time.Time
 }
+
+// at returns the time in Unix milliseconds.
+func (q *Request) at() int64 { return q.At.UnixMilli() }
 
 // Rule is the rule that decided a request. Line is 0 without a rule. Version is zero without
 // a robots.txt.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -71,4 +72,39 @@ func TestFetchedVersion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLastRobotsFetch finds the fetches of crawlers with a row of their own.
+func TestLastRobotsFetch(t *testing.T) {
+	c := newClock()
+	l := New(c.now)
+	ask := func(site, token string) *Request {
+		q := gptbot(c.now(), "/")
+		q.Site, q.Token = site, token
+		record(l, q)
+		return q
+	}
+	check := func(q *Request, want RobotsFetch, wantRow bool) {
+		t.Helper()
+		if got, ok := l.LastRobotsFetch(q); got != want || ok != wantRow {
+			t.Errorf("%s at %s: %+v, %t; want %+v, %t", q.Token, q.Site, got, ok, want, wantRow)
+		}
+	}
+	q := gptbot(c.now(), "/")
+	l.Record(q)
+	check(q, RobotsFetch{}, true)
+	fetch := RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: Version{1}}
+	l.RecordRobotsFetch(q, fetch)
+	check(q, fetch, true)
+	for i := range maxRows {
+		ask("example.com", fmt.Sprint("bot", i))
+	}
+	check(ask("example.com", "late"), RobotsFetch{}, false)
+	for _, q := range []*Request{ask("example.com", Other), ask(Other, "GPTBot")} {
+		l.RecordRobotsFetch(q, fetch)
+		check(q, RobotsFetch{}, false)
+	}
+	unseen := *q
+	unseen.Site = "example.org"
+	check(&unseen, RobotsFetch{}, false)
 }

@@ -36,7 +36,7 @@ type Row struct {
 	Series [numResolutions]Series `json:"series"`
 
 	// Answers are the site's responses. See Answered.
-	Answers [numAnswerSeries]AnswerSeries `json:"answers,omitzero"`
+	Answers Timeline[AnswerCell] `json:"answers,omitzero"`
 
 	// Names are the clients sharing this row. Breakers are the clients with disallowed requests.
 	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
@@ -79,8 +79,8 @@ const (
 // all samples.
 const sampleInterval = time.Minute
 
-func (w *Row) count(q *counted) {
-	at := q.at
+func (w *Row) count(q *Request) {
+	at := q.at()
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
@@ -98,8 +98,8 @@ func (w *Row) count(q *counted) {
 		}
 	}
 	keep := strings.Clone
-	if q.lasting != "" {
-		keep = nil // already cut
+	if q.MayRetainUserAgent {
+		keep = nil
 	}
 	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
 	if name := w.nameOf(q.Token, q.Name); name != "" {
@@ -113,7 +113,7 @@ func (w *Row) count(q *counted) {
 	}
 }
 
-func (w *Row) countIn(c *Cell, q *counted) {
+func (w *Row) countIn(c *Cell, q *Request) {
 	c.increment(verdictCount(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
@@ -129,7 +129,7 @@ func (w *Row) countIn(c *Cell, q *counted) {
 	if q.WouldBlock {
 		c.increment(CountWouldBlock)
 	}
-	if q.Against {
+	if q.AgainstPreference {
 		c.increment(CountAgainst)
 		if w.fetchedVersion(q) == CurrentText {
 			c.increment(CountTold)
@@ -141,10 +141,10 @@ func (w *Row) countIn(c *Cell, q *counted) {
 }
 
 // countRule counts a disallowed or stale request by rule and path.
-func (w *Row) countRule(q *counted) {
-	at, key := q.at, RuleKey{Rule: q.Rule, Verdict: q.Verdict}
+func (w *Row) countRule(q *Request) {
+	at, key := q.at(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
-	key = continueKey(&w.Rules, key, at, key.same, RuleKey.moved)
+	key = continueKey(&w.Rules, key, at, key.same, RuleKey.withPlaceOf)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -153,7 +153,7 @@ func (w *Row) countRule(q *counted) {
 	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
 	path := text.Truncate(q.Target, maxTarget)
 	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continueKey(&w.Paths, where, at, where.same, PathKey.moved)
+	where = continueKey(&w.Paths, where, at, where.same, PathKey.withPlaceOf)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -189,11 +189,11 @@ func (w *Row) agent(userAgent string) string {
 }
 
 // fetchedVersion returns the version of the rules fetched by the crawler.
-func (w *Row) fetchedVersion(q *counted) FetchedVersion {
+func (w *Row) fetchedVersion(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
 		return Never
-	case fetch.Version == q.Rule.Version, fetch.At >= q.since:
+	case fetch.Version == q.Rule.Version, fetch.At >= q.Since.UnixMilli():
 		return CurrentText
 	}
 	return OldText
@@ -219,19 +219,15 @@ func (w *Row) merge(other *Row) {
 		w.RobotsFetch, w.SinceRobotsFetch = other.RobotsFetch, other.SinceRobotsFetch
 	}
 	for r := range numResolutions {
-		for _, cell := range other.Series[r] {
-			w.Series[r].add(r, cell)
-		}
+		w.Series[r].merge(r, other.Series[r])
 	}
-	for i := range w.Answers {
-		w.Answers[i].merge(answerResolution(i), other.Answers[i])
-	}
+	w.Answers.merge(&other.Answers, (*AnswerCell).add)
 	if isShared(w.Token) {
 		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
 		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.moved), maxRules)
-	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.moved), maxPaths)
+	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.withPlaceOf), maxRules)
+	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.withPlaceOf), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
@@ -246,9 +242,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
 	}
-	for i := range w.Answers {
-		w.Answers[i].prune(answerResolution(i), now, retention)
-	}
+	w.Answers.prune(now, retention)
 	w.Names.Prune(now, retention)
 	w.Breakers.Prune(now, retention)
 	w.Rules.Prune(now, retention)
@@ -260,19 +254,4 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 		w.RobotsFetch = nil
 	}
 	return w.LastSeen >= oldest
-}
-
-// clone returns a deep copy sharing only strings.
-func (w *Row) clone() Row {
-	c := *w
-	for r := range numResolutions {
-		c.Series[r] = slices.Clone(w.Series[r])
-	}
-	for i := range w.Answers {
-		c.Answers[i] = slices.Clone(w.Answers[i])
-	}
-	c.Names, c.Breakers = w.Names.Clone(), w.Breakers.Clone()
-	c.Rules, c.Paths, c.Agents, c.Networks = w.Rules.Clone(), w.Paths.Clone(), w.Agents.Clone(), w.Networks.Clone()
-	c.Samples = slices.Clone(w.Samples)
-	return c
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -19,24 +20,16 @@ type rowKey struct {
 	identity     verify.State
 }
 
-func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
+// keyOf returns the key of the row of a crawler.
+func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
+	return rowKey{text.Truncate(token, maxToken), class.String(), identity}
+}
 
-// minIndexed is the number of rows above which a site has an index.
-const minIndexed = 6
+func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
 // find returns a row, or nil.
 func (s *Site) find(key rowKey) *Row {
-	rows := s.Rows
-	if len(rows) > minIndexed {
-		if s.index == nil {
-			s.index = make(map[string][]*Row, len(rows))
-			for _, w := range rows {
-				s.index[w.Token] = append(s.index[w.Token], w)
-			}
-		}
-		rows = s.index[key.token]
-	}
-	for _, w := range rows {
+	for _, w := range s.Rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
 			return w
 		}
@@ -44,22 +37,13 @@ func (s *Site) find(key rowKey) *Row {
 	return nil
 }
 
-// add adds a new row.
-func (s *Site) add(w *Row) {
-	s.Rows = append(s.Rows, w)
-	if s.index != nil {
-		s.index[w.Token] = append(s.index[w.Token], w)
-	}
-}
-
 // row returns the row of a crawler. Without room it returns the shared row of the class, or
 // any shared row. more reports whether the ledger has room for another row.
 func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
-	key.token = text.Truncate(key.token, maxToken)
 	if w := s.find(key); w != nil {
 		return w
 	}
-	if key.token == Other || !s.room(named, at) || !more {
+	if key.token == Other || !s.hasRoom(named, at) || !more {
 		key.token = Other
 		if w := s.find(key); w != nil {
 			return w
@@ -71,7 +55,7 @@ func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
 		}
 	}
 	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
-	s.add(w)
+	s.Rows = append(s.Rows, w)
 	return w
 }
 
@@ -85,8 +69,8 @@ func (s *Site) otherRow() *Row {
 	return nil
 }
 
-// room reports whether another crawler can have a row. An idle row is folded if necessary.
-func (s *Site) room(named bool, at int64) bool {
+// hasRoom reports whether another crawler can have a row. An idle row is folded if necessary.
+func (s *Site) hasRoom(named bool, at int64) bool {
 	own, unnamed, idle := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
@@ -113,7 +97,7 @@ func (s *Site) room(named bool, at int64) bool {
 // mergeIntoOther merges a row into the shared row of its class.
 func (s *Site) mergeIntoOther(i int) {
 	w := s.Rows[i]
-	s.Rows, s.index = slices.Delete(s.Rows, i, i+1), nil
+	s.Rows = slices.Delete(s.Rows, i, i+1)
 	key := w.key()
 	key.token = Other
 	if common := s.find(key); common != nil {
@@ -122,7 +106,7 @@ func (s *Site) mergeIntoOther(i int) {
 	}
 	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
 	w.Token = Other
-	s.add(w)
+	s.Rows = append(s.Rows, w)
 }
 
 // ownRowCount returns the number of rows of single crawlers.

@@ -105,7 +105,7 @@ func (c *Cell) increment(count Count) {
 }
 
 // add adds the counters of other.
-func (c *Cell) add(other Cell) {
+func (c *Cell) add(other *Cell) {
 	for i := 1; i < len(c); i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
@@ -115,11 +115,9 @@ func (c *Cell) add(other Cell) {
 // cell. A cell has 52 bytes.
 type Series []Cell
 
-// add adds a cell, unless its step is too old. Cells that become too old are dropped.
-func (s *Series) add(r Resolution, cell Cell) {
-	if c := s.cell(r, cell[0]); c != nil {
-		c.add(cell)
-	}
+// merge adds the cells of another series. Cells that become too old are dropped.
+func (s *Series) merge(r Resolution, other Series) {
+	mergeCells((*[]Cell)(s), other, uint32(r.Steps()), (*Cell).add)
 }
 
 // cell returns the cell of a step, or nil if the step is too old. Cells that become too old are

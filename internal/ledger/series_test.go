@@ -34,7 +34,7 @@ func TestSeries(t *testing.T) {
 			cell[1+CountStale] = 1
 			for r := range numResolutions {
 				cell[0] = r.slot(when)
-				series[r].add(r, cell)
+				series[r].merge(r, Series{cell})
 			}
 		}
 		for r := range numResolutions {
@@ -69,17 +69,17 @@ func TestSeries(t *testing.T) {
 func TestSeriesEdges(t *testing.T) {
 	full := Cell{5, math.MaxUint32 - 1}
 	s := Series{full}
-	s.add(Hours, Cell{5, 3, 1})
+	s.merge(Hours, Series{Cell{5, 3, 1}})
 	if s[0] != (Cell{5, math.MaxUint32, 1}) {
 		t.Errorf("a full count became %v", s[0])
 	}
-	s.add(Hours, Cell{math.MaxUint32, 1})
+	s.merge(Hours, Series{Cell{math.MaxUint32, 1}})
 	if len(s) != 1 || s[0][0] != math.MaxUint32 {
 		t.Errorf("the last step of all left %v", s)
 	}
 	// The clock was wrong and is right again.
 	s.prune(Hours, 10*time.Hour.Milliseconds()+1, MaxRetention)
-	s.add(Hours, Cell{10, 1})
+	s.merge(Hours, Series{Cell{10, 1}})
 	if len(s) != 1 || s[0][0] != 10 {
 		t.Errorf("the future is still there: %v", s)
 	}

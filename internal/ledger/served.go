@@ -20,6 +20,9 @@ const (
 	maxVisitedTarget = 512
 )
 
+// clockSkew is the maximum difference between the clocks of two machines.
+const clockSkew = 5 * time.Minute
+
 // Visit is a successful request of a crawler.
 type Visit struct {
 	Crawler  string    `json:"crawler"`            // name in the registry or policy
@@ -29,7 +32,7 @@ type Visit struct {
 	Target   RawText   `json:"target"`             // as requested
 	At       time.Time `json:"at"`
 
-	elsewhere bool // seen by another instance
+	fromPeer bool // seen by another instance
 }
 
 // RawText is text that need not be UTF-8. JSON has it in base64.
@@ -60,10 +63,10 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 // ServedPages is a sample of recent visits to a site, with bounded memory. The zero value is empty.
 // ServedPages is not safe for concurrent use.
 type ServedPages struct {
-	visits []Visit
-	index  map[visitKey]int // indexes in visits
-	next   int              // index of the next visit to replace, when full
-	news   uint64           // number of new visits seen by this instance
+	visits   []Visit
+	index    map[visitKey]int // indexes in visits
+	next     int              // index of the next visit to replace, when full
+	revision uint64           // number of new visits seen by this instance
 }
 
 type visitKey struct {
@@ -82,10 +85,10 @@ func (s *ServedPages) Record(v Visit) {
 	}
 	key := visitKey{v.Crawler, v.Host, v.Target}
 	if i, ok := s.index[key]; ok {
-		if s.visits[i].elsewhere {
-			s.news++
+		if s.visits[i].fromPeer {
+			s.revision++
 		}
-		s.visits[i].At, s.visits[i].Wildcard, s.visits[i].elsewhere = v.At, v.Wildcard, false
+		s.visits[i].At, s.visits[i].Wildcard, s.visits[i].fromPeer = v.At, v.Wildcard, false
 		return
 	}
 	place := len(s.visits)
@@ -115,7 +118,7 @@ func (s *ServedPages) Record(v Visit) {
 		s.visits[place] = v
 	}
 	s.index[key] = place
-	s.news++
+	s.revision++
 }
 
 // Merge adds stored visits, or visits of other instances (fromPeer is true), which
@@ -127,23 +130,23 @@ func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
 		if now.Sub(v.At) >= ServedWindow || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
 			continue
 		}
-		before := s.news
-		if v.elsewhere = fromPeer; known {
+		before := s.revision
+		if v.fromPeer = fromPeer; known {
 			s.visits[i].At = v.At // keeps its origin
 		} else {
 			s.Record(v)
 		}
-		s.news = before
+		s.revision = before
 	}
 }
 
 // OwnVisits returns the recent visits seen by this instance.
 func (s *ServedPages) OwnVisits(now time.Time) []Visit {
-	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.elsewhere })
+	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.fromPeer })
 }
 
 // Revision returns the number of new visits seen by this instance.
-func (s *ServedPages) Revision() uint64 { return s.news }
+func (s *ServedPages) Revision() uint64 { return s.revision }
 
 // Recent returns the visits less than ServedWindow before now.
 func (s *ServedPages) Recent(now time.Time) []Visit {

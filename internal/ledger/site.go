@@ -32,10 +32,8 @@ type Site struct {
 	Marks []Mark `json:"marks,omitempty"`
 	// switchedAt is the time of the last Switched call, or 0.
 	switchedAt int64
-	// noted grows with every change. See Noted.
-	noted uint64
-	// index has the rows by token. nil means not built.
-	index map[string][]*Row
+	// revision grows with every change. See Revision.
+	revision uint64
 }
 
 // IsFull reports whether further lines are not counted.
@@ -59,38 +57,39 @@ const (
 	maxHosts   = 32
 )
 
-// Noted returns a counter of the site's changes.
-func (s *Site) Noted() uint64 { return s.noted }
+// Revision returns a counter of the site's changes.
+func (s *Site) Revision() uint64 { return s.revision }
 
-func (s *Site) countHost(q *counted) {
+func (s *Site) countHost(q *Request) {
 	if q.Host == "" {
 		return
 	}
-	s.Hosts.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	s.Hosts.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	if q.Verdict != judge.Disallowed {
 		return
 	}
-	s.HostViolations.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+	s.HostViolations.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	if q.Action == judge.Blocked {
-		s.HostBlocks.Add(q.Host, 1, q.at, maxHosts, strings.Clone)
+		s.HostBlocks.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
 	}
 }
 
-func (s *Site) countLines(q *counted) {
+func (s *Site) countLines(q *Request) {
 	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
+	at := q.at()
 	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Version == q.Rule.Version })
 	if i < 0 {
 		i = 0
 		if len(s.Files) >= maxFiles {
 			s.Files = s.Files[:maxFiles-1]
 		}
-		s.Files = slices.Insert(s.Files, 0, File{Version: q.Rule.Version, Since: q.at, Last: q.at, Lines: make(map[uint32]uint64)})
+		s.Files = slices.Insert(s.Files, 0, File{Version: q.Rule.Version, Since: at, Last: at, Lines: make(map[uint32]uint64)})
 	}
 	f := &s.Files[i]
-	f.Since, f.Last = min(f.Since, q.at), max(f.Last, q.at)
-	f.countHit(int(q.GroupLine))
+	f.Since, f.Last = min(f.Since, at), max(f.Last, at)
+	f.countHit(q.GroupLine)
 	if q.Rule.Line > 0 {
 		f.countHit(q.Rule.Line)
 	}
@@ -112,8 +111,9 @@ func (s *Site) merge(other *Site) {
 			known.merge(w)
 			continue
 		}
-		c := w.clone()
-		s.add(&c)
+		row := &Row{Token: w.Token, Class: w.Class, Identity: w.Identity}
+		row.merge(w)
+		s.Rows = append(s.Rows, row)
 	}
 	s.limit()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -122,9 +122,8 @@ func (s *Site) merge(other *Site) {
 	for _, f := range other.Files {
 		i := slices.IndexFunc(s.Files, func(known File) bool { return known.Version == f.Version })
 		if i < 0 {
-			f.Lines = maps.Clone(f.Lines)
-			s.Files = append(s.Files, f)
-			continue
+			i = len(s.Files)
+			s.Files = append(s.Files, File{Version: f.Version, Since: f.Since, Last: f.Last, Lines: make(map[uint32]uint64, len(f.Lines))})
 		}
 		known := &s.Files[i]
 		known.Since, known.Last = min(known.Since, f.Since), max(known.Last, f.Last)
@@ -144,7 +143,7 @@ func (s *Site) merge(other *Site) {
 
 // prune removes data older than retention. The result reports whether any data remain.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows, s.index = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }), nil
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)
@@ -159,18 +158,7 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 
 // clone returns a deep copy sharing only strings.
 func (s *Site) clone() *Site {
-	c := &Site{
-		Name: s.Name, Rows: make([]*Row, len(s.Rows)),
-		Hosts: s.Hosts.Clone(), HostViolations: s.HostViolations.Clone(), HostBlocks: s.HostBlocks.Clone(),
-		Files: slices.Clone(s.Files), Mode: s.Mode, Marks: slices.Clone(s.Marks), noted: s.noted,
-	}
-	for i, w := range s.Rows {
-		row := w.clone()
-		c.Rows[i] = &row
-	}
-	c.mergeVisits(s)
-	for i := range c.Files {
-		c.Files[i].Lines = maps.Clone(c.Files[i].Lines)
-	}
+	c := &Site{Name: s.Name, Mode: s.Mode, revision: s.revision}
+	c.merge(s)
 	return c
 }

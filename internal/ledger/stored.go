@@ -8,14 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
-	"github.com/robotsguard/caddy-robots-guard/internal/text"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -35,6 +33,10 @@ const (
 	maxDecodedObjects = 25_000
 	maxDecodedArrays  = 150_000
 )
+
+// maxStoredRows is the maximum number of rows of a decoded site. A site of a ledger has fewer rows:
+// maxRows, and one for each class and identity.
+const maxStoredRows = 256
 
 // storedHeader begins an encoded site; a SHA-256 of the rest follows.
 const storedHeader = "robots_guard ledger 1\n"
@@ -101,86 +103,69 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
 		return StoredSite{}, errors.New("missing name of the site")
 	}
-	s.Site = s.Site.sanitized()
+	stored := s.Site
+	stored.clean()
+	s.Site = &Site{Name: stored.Name, Mode: stored.Mode}
+	s.Site.merge(stored) // bounds the series, visits and lines
 	return s, nil
 }
 
-// sanitized returns a copy of a site within the bounds of a ledger.
-func (s *Site) sanitized() *Site {
-	clean := &Site{Name: s.Name, Hosts: s.Hosts, HostViolations: s.HostViolations, HostBlocks: s.HostBlocks}
-	for _, hosts := range []*spacesaving.Sketch[string]{&clean.Hosts, &clean.HostViolations, &clean.HostBlocks} {
-		hosts.Clean(maxHosts, func(host *string) { *host = text.Truncate(*host, maxSiteName) })
+// clean removes invalid values of a decoded site, and shortens strings and lists.
+func (s *Site) clean() {
+	if !isMode(s.Mode) {
+		s.Mode = ""
 	}
+	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return !m.isValid() })
+	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	for _, hosts := range []*spacesaving.Sketch[string]{&s.Hosts, &s.HostViolations, &s.HostBlocks} {
+		hosts.Clean(maxHosts, func(host *string) { shorten(host, maxSiteName) })
+	}
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return w == nil || w.Token == "" || len(w.Token) > maxToken || !isClass(w.Class) })
+	s.Rows = s.Rows[:min(len(s.Rows), maxStoredRows)]
 	for _, w := range s.Rows {
-		if w == nil || w.Token == "" || len(w.Token) > maxToken {
-			continue
-		}
-		if class, ok := uaident.ParseClass(w.Class); !ok || class == uaident.Browser {
-			continue
-		}
-		w.sanitize()
-		if known := clean.find(w.key()); known != nil {
-			known.merge(w)
-		} else {
-			clean.add(w)
-		}
+		w.clean()
 	}
-	clean.limit()
-	clean.mergeVisits(s)
-	clean.sanitizeMarks(s)
-	for _, f := range s.Files {
-		if len(clean.Files) == maxFiles {
-			break
-		}
-		lines := make(map[uint32]uint64, min(len(f.Lines), maxLines))
-		for _, line := range slices.Sorted(maps.Keys(f.Lines)) {
-			if len(lines) < maxLines {
-				lines[line] = f.Lines[line]
-			}
-		}
-		f.Lines = lines
-		clean.Files = append(clean.Files, f)
-	}
-	return clean
 }
 
-// sanitize bounds the data of a row.
-func (w *Row) sanitize() {
-	for r := range numResolutions {
-		var series Series
-		for _, cell := range w.Series[r] {
-			series.add(r, cell)
-		}
-		w.Series[r] = series
-	}
-	for i := range w.Answers {
-		var series AnswerSeries
-		series.merge(answerResolution(i), w.Answers[i])
-		w.Answers[i] = series
-	}
-	if !isShared(w.Token) {
-		w.Names, w.Breakers = spacesaving.Sketch[string]{}, spacesaving.Sketch[string]{}
-	}
-	w.Names.Clean(maxNames, truncateName)
-	w.Breakers.Clean(maxNames, truncateName)
-	w.Rules.Clean(maxRules, func(k *RuleKey) { k.truncate() })
+// isClass reports whether a row can have a class.
+func isClass(name string) bool {
+	class, ok := uaident.ParseClass(name)
+	return ok && class != uaident.Browser
+}
+
+func (w *Row) clean() {
+	shortenName := func(name *string) { shorten(name, maxToken) }
+	w.Names.Clean(maxNames, shortenName)
+	w.Breakers.Clean(maxNames, shortenName)
+	w.Rules.Clean(maxRules, func(k *RuleKey) { k.shorten() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
-		k.Host, k.Name, k.Path = text.Truncate(k.Host, maxSiteName), text.Truncate(k.Name, maxToken), text.Truncate(k.Path, maxTarget)
-		k.truncate()
+		shorten(&k.Host, maxSiteName)
+		shorten(&k.Name, maxToken)
+		shorten(&k.Path, maxTarget)
+		k.shorten()
 	})
-	w.Agents.Clean(maxAgents, func(k *string) { *k = text.Truncate(*k, maxAgent) })
+	w.Agents.Clean(maxAgents, func(agent *string) { shorten(agent, maxAgent) })
 	w.Networks.Clean(maxNetworks, nil)
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
-		s.Host, s.Name = text.Truncate(s.Host, maxSiteName), text.Truncate(s.Name, maxToken)
-		s.Method, s.Path, s.Agent = text.Truncate(s.Method, maxMethod), text.Truncate(s.Path, maxTarget), text.Truncate(s.Agent, maxAgent)
-		s.Rule.truncate()
+		shorten(&s.Host, maxSiteName)
+		shorten(&s.Name, maxToken)
+		shorten(&s.Method, maxMethod)
+		shorten(&s.Path, maxTarget)
+		shorten(&s.Agent, maxAgent)
+		s.Rule.shorten()
 	}
 }
 
-func truncateName(name *string) { *name = text.Truncate(*name, maxToken) }
+func (r *Rule) shorten() {
+	shorten(&r.Text, maxRule)
+	shorten(&r.Group, maxToken)
+}
 
-func (r *Rule) truncate() {
-	r.Text, r.Group = text.Truncate(r.Text, maxRule), text.Truncate(r.Group, maxToken)
+// shorten replaces a string of more than most bytes by a copy of its beginning.
+func shorten(s *string, most int) {
+	if len(*s) > most {
+		*s = cloneTruncated(*s, most)
+	}
 }

@@ -6,11 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
+	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -56,6 +60,103 @@ func TestDecodeStoredRefuses(t *testing.T) {
 		if _, err := DecodeStoredSite(tc.data); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
 		}
+	}
+}
+
+// TestDecodeStoredBounds decodes a site that no ledger can have stored.
+func TestDecodeStoredBounds(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	names := func(items ...spacesaving.Item[string]) spacesaving.Sketch[string] {
+		for i := range 100 {
+			items = append(items, spacesaving.Item[string]{Key: fmt.Sprint(i, long), Count: 1, Error: 2})
+		}
+		return spacesaving.Sketch[string]{Items: append(items, spacesaving.Item[string]{Key: long, Count: 1}, spacesaving.Item[string]{Key: long, Count: 2})}
+	}
+	rule := Rule{Version: Version{1}, Line: 1, Text: long, Group: long}
+	row := func(token string) *Row {
+		w := &Row{Token: token, Class: uaident.Search.String(), LastSeen: noon.UnixMilli()}
+		w.Names, w.Breakers, w.Agents = names(), names(), names(spacesaving.Item[string]{Key: "a"}, spacesaving.Item[string]{Key: "a"})
+		for range 100 {
+			key := RuleKey{Rule: rule, Verdict: judge.Disallowed}
+			w.Rules.Items = append(w.Rules.Items, spacesaving.Item[RuleKey]{Key: key, Count: 1, Error: 2})
+			w.Paths.Items = append(w.Paths.Items, spacesaving.Item[PathKey]{Key: PathKey{Host: long, Name: long, Path: long, RuleKey: key}, Count: 1, Error: 2})
+			w.Networks.Items = append(w.Networks.Items, spacesaving.Item[netip.Prefix]{Key: netip.MustParsePrefix("192.0.2.0/24"), Count: 1, Error: 2})
+			w.Samples = append(w.Samples, Sample{Host: long, Name: long, Method: long, Path: long, Agent: long, Rule: rule})
+		}
+		return w
+	}
+	damaged := &Site{
+		Name: "example.com", Mode: long, Hosts: names(), HostViolations: names(), HostBlocks: names(),
+		Rows:   []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
+		Files:  make([]File, 1000),
+		Visits: map[string]*Visits{long: {}},
+		Marks:  []Mark{{1, MarkKind(long), "a", "b"}, {2, MarkMode, "monitor", long}},
+	}
+	for i := range damaged.Files {
+		damaged.Files[i].Version = Version{byte(i), byte(i >> 8)}
+	}
+	data, err := StoredSite{Since: noon, Saved: noon, Site: damaged}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := DecodeStoredSite(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(stored.Site.Rows); n != 2 {
+		t.Errorf("%d rows, want 2", n)
+	}
+	if left := asJSON(t, stored.Site); len(left) > 150_000 || strings.Contains(left, strings.Repeat("x", maxSiteName+1)) {
+		t.Errorf("%d bytes are left:\n%.1000s", len(left), left)
+	}
+	checkStored(t, stored.Site)
+}
+
+// checkStored checks that a site decoded from storage is within the bounds of a ledger.
+func checkStored(t *testing.T, s *Site) {
+	t.Helper()
+	checkSketch(t, s.Hosts, maxHosts, maxSiteName)
+	checkSketch(t, s.HostViolations, maxHosts, maxSiteName)
+	checkSketch(t, s.HostBlocks, maxHosts, maxSiteName)
+	if s.ownRowCount() > maxRows || len(s.Files) > maxFiles || len(s.Marks) > maxMarks || s.Mode != "" && !isMode(s.Mode) {
+		t.Errorf("%d rows, %d files, %d marks, mode %q", s.ownRowCount(), len(s.Files), len(s.Marks), s.Mode)
+	}
+	for _, m := range s.Marks {
+		if !m.isValid() {
+			t.Errorf("mark %+v", m)
+		}
+	}
+	for _, w := range s.Rows {
+		checkSketch(t, w.Names, maxNames, maxToken)
+		checkSketch(t, w.Breakers, maxNames, maxToken)
+		checkSketch(t, w.Agents, maxAgents, maxAgent)
+		checkSketch(t, w.Rules, maxRules, maxRule+maxToken+200)
+		checkSketch(t, w.Paths, maxPaths, maxSiteName+maxTarget+maxRule+2*maxToken+200)
+		checkSketch(t, w.Networks, maxNetworks, 64)
+		if len(w.Token) > maxToken || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.Steps() {
+			t.Errorf("token %q, %d samples, %d hours", w.Token, len(w.Samples), len(w.Series[Hours]))
+		}
+		for _, sample := range w.Samples {
+			if len(sample.Host) > maxSiteName || len(sample.Name) > maxToken || len(sample.Method) > maxMethod || len(sample.Path) > maxTarget ||
+				len(sample.Agent) > maxAgent || len(sample.Rule.Text) > maxRule || len(sample.Rule.Group) > maxToken {
+				t.Errorf("sample %+v", sample)
+			}
+		}
+	}
+}
+
+// checkSketch checks the number of items, the lengths of the keys as text, duplicates and errors.
+func checkSketch[K comparable](t *testing.T, s spacesaving.Sketch[K], most, keyBytes int) {
+	t.Helper()
+	if len(s.Items) > most {
+		t.Errorf("%d items, want at most %d", len(s.Items), most)
+	}
+	known := make(map[K]bool)
+	for _, item := range s.Items {
+		if key := fmt.Sprint(item.Key); len(key) > keyBytes || known[item.Key] || item.Error > item.Count {
+			t.Errorf("count %d, error %d, duplicate %t, %d bytes: %.80s", item.Count, item.Error, known[item.Key], len(key), key)
+		}
+		known[item.Key] = true
 	}
 }
 
@@ -105,6 +206,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
+		checkStored(t, s.Site)
 		l := New(c.now)
 		l.Restore(s.Site, s.Since)
 		for range 2 * bufferRequests {

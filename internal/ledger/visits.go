@@ -8,9 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// Visits counts people's visits to a site for one reason, for example an assistant. The hourly and
-// daily series have the oldest step first.
-type Visits [numAnswerSeries][]VisitCell
+// Visits counts people's visits to a site for one reason, for example an assistant.
+type Visits = Timeline[VisitCell]
 
 // VisitCell contains the number of a step since the Unix epoch, and the saturating number of
 // visits.
@@ -41,20 +40,8 @@ func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
 
 func (l *Ledger) recordVisit(v visit) {
 	b := l.locked()
-	if b.visits == nil {
-		b.visits = make([]visit, 0, bufferRequests)
-	}
 	b.visits = append(b.visits, v)
 	l.release(b)
-}
-
-// countVisits counts the visits of the batch. The caller must have locked l.mu.
-func (l *Ledger) countVisits() {
-	for _, v := range l.batch.visits {
-		s := l.site(v.site)
-		s.visits(v.name).add(v.at, 1)
-		s.noted++
-	}
 }
 
 // visits returns the Visits with a name, created if necessary.
@@ -70,46 +57,15 @@ func (s *Site) visits(name string) *Visits {
 	return known
 }
 
-// add adds n visits at a time.
-func (v *Visits) add(at int64, n uint32) {
-	for i := range v {
-		v.addTo(i, VisitCell{answerResolution(i).slot(at), n})
-	}
-}
+// add adds the visits of another cell.
+func (c *VisitCell) add(other *VisitCell) { c[1] += min(other[1], math.MaxUint32-c[1]) }
 
-// addTo adds a cell to a series, unless the cell is too old.
-func (v *Visits) addTo(i int, cell VisitCell) {
-	if c := cellAt(&v[i], cell[0], answerSeriesLength(answerResolution(i))); c != nil {
-		c[1] += min(cell[1], math.MaxUint32-c[1])
-	}
-}
-
-// merge adds the visits of another ledger.
-func (v *Visits) merge(other *Visits) {
-	for i := range other {
-		for _, cell := range other[i] {
-			v.addTo(i, cell)
-		}
-	}
-}
-
-// prune drops cells older than the series or than retention, or in the future. It reports whether
-// any cells remain.
-func (v *Visits) prune(now int64, retention time.Duration) bool {
-	for i := range v {
-		r := answerResolution(i)
-		v[i] = prune(v[i], r, answerSeriesLength(r), now, retention)
-	}
-	return len(v[len(v)-1]) > 0
-}
-
-// Sum returns the visits from one time to another, inclusive. r must be Hours or Days.
-func (v *Visits) Sum(r Resolution, from, to time.Time) (sum uint64) {
-	for i := range v {
-		if answerResolution(i) == r {
-			for _, c := range between(v[i], r, from, to) {
-				sum += uint64(c[1])
-			}
+// VisitsBetween returns the number of visits from one time to another, inclusive. name is a key of
+// Visits. r must be Hours or Days.
+func (s *Site) VisitsBetween(name string, r Resolution, from, to time.Time) (sum uint64) {
+	if v := s.Visits[name]; v != nil {
+		for _, c := range between(v.Series(r), r, from, to) {
+			sum += uint64(c[1])
 		}
 	}
 	return sum
@@ -120,7 +76,7 @@ func (s *Site) mergeVisits(other *Site) {
 	for name, v := range other.Visits {
 		isAssistant := slices.ContainsFunc(responseaudit.Assistants(), func(a responseaudit.Assistant) bool { return a.Name == name })
 		if v != nil && (isAssistant || name == OnDisallowed) {
-			s.visits(name).merge(v)
+			s.visits(name).merge(v, (*VisitCell).add)
 		}
 	}
 }

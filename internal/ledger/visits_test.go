@@ -23,7 +23,7 @@ func TestVisits(t *testing.T) {
 	check := func(when string, s *Site, want uint64) {
 		t.Helper()
 		for _, r := range []Resolution{Hours, Days} {
-			if got := s.Visits[name].Sum(r, noon.Add(-23*time.Hour), c.now()); got != want {
+			if got := s.VisitsBetween(name, r, noon.Add(-23*time.Hour), c.now()); got != want {
 				t.Errorf("%s, step %v: %d visits, want %d", when, r.Step(), got, want)
 			}
 		}
@@ -76,8 +76,7 @@ func TestOnDisallowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for when, s := range map[string]*Site{"counted": l.Snapshot().Sites[0], "stored": stored.Site} {
-		people := s.Visits[OnDisallowed]
-		if len(s.Visits) != 2 || people == nil || people.Sum(Hours, noon.Add(-time.Hour), c.now()) != 7 {
+		if len(s.Visits) != 2 || s.VisitsBetween(OnDisallowed, Hours, noon.Add(-time.Hour), c.now()) != 7 {
 			t.Errorf("%s: %v", when, s.Visits)
 		}
 	}

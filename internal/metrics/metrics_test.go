@@ -79,7 +79,7 @@ func TestMetricsOfAHost(t *testing.T) {
 }
 
 // kinds and results are labels of stored values.
-var kinds, results = []string{"policies", "copies", "readers", "changes", "notes", "ledger"}, []string{"good", "set_aside", "expired", "failed"}
+var kinds, results = []string{"policies", "copies", "changes", "notes", "ledger"}, []string{"good", "set_aside", "expired", "failed"}
 
 // nothing is observed.
 type nothing struct{}

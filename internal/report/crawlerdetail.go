@@ -130,7 +130,7 @@ func (v *view) samples(entries []entry) []Sample {
 	list := []Sample{}
 	for _, e := range entries {
 		for _, s := range e.row.Samples {
-			if !v.holds(ledger.Time(s.At)) || v.filter.Host != "" && cmp.Or(s.Host, e.site) != v.filter.Host {
+			if !v.contains(ledger.Time(s.At)) || v.filter.Host != "" && cmp.Or(s.Host, e.site) != v.filter.Host {
 				continue
 			}
 			sample := Sample{

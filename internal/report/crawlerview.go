@@ -57,7 +57,7 @@ func (v *view) crawler(entries []entry) Crawler {
 	c.Compliance = c.Counts.Compliance()
 	c.Against = againstOf(row.Class, entries)
 	c.Identities = identitiesOf(entries)
-	c.Names, c.Impostors = v.names(entries), v.impostorsOf(row.Token)
+	c.Names, c.Impostors = v.countClientNames(entries), v.impostorRequests(row.Token)
 	acted := int64(0)
 	for _, e := range entries {
 		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {
@@ -138,7 +138,7 @@ func (v *view) robotsFetch(e entry) *RobotsFetch {
 		return nil
 	}
 	r := &RobotsFetch{Site: e.site, At: ledger.Time(fetch.At), Status: fetch.Status, Version: versionOf(fetch.Version)}
-	if good := v.Live[e.site].good(); good != nil {
+	if good := v.Live[e.site].current(); good != nil {
 		r.Current = fetch.Version == good.Hash || fetch.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
 	}
 	return r

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // TestExamples keeps the examples of each view in testdata in step with the
@@ -72,7 +74,7 @@ func TestExamples(t *testing.T) {
 	}
 	violations := []Violation{
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/articles/1?page=2", Rule: "Disallow: /", Line: 14,
-			Group: "GPTBot", Version: current, Verdict: "disallowed", Blocked: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
+			Group: "GPTBot", Version: current, Verdict: "disallowed", BlockedAtMost: 40, Estimate: Estimate{Count: 90, Error: 3, First: ago(8 * 24 * time.Hour), Last: ago(time.Minute)}},
 		{Site: "example.com", Token: "GPTBot", Class: "ai_training", Identity: "claimed", Path: "/drafts/a", Rule: "Disallow: /drafts/", Line: 15,
 			Group: "GPTBot", Version: current, Verdict: "stale",
 			Estimate: Estimate{Count: 24, First: ago(29 * time.Hour), Last: ago(6 * time.Hour)}},
@@ -134,19 +136,19 @@ func TestExamples(t *testing.T) {
 	golden(t, "violations.json", Violations{Head: head, Total: 3, Violations: violations, Next: "2"})
 	siteHead := head
 	siteHead.Filter.Site = "example.com"
-	finding := Finding{Code: "misspelt-key", Severity: "warning", Line: 3, Message: "disalow is misspelt; not every crawler understands it"}
+	finding := lint.Finding{Code: "misspelt-key", Severity: policy.Warning, Line: 3, Message: "disalow is misspelt; not every crawler understands it"}
 	text, oldText := "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n# models\nUser-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n"
 	golden(t, "robots.json", Robots{
 		Head: siteHead, Health: health, CountedSince: ago(28 * time.Hour), Complete: true, NeverHit: 1, Licenses: []string{"https://example.com/license.xml"},
 		Lines: []Line{
 			{Line: 1, Text: "User-agent: *", Kind: KindAgent, Hits: 480},
 			{Line: 2, Text: "Disallow: /private/", Kind: KindRule, Hits: 4},
-			{Line: 3, Text: "Disalow: /tmp/", Kind: KindRule, NeverHit: true, Findings: []Finding{finding}},
+			{Line: 3, Text: "Disalow: /tmp/", Kind: KindRule, NeverHit: true, Findings: []lint.Finding{finding}},
 			{Line: 4, Text: "# models", Kind: KindOther},
 			{Line: 5, Text: "User-agent: GPTBot", Kind: KindAgent, Hits: 192},
 			{Line: 6, Text: "Disallow: /", Kind: KindRule, Hits: 192},
 		},
-		Findings: []Finding{finding},
+		Findings: []lint.Finding{finding},
 		Versions: []Version{
 			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text,
 				Diff: []DiffLine{{" ", "User-agent: *", 1}, {" ", "Disallow: /private/", 2}, {" ", "Disalow: /tmp/", 3}, {"+", "# models", 4},
@@ -219,7 +221,7 @@ func TestExamples(t *testing.T) {
 			From: now.Truncate(time.Hour).Add(-time.Hour), Of: 150, Bad: 51, Percent: 34, Status: "refused",
 			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
-		Crawlers: []AuditCrawler{
+		Crawlers: []CrawlerResponses{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
 				Allowed: responseaudit.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: responseaudit.Answers{Success: 6}},
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,

@@ -119,8 +119,8 @@ type ManagedFound struct {
 	Message  string   `json:"message"`
 }
 
-// Texts provides the state of robots_txt.
-type Texts interface {
+// ManagedFiles provides the state of robots_txt.
+type ManagedFiles interface {
 	// Sites returns all hosts in short, by name.
 	Sites(now time.Time) []ManagedSite
 	// Site returns the details of a host. ok is false for an unknown host.
@@ -134,17 +134,17 @@ const maxManaged = 1000
 // none.
 func (s *Source) ManagedTexts(f Filter) (m Managed, ok bool) {
 	m = Managed{Head: s.view(f).head(), Managed: []ManagedSite{}}
-	if s.Texts == nil {
+	if s.ManagedFiles == nil {
 		return m, f.Site == ""
 	}
 	if f.Site != "" {
-		detail, ok := s.Texts.Site(f.Site, s.Now)
+		detail, ok := s.ManagedFiles.Site(f.Site, s.Now)
 		if ok {
 			m.Detail, m.Managed = &detail, append(m.Managed, detail.ManagedSite)
 		}
 		return m, ok
 	}
-	sites := s.Texts.Sites(s.Now)
+	sites := s.ManagedFiles.Sites(s.Now)
 	m.More = max(0, len(sites)-maxManaged)
 	m.Managed = append(m.Managed, sites[:len(sites)-m.More]...)
 	return m, true

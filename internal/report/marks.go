@@ -41,7 +41,7 @@ func (v *view) marks(sites []string) []Mark {
 			continue
 		}
 		for _, m := range site.Marks {
-			if at := ledger.Time(m.At); v.holds(at) {
+			if at := ledger.Time(m.At); v.contains(at) {
 				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: withoutEmpty(m.From), To: withoutEmpty(m.To)})
 			}
 		}

@@ -33,8 +33,8 @@ type HostCount struct {
 // maxTopNames is the maximum number of names of a crawler in a list.
 const maxTopNames = 20
 
-// names returns the names under shared tokens, most frequent first, or nil.
-func (v *view) names(entries []entry) (list []NameCount) {
+// countClientNames returns the names under shared tokens, most frequent first, or nil.
+func (v *view) countClientNames(entries []entry) (list []NameCount) {
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Names.Items }) {
 		list = append(list, NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)})
 	}
@@ -62,13 +62,13 @@ func upperBoundOf(keys spacesaving.Sketch[string], key string) uint64 {
 	return 0
 }
 
-// impostorsOf returns the number of requests by spoofed clients with a crawler's name,
+// impostorRequests returns the number of requests by spoofed clients with a crawler's name,
 // whatever the class and identity of the filter.
-func (v *view) impostorsOf(token string) uint64 {
-	if v.impostors != nil {
-		return v.impostors[token]
+func (v *view) impostorRequests(token string) uint64 {
+	if v.impostorCounts != nil {
+		return v.impostorCounts[token]
 	}
-	v.impostors = make(map[string]uint64)
+	v.impostorCounts = make(map[string]uint64)
 	for _, site := range v.Ledger.Sites {
 		if v.filter.Site != "" && site.Name != v.filter.Site {
 			continue
@@ -79,12 +79,12 @@ func (v *view) impostorsOf(token string) uint64 {
 			}
 			for _, item := range row.Names.Items {
 				if inWindow(v, item) {
-					v.impostors[item.Key] += item.Count - item.Error
+					v.impostorCounts[item.Key] += item.Count - item.Error
 				}
 			}
 		}
 	}
-	return v.impostors[token]
+	return v.impostorCounts[token]
 }
 
 // hosts returns the hosts of a site with several hosts, by disallowed requests and then by

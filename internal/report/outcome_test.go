@@ -63,7 +63,7 @@ func TestViolationsByHost(t *testing.T) {
 		var got []string
 		list := s.Violations(Filter{Host: tc.host}, 0, 10)
 		for _, v := range list.Violations {
-			got = append(got, fmt.Sprint(v.Token, " ", v.Host, v.Path, " ", v.Count, " ", v.Blocked))
+			got = append(got, fmt.Sprint(v.Token, " ", v.Host, v.Path, " ", v.Count, " ", v.BlockedAtMost))
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, tc.want) || list.Total != len(got) {

@@ -10,25 +10,25 @@ import (
 // NotProtecting is the reason why a readable robots.txt disallows nothing, so that enforce
 // has no effect.
 type NotProtecting struct {
-	Cause Cause `json:"cause"`
+	Cause NotProtectingCause `json:"cause"`
 	// Detail describes the response, for example "the answer is status 404".
 	Detail string `json:"detail"`
 	// Cure is the remedy in one sentence.
 	Cure string `json:"cure"`
 }
 
-// Cause is the name of a reason.
-type Cause string
+// NotProtectingCause is the name of a reason.
+type NotProtectingCause string
 
 // The causes.
 const (
-	RefusedToGuard Cause = "refused"    // 401, 403 and other refusals of the guard
-	NoFile         Cause = "missing"    // 404 or 410, or a missing source file
-	Redirected     Cause = "redirected" // a redirect without a final file
-	WebPage        Cause = "web_page"   // HTML, such as the index page of an app
-	UTF16          Cause = "utf_16"     // not supported by crawlers
-	Blank          Cause = "empty"      // empty, or comments only
-	NoRules        Cause = "no_rules"   // rules that disallow nothing
+	RefusedToGuard NotProtectingCause = "refused"    // 401, 403 and other refusals of the guard
+	NoFile         NotProtectingCause = "missing"    // 404 or 410, or a missing source file
+	Redirected     NotProtectingCause = "redirected" // a redirect without a final file
+	WebPage        NotProtectingCause = "web_page"   // HTML, such as the index page of an app
+	UTF16          NotProtectingCause = "utf_16"     // not supported by crawlers
+	Blank          NotProtectingCause = "empty"      // empty, or comments only
+	NoRules        NotProtectingCause = "no_rules"   // rules that disallow nothing
 )
 
 // NotProtectingOf returns why the last good robots.txt disallows nothing. The result is nil
@@ -52,7 +52,7 @@ func NotProtectingOf(state *policy.State, source string) *NotProtecting {
 }
 
 // causeOf returns the cause for a version that disallows nothing.
-func causeOf(v *policy.Version) Cause {
+func causeOf(v *policy.Version) NotProtectingCause {
 	switch {
 	case v.Status == http.StatusNotFound, v.Status == http.StatusGone:
 		return NoFile
@@ -81,7 +81,7 @@ func causeOf(v *policy.Version) Cause {
 }
 
 // details describe the file if its status does not.
-var details = map[Cause]string{
+var details = map[NotProtectingCause]string{
 	WebPage: "the answer is a web page",
 	UTF16:   "the file is UTF-16",
 	Blank:   "the file is empty or has only comments",
@@ -89,7 +89,7 @@ var details = map[Cause]string{
 }
 
 // cures are the remedies by cause.
-var cures = map[Cause]string{
+var cures = map[NotProtectingCause]string{
 	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name a file with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",

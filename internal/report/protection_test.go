@@ -11,12 +11,12 @@ import (
 func TestNotProtecting(t *testing.T) {
 	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
 	const index = "<!DOCTYPE html>\n<html><div id=app></div></html>\n"
-	seen := make(map[Cause]bool)
+	seen := make(map[NotProtectingCause]bool)
 	for _, tc := range []struct {
 		name, source string
 		status       int
 		text         string
-		cause        Cause
+		cause        NotProtectingCause
 		detail       string
 	}{
 		{"a rule", "server", 200, "User-agent: *\nDisallow: /x\n", "", ""},

@@ -44,7 +44,7 @@ func (v *view) rate(entries []entry) Rate {
 // setDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
 // seen is the number of recent requests.
 func (v *view) setDelay(r *Rate, entries []entry, seen uint64) {
-	good := v.Live[entries[0].site].good()
+	good := v.Live[entries[0].site].current()
 	if good == nil {
 		return
 	}

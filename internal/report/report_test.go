@@ -38,7 +38,7 @@ func state() *policy.State {
 func scripted() *Source {
 	l := ledger.New(func() time.Time { return now })
 	live := Live{Mode: "enforce", Authority: "https://example.com", Source: "server", State: state()}
-	good := live.good()
+	good := live.current()
 	request := func(ago time.Duration, token string, class uaident.Class, verdict judge.Verdict, target string) *ledger.Request {
 		q := &ledger.Request{
 			At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: verdict, Method: "GET", Target: target,

@@ -22,7 +22,7 @@ type ResponseAudit struct {
 	// share.
 	Findings []AuditFinding `json:"findings"`
 	// Crawlers are the crawlers with responses in the window, most responses first.
-	Crawlers []AuditCrawler `json:"crawlers"`
+	Crawlers []CrawlerResponses `json:"crawlers"`
 	// Referrals are operators with visits from assistants or fetches by AI crawlers in the
 	// window, most visits first.
 	Referrals []responseaudit.Referral `json:"referrals"`
@@ -47,8 +47,8 @@ type AuditFinding struct {
 	Text    string    `json:"text"`   // the finding as a sentence
 }
 
-// AuditCrawler is the responses to a crawler.
-type AuditCrawler struct {
+// CrawlerResponses contains the responses to a crawler.
+type CrawlerResponses struct {
 	Token     string                `json:"token"`
 	Operator  string                `json:"operator,omitempty"`
 	Class     string                `json:"class"`
@@ -64,13 +64,13 @@ type AuditCrawler struct {
 // ResponseAudit returns the response audit.
 func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	v := s.view(f)
-	p := ResponseAudit{Head: v.head(), Findings: s.AuditFindings(f), Crawlers: []AuditCrawler{}}
+	p := ResponseAudit{Head: v.head(), Findings: s.AuditFindings(f), Crawlers: []CrawlerResponses{}}
 	if p.Findings == nil {
 		p.Findings = []AuditFinding{}
 	}
-	sums := make(map[AuditCrawler]*responseaudit.Counts) // keyed by name only
+	sums := make(map[CrawlerResponses]*responseaudit.Counts) // keyed by name only
 	for _, e := range v.entries {
-		key := AuditCrawler{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
+		key := CrawlerResponses{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookup(e.row.Token); known != nil {
 			key.Operator = known.Operator
 		}
@@ -87,7 +87,7 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 		c.Unruled, c.RobotsTxt = sum.Answers(responseaudit.KindNoRule), sum.Answers(responseaudit.KindRobotsTxt)
 		p.Crawlers = append(p.Crawlers, c)
 	}
-	slices.SortFunc(p.Crawlers, func(a, b AuditCrawler) int {
+	slices.SortFunc(p.Crawlers, func(a, b CrawlerResponses) int {
 		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 	})
 	p.Referrals = v.referrals(p.Crawlers)
@@ -105,16 +105,16 @@ func (v *view) answerResolution() ledger.Resolution {
 // answered returns a crawler's responses in the window.
 func (v *view) answered(row *ledger.Row) responseaudit.Counts {
 	r := v.answerResolution()
-	return row.Answered(r).Sum(r, v.from, v.end.Add(-1))
+	return row.Answered(r, v.from, v.end.Add(-1))
 }
 
 // referrals returns the fetches of crawlers and the visits from assistants.
-func (v *view) referrals(crawlers []AuditCrawler) []responseaudit.Referral {
+func (v *view) referrals(crawlers []CrawlerResponses) []responseaudit.Referral {
 	var visits [responseaudit.NumAssistants]uint64
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
-			if seen := site.Visits[responseaudit.AssistantName(i)]; seen != nil && (v.filter.Site == "" || v.filter.Site == site.Name) {
-				visits[i] += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
+			if v.filter.Site == "" || v.filter.Site == site.Name {
+				visits[i] += site.VisitsBetween(responseaudit.AssistantName(i), v.answerResolution(), v.from, v.end.Add(-1))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 				continue
 			}
 			var steps []responseaudit.HourCounts
-			for _, cell := range row.Answered(ledger.Hours) {
+			for _, cell := range row.Answers.Series(ledger.Hours) {
 				steps = append(steps, responseaudit.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)

@@ -2,6 +2,8 @@ package report
 
 import (
 	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 )
 
 // Robots is the view of a robots.txt. The filter must contain its site.
@@ -17,7 +19,7 @@ type Robots struct {
 	NeverHit int    `json:"never_hit"` // rules without requests
 	// Findings are the findings of the command lint. Unreported is the number of findings
 	// beyond the limit.
-	Findings []Finding `json:"findings"`
+	Findings []lint.Finding `json:"findings"`
 	// Licenses are the URLs of License lines for the whole file. They disallow nothing.
 	Licenses   []string `json:"licenses,omitempty"`
 	Unreported int      `json:"unreported"`
@@ -34,8 +36,8 @@ type Line struct {
 	// selecting the group.
 	Hits uint64 `json:"hits"`
 	// NeverHit marks a rule or user-agent line without hits since CountedSince.
-	NeverHit bool      `json:"never_hit,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
+	NeverHit bool           `json:"never_hit,omitempty"`
+	Findings []lint.Finding `json:"findings,omitempty"`
 }
 
 // LineKind is the kind of a line.
@@ -48,15 +50,6 @@ const (
 	KindRecord LineKind = "record" // Sitemap, Crawl-delay and other records
 	KindOther  LineKind = "other"  // comment, blank or invalid
 )
-
-// Finding is a problem in a robots.txt.
-type Finding struct {
-	Code     string `json:"code"`
-	Severity string `json:"severity"` // info, warning or error
-	Line     int    `json:"line"`     // 0 for the whole file
-	Column   int    `json:"column"`   // in code points, from 1; 0 with line 0
-	Message  string `json:"message"`
-}
 
 // Version is a version of a robots.txt.
 type Version struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
+	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -20,16 +21,13 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	if f.Site == "" || !known && site < 0 {
 		return Robots{}, false
 	}
-	r := Robots{Head: v.head(), Health: s.health(live), Complete: true, Lines: []Line{}, Findings: []Finding{}, Versions: []Version{}}
-	good := live.good()
+	r := Robots{Head: v.head(), Health: s.health(live), Complete: true, Lines: []Line{}, Findings: []lint.Finding{}, Versions: []Version{}}
+	good := live.current()
 	if good == nil {
 		return r, true
 	}
 	found := s.findings(live)
-	r.Unreported = found.Unreported
-	for _, f := range found.Findings {
-		r.Findings = append(r.Findings, Finding{string(f.Code), f.Severity.String(), f.Line, f.Column, f.Message})
-	}
+	r.Unreported, r.Findings = found.Unreported, append(r.Findings, found.Findings...)
 	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.Licenses()
 	if site >= 0 {
 		r.count(s.Ledger.Sites[site].Files, good.Hash)
@@ -78,7 +76,7 @@ func isEmptyRule(text string) bool {
 }
 
 // linesOf returns the lines of a file.
-func linesOf(robots *policy.Robots, findings []Finding) []Line {
+func linesOf(robots *policy.Robots, findings []lint.Finding) []Line {
 	lines := []Line{}
 	for i, text := range splitLines(robots.Text()) {
 		lines = append(lines, Line{Line: i + 1, Text: text, Kind: KindOther})

@@ -87,9 +87,9 @@ type TriedLine struct {
 	Group string `json:"group,omitempty"` // absent without a group
 }
 
-// TriedTrouble describes why a trial file is unusable. The result is "" for a usable file.
-func TriedTrouble(s *policy.State) string {
-	trouble := Trouble(s)
+// TrialProblem describes why a trial file is unusable. The result is "" for a usable file.
+func TrialProblem(s *policy.State) string {
+	trouble := FetchProblem(s)
 	switch {
 	case trouble != "" || s == nil || s.Current == nil || shadow.Readable(s) != nil:
 		return trouble
@@ -115,7 +115,7 @@ func (s *Source) Shadow(f Filter) Shadow {
 }
 
 func triedText(from string, state *policy.State) TriedText {
-	t := TriedText{From: from, Error: TriedTrouble(state)}
+	t := TriedText{From: from, Error: TrialProblem(state)}
 	if state != nil {
 		t.NextRead = state.NextFetch
 	}
@@ -145,7 +145,7 @@ func (v *view) trial(t shadow.Trial) Trial {
 			one.Search = one.Search.plus(c.Differences)
 		}
 	}
-	slices.SortFunc(one.Crawlers, byUrgency)
+	slices.SortFunc(one.Crawlers, compareTrialCrawlers)
 	return one
 }
 
@@ -154,9 +154,9 @@ func (d Differences) plus(other Differences) Differences {
 	return Differences{d.Requests + other.Requests, d.NewlyForbidden + other.NewlyForbidden, d.NewlyAllowed + other.NewlyAllowed}
 }
 
-// byUrgency sorts verified search engines first, then other search engines, then by number of
+// compareTrialCrawlers sorts verified search engines first, then other search engines, then by number of
 // newly forbidden requests.
-func byUrgency(a, b TrialCrawler) int {
+func compareTrialCrawlers(a, b TrialCrawler) int {
 	rank := func(c TrialCrawler) int {
 		switch {
 		case !c.Search:

@@ -34,13 +34,13 @@ type Source struct {
 	Found *lint.Cache
 	// Withheld are crawlers with another response instead of the robots.txt.
 	Withheld []responseaudit.Withheld
-	// Texts provides the state of robots_txt, or is nil.
-	Texts Texts
+	// ManagedFiles provides the state of robots_txt, or is nil.
+	ManagedFiles ManagedFiles
 }
 
 // findings returns the lint findings in the current version of a site.
 func (s *Source) findings(l Live) *lint.Report {
-	good := l.good()
+	good := l.current()
 	if good == nil {
 		return new(lint.Report)
 	}
@@ -71,8 +71,8 @@ type Live struct {
 	TakesEffect time.Time // see Health.TakesEffect
 }
 
-// good returns the current version of the site's robots.txt, or nil.
-func (l Live) good() *policy.Version {
+// current returns the current version of the site's robots.txt, or nil.
+func (l Live) current() *policy.Version {
 	if l.State == nil {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (l Live) good() *policy.Version {
 
 // versions returns the stored versions, newest first.
 func (l Live) versions() []*policy.Version {
-	if l.good() == nil {
+	if l.current() == nil {
 		return nil
 	}
 	return append([]*policy.Version{l.State.Current}, l.State.Previous...)
@@ -102,7 +102,7 @@ type view struct {
 	filter  Filter
 	entries []entry
 
-	impostors map[string]uint64 // cache of impostorsOf, by token
+	impostorCounts map[string]uint64 // cache of impostorRequests, by token
 }
 
 func (s *Source) view(f Filter) *view {

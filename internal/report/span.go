@@ -89,5 +89,5 @@ func (p span) to() time.Time {
 	return p.end
 }
 
-// holds reports whether the window contains a time.
-func (p span) holds(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }
+// contains reports whether the window contains a time.
+func (p span) contains(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }

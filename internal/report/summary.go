@@ -63,7 +63,7 @@ type Health struct {
 	NextRead     time.Time `json:"next_read,omitzero"`
 	Failures     int       `json:"failures"` // consecutive failures
 	FailingSince time.Time `json:"failing_since,omitzero"`
-	Error        string    `json:"error,omitempty"` // error of the last attempt, see [Trouble]
+	Error        string    `json:"error,omitempty"` // error of the last attempt, see [FetchProblem]
 	Findings     Findings  `json:"findings"`
 	// HeldUntil is the end of the change guard's hold on an earlier version, if any.
 	HeldUntil time.Time `json:"held_until,omitzero"`

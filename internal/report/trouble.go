@@ -20,8 +20,8 @@ import (
 // maxTrouble is the maximum length of a quoted error in bytes.
 const maxTrouble = 400
 
-// Trouble describes why a robots.txt cannot be fetched. The result is "" without a failure.
-func Trouble(s *policy.State) string {
+// FetchProblem describes why a robots.txt cannot be fetched. The result is "" without a failure.
+func FetchProblem(s *policy.State) string {
 	switch {
 	case s == nil || s.Failures == 0:
 		return ""

@@ -37,7 +37,7 @@ func TestTrouble(t *testing.T) {
 		{policy.FetchResult{Err: errors.New("source file: permission denied")}, "source file: permission denied"},
 	} {
 		s := policy.State{}.AfterFetch(tc.answer, now, freshness, 0)
-		if got := Trouble(&s); got != tc.want {
+		if got := FetchProblem(&s); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.answer, got, tc.want)
 		}
 		if h := new(Source).health(Live{State: &s}); h.Error != tc.want {
@@ -45,10 +45,10 @@ func TestTrouble(t *testing.T) {
 		}
 	}
 	long := policy.State{}.AfterFetch(policy.FetchResult{Err: errors.New(strings.Repeat("x", 1<<20))}, now, freshness, 0)
-	if n := len(Trouble(&long)); n > maxTrouble {
+	if n := len(FetchProblem(&long)); n > maxTrouble {
 		t.Errorf("an error takes %d bytes", n)
 	}
-	if got := Trouble(nil); got != "" {
+	if got := FetchProblem(nil); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }

@@ -24,8 +24,8 @@ func (s *Source) Summary(f Filter) Summary {
 		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
-		if seen := site.Visits[ledger.OnDisallowed]; seen != nil && (f.Site == "" || f.Site == site.Name) {
-			sum.OnDisallowed += seen.Sum(v.answerResolution(), v.from, v.end.Add(-1))
+		if f.Site == "" || f.Site == site.Name {
+			sum.OnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
 		}
 	}
 	sum.Compliance = sum.Counts.Compliance()
@@ -50,9 +50,9 @@ func (v *view) searchBlocked() []SearchBlocked {
 		if !judge.IsSearchEngine(class, e.row.Identity) {
 			continue
 		}
-		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.notMeant(e))}
+		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.disallowedByOtherGroups(e))}
 		for _, item := range e.row.Paths.Items {
-			if at := ledger.Time(item.Last); item.Key.Blocked && at.After(blocked.Last) && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {
+			if at := ledger.Time(item.Last); item.Key.Blocked && at.After(blocked.Last) && inWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
 			}
 		}
@@ -68,7 +68,7 @@ func (v *view) searchBlocked() []SearchBlocked {
 // last block.
 func (v *view) isStillBlocked(e entry, last time.Time) bool {
 	live := v.Live[e.site]
-	good := live.good()
+	good := live.current()
 	switch {
 	case live.Mode == judge.ModeOf(false): // now in monitor
 	case good != nil && good.FirstFetched.After(last): // another robots.txt now
@@ -79,18 +79,18 @@ func (v *view) isStillBlocked(e entry, last time.Time) bool {
 	return false
 }
 
-// notMeant returns an upper bound of the requests disallowed by rules for other crawlers.
-func (v *view) notMeant(e entry) (n uint64) {
+// disallowedByOtherGroups returns an upper bound of the requests disallowed by rules for other crawlers.
+func (v *view) disallowedByOtherGroups(e entry) (n uint64) {
 	for _, item := range e.row.Rules.Items {
-		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.means(item.Key.Group, e.row.Token) {
+		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 			n += item.Count
 		}
 	}
 	return n
 }
 
-// means reports whether a group names a crawler. See [judge.NamesCrawler].
-func (v *view) means(group, token string) bool {
+// namesCrawler reports whether a group names a crawler. See [judge.NamesCrawler].
+func (v *view) namesCrawler(group, token string) bool {
 	if known := v.lookup(token); known != nil {
 		return judge.NamesCrawler(group, known)
 	}
@@ -108,7 +108,7 @@ func (s *Source) health(l Live) Health {
 	if known.Failures > 0 {
 		h.State, h.FailingSince = Unreachable, known.FailingSince
 	}
-	h.Error = Trouble(known)
+	h.Error = FetchProblem(known)
 	good := known.Current
 	if good == nil {
 		return h
@@ -156,7 +156,7 @@ func (v *view) violations(entries []entry) []Violation {
 			violation := violationOf(e, item)
 			item.Key.Blocked = false
 			if i, ok := places[item.Key]; ok {
-				list[i].Estimate, list[i].Blocked = list[i].Estimate.plus(violation.Estimate), list[i].Blocked+violation.Blocked
+				list[i].Estimate, list[i].BlockedAtMost = list[i].Estimate.plus(violation.Estimate), list[i].BlockedAtMost+violation.BlockedAtMost
 				continue
 			}
 			places[item.Key] = len(list)
@@ -178,7 +178,7 @@ func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
 		Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
 	}
 	if item.Key.Blocked {
-		violation.Blocked = item.Count
+		violation.BlockedAtMost = item.Count
 	}
 	return violation
 }
@@ -197,7 +197,7 @@ func (s *Source) Impact(f Filter) Impact {
 	classes := make(map[string]*ImpactClass)
 	for id, entries := range v.crawlers() {
 		row := entries[0].row
-		c := ImpactCrawler{ID: id, Token: row.Token, Names: first(v.names(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
+		c := ImpactCrawler{ID: id, Token: row.Token, Names: first(v.countClientNames(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
 		c.Blockable = c.Blocked + c.WouldBlock
 		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != judge.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]

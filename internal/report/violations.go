@@ -26,7 +26,7 @@ type Violation struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
 	Verdict string `json:"verdict"` // disallowed or stale
-	// Blocked is an upper bound of the blocked requests. All other requests passed.
-	Blocked uint64 `json:"blocked"`
+	// BlockedAtMost is an upper bound of the blocked requests. All other requests passed.
+	BlockedAtMost uint64 `json:"blocked"`
 	Estimate
 }

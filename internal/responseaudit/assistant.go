@@ -40,46 +40,24 @@ func Assistants() []Assistant { return slices.Clone(assistants[:]) }
 // AssistantName returns the name of an assistant by its index.
 func AssistantName(i int) string { return assistants[i].Name }
 
-// maxReferrer is the maximum length of a host.
-const maxReferrer = 24
-
-// referrer is a host with the index of its assistant.
-type referrer struct {
-	host      string
-	assistant int
-}
-
-// referrers are all hosts, by length.
-var referrers = func() (all [maxReferrer + 1][]referrer) {
+// assistantsByHost has the index of the assistant for each of its hosts.
+var assistantsByHost = func() map[string]int {
+	byHost := make(map[string]int)
 	for i, a := range assistants {
 		for _, host := range a.Hosts {
-			all[len(host)] = append(all[len(host)], referrer{host, i})
+			byHost[host] = i
 		}
 	}
-	return all
+	return byHost
 }()
 
-// Referrer returns the index of the assistant in a Referer header field. Referrer is called for
-// each request of a browser. Most Referers are the site itself and differ in length or first byte.
+// Referrer returns the index of the assistant in a Referer header field.
 func Referrer(referer string) (assistant int, ok bool) {
-	const secure = "https://"
-	if !strings.HasPrefix(referer, secure) {
-		return 0, false // all assistants use https
-	}
-	host := referer[len(secure):]
-	if len(host) > maxReferrer+1 {
-		host = host[:maxReferrer+1]
-	}
-	if end := strings.IndexByte(host, '/'); end >= 0 {
-		host = host[:end]
-	}
-	if len(host) == 0 || len(host) > maxReferrer {
+	host, ok := strings.CutPrefix(referer, "https://") // all assistants use https
+	if !ok {
 		return 0, false
 	}
-	for _, known := range referrers[len(host)] {
-		if known.host[0] == host[0] && known.host == host {
-			return known.assistant, true
-		}
-	}
-	return 0, false
+	host, _, _ = strings.Cut(host, "/")
+	assistant, ok = assistantsByHost[host]
+	return assistant, ok
 }

@@ -188,16 +188,20 @@ func (s *Sketch[K]) truncate(most int) {
 	s.Items = slices.Clone(s.Items[:most])
 }
 
+// maxCount bounds decoded counts, so that sums of sketches do not overflow.
+const maxCount = 1 << 48
+
 // Clean repairs a decoded sketch: at most most items, no key twice, no Error above Count. bound, if
 // not nil, shortens keys.
 func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	items := s.Items
-	s.Items, s.index = nil, nil
+	s.Items, s.index, s.Floor = nil, nil, min(s.Floor, maxCount)
 	for _, item := range items[:min(len(items), most)] {
 		if bound != nil {
 			bound(&item.Key)
 		}
 		if s.PositionOf(item.Key) < 0 {
+			item.Count = min(item.Count, maxCount)
 			item.Error = min(item.Error, item.Count)
 			s.Items = append(s.Items, item)
 		}

@@ -2,6 +2,7 @@ package spacesaving
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -142,5 +143,24 @@ func BenchmarkAdd(b *testing.B) {
 				s.Add(i, 1, int64(i), most, nil)
 			}
 		})
+	}
+}
+
+// TestClean merges repaired sketches whose counts cannot be sums.
+func TestClean(t *testing.T) {
+	decode := func(floor uint64, items ...Item[string]) (s Sketch[string]) {
+		s.Items, s.Floor = items, floor
+		s.Clean(2, func(key *string) { *key = (*key)[:1] })
+		return s
+	}
+	s := decode(math.MaxUint64, Item[string]{Key: "aa", Count: math.MaxUint64}, Item[string]{Key: "ab", Count: 1})
+	s.Merge(decode(math.MaxUint64, Item[string]{Key: "b", Count: 1, Error: 2}, Item[string]{Key: "c", Count: math.MaxUint64, Error: math.MaxUint64}), 8)
+	if len(s.Items) != 3 || s.Floor < maxCount {
+		t.Errorf("%d items, floor %d", len(s.Items), s.Floor)
+	}
+	for _, item := range s.Items {
+		if item.Error > item.Count || item.Count < maxCount {
+			t.Errorf("%+v", item)
+		}
 	}
 }

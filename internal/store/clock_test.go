@@ -60,7 +60,7 @@ func TestClocksApart(t *testing.T) {
 // TestClockIsSetRight corrects the clock of a peer.
 func TestClockIsSetRight(t *testing.T) {
 	var c peerClock
-	k := key{instance: "x", kind: kindReaders, name: "1.json"}
+	k := key{instance: "x", kind: kindChanges, name: "1.json"}
 	now := noon
 	for step, x := range []struct{ ahead, want time.Duration }{
 		{time.Hour, time.Hour}, {time.Hour, time.Hour}, {0, 0}, {-2 * time.Hour, -2 * time.Hour}, {time.Minute / 2, 0},

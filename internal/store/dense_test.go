@@ -18,15 +18,14 @@ func TestDenseValues(t *testing.T) {
 	policy := func(content string) string {
 		return fmt.Sprintf(`{"format":2,"sha256":"%x","policy":%s}`, sha256.Sum256([]byte(content)), content)
 	}
-	document := func(kind, content string) string {
-		return fmt.Sprintf(`{"format":2,"kind":%q,"saved":"2026-11-21T12:00:00Z","sha256":"%x","content":%s}`, kind, sha256.Sum256([]byte(content)), content)
+	changes := func(content string) string {
+		return fmt.Sprintf(`{"format":3,"saved":"2026-11-21T12:00:00Z","sha256":"%x","content":%s}`, sha256.Sum256([]byte(content)), content)
 	}
 	for _, tc := range []struct{ kind, name, text string }{
 		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
 		{kindPolicies, "a.json", policy(`{"host":"a.test","past":[` + absent + `]}`)},
 		{kindPolicies, "base-a.json", policy(`{"host":"a.test","past":[` + dense + `]}`)},
-		{kindReaders, "0.json", document("readers", `{"sites":[`+dense+`]}`)},
-		{kindChanges, "a.json", document("changes", `{"host":"a.test","visits":[`+dense+`]}`)},
+		{kindChanges, "a.json", changes(`{"host":"a.test","visits":[` + dense + `]}`)},
 		{kindNotes, "ranges.json", `{"version":1,"lists":[` + dense + `]}`},
 		{kindNotes, "acknowledged.json", `{"version":1,"acknowledged":[` + absent + `]}`},
 	} {

@@ -4,7 +4,6 @@
 //	robots_guard/v1/<instance>/policies/<hash of the site>.json
 //	robots_guard/v1/<instance>/policies/base-<hash of the site>.json
 //	robots_guard/v1/<instance>/copies/<hash of the host>.json
-//	robots_guard/v1/<instance>/readers/<part>.json
 //	robots_guard/v1/<instance>/changes/<hash of the site>.json
 //	robots_guard/v1/<instance>/notes/acknowledged.json, sent.json, ranges.json, rates.json
 //	robots_guard/v1/<instance>/ledger/<hash of the site>.ledger

@@ -23,14 +23,14 @@ var texts = []string{open, shut, open + "Disallow: /again/\n"}
 type remembers struct {
 	text     string    // index of siteA's file in texts, or -1
 	versions []bool    // versions that a crawler may still use
-	read     time.Time // bingbot's last robots fetch at any instance
+	visited  time.Time // last visit at any instance
 	counts   string
 	alerts   string
 	lists    bool
 }
 
 func (i *instance) remembers() (all remembers) {
-	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), read: i.hasRead(siteA), counts: i.shown(), alerts: i.known.read()}
+	all = remembers{text: fmt.Sprint(slices.Index(texts, i.text(siteA))), visited: i.lastVisit(siteA), counts: i.shown(), alerts: i.known.read()}
 	current := i.text(siteA)
 	usable, _ := i.others(current, "")
 	for _, text := range texts {
@@ -66,16 +66,16 @@ func (i *instance) works(ctx context.Context, each func()) {
 	step(0, i.readAllStored, i.readLedger)
 	step(2*time.Second, i.Write)
 	i.learns(texts[1])
-	i.reads(siteA)
+	i.visit(siteA)
 	i.ask("a.test", 1)
 	i.known.write(1, `{"known":2}`)
 	step(2*time.Second, i.Write, i.Sync, i.writeLedger)
 	i.time = i.time.Add(time.Minute)
 	i.learns(texts[2])
-	i.reads(siteA)
+	i.visit(siteA)
 	i.ask("a.test", 2)
 	step(11*time.Second, i.Write, i.Sync, i.writeLedger, i.readLedger)
-	i.reads(siteA)
+	i.visit(siteA)
 	i.ask("a.test", 1)
 	step(time.Second, func(ctx context.Context) { i.writeAll(ctx, true) }, func(ctx context.Context) { i.writeKind(ctx, &i.ledgerKind, true) })
 }
@@ -93,7 +93,7 @@ func lived(t *testing.T) *storetest.Storage {
 		i.Read(t.Context())
 		i.readLedger(t.Context())
 		i.learns(texts[0])
-		i.reads(siteA)
+		i.visit(siteA)
 		i.verifier.Explain(t.Context(), &acme, netip.MustParseAddr("192.0.2.1"), true)
 		i.fetched++
 		i.known.write(1, `{"known":1}`)
@@ -111,8 +111,8 @@ func lived(t *testing.T) *storetest.Storage {
 // instance.
 //
 // A single fault loses nothing: the final values equal those of a run without a fault. After a crash,
-// the next process has a served file that is not older than the stored one, and the recorded robots
-// fetches. The other instance runs all the time, and no request waits.
+// the next process has a served file that is not older than the stored one, and the recorded
+// visits. The other instance runs all the time, and no request waits.
 func TestEachOperationOfAStorage(t *testing.T) {
 	t.Parallel()
 	before := lived(t)
@@ -158,8 +158,8 @@ func lives(t *testing.T, f *storetest.Faulty) remembers {
 		other.time = i.time
 		other.Sync(ctx)
 		other.Write(ctx)
-		if got := other.text(siteA); got != had && !slices.Contains(texts, got) || other.hasRead(siteA).IsZero() {
-			t.Errorf("%v: the other instance knows %q, read %v", f, got, other.hasRead(siteA))
+		if got := other.text(siteA); got != had && !slices.Contains(texts, got) || other.lastVisit(siteA).IsZero() {
+			t.Errorf("%v: the other instance knows %q, last visit %v", f, got, other.lastVisit(siteA))
 		}
 	})
 	if !f.Crash { // the storage works again
@@ -190,14 +190,14 @@ func isLeft(t *testing.T, f *storetest.Faulty, got remembers) {
 	if !got.versions[0] && !torn(kindCopies) {
 		t.Errorf("%v: after a crash a crawler may not keep to what it has read before", f)
 	}
-	if got.read.IsZero() || !got.lists || got.alerts != `{"known":1}` && got.alerts != `{"known":2}` {
+	if got.visited.IsZero() || !got.lists || got.alerts != `{"known":1}` && got.alerts != `{"known":2}` {
 		t.Errorf("%v: after a crash it remembers %+v", f, got)
 	}
 	if !slices.Contains([]string{"map[a.test:10]", "map[a.test:11]", "map[a.test:13]", "map[a.test:14]"}, got.counts) && !torn(kindLedger) {
 		t.Errorf("%v: after a crash it has counted %s", f, got.counts)
 	}
 	again := lives(t, &storetest.Faulty{Storage: f.Storage})
-	if again.text != "2" || !again.lists || again.alerts != `{"known":2}` || again.read.Before(got.read) {
+	if again.text != "2" || !again.lists || again.alerts != `{"known":2}` || again.visited.Before(got.visited) {
 		t.Errorf("%v: after a crash and another life it remembers %+v", f, again)
 	}
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/netip"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ type instance struct {
 	cache    *policy.Cache
 	based    *policy.Cache // bases
 	copied   *copies.History
-	read     *ledger.RobotsFetches
+	visits   *lastVisits
 	counted  *ledger.Ledger
 	verifier *verify.Verifier
 	fetched  uint64
@@ -56,13 +57,13 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.based = policy.NewCache(namedBounds, inventedBounds, clock, nil)
 	i.rate = rate.NewBudgets(now)
 	i.copied = copies.NewHistory(nil)
-	i.read = ledger.NewRobotsFetches(100, 100)
+	i.visits = &lastVisits{sites: make(map[policy.Key]lastVisit)}
 	i.counted = ledger.New(clock)
 	i.verifier = verify.New(verify.Options{KeepVerified: 16, KeepOthers: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.Store = New(Options{
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
-			Policies: i.cache, Bases: i.based, Copies: i.copied, Readers: i.read, Changes: noChanges{}, Ledger: i.counted, AddressLists: fetchedLists{i.verifier, &i.fetched},
+			Policies: i.cache, Bases: i.based, Copies: i.copied, Changes: i.visits, Ledger: i.counted, AddressLists: fetchedLists{i.verifier, &i.fetched},
 			Acknowledgements: &i.known, SentAlerts: &i.sent, Rates: i.rate,
 		}),
 	})
@@ -103,13 +104,49 @@ func (o *observed) reads(kind, result string) int { return o.counts[[3]string{"r
 // writes returns the number of writes of a kind with a result.
 func (o *observed) writes(kind, result string) int { return o.counts[[3]string{"write", kind, result}] }
 
-// noChanges is a change guard without delayed changes.
-type noChanges struct{}
+// lastVisits implements Changes with the last visit of each site and no delayed changes.
+type lastVisits struct {
+	mu    sync.Mutex
+	sites map[policy.Key]lastVisit
+}
 
-func (noChanges) Sites() []policy.Key                        { return nil }
-func (noChanges) Revision(policy.Key) (holds, visits uint64) { return 0, 0 }
-func (noChanges) Snapshot(policy.Key) (ledger.Changes, bool) { return ledger.Changes{}, false }
-func (noChanges) Restore(ledger.Changes, *policy.State, bool) (int, bool) {
+type lastVisit struct {
+	at       time.Time
+	fromPeer bool
+	revision uint64 // number of visits at this instance
+}
+
+func (v *lastVisits) get(site policy.Key) lastVisit {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.sites[site]
+}
+
+func (v *lastVisits) set(site policy.Key, at lastVisit) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.sites[site] = at
+}
+
+func (v *lastVisits) Sites() []policy.Key {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Collect(maps.Keys(v.sites))
+}
+
+func (v *lastVisits) Revision(site policy.Key) (changes, visits uint64) {
+	return 0, v.get(site).revision
+}
+
+func (v *lastVisits) Snapshot(site policy.Key) (ledger.Changes, bool) {
+	last := v.get(site)
+	return ledger.Changes{Site: site, Read: last.at}, !last.fromPeer
+}
+
+func (v *lastVisits) Restore(stored ledger.Changes, _ *policy.State, fromPeer bool) (int, bool) {
+	if last := v.get(stored.Site); stored.Read.After(last.at) {
+		v.set(stored.Site, lastVisit{stored.Read, fromPeer, last.revision})
+	}
 	return 0, true
 }
 
@@ -175,21 +212,13 @@ func (i *instance) text(key policy.Key) string {
 	return "(nothing)"
 }
 
-// bingOf returns bingbot as a reader of a site.
-func bingOf(key policy.Key) ledger.RobotsFetcher {
-	return ledger.RobotsFetcher{Site: key, Crawler: "bingbot", Network: netip.MustParsePrefix("192.0.2.0/24")}
+// visit records a visit of a search engine.
+func (i *instance) visit(key policy.Key) {
+	i.visits.set(key, lastVisit{i.time, false, i.visits.get(key).revision + 1})
 }
 
-// reads records a robots fetch of bingbot.
-func (i *instance) reads(key policy.Key) {
-	i.read.Record(bingOf(key), ledger.RobotsFetch{At: i.time.UnixMilli(), Status: 200, Version: [32]byte{1}})
-}
-
-// hasRead returns the time of bingbot's last known robots fetch.
-func (i *instance) hasRead(key policy.Key) time.Time {
-	last, _ := i.read.Last(bingOf(key))
-	return ledger.Time(last.At)
-}
+// lastVisit returns the time of the last known visit.
+func (i *instance) lastVisit(key policy.Key) time.Time { return i.visits.get(key).at }
 
 // ask counts n requests of GPTBot at a site.
 func (i *instance) ask(site string, n int) {

@@ -7,7 +7,6 @@ import (
 func TestParseKey(t *testing.T) {
 	for name, want := range map[string]key{
 		"robots_guard/v1/a/policies/0f.json":             {"a", "policies", "0f.json"},
-		"robots_guard/v1/a/readers/7.json":               {"a", "readers", "7.json"},
 		"robots_guard/v1/a/changes/0f.json":              {"a", "changes", "0f.json"},
 		"robots_guard/v1/a/policies/base-0f.json":        {"a", "policies", "base-0f.json"},
 		"robots_guard/v1/a/notes/ranges.json":            {"a", "notes", "ranges.json"},
@@ -34,7 +33,6 @@ func TestKeysStay(t *testing.T) {
 	for got, want := range map[string]string{
 		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
 		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
-		robotsFetchName(7):   "7.json",
 		rangesName:           "ranges.json",
 		alertsName:           "acknowledged.json",
 		ratesName:            "rates.json",

@@ -19,13 +19,12 @@ import (
 const (
 	kindPolicies = "policies"
 	kindCopies   = "copies"
-	kindReaders  = "readers"
 	kindChanges  = "changes"
 	kindNotes    = "notes"
 	kindLedger   = "ledger"
 )
 
-var kindNames = [...]string{kindPolicies, kindCopies, kindReaders, kindChanges, kindNotes, kindLedger}
+var kindNames = [...]string{kindPolicies, kindCopies, kindChanges, kindNotes, kindLedger}
 
 // Kinds returns the names of the kinds of values.
 func Kinds() []string { return slices.Clone(kindNames[:]) }
@@ -92,7 +91,6 @@ func (s *Store) kindTable(retention time.Duration) []kind {
 		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.copyValues()},
-		{name: kindReaders, maxBytes: ledger.MaxDocument, maxPerInstance: ledger.RobotsFetchParts, syncsPeers: true, needsReadFirst: true, valueKind: s.robotsFetchValues()},
 		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.changeValues()},
 		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: s.noteValues()},
 	}

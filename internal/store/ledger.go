@@ -55,7 +55,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 		snapshot := memory.parts.Ledger.Snapshot()
 		for _, site := range snapshot.Sites {
 			change := valueChange{
-				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Noted()},
+				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Revision()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.StoredSite{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()

@@ -24,7 +24,7 @@ func TestListsPrefixes(t *testing.T) {
 		i.Read(ctx)
 		i.readLedger(ctx)
 		i.learn(siteA, policy.ConfiguredHosts, open)
-		i.reads(siteA)
+		i.visit(siteA)
 		i.ask("a.test", 1)
 		i.Write(ctx)
 		i.writeLedger(ctx)
@@ -41,7 +41,7 @@ func TestListsPrefixes(t *testing.T) {
 		return strings.Join(m.ListedDirs, " ")
 	}
 	all := func(instance string) string {
-		return fmt.Sprintf(" /%[1]s/changes /%[1]s/copies /%[1]s/notes /%[1]s/policies /%[1]s/policies /%[1]s/readers /%[1]s/set_aside", instance)
+		return fmt.Sprintf(" /%[1]s/changes /%[1]s/copies /%[1]s/notes /%[1]s/policies /%[1]s/policies /%[1]s/set_aside", instance)
 	}
 	for _, tc := range []struct {
 		name string
@@ -49,7 +49,7 @@ func TestListsPrefixes(t *testing.T) {
 		want string
 	}{
 		{"all", func() { i.Read(ctx) }, all("first") + all("note.txt") + all("second")},
-		{"what peers have noted", func() { i.Sync(ctx) }, " /note.txt/changes /note.txt/copies /note.txt/notes /note.txt/readers /second/changes /second/copies /second/notes /second/readers"},
+		{"what peers have noted", func() { i.Sync(ctx) }, " /note.txt/changes /note.txt/copies /note.txt/notes /second/changes /second/copies /second/notes"},
 		{"the ledgers", func() { i.readLedger(ctx) }, " /first/ledger /note.txt/ledger /second/ledger"},
 	} {
 		if got := listed(tc.look); got != tc.want {
@@ -64,7 +64,7 @@ func TestPeersTroubleIsToldOnce(t *testing.T) {
 	m.Now = noon
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
-	noise := key{"second", kindReaders, robotsFetchName(0)}.String()
+	noise := key{"second", kindChanges, siteName(siteA)}.String()
 	m.Values[noise], m.ModTimes[noise] = []byte("noise"), noon
 	for range 10 {
 		i.Sync(ctx)
@@ -95,7 +95,7 @@ func TestIdlePeers(t *testing.T) {
 	m.Now = noon
 	second := newInstance(m, "second", noon)
 	second.Read(ctx)
-	second.reads(siteA)
+	second.visit(siteA)
 	second.Write(ctx)
 	looks := func(i *instance, times int) (n int) {
 		m.ListedDirs = nil
@@ -103,7 +103,7 @@ func TestIdlePeers(t *testing.T) {
 			i.Sync(ctx)
 		}
 		for _, directory := range m.ListedDirs {
-			if strings.HasSuffix(directory, "/second/readers") {
+			if strings.HasSuffix(directory, "/second/changes") {
 				n++
 			}
 		}
@@ -121,7 +121,7 @@ func TestIdlePeers(t *testing.T) {
 		}
 	}
 	second.time = first.time
-	second.reads(siteA)
+	second.visit(siteA)
 	m.Now = first.time
 	second.Write(ctx)
 	looks(first, idleSyncFactor)

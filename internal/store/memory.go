@@ -13,13 +13,12 @@ import (
 
 // Parts are the stored parts of a process's memory.
 type Parts struct {
-	Policies     *policy.Cache         // the robots.txt files of sites
-	Bases        *policy.Cache         // bases of composed robots.txt files
-	Copies       *copies.History       // files that crawlers may still use
-	Readers      *ledger.RobotsFetches // robots fetches of crawlers
-	Changes      Changes               // delayed changes and visits of search engines
-	AddressLists AddressLists          // addresses of crawlers
-	Ledger       *ledger.Ledger        // counts of requests
+	Policies     *policy.Cache   // the robots.txt files of sites
+	Bases        *policy.Cache   // bases of composed robots.txt files
+	Copies       *copies.History // files that crawlers may still use
+	Changes      Changes         // delayed changes and visits of search engines
+	AddressLists AddressLists    // addresses of crawlers
+	Ledger       *ledger.Ledger  // counts of requests
 
 	Acknowledgements Note  // of alerts
 	SentAlerts       Note  // alerts that receivers were sent

@@ -23,6 +23,8 @@ const (
 var noteNames = [...]string{alertsName, sentName, rangesName, ratesName}
 
 const (
+	// minWriteInterval is the minimum time between two writes of the address lists.
+	minWriteInterval = 10 * time.Second
 	// maxNote is the maximum size of a note in bytes.
 	maxNote = 1 << 20
 	// maxRatesAge is the age at which rates of any instance are removed. Rates are useful for one

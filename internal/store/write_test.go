@@ -58,7 +58,7 @@ func TestStoreAtTheEnd(t *testing.T) {
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
 	i.learn(siteA, policy.ConfiguredHosts, open)
-	i.reads(siteA)
+	i.visit(siteA)
 	m.RejectedKeyPart = "first"
 	i.writeAll(ctx, false)
 	m.RejectedKeyPart = ""

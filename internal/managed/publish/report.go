@@ -150,7 +150,7 @@ func (r *Running) publishers() (all []*Publisher) {
 	return all
 }
 
-// Sites implements [report.Texts].
+// Sites implements [report.ManagedFiles].
 func (r *Running) Sites(now time.Time) []report.ManagedSite {
 	all := make(map[string]report.ManagedSite)
 	for _, p := range r.publishers() {
@@ -163,7 +163,7 @@ func (r *Running) Sites(now time.Time) []report.ManagedSite {
 	return slices.SortedFunc(maps.Values(all), func(a, b report.ManagedSite) int { return cmp.Compare(a.Host, b.Host) })
 }
 
-// Site implements [report.Texts].
+// Site implements [report.ManagedFiles].
 func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) {
 	for _, p := range r.publishers() {
 		if key, ok := p.hosts()[host]; ok {
@@ -305,10 +305,10 @@ func (l *hostReport) baseView() (b report.ManagedBase) {
 		b.Read, b.Status = good.LastFetched, good.Status
 	}
 	if l.baseState.Failures > 0 {
-		b.FailingSince, b.Failure = l.baseState.FailingSince, report.Trouble(l.baseState)
+		b.FailingSince, b.Failure = l.baseState.FailingSince, report.FetchProblem(l.baseState)
 	}
 	return b
 }
 
 // Interface guard
-var _ report.Texts = (*Running)(nil)
+var _ report.ManagedFiles = (*Running)(nil)

@@ -15,7 +15,7 @@ func TestNotesOfAWrongClock(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	ahead := newInstance(m, "first", noon.AddDate(10, 0, 0))
 	ahead.Read(ctx)
-	ahead.reads(siteA)
+	ahead.visit(siteA)
 	ahead.known.write(1, `"known"`)
 	ahead.later(t, 0)
 	if m.WriteAttempts != 2 {
@@ -23,9 +23,9 @@ func TestNotesOfAWrongClock(t *testing.T) {
 	}
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
-	again.reads(siteA)
+	again.visit(siteA)
 	again.known.write(2, `"known again"`)
-	again.later(t, minWriteInterval)
+	again.later(t, visitInterval)
 	if m.WriteAttempts != 4 {
 		t.Errorf("%d values were stored, want 2 more", m.WriteAttempts)
 	}
@@ -35,39 +35,39 @@ func TestNotesOfAWrongClock(t *testing.T) {
 	}
 	last := newInstance(m, "first", again.time)
 	last.Read(ctx)
-	if got := last.hasRead(siteA); !got.Equal(again.hasRead(siteA)) || got.IsZero() {
-		t.Errorf("it was read at %v, want %v", got, again.hasRead(siteA))
+	if got := last.lastVisit(siteA); !got.Equal(again.lastVisit(siteA)) || got.IsZero() {
+		t.Errorf("the last visit was at %v, want %v", got, again.lastVisit(siteA))
 	}
 }
 
-func TestNotesOfReadersOverARestart(t *testing.T) {
+func TestVisitsAfterARestart(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)
-	first.reads(siteA)
+	first.visit(siteA)
 	first.writeAll(ctx, false)
 	if len(m.Values) != 0 {
 		t.Fatalf("%v are written before it is known what is stored", m.Keys())
 	}
 	first.Read(ctx)
 	first.later(t, 0)
-	if got := m.Keys(); len(got) != 1 || !strings.HasPrefix(got[0], "robots_guard/v1/first/readers/") {
+	if got := m.Keys(); len(got) != 1 || !strings.HasPrefix(got[0], "robots_guard/v1/first/changes/") {
 		t.Fatalf("stored are %v", got)
 	}
 	for step, want := range []struct {
 		after  time.Duration
-		read   bool
+		visit  bool
 		writes int
 	}{
 		{2 * time.Second, false, 1}, // unchanged
 		{2 * time.Second, true, 1},  // written recently
-		{6 * time.Second, false, 2},
+		{visitInterval, false, 2},
 		{time.Hour, false, 2},
 		{renewInterval, false, 3}, // a renewed value does not expire
 		{time.Hour, false, 3},
 	} {
 		first.time = first.time.Add(want.after)
-		if want.read {
-			first.reads(siteA)
+		if want.visit {
+			first.visit(siteA)
 		}
 		first.later(t, 0)
 		if m.WriteAttempts != want.writes {
@@ -77,17 +77,17 @@ func TestNotesOfReadersOverARestart(t *testing.T) {
 
 	again := newInstance(m, "first", first.time)
 	again.Read(ctx)
-	if got := again.hasRead(siteA); !got.Equal(first.hasRead(siteA)) || got.IsZero() {
-		t.Errorf("after a restart it was read at %v, want %v", got, first.hasRead(siteA))
+	if got := again.lastVisit(siteA); !got.Equal(first.lastVisit(siteA)) || got.IsZero() {
+		t.Errorf("after a restart the last visit was at %v, want %v", got, first.lastVisit(siteA))
 	}
-	again.later(t, minWriteInterval)
+	again.later(t, visitInterval)
 	if m.WriteAttempts != 3 {
 		t.Error("what was read from the storage was written again")
 	}
-	again.reads(siteA)
+	again.visit(siteA)
 	again.writeAll(ctx, true)
 	if m.WriteAttempts != 4 {
-		t.Error("what was read last is not written at the end")
+		t.Error("the last visit is not written at the end")
 	}
 }
 
@@ -96,27 +96,27 @@ func TestNotesOfSiblings(t *testing.T) {
 	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
 	first.Read(ctx)
 	second.Read(ctx)
-	first.reads(siteA)
+	first.visit(siteA)
 	first.later(t, 0)
 	second.Sync(ctx)
-	if got := second.hasRead(siteA); !got.Equal(noon) {
-		t.Errorf("read at %v, as far as a peer knows", got)
+	if got := second.lastVisit(siteA); !got.Equal(noon) {
+		t.Errorf("the last visit was at %v, as far as a peer knows", got)
 	}
-	second.later(t, minWriteInterval)
+	second.later(t, visitInterval)
 	if len(m.Values) != 1 {
 		t.Errorf("what a peer has stored is stored again: %v", m.Keys())
 	}
 	first.time = noon.Add(time.Minute)
-	first.reads(siteA)
+	first.visit(siteA)
 	first.later(t, 0)
 	second.time = noon.Add(2 * time.Minute)
 	second.Sync(ctx)
-	if got := second.hasRead(siteA); !got.Equal(noon.Add(time.Minute)) {
-		t.Errorf("read at %v, as far as a peer knows", got)
+	if got := second.lastVisit(siteA); !got.Equal(noon.Add(time.Minute)) {
+		t.Errorf("the last visit was at %v, as far as a peer knows", got)
 	}
 	cold := newInstance(m, "third", second.time)
 	cold.Read(ctx)
-	if got := cold.hasRead(siteA); got.IsZero() {
+	if got := cold.lastVisit(siteA); got.IsZero() {
 		t.Error("one that starts does not know")
 	}
 
@@ -139,26 +139,26 @@ func TestNotesSetAside(t *testing.T) {
 	m.Now = noon
 	first := newInstance(m, "first", noon)
 	first.Read(ctx)
-	first.reads(siteA)
+	first.visit(siteA)
 	first.later(t, 0)
 	key := m.Keys()[0]
-	future := strings.Replace(string(m.Values[key]), `"format":2`, `"format":9`, 1)
+	future := strings.Replace(string(m.Values[key]), `"format":3`, `"format":9`, 1)
 	m.Values[key] = []byte(future)
-	for name, value := range map[string]string{"second/readers/0": "noise", "second/changes/x": future} {
+	for name, value := range map[string]string{"second/changes/y": "noise", "second/changes/x": future} {
 		name = "robots_guard/v1/" + name + ".json"
 		m.Values[name], m.ModTimes[name] = []byte(value), noon
 	}
 	again := newInstance(m, "first", noon)
 	again.Read(ctx)
 	again.logged(t, "stored values cannot be used and are set aside")
-	aside := strings.Replace(key, "readers/", "set_aside/readers-", 1)
+	aside := strings.Replace(key, "changes/", "set_aside/changes-", 1)
 	if string(m.Values[aside]) != future {
 		t.Errorf("it is not kept: %v", m.Keys())
 	}
-	if n := again.observed.reads(kindReaders, resultSetAside); n != 2 {
+	if n := again.observed.reads(kindChanges, resultSetAside); n != 3 {
 		t.Error("it is not counted")
 	}
-	again.reads(siteA)
+	again.visit(siteA)
 	again.later(t, 0)
 	if m.Values[key] == nil {
 		t.Error("nothing is stored in its place")
@@ -170,7 +170,7 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	first := newInstance(m, "first", noon)
 	first.Read(ctx)
-	first.reads(siteA)
+	first.visit(siteA)
 	first.later(t, 0)
 
 	m.Err = errors.New("no network")
@@ -178,7 +178,7 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	again.Read(ctx)
 	again.Sync(ctx)
 	m.Err = nil
-	again.reads(siteURL)
+	again.visit(siteURL)
 	again.later(t, 0)
 	if m.WriteAttempts != 1 {
 		t.Error("it was written before it was read")
@@ -187,7 +187,7 @@ func TestNotesAreNotLostByAFailure(t *testing.T) {
 	again.later(t, 0)
 	cold := newInstance(m, "third", again.time)
 	cold.Read(ctx)
-	if cold.hasRead(siteA).IsZero() || cold.hasRead(siteURL).IsZero() {
-		t.Errorf("read at %v and %v", cold.hasRead(siteA), cold.hasRead(siteURL))
+	if cold.lastVisit(siteA).IsZero() || cold.lastVisit(siteURL).IsZero() {
+		t.Errorf("visits at %v and %v", cold.lastVisit(siteA), cold.lastVisit(siteURL))
 	}
 }
