@@ -37,9 +37,9 @@ type siteRecords struct {
 
 // siteRecord is an immutable record of a site.
 type siteRecord struct {
-	guard       int64        // number of the latest guard with a judgement at the site
-	key         policy.Key   // of its robots.txt; the zero Key if clients choose the key
-	mode        string       // at the last change of the record
+	guard       int64                     // number of the latest guard with a judgement at the site
+	key         policy.Key                // of its robots.txt; the zero Key if clients choose the key
+	mode        string                    // at the last change of the record
 	loggedCause report.NotProtectingCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
 }
 
