@@ -40,7 +40,7 @@ func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	}
 	var found []Finding
 	if g == GateWarnings {
-		found = plan.checkText(base, text, host)
+		found = plan.checkComposed(base, text, host)
 	} else {
 		found = plan.checkErrors(base, text, host)
 	}
@@ -107,8 +107,8 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
-// checkText checks a file made from a base for a host.
-func (p *Plan) checkText(base, text []byte, host string) []Finding {
+// checkComposed checks a file made from a base for a host.
+func (p *Plan) checkComposed(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
 	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.checkRules(before, after, host)...)
@@ -327,7 +327,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {
-		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {
+		if c := s.resolver.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {
 			who, lag = c.Token, c.RobotsLag.Max
 		}
 	}
@@ -349,7 +349,7 @@ func (p Period) check(base []byte, host string) []Finding {
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkText(base, text, ExampleHost(host))
+	found := plan.checkComposed(base, text, ExampleHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

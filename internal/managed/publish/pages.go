@@ -147,7 +147,7 @@ func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
 		modified = latest(modified, base.FirstFetched)
 	}
 	began, stage := time.Now(), StageCompose
-	plan := at.period.Plan()
+	plan := at.period.FilePlan()
 	composed, err := plan.Compose(text, at.host)
 	if err == nil {
 		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)

@@ -274,7 +274,7 @@ func (l *hostReport) detail() report.ManagedDetail {
 		return d
 	}
 	d.Text = l.page.text
-	plan := l.period.period.Plan()
+	plan := l.period.period.FilePlan()
 	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
 	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d

@@ -13,8 +13,8 @@ import (
 
 // Trials compares changes with the published files on live requests.
 type Trials interface {
-	// Try compares the files of a change until end is called.
-	Try(*shadow.File) (end func())
+	// StartTrial compares the files of a change until end is called.
+	StartTrial(*shadow.File) (end func())
 	// ExpireCopies makes the copies due of the hosts for which has returns true. Their file is new.
 	ExpireCopies(has func(host string) bool)
 }
@@ -30,7 +30,7 @@ func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Sched
 		return
 	}
 	isPublished := hasOf(c.Rollout.Hosts)
-	p.endTrial = p.Trials.Try(&shadow.File{
+	p.endTrial = p.Trials.StartTrial(&shadow.File{
 		Source: "change " + c.ID, Has: p.place.has(), IsPublished: isPublished, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
 		Fetch: func(host string) policy.FetchResult {
 			if isPublished(host) {

@@ -31,7 +31,7 @@ func (t *trials) tried() map[string]string {
 	return maps.Clone(t.texts)
 }
 
-func (t *trials) Try(c *shadow.File) (end func()) {
+func (t *trials) StartTrial(c *shadow.File) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.Has("a.test") && !c.Has("b.test") {
