@@ -38,7 +38,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 		return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())}
 	})
 	for i := range 200 {
-		long.get(nil, hostPeriod{staging: true, since: time.Unix(int64(i), 0)})
+		long.get(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.Serving().Period("a.example", time.Now())})
 	}
 	if long.bytes > 32<<20 || long.bytes < 30<<20 {
 		t.Errorf("pages with %d bytes are cached", long.bytes)
@@ -58,9 +58,10 @@ func TestComposedOnce(t *testing.T) {
 		<-enter
 		return pageResult{page: newPage("x", time.Now())}
 	})
+	at := hostPeriod{period: newSchedule(t, disallow("GPTBot")).Period("a.test", time.Now())}
 	for range 20 {
 		done.Go(func() {
-			if m, _ := cache.get(nil, hostPeriod{staging: true}); m.page == nil {
+			if m, _ := cache.get(nil, at); m.page == nil {
 				t.Error("no page")
 			}
 		})

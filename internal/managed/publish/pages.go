@@ -46,12 +46,11 @@ func nameOf(key policy.Key) string {
 
 // hostPeriod identifies a file by its host and period.
 type hostPeriod struct {
-	segment   policy.Segment
-	host      string
-	period    managed.Period
-	since     time.Time // start of the schedule
-	staging   bool
-	forReport bool // the lookup is for a report, not for a client
+	segment policy.Segment
+	host    string
+	period  managed.Period
+	since   time.Time // start of the schedule
+	staging bool
 }
 
 // Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
@@ -60,8 +59,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
-		m, _ := p.caches[policy.ConfiguredHosts].get(nil, at)
-		return m.page, time.Time{}
+		return newPage(managed.Staging, at.since), time.Time{}
 	}
 	cache := p.caches[key.Segment()]
 	last, first := cache.lastPage(key)
@@ -130,16 +128,11 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 // cachedOrComposed returns the cached page of a base, or composes the page.
 func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
 	m, isCached := p.caches[at.segment].get(base, at)
-	if !at.forReport {
-		p.Observer.PageRequested(isCached)
-	}
+	p.Observer.PageRequested(isCached)
 	return m
 }
 
 func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
-	if at.staging {
-		return pageResult{page: newPage(managed.Staging, at.since)}
-	}
 	var text []byte
 	modified, start := at.since, at.period.Start()
 	if base != nil {
@@ -216,9 +209,8 @@ type pageCache struct {
 // pageKey identifies a page by its sources.
 type pageKey struct {
 	base   [sha256.Size]byte
-	period managed.Period // zero for [managed.Staging]
-	host   string         // "" if the page is the same for all hosts
-	since  int64          // start of the schedule in nanoseconds, since the page has a date
+	period managed.Period
+	host   string // "" if the page is the same for all hosts
 }
 
 // cachedPage is a page composed by the first call of result.
@@ -244,14 +236,12 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 // get returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
 // do not wait for other pages.
 func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
-	key := pageKey{since: at.since.UnixNano()}
+	key := pageKey{period: at.period}
 	if base != nil {
 		key.base = base.Hash
 	}
-	if !at.staging {
-		if key.period = at.period; at.period.DependsOnHost() {
-			key.host = at.host
-		}
+	if at.period.DependsOnHost() {
+		key.host = at.host
 	}
 	c.mu.Lock()
 	p, isCached := c.pages.Get(key)

@@ -211,22 +211,18 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 	}
 	l.rules = p.serving.Load()
 	l.period = l.rules.hostPeriod(key, now)
-	if p.Source == nil {
-		l.period.forReport = true // for a report
-		m := p.cachedOrComposed(nil, l.period)
-		l.page, l.err = m.page, m.err
-		return l
+	cache := p.caches[key.Segment()]
+	if p.Source != nil {
+		if l.wasRequested {
+			l.page, _ = cache.lastPage(key)
+		}
+		if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
+			l.baseState = entry.State()
+			l.base = goodOf(l.baseState)
+		}
 	}
-	if l.wasRequested {
-		l.page, _ = p.caches[key.Segment()].lastPage(key)
-	}
-	if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
-		l.baseState = entry.State()
-		l.base = goodOf(l.baseState)
-	}
-	if l.base != nil {
-		l.period.forReport = true
-		m := p.cachedOrComposed(l.base, l.period)
+	if !l.period.staging && (l.base != nil || p.Source == nil) {
+		m, _ := cache.get(l.base, l.period)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page
 		}
