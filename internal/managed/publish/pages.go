@@ -31,7 +31,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 	if e == nil && p.Schedule.HasStaging() {
 		e = p.awaitServedRules(r.Context())
 	}
-	if e == nil || !e.published.schedule.HasStaging() && (e.canary == nil || !e.canaryRules.schedule.HasStaging()) {
+	if e == nil || !e.published.schedule.HasStaging() && (e.canaryHosts == nil || !e.trial.schedule.HasStaging()) {
 		return false
 	}
 	host := nameOf(p.keyOf(r))
@@ -298,33 +298,47 @@ func (c *pageCache) sites() []policy.Key {
 	return c.lastPages.Keys()
 }
 
-// servedRules is the served schedule, with the canary's schedule at some hosts. A servedRules is immutable.
+// servedRules are the rules in force. A servedRules is immutable.
 type servedRules struct {
-	published   datedSchedule
-	canary      *Change       // nil without a canary
-	canaryRules datedSchedule // of the canary
-	hosts       *site.Hosts   // of the canary
+	published   servedSchedule
+	onTrial     *Change        // nil without a trial
+	trial       servedSchedule // of the change on trial
+	canaryHosts *site.Hosts    // hosts that serve the change on trial, or nil
 }
 
-// datedSchedule is a schedule and the time since when it is served.
-type datedSchedule struct {
+// servedSchedule is the schedule of a change.
+type servedSchedule struct {
+	id       string // of the spec; "" without a history
 	schedule *managed.Schedule
-	since    time.Time
+	since    time.Time // when the change was published, or its trial began
 }
 
-// at returns the rules for a host.
-func (e *servedRules) at(host string) datedSchedule {
-	if e.canary != nil && e.hosts.Has(host) {
-		return e.canaryRules
+// isOf reports whether the rules are those of a history. The result is false for nil.
+func (e *servedRules) isOf(h *History) bool {
+	if e == nil || e.published.id != h.PublishedID() || (e.onTrial != nil) != h.Pending.IsOnTrial() {
+		return false
 	}
-	return e.published
+	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
+}
+
+// isCanaryAt reports whether a host serves the change on trial.
+func (e *servedRules) isCanaryAt(host string) bool {
+	return e.canaryHosts != nil && e.canaryHosts.Has(host)
+}
+
+// at returns the schedule for a host.
+func (e *servedRules) at(host string) *servedSchedule {
+	if e.isCanaryAt(host) {
+		return &e.trial
+	}
+	return &e.published
 }
 
 // next returns the time of the next change of a file after now, or the zero time.
 func (e *servedRules) next(now time.Time) time.Time {
 	turn := e.published.schedule.Next(now)
-	if e.canary != nil {
-		if other := e.canaryRules.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
+	if e.canaryHosts != nil {
+		if other := e.trial.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
 			return other
 		}
 	}
@@ -336,7 +350,7 @@ func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 	return e.at(nameOf(site)).hostPeriod(site, now)
 }
 
-func (v datedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+func (v *servedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 	s := hostPeriod{segment: site.Segment(), host: nameOf(site), since: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
 	s.period = v.schedule.Period(s.host, now)
@@ -356,21 +370,25 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.ready:
 	case <-timer.C:
-		p.setServedRules(&servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}}, true)
+		if p.serving.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
+			close(p.ready)
+		}
 	case <-ctx.Done():
-		return &servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}} // the client has left
+		return p.rulesAlone(p.rulesWithoutHistory()) // the client has left
 	}
 	return p.serving.Load()
 }
 
-// setServedRules replaces the served rules and drops the cached pages. If ifNone is set, existing rules stay.
-func (p *Publisher) setServedRules(e *servedRules, ifNone bool) {
-	if !ifNone {
-		p.serving.Store(e)
-	} else if !p.serving.CompareAndSwap(nil, e) {
-		return
+// rulesAlone returns rules that are served without a history.
+func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
+	return &servedRules{published: servedSchedule{schedule: s, since: p.since}}
+}
+
+// setServedRules replaces the served rules and drops the cached pages.
+func (p *Publisher) setServedRules(e *servedRules) {
+	if p.serving.Swap(e) == nil {
+		close(p.ready)
 	}
-	p.readyOnce.Do(func() { close(p.ready) })
 	for _, cache := range p.caches {
 		cache.purge()
 	}
@@ -382,32 +400,4 @@ func (p *Publisher) Serving() *managed.Schedule {
 		return e.published.schedule
 	}
 	return nil
-}
-
-// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the hosts of
-// the canary. The canary may be nil. Serve has no effect if ctx has ended. Calls must not be concurrent.
-func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
-	now := p.Now()
-	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: site.HostsOfServer(nil)}
-	if before := p.serving.Load(); before != nil {
-		e.keepStartTimes(before)
-	}
-	if canary != nil {
-		e.hosts.Add(canary.Rollout.Hosts)
-	}
-	if ctx.Err() == nil {
-		p.setServedRules(e, false)
-	}
-}
-
-// keepStartTimes copies the start times of previously served schedules. After a trial ends, all files are
-// new.
-func (e *servedRules) keepStartTimes(before *servedRules) {
-	goesOn := e.canaryRules.schedule == before.canaryRules.schedule
-	if goesOn {
-		e.canaryRules.since = before.canaryRules.since
-	}
-	if e.published.schedule == before.published.schedule && (goesOn || before.canaryRules.schedule == nil) {
-		e.published.since = before.published.since
-	}
 }

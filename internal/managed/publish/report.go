@@ -244,8 +244,8 @@ func (l *hostReport) site() report.ManagedSite {
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.rules; e.canary != nil && e.hosts.Has(l.host) {
-		s.Trial = &report.ManagedTrial{Change: e.canary.ID, Until: e.canary.Until}
+	if e := l.rules; e.isCanaryAt(l.host) {
+		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.Until}
 	}
 	if l.Lists != nil {
 		s.Lists = l.Lists()
