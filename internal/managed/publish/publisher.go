@@ -231,7 +231,7 @@ func (p *Publisher) fallback() *managed.Schedule {
 			}
 			return before
 		}
-		if served, _ := p.lastServed(); served != nil {
+		if served := p.servedWithoutHistory(); served != nil {
 			before, first = served, false
 		}
 		if known && p.Rollout.State != "" {
@@ -242,23 +242,19 @@ func (p *Publisher) fallback() *managed.Schedule {
 		return before
 	}
 	if begun {
-		p.site.Serve(next.spec, true)
+		p.site.SetServedWithoutHistory(next.spec)
 	}
 	return next.schedule
 }
 
-// lastServed returns the last served schedule, also of the previous configuration. alone reports whether the
-// schedule was served without a history. s is nil before the first schedule.
-func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
-	spec, alone := p.site.Served()
-	if spec == nil {
-		return nil, false
-	}
-	s, err := managed.ParseSpec(p.Registry, spec)
+// servedWithoutHistory returns the schedule served without a history, also by the previous configuration, or
+// nil.
+func (p *Publisher) servedWithoutHistory() *managed.Schedule {
+	s, err := managed.ParseSpec(p.Registry, p.site.ServedWithoutHistory())
 	if err != nil {
-		return nil, false // for example a crawler that the registry does not have any more
+		return nil // none, or for example a crawler that the registry does not have any more
 	}
-	return s, alone
+	return s
 }
 
 // noRules returns the schedule without rules.

@@ -144,7 +144,7 @@ func (p *Publisher) apply(ctx context.Context) error {
 	p.compareOnRequests(next)
 	if ctx.Err() == nil {
 		p.setServedRules(next)
-		p.site.Serve(next.published.schedule.Spec(), false)
+		p.site.SetServedWithoutHistory(nil)
 		if p.Trials != nil {
 			p.Trials.ExpireCopies(p.place.has())
 		}

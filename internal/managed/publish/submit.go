@@ -124,8 +124,8 @@ func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) erro
 	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil
 	}
-	served, alone := p.lastServed()
-	if !alone {
+	served := p.servedWithoutHistory()
+	if served == nil {
 		return nil
 	}
 	first := newSubmission(served, FromConfiguration, false)
