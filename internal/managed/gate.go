@@ -3,7 +3,6 @@ package managed
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -305,17 +304,11 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 			}
 		}
 	}
-	done := map[*table]bool{s.common: true}
-	check(s.common, "")
-	for _, of := range []struct {
-		tables map[string]*table
-		prefix string
-	}{{s.exact, ""}, {s.below, "*."}} {
-		for _, host := range slices.Sorted(maps.Keys(of.tables)) {
-			if t := of.tables[host]; !done[t] {
-				done[t] = true
-				check(t, of.prefix+host)
-			}
+	done := make(map[*table]bool)
+	for _, host := range allHosts(s, s, nil) {
+		if t := s.tableOf(host); !done[t] {
+			done[t] = true
+			check(t, host)
 		}
 	}
 	return r

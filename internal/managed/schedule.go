@@ -308,13 +308,7 @@ func (p Period) FilePlan() *Plan {
 
 func (p Period) newPlan() *Plan {
 	s := p.table.schedule
-	var active []*rule
-	for _, i := range p.table.rules {
-		if r := &s.rules[i]; r.window.has(p.Start()) {
-			active = append(active, r)
-		}
-	}
-	plan, err := newPlan(s.resolver, active, s.spec.Sitemaps, s.spec.Lines)
+	plan, err := newPlan(s.resolver, p.inForce(), s.spec.Sitemaps, s.spec.Lines)
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
 	}
@@ -325,13 +319,16 @@ func (p Period) newPlan() *Plan {
 func (p Period) DependsOnHost() bool { return p.table.hosts }
 
 // InForce returns the number of rules in force.
-func (p Period) InForce() (n int) {
+func (p Period) InForce() int { return len(p.inForce()) }
+
+// inForce returns the rules in force.
+func (p Period) inForce() (active []*rule) {
 	for _, i := range p.table.rules {
-		if p.table.schedule.rules[i].window.has(p.Start()) {
-			n++
+		if r := &p.table.schedule.rules[i]; r.window.has(p.Start()) {
+			active = append(active, r)
 		}
 	}
-	return n
+	return active
 }
 
 // Window is the time from From until just before Until. A zero From or Until means no limit.
