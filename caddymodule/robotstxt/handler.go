@@ -307,14 +307,7 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return publish.BasesByHost(c.Bases)
 		}
-		base := []byte(nil)
-		if h.BaseFile != "" {
-			base = publish.BaseOfFile(c.Bases, h.BaseFile)
-		}
-		var err error
-		if base == nil {
-			base, err = h.knownBase()
-		}
+		base, err := h.knownBase()
 		if base == nil && err == nil {
 			base = []byte{} // without a base
 		}

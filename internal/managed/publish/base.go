@@ -141,16 +141,6 @@ func baseInUse(s policy.State) string {
 	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"
 }
 
-// BaseOfFile returns the last good version of a base file, or nil.
-func BaseOfFile(bases *policy.Cache, path string) []byte {
-	if e := bases.Get(policy.Key{Source: path}); e != nil {
-		if v := goodOf(e.State()); v != nil {
-			return []byte(v.Robots.Text())
-		}
-	}
-	return nil
-}
-
 // goodOf returns the last good version of a base, or nil.
 func goodOf(state *policy.State) *policy.Version {
 	if state == nil {
