@@ -42,17 +42,14 @@ func withoutWebPage(a policy.FetchResult) policy.FetchResult {
 }
 
 // base returns the state of a base, and refreshes a due base in the background. Requests wait only for the
-// first fetch. first marks the first request to this configuration.
-func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
+// first fetch.
+func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context(), requestWait)
 		s := site.NewSite(key)
 		p.RequestSites.Adopt(p.Bases, serverOf(r), &s) // a reload may have changed the key
-	}
-	if first && !isUsable(entry.State()) {
-		entry.MakeDue() // the owner may have fixed the base before the reload
 	}
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it

@@ -62,17 +62,13 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 		return newPage(managed.Staging, at.since), time.Time{}
 	}
 	cache := p.caches[key.Segment()]
-	last, first := cache.lastPage(key)
+	last, known := cache.lastPage(key)
 	if p.Source == nil {
 		page = p.pageOfBase(nil, at, last)
 	} else {
-		base := p.baseKey(key)
-		if base != key {
-			_, first = p.caches[base.Segment()].lastPage(base)
-		}
-		page = p.pageOfState(p.base(r, base, first), at, last)
+		page = p.pageOfState(p.base(r, p.baseKey(key)), at, last)
 	}
-	if page != last {
+	if page != last || !known {
 		cache.setLastPage(key, page)
 	}
 	return page, at.period.End()
@@ -203,7 +199,7 @@ type pageCache struct {
 	bytes     int // of all pages
 	maxBytes  int
 	compose   func(*policy.Version, hostPeriod) pageResult
-	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each site; nil for the key of a base
+	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
 }
 
 // pageKey identifies a page by its sources.
@@ -273,15 +269,11 @@ func (c *pageCache) purge() {
 	c.pages.Purge()
 }
 
-// lastPage returns the last page of a site, or nil. first reports the first call for the key.
-func (c *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
+// lastPage returns the last page of a site, or nil. known reports whether the site was requested before.
+func (c *pageCache) lastPage(key policy.Key) (last *Page, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last, known := c.lastPages.Get(key)
-	if !known {
-		c.lastPages.Add(key, nil)
-	}
-	return last, !known
+	return c.lastPages.Get(key)
 }
 
 // setLastPage records the last page served for a site.
@@ -291,7 +283,7 @@ func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.lastPages.Add(key, page)
 }
 
-// sites returns the keys of the calls of lastPage.
+// sites returns the requested sites.
 func (c *pageCache) sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()

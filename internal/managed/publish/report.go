@@ -183,9 +183,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 		hosts[""] = policy.Key{}
 	}
 	for _, key := range p.caches[policy.ConfiguredHosts].sites() {
-		if key.Source == "" {
-			hosts[nameOf(key)] = key
-		}
+		hosts[nameOf(key)] = key
 	}
 	return hosts
 }
