@@ -75,7 +75,6 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 				if test.rollout.State == "" && allowsPage(i.text("a.test")) {
 					t.Error("what is confirmed is not served")
 				}
-				i.end()
 			})
 		})
 	}
@@ -98,7 +97,5 @@ func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 		if alone := two.site.ServedWithoutHistory(); state.Changes != 2 || alone != nil {
 			t.Errorf("%d changes, alone %s", state.Changes, alone)
 		}
-		one.end()
-		two.end()
 	})
 }

@@ -10,17 +10,13 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // publisherOf returns a publisher whose files contain the host.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
-	schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{disallow("GPTBot")}, Sitemaps: []string{"https://" + "{http.request.host}" + "/s.xml"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serving(Config{Schedule: schedule, Now: time.Now})
+	spec := managed.Spec{Rules: []managed.Rule{disallow("GPTBot")}, Sitemaps: []string{"https://{http.request.host}/s.xml"}}
+	return serving(Config{Schedule: scheduleOf(t, spec), Now: time.Now})
 }
 
 // TestInventedHostsAreBounded checks that hosts that only clients name use limited memory, and evict

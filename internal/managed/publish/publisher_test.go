@@ -32,7 +32,12 @@ func (b *bases) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
 
 func newSchedule(t testing.TB, rules ...managed.Rule) *managed.Schedule {
 	t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
+	return scheduleOf(t, managed.Spec{Rules: rules})
+}
+
+func scheduleOf(t testing.TB, spec managed.Spec) *managed.Schedule {
+	t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}

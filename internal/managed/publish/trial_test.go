@@ -136,7 +136,6 @@ func testTrial(t *testing.T, rollout Rollout) {
 				if !slices.Contains(i.news.news, rollout.State) || slices.Contains(i.news.news, Rejected) != test.stops {
 					t.Errorf("the news are %v", i.news.news)
 				}
-				i.end()
 			})
 		})
 	}
@@ -168,8 +167,7 @@ func TestWithoutItsTrial(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInstance(t, storetest.New(), "one")
-				defer func() { i.end() }()
-				i.trials = &trials{texts: make(map[string]string)}
+						i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
 				i.rollout = Rollout{State: Shadow, Seconds: 6 * 3600}
 				i.confirm = Off
