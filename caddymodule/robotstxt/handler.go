@@ -37,19 +37,11 @@ type Handler struct {
 	// The path of a file to use as the base. The file must exist when the configuration is loaded.
 	BaseFile string `json:"base_file,omitempty"`
 
-	// The place of the base in the Caddyfile, for example `Caddyfile:12`, for error messages. The
-	// Caddyfile adapter sets the place if the base file does not exist.
-	WrittenAt string `json:"at,omitempty"`
-
 	// The rules about crawlers. Their order has no effect.
 	Rules []Rule `json:"rules,omitempty"`
 
 	// Files and HTTP or HTTPS URLs with more rules as JSON. Changed lists are read again.
 	Lists []string `json:"lists,omitempty"`
-
-	// The position of each list in the Caddyfile, for example `Caddyfile:12`, for messages. The
-	// Caddyfile adapter sets the position of missing files.
-	ListsAt map[string]string `json:"lists_at,omitempty"`
 
 	// The URLs of sitemaps. `{http.request.host}` is replaced with the site's host, also in lines and
 	// paths.
@@ -86,6 +78,10 @@ type Handler struct {
 	// The time for which crawlers may cache the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
+	// The positions of `rollout` and of missing files in the Caddyfile, for example `Caddyfile:12`, for
+	// error messages. Set by the Caddyfile adapter.
+	Positions map[string]string `json:"at,omitempty"`
+
 	publisher *publish.Publisher
 	lists     *publish.Lists
 	release   []func()          // ends what Provision started, in reverse order
@@ -121,14 +117,15 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.checkBase(); err != nil {
-		return option.WithLine(h.WrittenAt, err)
+		return option.WithLine(h.Positions[h.BaseFile], err)
 	}
 	texts, err := app.Texts(ctx, nameOf)
 	if err != nil {
 		return err
 	}
 	hosts := texts.HostsOf(h.key()) // of all sites, if a snippet is used in several
-	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), h.Rollout.check(hosts, texts.Named(h.key()))); err != nil {
+	rollout := option.WithLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.Named(h.key())))
+	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())
@@ -277,8 +274,16 @@ func (h *Handler) checkBase() error {
 // markBase records the Caddyfile line of a missing base file. The file may exist on another machine.
 func (h *Handler) markBase(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
-		h.WrittenAt = option.LineOf(d)
+		h.mark(h.BaseFile, d)
 	}
+}
+
+// mark records the position of a file or an option for error messages.
+func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
+	if h.Positions == nil {
+		h.Positions = make(map[string]string)
+	}
+	h.Positions[name] = option.LineOf(d)
 }
 
 // confirmWords are the values of Handler.Confirm.
@@ -296,14 +301,7 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return publish.BasesByHost(c.Bases)
 		}
-		base := []byte(nil)
-		if h.BaseFile != "" {
-			base = publish.BaseOfFile(c.Bases, h.BaseFile)
-		}
-		var err error
-		if base == nil {
-			base, err = h.knownBase()
-		}
+		base, err := h.knownBase()
 		if base == nil && err == nil {
 			base = []byte{} // without a base
 		}

@@ -70,20 +70,16 @@ func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
 // markList records the Caddyfile line of the last list if the list is a missing file.
 func (h *Handler) markList(d *caddyfile.Dispenser) {
 	place := h.Lists[len(h.Lists)-1]
-	if l, err := publish.NewList(place, nil); err != nil || !l.IsFile() || !option.IsMissing(place) {
-		return
+	if l, err := publish.NewList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
+		h.mark(place, d)
 	}
-	if h.ListsAt == nil {
-		h.ListsAt = make(map[string]string)
-	}
-	h.ListsAt[place] = option.LineOf(d)
 }
 
 // atList adds the recorded line of a list to an error.
 func (h *Handler) atList(lists []*publish.List, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.LastError()) {
-			return option.WithLine(h.ListsAt[l.Name()], err)
+			return option.WithLine(h.Positions[l.Name()], err)
 		}
 	}
 	return err

@@ -27,10 +27,6 @@ type Rollout struct {
 	// The length of the first stage, from `1m` to `30d`. Optional for `hosts`: then a person has to
 	// promote the change.
 	Duration caddy.Duration `json:"duration,omitempty"`
-
-	// The place in the Caddyfile, for example `Caddyfile:12`, for error messages. Set by the
-	// Caddyfile adapter.
-	WrittenAt string `json:"at,omitempty"`
 }
 
 // The values of Rollout.Stage.
@@ -64,7 +60,7 @@ func (h *Handler) setRollout(args []string) error {
 // markRollout records the position of the option.
 func (h *Handler) markRollout(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
-		h.Rollout.WrittenAt = option.LineOf(d)
+		h.mark("rollout", d)
 	}
 }
 
@@ -108,7 +104,7 @@ func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) er
 	if r == nil {
 		return nil
 	}
-	return option.WithLine(r.WrittenAt, cmp.Or(r.checkHosts(hosts), r.checkShadow(places)))
+	return cmp.Or(r.checkHosts(hosts), r.checkShadow(places))
 }
 
 // checkHosts returns an error unless the site has the hosts of the rollout.

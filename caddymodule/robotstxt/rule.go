@@ -82,13 +82,9 @@ func (h *Handler) checkHosts(hosts []string) error {
 // key identifies the configuration of a handler.
 func (h *Handler) key() string {
 	same := *h
-	same.Rules, same.WrittenAt, same.ListsAt = slices.Clone(h.Rules), "", nil
+	same.Rules, same.Positions = slices.Clone(h.Rules), nil
 	for i := range same.Rules {
 		same.Rules[i].At = ""
-	}
-	if h.Rollout != nil {
-		rollout := *h.Rollout
-		rollout.WrittenAt, same.Rollout = "", &rollout
 	}
 	text, err := json.Marshal(&same)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestCandidate(t *testing.T) {
 		g := testGuard(t, options{Enforce: true}, serving(textInForce))
 		text := triedText
 		candidate := func(has bool) (end func()) {
-			return g.shared.Try(&shadow.File{
+			return g.shared.StartTrial(&shadow.File{
 				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
 				Fetch:     func(string) policy.FetchResult { return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)} },
 				Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
@@ -83,7 +83,7 @@ func TestCandidateAtItsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
 		yes := func(string) bool { return true }
-		end := g.shared.Try(&shadow.File{
+		end := g.shared.StartTrial(&shadow.File{
 			Source: "change 1", Has: yes, IsPublished: yes,
 			Fetch: func(string) policy.FetchResult {
 				return policy.FetchResult{Status: http.StatusOK, Body: []byte(textInForce)}

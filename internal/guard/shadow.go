@@ -37,8 +37,8 @@ func newTrials() *trials {
 	return t
 }
 
-// Try compares a file with the file in force on live requests until end is called. It does not fetch.
-func (s *State) Try(file *shadow.File) (end func()) {
+// StartTrial compares a file with the file in force on live requests until end is called. It does not fetch.
+func (s *State) StartTrial(file *shadow.File) (end func()) {
 	release := s.trials.effects.Use(file.Source)
 	s.trials.change(func(all []*shadow.File) []*shadow.File { return append(all, file) })
 	return sync.OnceFunc(func() {
@@ -130,7 +130,7 @@ func (g *Guard) try(ctx context.Context) trial {
 		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
 		Fetch: func(string) policy.FetchResult { return g.withTimeout(fetch, nil, key)() },
 	}
-	context.AfterFunc(ctx, g.shared.Try(file))
+	context.AfterFunc(ctx, g.shared.StartTrial(file))
 	return g.shared.trials.of(file, "", policy.ConfiguredHosts)
 }
 

@@ -98,7 +98,7 @@ func (c *composition) groups() string {
 	}
 	for _, t := range c.targets { // after all contents were read
 		if c.ownGroup(t) < 0 {
-			c.file.remove(c.file.named(t.name))
+			c.file.removeAgents(c.file.named(t.name))
 		}
 	}
 	blocks = append(blocks, c.addPreferences()...)

@@ -206,7 +206,7 @@ func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
 // Findings returns the findings about the file made from a base.
 func (p *Plan) Findings(base, text []byte, host string) []report.ManagedFound {
 	all := []report.ManagedFound{}
-	for _, f := range p.checkText(base, text, host) {
+	for _, f := range p.checkComposed(base, text, host) {
 		all = append(all, report.ManagedFound{
 			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
 		})

@@ -142,8 +142,8 @@ func (f *file) line(number int) string {
 	return strings.Trim(s, " \t\r\n")
 }
 
-// remove removes user-agent lines, and the lines below them that no crawler needs.
-func (f *file) remove(places []agentLine) {
+// removeAgents removes user-agent lines, and the lines below them that no crawler needs.
+func (f *file) removeAgents(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents

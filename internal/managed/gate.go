@@ -3,7 +3,6 @@ package managed
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	}
 	var found []Finding
 	if g == GateWarnings {
-		found = plan.checkText(base, text, host)
+		found = plan.checkComposed(base, text, host)
 	} else {
 		found = plan.checkErrors(base, text, host)
 	}
@@ -107,8 +106,8 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
-// checkText checks a file made from a base for a host.
-func (p *Plan) checkText(base, text []byte, host string) []Finding {
+// checkComposed checks a file made from a base for a host.
+func (p *Plan) checkComposed(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
 	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.checkRules(before, after, host)...)
@@ -305,17 +304,11 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 			}
 		}
 	}
-	done := map[*table]bool{s.common: true}
-	check(s.common, "")
-	for _, of := range []struct {
-		tables map[string]*table
-		prefix string
-	}{{s.exact, ""}, {s.below, "*."}} {
-		for _, host := range slices.Sorted(maps.Keys(of.tables)) {
-			if t := of.tables[host]; !done[t] {
-				done[t] = true
-				check(t, of.prefix+host)
-			}
+	done := make(map[*table]bool)
+	for _, host := range allHosts(s, s, nil) {
+		if t := s.tableOf(host); !done[t] {
+			done[t] = true
+			check(t, host)
 		}
 	}
 	return r
@@ -327,7 +320,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {
-		if c := s.names.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {
+		if c := s.resolver.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {
 			who, lag = c.Token, c.RobotsLag.Max
 		}
 	}
@@ -349,7 +342,7 @@ func (p Period) check(base []byte, host string) []Finding {
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkText(base, text, ExampleHost(host))
+	found := plan.checkComposed(base, text, ExampleHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// names resolves the names by which crawlers select groups.
-type names struct {
-	registry *uaident.Registry
-	chains   []groupNames // of all registered crawlers
-	stored   bool         // the words come from a stored spec and were valid then
-	cache    map[string][]string
+// nameResolver resolves the names by which crawlers select groups.
+type nameResolver struct {
+	registry      *uaident.Registry
+	chains        []groupNames // of all registered crawlers
+	stored        bool         // the words come from a stored spec and were valid then
+	tokensByWords map[string][]string
 }
 
-func newNames(registry *uaident.Registry) *names {
-	n := &names{registry: registry, cache: make(map[string][]string)}
+func newNameResolver(registry *uaident.Registry) *nameResolver {
+	n := &nameResolver{registry: registry, tokensByWords: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
 		n.chains = append(n.chains, groupNamesOf(&c))
 	}
@@ -30,7 +30,7 @@ func newNames(registry *uaident.Registry) *names {
 }
 
 // compile checks the rules of a spec, resolves their crawlers and normalizes the hosts in the spec.
-func (n *names) compile(spec *Spec) (all []rule, err error) {
+func (n *nameResolver) compile(spec *Spec) (all []rule, err error) {
 	known := make(map[string]bool) // IDs
 	for _, list := range append([]List{{Rules: spec.Rules}}, spec.Lists...) {
 		for i := range list.Rules {
@@ -60,7 +60,7 @@ func (n *names) compile(spec *Spec) (all []rule, err error) {
 }
 
 // resolve parses the preference of a rule and finds its crawlers. resolve also checks the paths.
-func (n *names) resolve(r *rule) (err error) {
+func (n *nameResolver) resolve(r *rule) (err error) {
 	if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
 		r.tokens, err = n.tokensOf(r.For)
 	}
@@ -76,12 +76,12 @@ func (n *names) resolve(r *rule) (err error) {
 }
 
 // tokensOf caches resolveTokens, because many rules may have the same classes.
-func (n *names) tokensOf(words []string) (all []string, err error) {
+func (n *nameResolver) tokensOf(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
-	all, known := n.cache[key]
+	all, known := n.tokensByWords[key]
 	if !known {
 		if all, err = n.resolveTokens(words); err == nil {
-			n.cache[key] = all
+			n.tokensByWords[key] = all
 		}
 	}
 	return all, err
@@ -106,7 +106,7 @@ func hostsOf(words []string) (hosts []string, err error) {
 // resolveTokens returns the product tokens for words, without duplicates. A class stands for its crawlers.
 // The class of a crawler with several purposes is its main purpose, so ai_training has no search
 // engine.
-func (n *names) resolveTokens(words []string) (names []string, err error) {
+func (n *nameResolver) resolveTokens(words []string) (names []string, err error) {
 	if len(words) == 0 {
 		return nil, errors.New("name the crawlers of the rule: a product token, a class, for example ai_training, or *")
 	}
@@ -139,7 +139,7 @@ func (n *names) resolveTokens(words []string) (names []string, err error) {
 }
 
 // tokensOfClass returns the product tokens of a class.
-func (n *names) tokensOfClass(class uaident.Class) (tokens []string) {
+func (n *nameResolver) tokensOfClass(class uaident.Class) (tokens []string) {
 	for _, c := range n.registry.Crawlers() {
 		if c.Class == class && class != uaident.Browser {
 			tokens = append(tokens, c.Token)

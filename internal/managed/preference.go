@@ -260,7 +260,7 @@ func (c *composition) addPreferences() (moved []*block) {
 					return nil
 				}
 				moved = append(moved, &block{comment: c.plan.comment(), names: []string{a.Name}, lines: lines})
-				c.file.remove(places[folded])
+				c.file.removeAgents(places[folded])
 			}
 		}
 	}

@@ -67,10 +67,10 @@ type crawlerRules struct {
 }
 
 // newPlan returns the plan of compiled rules without contradictions.
-func newPlan(names *names, rules []*rule, sitemaps, lines []string) (*Plan, error) {
+func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*Plan, error) {
 	p := &Plan{byCrawler: make(map[string]*crawlerRules), sitemaps: sitemaps, lines: lines}
 	for _, r := range rules {
-		p.add(names.registry, r)
+		p.add(resolver.registry, r)
 	}
 	p.addForAll()
 	for _, w := range p.byCrawler {
@@ -80,7 +80,7 @@ func newPlan(names *names, rules []*rule, sitemaps, lines []string) (*Plan, erro
 		return nil, err
 	}
 	slices.Sort(p.order)
-	p.findInheritors(names.chains)
+	p.findInheritors(resolver.chains)
 	return p, nil
 }
 

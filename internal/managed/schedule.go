@@ -17,7 +17,7 @@ import (
 
 // Schedule has the rules of a site by time and host. A Schedule is immutable for callers.
 type Schedule struct {
-	names        *names
+	resolver     *nameResolver
 	spec         Spec
 	rules        []rule      // of the spec
 	stagingHosts *site.Hosts // matches the staging hosts; nil for none
@@ -45,19 +45,19 @@ type table struct {
 // NewSchedule returns the schedule of a spec. Errors name an invalid rule or line, or two
 // contradictory rules at a time and host. An error about a rule is a [RuleError].
 func NewSchedule(registry *uaident.Registry, spec Spec) (*Schedule, error) {
-	return makeSchedule(newNames(registry), spec.clone())
+	return makeSchedule(newNameResolver(registry), spec.clone())
 }
 
-func makeSchedule(names *names, spec Spec) (*Schedule, error) {
-	s := &Schedule{names: names, spec: spec}
+func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
+	s := &Schedule{resolver: resolver, spec: spec}
 	var err error
-	if s.rules, err = names.compile(&s.spec); err != nil {
+	if s.rules, err = resolver.compile(&s.spec); err != nil {
 		return nil, err
 	}
 	if err := contradiction(s.rules); err != nil {
 		return nil, err
 	}
-	if _, err := newPlan(names, nil, spec.Sitemaps, spec.Lines); err != nil {
+	if _, err := newPlan(resolver, nil, spec.Sitemaps, spec.Lines); err != nil {
 		return nil, err
 	}
 	if len(spec.Staging) > 0 {
@@ -149,7 +149,7 @@ func sortedTimes(times []time.Time) []time.Time {
 // At returns the plan of a host at a time, and the time of the next change, or the zero time.
 func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
 	p := s.Period(host, now)
-	return p.Plan(), p.End()
+	return p.FilePlan(), p.End()
 }
 
 // Text returns the file of a host with this base at a time.
@@ -241,9 +241,9 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	if err := d.Decode(&stored); err != nil {
 		return nil, fmt.Errorf("stored rules: %w", err)
 	}
-	names := newNames(registry)
-	names.stored = true
-	return makeSchedule(names, stored)
+	resolver := newNameResolver(registry)
+	resolver.stored = true
+	return makeSchedule(resolver, stored)
 }
 
 // HasStaging reports whether any host is a staging site.
@@ -294,8 +294,8 @@ func (p Period) next() (Period, bool) {
 	return Period{p.table, p.turn + 1}, p.turn < len(p.table.turns)
 }
 
-// Plan returns the plan of the period. Plan caches two consecutive plans of a table.
-func (p Period) Plan() *Plan {
+// FilePlan returns the plan of the period. FilePlan caches two consecutive plans of a table.
+func (p Period) FilePlan() *Plan {
 	t := p.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -308,13 +308,7 @@ func (p Period) Plan() *Plan {
 
 func (p Period) newPlan() *Plan {
 	s := p.table.schedule
-	var active []*rule
-	for _, i := range p.table.rules {
-		if r := &s.rules[i]; r.window.has(p.Start()) {
-			active = append(active, r)
-		}
-	}
-	plan, err := newPlan(s.names, active, s.spec.Sitemaps, s.spec.Lines)
+	plan, err := newPlan(s.resolver, p.inForce(), s.spec.Sitemaps, s.spec.Lines)
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
 	}
@@ -325,13 +319,16 @@ func (p Period) newPlan() *Plan {
 func (p Period) DependsOnHost() bool { return p.table.hosts }
 
 // InForce returns the number of rules in force.
-func (p Period) InForce() (n int) {
+func (p Period) InForce() int { return len(p.inForce()) }
+
+// inForce returns the rules in force.
+func (p Period) inForce() (active []*rule) {
 	for _, i := range p.table.rules {
-		if p.table.schedule.rules[i].window.has(p.Start()) {
-			n++
+		if r := &p.table.schedule.rules[i]; r.window.has(p.Start()) {
+			active = append(active, r)
 		}
 	}
-	return n
+	return active
 }
 
 // Window is the time from From until just before Until. A zero From or Until means no limit.

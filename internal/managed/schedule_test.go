@@ -44,7 +44,7 @@ func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) 
 	if err != nil {
 		return nil, err
 	}
-	return Period{s.common, 0}.Plan(), nil
+	return Period{s.common, 0}.FilePlan(), nil
 }
 
 func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {

@@ -107,7 +107,7 @@ func (t *trial) row(q *Request) *row {
 	if t.ended {
 		return new(row)
 	}
-	if key.token == judge.OtherName || !t.room(key, q.Named || q.Class == uaident.Search) {
+	if key.token == judge.OtherName || !t.reserveRow(key, q.Named || q.Class == uaident.Search) {
 		key = sharedKey(key)
 	}
 	key.token = strings.Clone(key.token)
@@ -122,15 +122,15 @@ func sharedKey(key rowKey) rowKey {
 	return rowKey{judge.OtherName, uaident.Other, verify.Unknown}
 }
 
-// room reports whether a crawler gets its own row, and reserves the row. A verified crawler
+// reserveRow reports whether a crawler gets its own row, and reserves the row. A verified crawler
 // always gets a row, because no client can invent a verified name. The caller must have locked
 // t.mu.
-func (t *trial) room(key rowKey, reserved bool) bool {
+func (t *trial) reserveRow(key rowKey, reserved bool) bool {
 	switch key.kind() {
 	case ofEngines:
-		return take(&t.of.engines, maxEngines)
+		return incrementBelow(&t.trials.engines, maxEngines)
 	case ofOthers:
-		if t.others >= maxOthers || !reserved && t.unnamed >= maxOthers-reservedRows || !take(&t.of.others, maxAllOthers) {
+		if t.others >= maxOthers || !reserved && t.unnamed >= maxOthers-reservedRows || !incrementBelow(&t.trials.others, maxAllOthers) {
 			return false
 		}
 		t.others++
@@ -141,8 +141,8 @@ func (t *trial) room(key rowKey, reserved bool) bool {
 	return true
 }
 
-// take increments n, unless n is at its maximum.
-func take(n *atomic.Int32, most int32) bool {
+// incrementBelow increments n, unless n is at its maximum.
+func incrementBelow(n *atomic.Int32, most int32) bool {
 	if n.Add(1) > most {
 		n.Add(-1)
 		return false
@@ -161,7 +161,7 @@ func (w *row) note(q *Request, now func() time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.judged[q.Difference].Add(1)
-	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.own)
+	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.clone)
 }
 
 // lineOf returns the deciding line of a verdict, cut to the bounds.
@@ -170,8 +170,8 @@ func lineOf(v policy.Verdict) Line {
 	return Line{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
-// own returns a copy sharing no memory with requests and files.
-func (p Page) own() Page {
+// clone returns a copy sharing no memory with requests and files.
+func (p Page) clone() Page {
 	for _, s := range []*string{&p.Host, &p.Path, &p.Was.Rule.Path, &p.Was.Group, &p.Would.Rule.Path, &p.Would.Group} {
 		*s = strings.Clone(*s)
 	}

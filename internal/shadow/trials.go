@@ -52,7 +52,7 @@ type Trials struct {
 	now func() time.Time
 	all cowmap.Map[trialKey, *trial]
 
-	others, engines atomic.Int32 // rows of all trials, see trial.room
+	others, engines atomic.Int32 // rows of all trials, see trial.reserveRow
 
 	mu    sync.Mutex     // guards the fields below; locked while a trial begins or ends
 	users map[string]int // configurations by the source of the file on trial
@@ -66,14 +66,14 @@ type trialKey struct {
 
 // trial has the results of a site, until either file changes.
 type trial struct {
-	of             *Trials
+	trials         *Trials
 	label          string
 	inForce, tried version
 	since          time.Time
 	rows           cowmap.Map[rowKey, *row]
 
 	mu              sync.Mutex // guards the fields below; locked while a row is created
-	unnamed, others int        // rows, see [trial.room]
+	unnamed, others int        // rows, see [trial.reserveRow]
 	ended           bool       // nothing is recorded any more
 }
 
@@ -130,7 +130,7 @@ func (t *Trials) Note(q *Request) {
 func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made := &trial{of: t, label: q.Label, tried: version{q.Tried.Hash, q.Tried.FirstFetched}, since: t.now()}
+	made := &trial{trials: t, label: q.Label, tried: version{q.Tried.Hash, q.Tried.FirstFetched}, since: t.now()}
 	if !shared {
 		made.inForce = version{q.InForce.Hash, q.InForce.FirstFetched}
 	}

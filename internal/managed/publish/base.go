@@ -42,17 +42,14 @@ func withoutWebPage(a policy.FetchResult) policy.FetchResult {
 }
 
 // base returns the state of a base, and refreshes a due base in the background. Requests wait only for the
-// first fetch. first marks the first request to this configuration.
-func (p *Publisher) base(r *http.Request, key policy.Key, first bool) *policy.State {
+// first fetch.
+func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
 	if entry.State() == nil {
 		p.awaitStored(r.Context(), requestWait)
 		s := site.NewSite(key)
 		p.RequestSites.Adopt(p.Bases, serverOf(r), &s) // a reload may have changed the key
-	}
-	if first && !isUsable(entry.State()) {
-		entry.MakeDue() // the owner may have fixed the base before the reload
 	}
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it
@@ -139,16 +136,6 @@ func baseInUse(s policy.State) string {
 		return "the last good base is used"
 	}
 	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"
-}
-
-// BaseOfFile returns the last good version of a base file, or nil.
-func BaseOfFile(bases *policy.Cache, path string) []byte {
-	if e := bases.Get(policy.Key{Source: path}); e != nil {
-		if v := goodOf(e.State()); v != nil {
-			return []byte(v.Robots.Text())
-		}
-	}
-	return nil
 }
 
 // goodOf returns the last good version of a base, or nil.

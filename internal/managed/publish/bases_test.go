@@ -80,7 +80,6 @@ func TestNewBaseCountsAtOnce(t *testing.T) {
 		if state, _ := i.History(); state.Pending != nil || state.Changes != 1 {
 			t.Errorf("%d changes, candidate %+v", state.Changes, state.Pending)
 		}
-		i.end()
 	})
 }
 
@@ -103,7 +102,6 @@ func TestRulesThatUncoverABase(t *testing.T) {
 		if c := state.Pending; c == nil || c.State != Waiting || !strings.Contains(strings.Join(c.Reasons, " "), "may not fetch / any more") {
 			t.Errorf("%+v", c)
 		}
-		i.end()
 	})
 }
 
@@ -140,8 +138,6 @@ func TestRulesThatMayUncoverABase(t *testing.T) {
 				if state, _ := two.History(); (state.Pending != nil) != test.waits {
 					t.Errorf("it waits: %t, want %t: %+v", state.Pending != nil, test.waits, state.Pending)
 				}
-				one.end()
-				two.end()
 			})
 		})
 	}

@@ -41,7 +41,6 @@ func TestConfirmation(t *testing.T) {
 		if p := state.Published; p.Confirmed == nil || p.Confirmed.Who != "ann" || len(p.Difference) != 2 {
 			t.Errorf("published %+v", p)
 		}
-		again.end()
 	})
 }
 
@@ -81,22 +80,15 @@ func TestReasons(t *testing.T) {
 		"more of what was never served": {before: []managed.Rule{disallow("*", "/c")}, after: []managed.Rule{disallow("*", "/c", "/a")}, visits: visits},
 	} {
 		t.Run(name, func(t *testing.T) {
-			schedule := func(rules []managed.Rule) *managed.Schedule {
-				s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
-			}
 			if test.confirm == "" {
 				test.confirm = Search
 			}
 			r := New(Config{
-				Schedule: schedule(test.after), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
+				Schedule: newSchedule(t, test.after...), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
 				Base:   func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
 				Visits: func() []ledger.Visit { return test.visits }, ReadSince: nobodyReads,
 			})
-			reasons := r.reasons(schedule(test.before), r.next, false)
+			reasons := r.reasons(newSchedule(t, test.before...), r.next, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {
 				t.Errorf("got %q", reasons)
 			}
@@ -111,24 +103,20 @@ func TestReasons(t *testing.T) {
 // to staging waits.
 func TestStagingIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		staging := func() *managed.Schedule {
-			s, _ := managed.NewSchedule(uaident.Default(), managed.Spec{Staging: []string{managed.AllHosts}})
-			return s
-		}
+		staging := managed.Spec{Staging: []string{managed.AllHosts}}
 		first := newInstance(t, storetest.New(), "one")
-		first.loadSchedule(staging())
+		first.loadSchedule(scheduleOf(t, staging))
 		if text := first.text("a.test"); text != managed.Staging {
 			t.Errorf("from the beginning: %q", text)
 		}
 		first.end()
 		later := newInstance(t, storetest.New(), "one")
 		later.load(disallow("GPTBot", "/a"))
-		later.loadSchedule(staging())
+		later.loadSchedule(scheduleOf(t, staging))
 		later.serves("/a")
 		if s, _ := later.History(); s.Pending == nil || !strings.Contains(s.Pending.Reasons[0], "Googlebot, bingbot") {
 			t.Errorf("got %+v", s.Pending)
 		}
-		later.end()
 	})
 }
 
@@ -159,8 +147,6 @@ func TestRollbackHolds(t *testing.T) {
 		time.Sleep(readInterval)
 		synctest.Wait()
 		one.serves("/c")
-		one.end()
-		two.end()
 	})
 }
 
@@ -192,7 +178,6 @@ func TestRolloutByHosts(t *testing.T) {
 		if !slices.Equal(i.news.news, want) {
 			t.Errorf("told %v", i.news.news)
 		}
-		i.end()
 	})
 }
 
@@ -232,7 +217,6 @@ func TestStorageDown(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		closes.serves("/b")
-		closes.end()
 	})
 }
 
@@ -243,9 +227,8 @@ func TestFailedLoad(t *testing.T) {
 		storage := storetest.New()
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
-		s, _ := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{disallow("GPTBot", "/b")}})
 		config := i.Config
-		config.Schedule, config.IsRunning = s, func() bool { return false }
+		config.Schedule, config.IsRunning = newSchedule(t, disallow("GPTBot", "/b")), func() bool { return false }
 		fails := New(config)
 		end := fails.Begin(i.place)
 		time.Sleep(time.Minute)
@@ -254,6 +237,5 @@ func TestFailedLoad(t *testing.T) {
 		if state, _ := i.History(); state.Changes != 1 {
 			t.Errorf("%d changes", state.Changes)
 		}
-		i.end()
 	})
 }

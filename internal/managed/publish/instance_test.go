@@ -66,10 +66,13 @@ func (s *seen) Composed(time.Duration)      {}
 func (s *seen) PageRequested(bool)          {}
 func (s *seen) PageFailed(string)           {}
 
+// newInstance returns an instance without a configuration. Its last configuration ends with the test.
 func newInstance(t *testing.T, storage Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 10}
-	return &instance{t: t, name: name, storage: storage, sites: new(Sites), confirm: Search, registry: uaident.Default(),
-		bases: policy.NewCache(bounds, bounds, time.Now, nil)}
+	i := &instance{t: t, name: name, storage: storage, sites: new(Sites), confirm: Search, registry: uaident.Default(),
+		bases: policy.NewCache(bounds, bounds, time.Now, nil), end: func() {}}
+	t.Cleanup(func() { i.end() })
+	return i
 }
 
 // visitsNow returns the pages that search engines requested so far.
@@ -146,9 +149,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	i.Publisher = New(c)
 	before := i.end
 	i.end = i.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
-	if before != nil {
-		before()
-	}
+	before()
 	synctest.Wait()
 }
 

@@ -104,8 +104,9 @@ func (u listUser) Recovered() {
 
 // First returns the first schedule of a configuration, after its lists were loaded. An error in the
 // configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
-// must not prevent a start. If strict is set, an invalid list at a URL is an error too. Callers set strict if
-// another configuration runs already. An unreachable URL is never an error.
+// must not prevent a start. If the lists conflict, all lists at URLs are skipped. If strict is set, an invalid
+// or conflicting list at a URL is an error too. Callers set strict if another configuration runs already. An
+// unreachable URL is never an error.
 func (s *Lists) First(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.inUse(), false
 	for i, l := range s.All {
@@ -114,39 +115,21 @@ func (s *Lists) First(strict bool) (*managed.Schedule, error) {
 			return nil, l.LastError()
 		}
 	}
+	s.used = all
 	schedule, err := s.schedule(all)
 	if err == nil || strict || !isURL {
-		s.used = all
 		return schedule, err
 	}
-	return s.firstWithoutConflicts(all)
-}
-
-// firstWithoutConflicts skips the lists at URLs that conflict with the other rules.
-func (s *Lists) firstWithoutConflicts(all []*managed.List) (*managed.Schedule, error) {
-	s.used = make([]*managed.List, len(all))
+	conflict := err
 	for i, l := range s.All {
-		if l.IsFile() {
-			s.used[i] = all[i]
+		if !l.IsFile() {
+			s.used[i] = nil
 		}
 	}
-	schedule, err := s.schedule(s.used)
-	if err != nil {
+	if schedule, err = s.schedule(s.used); err != nil {
 		return nil, err
 	}
-	for i, l := range s.All {
-		if l.IsFile() || all[i] == nil {
-			continue
-		}
-		with := slices.Clone(s.used)
-		with[i] = all[i]
-		next, err := s.schedule(with)
-		if err != nil {
-			s.Logger.Error("a list of rules conflicts with the configuration, so its rules are not in force", zap.String("rules", l.Name()), zap.Error(err))
-			continue
-		}
-		s.used, schedule = with, next
-	}
+	s.Logger.Error("lists of rules conflict with each other or with the configuration, so the rules of URLs are not in force", zap.Strings("lists", s.Names()), zap.Error(conflict))
 	return schedule, nil
 }
 

@@ -91,25 +91,20 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstLeavesOutOneList skips only the incompatible list at a start.
-func TestFirstLeavesOutOneList(t *testing.T) {
-	a, _ := placeList(t, list("a"), false)
+// TestFirstLeavesOutLists skips the lists at URLs at a start if one of them conflicts.
+func TestFirstLeavesOutLists(t *testing.T) {
+	file, _ := placeList(t, list("a"), true)
 	bad, _ := placeList(t, oppositeList, false)
-	b, _ := placeList(t, list("b"), false)
-	twice, _ := placeList(t, list("a", "c"), false)
-	s, log := listsOf(a, bad, b, twice)
+	s, log := listsOf(file, bad)
 	schedule, err := s.First(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := composed(t, schedule, "a.test")
-	for path, want := range map[string]bool{"/own": true, "/a": true, "/b": true, "/c": false} {
-		if strings.Contains(text, "Disallow: "+path+"\n") != want {
-			t.Errorf("%s: %t in %s", path, !want, text)
-		}
+	if text := composed(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\n") || strings.Contains(text, "Allow:") {
+		t.Error(text)
 	}
-	if told := log.FilterMessageSnippet("conflicts with the configuration").Len(); told != 2 {
-		t.Errorf("told of %d lists", told)
+	if !s.Lacks() || log.FilterMessageSnippet("the rules of URLs are not in force").Len() != 1 {
+		t.Errorf("lacks a list: %t; logged are %v", s.Lacks(), log.All())
 	}
 }
 

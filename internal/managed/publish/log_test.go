@@ -23,7 +23,7 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.UnknownHosts:    {Host: "invented.test"},
 	} {
 		p.onRead(key)(policy.State{}, policy.State{Failures: 1, LastErr: errors.New("refused")})
-		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now()), forReport: true})
+		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now())})
 	}
 	var about []string
 	for _, line := range logs.All() {

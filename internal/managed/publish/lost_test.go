@@ -45,7 +45,6 @@ func TestLostRulesAreNotPublished(t *testing.T) {
 					t.Error(err)
 				}
 				i.serves()
-				i.end()
 			})
 		})
 	}
@@ -85,6 +84,5 @@ func TestLostRulesAreNotTried(t *testing.T) {
 			t.Errorf("the candidate is %+v", state.Pending)
 		}
 		two.serves("/a")
-		two.end()
 	})
 }

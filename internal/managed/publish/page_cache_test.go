@@ -10,17 +10,13 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 	"github.com/robotsguard/caddy-robots-guard/policy"
-	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
 // publisherOf returns a publisher whose files contain the host.
 func publisherOf(t *testing.T) *Publisher {
 	t.Helper()
-	schedule, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: []managed.Rule{disallow("GPTBot")}, Sitemaps: []string{"https://" + "{http.request.host}" + "/s.xml"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serving(Config{Schedule: schedule, Now: time.Now})
+	spec := managed.Spec{Rules: []managed.Rule{disallow("GPTBot")}, Sitemaps: []string{"https://{http.request.host}/s.xml"}}
+	return serving(Config{Schedule: scheduleOf(t, spec), Now: time.Now})
 }
 
 // TestInventedHostsAreBounded checks that hosts that only clients name use limited memory, and evict
@@ -38,7 +34,7 @@ func TestInventedHostsAreBounded(t *testing.T) {
 		return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())}
 	})
 	for i := range 200 {
-		long.get(nil, hostPeriod{staging: true, since: time.Unix(int64(i), 0)})
+		long.get(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.Serving().Period("a.example", time.Now())})
 	}
 	if long.bytes > 32<<20 || long.bytes < 30<<20 {
 		t.Errorf("pages with %d bytes are cached", long.bytes)
@@ -58,9 +54,10 @@ func TestComposedOnce(t *testing.T) {
 		<-enter
 		return pageResult{page: newPage("x", time.Now())}
 	})
+	at := hostPeriod{period: newSchedule(t, disallow("GPTBot")).Period("a.test", time.Now())}
 	for range 20 {
 		done.Go(func() {
-			if m, _ := cache.get(nil, hostPeriod{staging: true}); m.page == nil {
+			if m, _ := cache.get(nil, at); m.page == nil {
 				t.Error("no page")
 			}
 		})

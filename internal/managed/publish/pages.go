@@ -31,7 +31,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 	if e == nil && p.Schedule.HasStaging() {
 		e = p.awaitServedRules(r.Context())
 	}
-	if e == nil || !e.published.schedule.HasStaging() && (e.canary == nil || !e.canaryRules.schedule.HasStaging()) {
+	if e == nil || !e.published.schedule.HasStaging() && (e.canaryHosts == nil || !e.trial.schedule.HasStaging()) {
 		return false
 	}
 	host := nameOf(p.keyOf(r))
@@ -46,12 +46,11 @@ func nameOf(key policy.Key) string {
 
 // hostPeriod identifies a file by its host and period.
 type hostPeriod struct {
-	segment   policy.Segment
-	host      string
-	period    managed.Period
-	since     time.Time // start of the schedule
-	staging   bool
-	forReport bool // the lookup is for a report, not for a client
+	segment policy.Segment
+	host    string
+	period  managed.Period
+	since   time.Time // start of the schedule
+	staging bool
 }
 
 // Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
@@ -60,21 +59,16 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.keyOf(r)
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
-		m, _ := p.caches[policy.ConfiguredHosts].get(nil, at)
-		return m.page, time.Time{}
+		return newPage(managed.Staging, at.since), time.Time{}
 	}
 	cache := p.caches[key.Segment()]
-	last, first := cache.lastPage(key)
+	last, known := cache.lastPage(key)
 	if p.Source == nil {
 		page = p.pageOfBase(nil, at, last)
 	} else {
-		base := p.baseKey(key)
-		if base != key {
-			_, first = p.caches[base.Segment()].lastPage(base)
-		}
-		page = p.pageOfState(p.base(r, base, first), at, last)
+		page = p.pageOfState(p.base(r, p.baseKey(key)), at, last)
 	}
-	if page != last {
+	if page != last || !known {
 		cache.setLastPage(key, page)
 	}
 	return page, at.period.End()
@@ -130,16 +124,11 @@ func (p *Publisher) keyOf(r *http.Request) policy.Key {
 // cachedOrComposed returns the cached page of a base, or composes the page.
 func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
 	m, isCached := p.caches[at.segment].get(base, at)
-	if !at.forReport {
-		p.Observer.PageRequested(isCached)
-	}
+	p.Observer.PageRequested(isCached)
 	return m
 }
 
 func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
-	if at.staging {
-		return pageResult{page: newPage(managed.Staging, at.since)}
-	}
 	var text []byte
 	modified, start := at.since, at.period.Start()
 	if base != nil {
@@ -147,7 +136,7 @@ func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
 		modified = latest(modified, base.FirstFetched)
 	}
 	began, stage := time.Now(), StageCompose
-	plan := at.period.Plan()
+	plan := at.period.FilePlan()
 	composed, err := plan.Compose(text, at.host)
 	if err == nil {
 		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)
@@ -210,15 +199,14 @@ type pageCache struct {
 	bytes     int // of all pages
 	maxBytes  int
 	compose   func(*policy.Version, hostPeriod) pageResult
-	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each site; nil for the key of a base
+	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
 }
 
 // pageKey identifies a page by its sources.
 type pageKey struct {
 	base   [sha256.Size]byte
-	period managed.Period // zero for [managed.Staging]
-	host   string         // "" if the page is the same for all hosts
-	since  int64          // start of the schedule in nanoseconds, since the page has a date
+	period managed.Period
+	host   string // "" if the page is the same for all hosts
 }
 
 // cachedPage is a page composed by the first call of result.
@@ -244,14 +232,12 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 // get returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
 // do not wait for other pages.
 func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
-	key := pageKey{since: at.since.UnixNano()}
+	key := pageKey{period: at.period}
 	if base != nil {
 		key.base = base.Hash
 	}
-	if !at.staging {
-		if key.period = at.period; at.period.DependsOnHost() {
-			key.host = at.host
-		}
+	if at.period.DependsOnHost() {
+		key.host = at.host
 	}
 	c.mu.Lock()
 	p, isCached := c.pages.Get(key)
@@ -283,15 +269,11 @@ func (c *pageCache) purge() {
 	c.pages.Purge()
 }
 
-// lastPage returns the last page of a site, or nil. first reports the first call for the key.
-func (c *pageCache) lastPage(key policy.Key) (last *Page, first bool) {
+// lastPage returns the last page of a site, or nil. known reports whether the site was requested before.
+func (c *pageCache) lastPage(key policy.Key) (last *Page, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last, known := c.lastPages.Get(key)
-	if !known {
-		c.lastPages.Add(key, nil)
-	}
-	return last, !known
+	return c.lastPages.Get(key)
 }
 
 // setLastPage records the last page served for a site.
@@ -301,40 +283,54 @@ func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.lastPages.Add(key, page)
 }
 
-// sites returns the keys of the calls of lastPage.
+// sites returns the requested sites.
 func (c *pageCache) sites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Keys()
 }
 
-// servedRules is the served schedule, with the canary's schedule at some hosts. A servedRules is immutable.
+// servedRules are the rules in force. A servedRules is immutable.
 type servedRules struct {
-	published   datedSchedule
-	canary      *Change       // nil without a canary
-	canaryRules datedSchedule // of the canary
-	hosts       *site.Hosts   // of the canary
+	published   servedSchedule
+	onTrial     *Change        // nil without a trial
+	trial       servedSchedule // of the change on trial
+	canaryHosts *site.Hosts    // hosts that serve the change on trial, or nil
 }
 
-// datedSchedule is a schedule and the time since when it is served.
-type datedSchedule struct {
+// servedSchedule is the schedule of a change.
+type servedSchedule struct {
+	id       string // of the spec; "" without a history
 	schedule *managed.Schedule
-	since    time.Time
+	since    time.Time // when the change was published, or its trial began
 }
 
-// at returns the rules for a host.
-func (e *servedRules) at(host string) datedSchedule {
-	if e.canary != nil && e.hosts.Has(host) {
-		return e.canaryRules
+// isOf reports whether the rules are those of a history. The result is false for nil.
+func (e *servedRules) isOf(h *History) bool {
+	if e == nil || e.published.id != h.PublishedID() || (e.onTrial != nil) != h.Pending.IsOnTrial() {
+		return false
 	}
-	return e.published
+	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
+}
+
+// isCanaryAt reports whether a host serves the change on trial.
+func (e *servedRules) isCanaryAt(host string) bool {
+	return e.canaryHosts != nil && e.canaryHosts.Has(host)
+}
+
+// at returns the schedule for a host.
+func (e *servedRules) at(host string) *servedSchedule {
+	if e.isCanaryAt(host) {
+		return &e.trial
+	}
+	return &e.published
 }
 
 // next returns the time of the next change of a file after now, or the zero time.
 func (e *servedRules) next(now time.Time) time.Time {
 	turn := e.published.schedule.Next(now)
-	if e.canary != nil {
-		if other := e.canaryRules.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
+	if e.canaryHosts != nil {
+		if other := e.trial.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
 			return other
 		}
 	}
@@ -346,7 +342,7 @@ func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 	return e.at(nameOf(site)).hostPeriod(site, now)
 }
 
-func (v datedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+func (v *servedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
 	s := hostPeriod{segment: site.Segment(), host: nameOf(site), since: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
 	s.period = v.schedule.Period(s.host, now)
@@ -366,21 +362,25 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.ready:
 	case <-timer.C:
-		p.setServedRules(&servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}}, true)
+		if p.serving.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
+			close(p.ready)
+		}
 	case <-ctx.Done():
-		return &servedRules{published: datedSchedule{p.rulesWithoutHistory(), p.since}} // the client has left
+		return p.rulesAlone(p.rulesWithoutHistory()) // the client has left
 	}
 	return p.serving.Load()
 }
 
-// setServedRules replaces the served rules and drops the cached pages. If ifNone is set, existing rules stay.
-func (p *Publisher) setServedRules(e *servedRules, ifNone bool) {
-	if !ifNone {
-		p.serving.Store(e)
-	} else if !p.serving.CompareAndSwap(nil, e) {
-		return
+// rulesAlone returns rules that are served without a history.
+func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
+	return &servedRules{published: servedSchedule{schedule: s, since: p.since}}
+}
+
+// setServedRules replaces the served rules and drops the cached pages.
+func (p *Publisher) setServedRules(e *servedRules) {
+	if p.serving.Swap(e) == nil {
+		close(p.ready)
 	}
-	p.readyOnce.Do(func() { close(p.ready) })
 	for _, cache := range p.caches {
 		cache.purge()
 	}
@@ -392,32 +392,4 @@ func (p *Publisher) Serving() *managed.Schedule {
 		return e.published.schedule
 	}
 	return nil
-}
-
-// Serve replaces the served schedules. next applies to all hosts, and the canary's schedule to the hosts of
-// the canary. The canary may be nil. Serve has no effect if ctx has ended. Calls must not be concurrent.
-func (p *Publisher) Serve(ctx context.Context, next *managed.Schedule, canary *Change, trial *managed.Schedule) {
-	now := p.Now()
-	e := &servedRules{published: datedSchedule{next, now}, canary: canary, canaryRules: datedSchedule{trial, now}, hosts: site.HostsOfServer(nil)}
-	if before := p.serving.Load(); before != nil {
-		e.keepStartTimes(before)
-	}
-	if canary != nil {
-		e.hosts.Add(canary.Rollout.Hosts)
-	}
-	if ctx.Err() == nil {
-		p.setServedRules(e, false)
-	}
-}
-
-// keepStartTimes copies the start times of previously served schedules. After a trial ends, all files are
-// new.
-func (e *servedRules) keepStartTimes(before *servedRules) {
-	goesOn := e.canaryRules.schedule == before.canaryRules.schedule
-	if goesOn {
-		e.canaryRules.since = before.canaryRules.since
-	}
-	if e.published.schedule == before.published.schedule && (goesOn || before.canaryRules.schedule == nil) {
-		e.published.since = before.published.since
-	}
 }

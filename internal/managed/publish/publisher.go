@@ -103,25 +103,22 @@ type Publisher struct {
 
 	mu        sync.Mutex
 	next      submission
-	pending   bool                         // next is not submitted yet
-	parsed    map[string]*managed.Schedule // changes in use, by spec ID
-	isRefused atomic.Bool                  // nothing is published, and the submission could not be stored
+	pending   bool        // next is not submitted yet
+	isRefused atomic.Bool // nothing is published, and the submission could not be stored
 
 	// Set by Begin:
-	begun     atomic.Bool
-	place     Place
-	store     *Store
-	site      *Site
-	applying  sync.Mutex
-	servedIDs servedIDs // guarded by applying, like the fields below
-	ended     bool      // the configuration has ended
-	endTrial  func()    // ends the trial; nil if none
+	begun    atomic.Bool
+	place    Place
+	store    *Store
+	site     *Site
+	applying sync.Mutex
+	ended    bool   // the configuration has ended; guarded by applying, like endTrial
+	endTrial func() // ends the trial; nil if none
 
-	since               time.Time                // minimum date of a file
+	since               time.Time                // date of a file without a published change
 	rulesWithoutHistory func() *managed.Schedule // of fallback, for a request before serving is set
 	serving             atomic.Pointer[servedRules]
-	ready               chan struct{} // closed once serving is set
-	readyOnce           sync.Once
+	ready               chan struct{}                 // closed once serving is set
 	caches              map[policy.Segment]*pageCache // of the served files
 }
 
@@ -139,17 +136,10 @@ func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission 
 	return submission{s, spec, IDOf(spec), origin, partial}
 }
 
-// servedIDs identifies the served changes: the published change by its ID, and the change on trial
-// by its ID and number.
-type servedIDs struct {
-	published, trial string
-	number           int
-}
-
 // New returns a serving publisher. If the history is unknown after two seconds, requests get the rules of
 // Config.
 func New(c Config) *Publisher {
-	p := &Publisher{Config: c, wake: make(chan struct{}, 1), parsed: make(map[string]*managed.Schedule), since: c.Now(), ready: make(chan struct{})}
+	p := &Publisher{Config: c, wake: make(chan struct{}, 1), since: c.Now(), ready: make(chan struct{})}
 	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
 	p.rulesWithoutHistory = sync.OnceValue(p.fallback)
 	p.caches = map[policy.Segment]*pageCache{
@@ -177,7 +167,7 @@ func (p *Publisher) Begin(place Place) (end func()) {
 		defer func() {
 			p.applying.Lock()
 			defer p.applying.Unlock()
-			p.compareOnRequests(nil, nil, nil)
+			p.compareOnRequests(nil)
 			p.ended = true
 		}()
 		p.run(ctx)
@@ -241,7 +231,7 @@ func (p *Publisher) fallback() *managed.Schedule {
 			}
 			return before
 		}
-		if served, _ := p.lastServed(); served != nil {
+		if served := p.servedWithoutHistory(); served != nil {
 			before, first = served, false
 		}
 		if known && p.Rollout.State != "" {
@@ -252,23 +242,19 @@ func (p *Publisher) fallback() *managed.Schedule {
 		return before
 	}
 	if begun {
-		p.site.Serve(next.spec, true)
+		p.site.SetServedWithoutHistory(next.spec)
 	}
 	return next.schedule
 }
 
-// lastServed returns the last served schedule, also of the previous configuration. alone reports whether the
-// schedule was served without a history. s is nil before the first schedule.
-func (p *Publisher) lastServed() (s *managed.Schedule, alone bool) {
-	spec, alone := p.site.Served()
-	if spec == nil {
-		return nil, false
-	}
-	s, err := managed.ParseSpec(p.Registry, spec)
+// servedWithoutHistory returns the schedule served without a history, also by the previous configuration, or
+// nil.
+func (p *Publisher) servedWithoutHistory() *managed.Schedule {
+	s, err := managed.ParseSpec(p.Registry, p.site.ServedWithoutHistory())
 	if err != nil {
-		return nil, false // for example a crawler that the registry does not have any more
+		return nil // none, or for example a crawler that the registry does not have any more
 	}
-	return s, alone
+	return s
 }
 
 // noRules returns the schedule without rules.
@@ -322,12 +308,12 @@ func (p Place) has() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
 	}
-	return hasOf(p.Hosts)
+	return hostsOf(p.Hosts).Has
 }
 
-// hasOf returns a function that reports whether a host matches the given hosts or wildcards.
-func hasOf(some []string) func(host string) bool {
+// hostsOf returns a set of hosts and wildcards.
+func hostsOf(some []string) *site.Hosts {
 	hosts := site.HostsOfServer(nil)
 	hosts.Add(some)
-	return hosts.Has
+	return hosts
 }

@@ -32,7 +32,12 @@ func (b *bases) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
 
 func newSchedule(t testing.TB, rules ...managed.Rule) *managed.Schedule {
 	t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), managed.Spec{Rules: rules})
+	return scheduleOf(t, managed.Spec{Rules: rules})
+}
+
+func scheduleOf(t testing.TB, spec managed.Spec) *managed.Schedule {
+	t.Helper()
+	s, err := managed.NewSchedule(uaident.Default(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +72,18 @@ func newPublisher(s *managed.Schedule, source site.Source, now func() time.Time)
 func serving(c Config) *Publisher {
 	c.RequestSites, c.Logger, c.Observer = new(site.Sites), zap.NewNop(), new(seen)
 	p := New(c)
-	p.setServedRules(&servedRules{published: datedSchedule{c.Schedule, p.since}}, false)
+	p.serve(c.Schedule, nil, "")
 	return p
+}
+
+// serve serves a schedule from now on. A trial with an ID of "1" serves another schedule at the host
+// canary, unless the host is "".
+func (p *Publisher) serve(published, trial *managed.Schedule, canary string) {
+	e := &servedRules{published: servedSchedule{schedule: published, since: p.Now()}}
+	if canary != "" {
+		e.onTrial, e.trial, e.canaryHosts = &Change{ID: "1", Until: p.Now().Add(time.Hour)}, servedSchedule{schedule: trial, since: p.Now()}, hostsOf([]string{canary})
+	}
+	p.setServedRules(e)
 }
 
 // site returns a server with hosts.

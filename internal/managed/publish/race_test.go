@@ -18,20 +18,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-func schedule(t *testing.T, rules ...managed.Rule) *managed.Schedule {
-	t.Helper()
-	return scheduleOf(t, managed.Spec{Rules: rules})
-}
-
-func scheduleOf(t *testing.T, spec managed.Spec) *managed.Schedule {
-	t.Helper()
-	s, err := managed.NewSchedule(uaident.Default(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // interrupted is a storage that calls a function just before it locks.
 type interrupted struct {
 	*storetest.Storage
@@ -75,15 +61,14 @@ func TestComparedBeforeItCounts(t *testing.T) {
 		storage := &interrupted{Storage: storetest.New()}
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
-		closing := schedule(t, disallow("*"))
+		closing := newSchedule(t, disallow("*"))
 		submitTo(t, storage.Storage, closing.Spec(), "it closes the site")
-		storage.happens = func() { submitTo(t, storage.Storage, schedule(t, disallow("*", "/c")).Spec(), "another reason") }
+		storage.happens = func() { submitTo(t, storage.Storage, newSchedule(t, disallow("*", "/c")).Spec(), "another reason") }
 		i.load(disallow("*"))
 		i.serves("/a")
 		if state, _ := i.History(); state.Pending == nil || len(state.Pending.Reasons) == 0 {
 			t.Errorf("the candidate is %+v", state.Pending)
 		}
-		i.end()
 	})
 }
 
@@ -93,11 +78,10 @@ func TestFailedReloadTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
-		i.another(false, schedule(t, disallow("GPTBot", "/b")))()
-		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, false)
+		i.another(false, newSchedule(t, disallow("GPTBot", "/b")))()
+		i.Submit(newSchedule(t, disallow("GPTBot", "/c")), FromRules, false)
 		synctest.Wait()
 		i.serves("/c")
-		i.end()
 	})
 }
 
@@ -115,9 +99,9 @@ func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 		}
 		i.load(disallow("GPTBot", "/a"))
 		waits.Store(true)
-		i.Submit(schedule(t, disallow("*", "/b")), FromRules, false)
+		i.Submit(newSchedule(t, disallow("*", "/b")), FromRules, false)
 		synctest.Wait()
-		end := i.another(true, schedule(t, disallow("GPTBot", "/c")))
+		end := i.another(true, newSchedule(t, disallow("GPTBot", "/c")))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		close(compared)
@@ -125,7 +109,6 @@ func TestOldConfigurationSubmitsNoMore(t *testing.T) {
 		synctest.Wait()
 		i.serves("/c")
 		end()
-		i.end()
 	})
 }
 
@@ -138,7 +121,6 @@ func TestUnknownCrawlerInHistory(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.end()
 	})
 }
 
@@ -176,7 +158,6 @@ func TestStateComesBack(t *testing.T) {
 				}
 				i.load(disallow("GPTBot", "/c"))
 				i.serves("/c")
-				i.end()
 			})
 		})
 	}
@@ -213,8 +194,6 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 				if state, _ := one.History(); state.Pending != nil {
 					t.Errorf("it is not over: %+v", state.Pending)
 				}
-				one.end()
-				two.end()
 			})
 		})
 	}
@@ -230,12 +209,11 @@ func TestListAfterRollback(t *testing.T) {
 		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
-		i.Submit(schedule(t, disallow("GPTBot", "/b", "/c")), FromRules, false)
+		i.Submit(newSchedule(t, disallow("GPTBot", "/b", "/c")), FromRules, false)
 		synctest.Wait()
 		i.serves("/a")
 		if state, _ := i.History(); state.Pending == nil || state.Pending.State != Waiting {
 			t.Errorf("the candidate is %+v", state.Pending)
 		}
-		i.end()
 	})
 }

@@ -42,7 +42,6 @@ func TestStorageIsReadOnly(t *testing.T) {
 				time.Sleep(time.Hour)
 				synctest.Wait()
 				i.serves(test.want...)
-				i.end()
 			})
 		})
 	}
@@ -55,7 +54,7 @@ func TestStorageStaysReadOnly(t *testing.T) {
 		i := newInstance(t, readOnly{storetest.New()}, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.Submit(schedule(t, disallow("GPTBot", "/b")), FromRules, false)
+		i.Submit(newSchedule(t, disallow("GPTBot", "/b")), FromRules, false)
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		i.serves("/b")
@@ -64,7 +63,6 @@ func TestStorageStaysReadOnly(t *testing.T) {
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		i.serves("/b")
-		i.end()
 	})
 }
 
@@ -89,7 +87,6 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 			t.Errorf("refused %t, the history is %+v, want a change that waits", storage.refused, state)
 		}
 		i.serves()
-		i.end()
 	})
 }
 
@@ -120,7 +117,5 @@ func TestInstanceThatCanOnlyRead(t *testing.T) {
 		time.Sleep(2 * readInterval)
 		synctest.Wait()
 		two.serves("/b")
-		two.end()
-		one.end()
 	})
 }

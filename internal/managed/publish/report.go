@@ -183,9 +183,7 @@ func (p *Publisher) hosts() map[string]policy.Key {
 		hosts[""] = policy.Key{}
 	}
 	for _, key := range p.caches[policy.ConfiguredHosts].sites() {
-		if key.Source == "" {
-			hosts[nameOf(key)] = key
-		}
+		hosts[nameOf(key)] = key
 	}
 	return hosts
 }
@@ -211,22 +209,18 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 	}
 	l.rules = p.serving.Load()
 	l.period = l.rules.hostPeriod(key, now)
-	if p.Source == nil {
-		l.period.forReport = true // for a report
-		m := p.cachedOrComposed(nil, l.period)
-		l.page, l.err = m.page, m.err
-		return l
+	cache := p.caches[key.Segment()]
+	if p.Source != nil {
+		if l.wasRequested {
+			l.page, _ = cache.lastPage(key)
+		}
+		if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
+			l.baseState = entry.State()
+			l.base = goodOf(l.baseState)
+		}
 	}
-	if l.wasRequested {
-		l.page, _ = p.caches[key.Segment()].lastPage(key)
-	}
-	if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
-		l.baseState = entry.State()
-		l.base = goodOf(l.baseState)
-	}
-	if l.base != nil {
-		l.period.forReport = true
-		m := p.cachedOrComposed(l.base, l.period)
+	if !l.period.staging && (l.base != nil || p.Source == nil) {
+		m, _ := cache.get(l.base, l.period)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page
 		}
@@ -248,8 +242,8 @@ func (l *hostReport) site() report.ManagedSite {
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.rules; e.canary != nil && e.hosts.Has(l.host) {
-		s.Trial = &report.ManagedTrial{Change: e.canary.ID, Until: e.canary.Until}
+	if e := l.rules; e.isCanaryAt(l.host) {
+		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.Until}
 	}
 	if l.Lists != nil {
 		s.Lists = l.Lists()
@@ -274,7 +268,7 @@ func (l *hostReport) detail() report.ManagedDetail {
 		return d
 	}
 	d.Text = l.page.text
-	plan := l.period.period.Plan()
+	plan := l.period.period.FilePlan()
 	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
 	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d

@@ -18,7 +18,6 @@ func TestReport(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
-		defer func() { i.end() }()
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
 		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
@@ -88,6 +87,5 @@ func TestWhoHasRead(t *testing.T) {
 		if got := again.ReadBy(); len(got) != 21 || got[20] != "10 more" {
 			t.Errorf("many: %q", got)
 		}
-		again.end()
 	})
 }

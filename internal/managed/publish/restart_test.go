@@ -25,7 +25,6 @@ func TestStorageDownAfterARestart(t *testing.T) {
 		storage.SetErr(nil)
 		time.Sleep(readInterval)
 		i.serves("/b")
-		i.end()
 	})
 }
 
@@ -60,8 +59,6 @@ func TestRulesAwaitStoredBases(t *testing.T) {
 				if state, _ := two.History(); (state.Pending != nil) != test.waits {
 					t.Errorf("it waits: %t, want %t: %+v", state.Pending != nil, test.waits, state.Pending)
 				}
-				one.end()
-				two.end()
 			})
 		})
 	}

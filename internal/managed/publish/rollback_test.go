@@ -29,8 +29,6 @@ func TestRolledBackByTwo(t *testing.T) {
 			t.Errorf("once more: %v", err)
 		}
 		two.serves("/a")
-		one.end()
-		two.end()
 	})
 }
 
@@ -76,8 +74,6 @@ func TestRollsBackWhatWasShown(t *testing.T) {
 				if err := acts(two, "rollback"); err != nil {
 					t.Errorf("once more: %v", err)
 				}
-				one.end()
-				two.end()
 			})
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"go.uber.org/zap"
@@ -135,41 +134,45 @@ func (p *Publisher) apply(ctx context.Context) error {
 	if !known || p.ended {
 		return nil
 	}
-	next := servedIDs{published: state.PublishedID()}
-	published, err := p.schedule(ctx, next.published)
+	if p.serving.Load().isOf(&state) {
+		return nil
+	}
+	next, err := p.rulesOf(ctx, &state)
 	if err != nil {
 		return err
 	}
-	var candidate *Change
-	var trial *managed.Schedule
-	if state.Pending.IsOnTrial() {
-		candidate = state.Pending
-		next.trial, next.number = candidate.ID, candidate.Number
-		if trial, err = p.schedule(ctx, next.trial); err != nil {
-			return err
+	p.compareOnRequests(next)
+	if ctx.Err() == nil {
+		p.setServedRules(next)
+		p.site.SetServedWithoutHistory(nil)
+		if p.Trials != nil {
+			p.Trials.ExpireCopies(p.place.has())
 		}
 	}
-	if next != p.servedIDs {
-		p.compareOnRequests(candidate, published, trial)
-		canary := candidate
-		if canary != nil && canary.State != Canary {
-			canary, trial = nil, nil
-		}
-		p.Serve(ctx, published, canary, trial)
-		if ctx.Err() == nil {
-			p.servedIDs = next
-			p.site.Serve(published.Spec(), false)
-			if p.Trials != nil {
-				p.Trials.ExpireCopies(p.place.has())
-			}
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps.DeleteFunc(p.parsed, func(id string, _ *managed.Schedule) bool {
-		return id != next.published && id != next.trial
-	})
 	return nil
+}
+
+// rulesOf returns the rules to serve for a history.
+func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, err error) {
+	since := func(c *Change) time.Time {
+		if now := p.Now(); c.Since.After(now) { // by the clock of another instance
+			return now
+		}
+		return c.Since
+	}
+	e := &servedRules{published: servedSchedule{id: h.PublishedID(), since: p.since}}
+	if h.Published != nil {
+		e.published.since = since(h.Published)
+	}
+	if e.published.schedule, err = p.schedule(ctx, e.published.id); err != nil || !h.Pending.IsOnTrial() {
+		return e, err
+	}
+	e.onTrial, e.trial = h.Pending, servedSchedule{id: h.Pending.ID, since: since(h.Pending)}
+	if h.Pending.State == Canary {
+		e.canaryHosts = hostsOf(h.Pending.Rollout.Hosts)
+	}
+	e.trial.schedule, err = p.schedule(ctx, e.trial.id)
+	return e, err
 }
 
 // continueTrial continues the trial of the previous configuration without waiting for the storage. A
@@ -185,11 +188,12 @@ func (p *Publisher) schedule(ctx context.Context, id string) (*managed.Schedule,
 	if latest, _ := p.submission(); id == latest.id {
 		return latest.schedule, nil
 	}
-	p.mu.Lock()
-	known := p.parsed[id]
-	p.mu.Unlock()
-	if known != nil {
-		return known, nil
+	if e := p.serving.Load(); e != nil {
+		for _, c := range []*servedSchedule{&e.published, &e.trial} {
+			if c.id == id {
+				return c.schedule, nil
+			}
+		}
 	}
 	spec, err := p.store.Spec(ctx, id)
 	if err != nil {
@@ -199,9 +203,6 @@ func (p *Publisher) schedule(ctx context.Context, id string) (*managed.Schedule,
 	if err != nil { // for example a crawler that the registry does not have any more
 		return nil, fmt.Errorf("%w: the rules of change %s: %w", ErrDamaged, id, err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.parsed[id] = s
 	return s, nil
 }
 

@@ -15,14 +15,13 @@ import (
 func TestServeAnotherSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPublisher(newSchedule(t, disallow("GPTBot", "/a")), new(bases), time.Now)
-		ctx, cancel := context.WithCancel(t.Context())
 		server := serverFor("a.test", "b.test")
 		before, _ := p.Page(asks(server, "a.test"))
 		time.Sleep(time.Hour)
 		from := time.Now().Add(time.Hour)
 		first := p.Serving()
 		next := newSchedule(t, disallow("GPTBot", "/b"), during(disallow("GPTBot", "/later"), "later", from, time.Time{}))
-		p.Serve(ctx, next, nil, nil)
+		p.serve(next, nil, "")
 		if p.Serving() != next {
 			t.Error("the schedule before is still served")
 		}
@@ -37,11 +36,6 @@ func TestServeAnotherSchedule(t *testing.T) {
 				}
 			}
 		}
-		cancel()
-		p.Serve(ctx, first, nil, nil)
-		if p.Serving() != next {
-			t.Error("a publisher that has ended serves another schedule")
-		}
 	})
 }
 
@@ -51,7 +45,7 @@ func TestServeWhatTheGateStops(t *testing.T) {
 	p.Gate = managed.GateWarnings
 	r := asks(serverFor("a.test"), "a.test")
 	before, _ := p.Page(r)
-	p.Serve(t.Context(), newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), nil, nil)
+	p.serve(newSchedule(t, disallow("GPTBot", "/x"), allow("GPTBot", "/x*")), nil, "")
 	if after, _ := p.Page(r); after != before {
 		t.Errorf("served is %q", after.text)
 	}
@@ -77,7 +71,7 @@ func BenchmarkServeAnother(b *testing.B) {
 	ended := make(chan time.Duration)
 	go func() { ended <- slowestRequest(ctx, p, server) }()
 	for i := 0; b.Loop(); i++ {
-		p.Serve(b.Context(), schedules[(i+1)%2], nil, nil)
+		p.serve(schedules[(i+1)%2], nil, "")
 	}
 	cancel()
 	b.ReportMetric(float64((<-ended).Microseconds()), "µs-slowest")
@@ -94,12 +88,13 @@ func TestTrialIsTold(t *testing.T) {
 	p.SiteHosts = []string{"a.test", "b.test"}
 	var r Running
 	defer r.Add(p)()
-	until := time.Now().Add(time.Hour)
-	for _, canary := range []*Change{nil, {Rollout: Rollout{Hosts: []string{"b.test"}}, ID: "1", Until: until}} {
-		p.Serve(t.Context(), first, canary, next)
-		for _, s := range r.Sites(time.Now()) {
-			tried := s.Host == "b.test" && canary != nil
-			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || !s.Trial.Until.Equal(until)) {
+	now := time.Now()
+	p.Now = func() time.Time { return now }
+	for _, canary := range []string{"", "b.test"} {
+		p.serve(first, next, canary)
+		for _, s := range r.Sites(now) {
+			tried := s.Host == canary
+			if (s.Trial != nil) != tried || tried && (s.Trial.Change != "1" || !s.Trial.Until.Equal(now.Add(time.Hour))) {
 				t.Errorf("%s: the trial is %+v", s.Host, s.Trial)
 			}
 		}

@@ -17,8 +17,7 @@ type Site struct {
 	state          History
 	known          bool
 	specs          map[string][]byte // of the published and the pending change
-	lastServed     []byte            // last served spec, or nil
-	withoutHistory bool              // last was served without a history
+	withoutHistory []byte            // spec served without a history; nil if the history is served
 	configurations uint64
 }
 
@@ -65,18 +64,18 @@ func (s *Site) setHistory(state History) {
 	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.inUse(), id) })
 }
 
-// Serve records the served spec. alone means that it is served without a history.
-func (s *Site) Serve(spec []byte, alone bool) {
+// SetServedWithoutHistory records the spec served without a history. Nil means that the history is served.
+func (s *Site) SetServedWithoutHistory(spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastServed, s.withoutHistory = spec, alone
+	s.withoutHistory = spec
 }
 
-// Served returns the arguments of the last [Site.Serve]. spec is nil if there was no call.
-func (s *Site) Served() (spec []byte, alone bool) {
+// ServedWithoutHistory returns the spec served without a history, or nil.
+func (s *Site) ServedWithoutHistory() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lastServed, s.withoutHistory
+	return s.withoutHistory
 }
 
 // spec returns a spec from memory.

@@ -94,7 +94,7 @@ func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if served := p.Serving(); p.ended || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
 		return
 	}
-	p.Serve(ctx, next, nil, nil)
+	p.setServedRules(p.rulesAlone(next))
 }
 
 // The maximum wait for the first read of the storage. During backgroundWait, the published file
@@ -124,8 +124,8 @@ func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) erro
 	if state, _ := p.site.History(); state.Changes > 0 {
 		return nil
 	}
-	served, alone := p.lastServed()
-	if !alone {
+	served := p.servedWithoutHistory()
+	if served == nil {
 		return nil
 	}
 	first := newSubmission(served, FromConfiguration, false)

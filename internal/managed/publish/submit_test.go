@@ -25,10 +25,9 @@ func TestWishThatLacksSomething(t *testing.T) {
 		time.Sleep(10 * readInterval)
 		synctest.Wait()
 		i.serves("/a")
-		i.Submit(schedule(t, disallow("GPTBot", "/c")), FromRules, false)
+		i.Submit(newSchedule(t, disallow("GPTBot", "/c")), FromRules, false)
 		synctest.Wait()
 		i.serves("/c")
-		i.end()
 	})
 }
 
@@ -92,7 +91,6 @@ func TestShrunkList(t *testing.T) {
 						t.Errorf("it waits after its confirmation: %v", h.Pending.Reasons)
 					}
 				}
-				i.end()
 			})
 		})
 	}

@@ -13,30 +13,29 @@ import (
 
 // Trials compares changes with the published files on live requests.
 type Trials interface {
-	// Try compares the files of a change until end is called.
-	Try(*shadow.File) (end func())
+	// StartTrial compares the files of a change until end is called.
+	StartTrial(*shadow.File) (end func())
 	// ExpireCopies makes the copies due of the hosts for which has returns true. Their file is new.
 	ExpireCopies(has func(host string) bool)
 }
 
 // compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change
-// compared again does not lose its results. c may be nil. The caller must hold p.applying.
-func (p *Publisher) compareOnRequests(c *Change, published, trial *managed.Schedule) {
+// compared again does not lose its results. rules may be nil. The caller must hold p.applying.
+func (p *Publisher) compareOnRequests(rules *servedRules) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil
 		defer end()
 	}
-	if c == nil || p.Trials == nil {
+	if rules == nil || rules.onTrial == nil || p.Trials == nil {
 		return
 	}
-	isPublished := hasOf(c.Rollout.Hosts)
-	p.endTrial = p.Trials.Try(&shadow.File{
-		Source: "change " + c.ID, Has: p.place.has(), IsPublished: isPublished, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
+	p.endTrial = p.Trials.StartTrial(&shadow.File{
+		Source: "change " + rules.trial.id, Has: p.place.has(), IsPublished: rules.isCanaryAt, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
 		Fetch: func(host string) policy.FetchResult {
-			if isPublished(host) {
-				return p.fileOf(published, host)
+			if rules.isCanaryAt(host) {
+				return p.fileOf(rules.published.schedule, host)
 			}
-			return p.fileOf(trial, host)
+			return p.fileOf(rules.trial.schedule, host)
 		},
 	})
 }

@@ -31,7 +31,7 @@ func (t *trials) tried() map[string]string {
 	return maps.Clone(t.texts)
 }
 
-func (t *trials) Try(c *shadow.File) (end func()) {
+func (t *trials) StartTrial(c *shadow.File) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if c.Has("a.test") && !c.Has("b.test") {
@@ -136,7 +136,6 @@ func testTrial(t *testing.T, rollout Rollout) {
 				if !slices.Contains(i.news.news, rollout.State) || slices.Contains(i.news.news, Rejected) != test.stops {
 					t.Errorf("the news are %v", i.news.news)
 				}
-				i.end()
 			})
 		})
 	}
@@ -168,8 +167,7 @@ func TestWithoutItsTrial(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInstance(t, storetest.New(), "one")
-				defer func() { i.end() }()
-				i.trials = &trials{texts: make(map[string]string)}
+						i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
 				i.rollout = Rollout{State: Shadow, Seconds: 6 * 3600}
 				i.confirm = Off

@@ -29,7 +29,5 @@ func TestUnknownCrawlerElsewhere(t *testing.T) {
 		two = newInstance(t, storage, "two")
 		two.load(disallow("GPTBot", "/a"))
 		two.serves("/a", "/b")
-		two.end()
-		one.end()
 	})
 }

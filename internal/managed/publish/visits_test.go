@@ -34,7 +34,6 @@ func TestRulesAwaitStoredVisits(t *testing.T) {
 				if state, _ := i.History(); (state.Pending != nil) != test.waits {
 					t.Errorf("it waits: %t, want %t", state.Pending != nil, test.waits)
 				}
-				i.end()
 			})
 		})
 	}
