@@ -95,7 +95,7 @@ func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	running := a.running()
-	entries := sorted(running.Policies())
+	entries := sortEntries(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
 	after, takesEffect := r.URL.Query().Get("after"), running.TakesEffect()
 	for _, e := range entries {

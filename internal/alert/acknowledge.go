@@ -109,15 +109,15 @@ func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
 	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.Time) {
 		ack.Time = known.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
-	ack.bound()
+	ack.truncate()
 	if !m.acknowledgements.set(ack) {
 		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is the maximum", maxAcknowledgements)
 	}
 	return m.acknowledgements.apply(alert), nil
 }
 
-// bound limits the strings, which come from people or from the storage.
-func (a *acknowledgement) bound() {
+// truncate limits the strings, which come from people or from the storage.
+func (a *acknowledgement) truncate() {
 	a.User = text.Truncate(text.Printable(strings.TrimSpace(a.User)), maxUserBytes)
 	a.Note = text.Truncate(text.Printable(strings.TrimSpace(a.Note)), maxNoteBytes)
 }
@@ -176,7 +176,7 @@ func (m *Manager) Import(data []byte) error {
 			stored.LastOpen = now
 		}
 		if now.Sub(stored.LastOpen) < acknowledgementRetention { // else its writer has not yet removed it
-			stored.bound()
+			stored.truncate()
 			m.acknowledgements.set(stored)
 		}
 	}

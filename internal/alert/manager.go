@@ -152,17 +152,17 @@ func (m *Manager) all(now time.Time) (alerts []Alert) {
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
 	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
-		m.lastLedgerRead, m.ledgerAlerts = now, alertsFromLedger(m.state.Reports(now), now)
+		m.lastLedgerRead, m.ledgerAlerts = now, ledgerAlerts(m.state.Reports(now), now)
 	}
 	live := m.state.Live()
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
-		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.ManagedChanges(), now),
-		m.blocks.find(live, m.lastLoad(), now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
+		serverAlerts(m.state, now), siteAlerts(live, now), managedAlerts(m.state.Managed(), now), changeAlerts(m.state.ManagedChanges(), now),
+		m.blocks.alerts(live, m.lastLoad(), now), withheldAlerts(m.state.Withheld(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {
 			current[a.ID] = true
-			m.open(a, now)
+			m.openOrUpdate(a, now)
 		}
 	}
 	for id, a := range m.alerts {
@@ -196,9 +196,9 @@ func (m *Manager) dropOver() {
 	}
 }
 
-// open opens or updates an alert. An alert without a start time starts when first found, also
+// openOrUpdate opens or updates an alert. An alert without a start time starts when first found, also
 // before a short interruption. The caller must lock m.mu.
-func (m *Manager) open(a Alert, now time.Time) {
+func (m *Manager) openOrUpdate(a Alert, now time.Time) {
 	if a.Since.IsZero() {
 		a.Since = now
 		if known, ok := m.alerts[a.ID]; ok && (known.State == Open || now.Sub(known.Until) < updateInterval) {

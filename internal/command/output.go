@@ -69,9 +69,9 @@ func (l *lines) print(result any, writeText func(io.Writer)) error {
 
 func (l *lines) flush() error { return l.screen.Flush() }
 
-// answerEach calls answer with each line of in, without the line ending. The results are flushed
+// answerLines calls answer with each line of in, without the line ending. The results are flushed
 // before more input is awaited, because the sender may wait for them.
-func (l *lines) answerEach(in io.Reader, answer func(line []byte) error) error {
+func (l *lines) answerLines(in io.Reader, answer func(line []byte) error) error {
 	input := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, err := input.ReadBytes('\n')

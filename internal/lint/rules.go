@@ -55,7 +55,7 @@ func (c *checker) checkRules() {
 
 // checkSelections checks the rules of the selected group once for each name.
 func (c *checker) checkSelections() {
-	fresh, listed := c.unusedWord(), 0
+	unusedWord, listed := c.unusedWord(), 0
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
@@ -67,11 +67,11 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			names[name] = true
-			everybody := c.robots.Select(name == "*", name)
+			group := c.robots.Select(name == "*", name)
 			if policy.IsTraining(a.Name) {
-				everybody = c.robots.TrainingGroup()
+				group = c.robots.TrainingGroup()
 			}
-			s, _ := everybody.LenientAndStrict()
+			s, _ := group.LenientAndStrict()
 			rules := s.Rules()
 			if listed += len(rules); len(rules) == 0 {
 				continue
@@ -81,7 +81,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: everybody, selection: s, rules: rules, unusedWord: fresh, reported: reported}
+			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, unusedWord: unusedWord, reported: reported}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
