@@ -38,9 +38,9 @@ func (c *checker) checkLines() {
 			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
-			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but a line has one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
+			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoted(l.key[m[2]:]))
 		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
-			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but a line has one key and one value; begin a new line before it",
+			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
 				quoted(l.value[at:]), l.key)
 		}
 	}

@@ -119,7 +119,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
-			c.addValue(SpaceInPath, number, "%s is read as one path with a space in it; give each path a line of its own", quoted(l.value))
+			c.addValue(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoted(l.value))
 			break
 		}
 	}
@@ -221,10 +221,10 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	switch {
 	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
+		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
 			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs that this rule matches and is not shorter, so this rule has no effect; remove it or make it longer",
+		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoted(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
