@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -121,17 +122,11 @@ func (m *Manager) List() List {
 		m.update(now)
 	}
 	list := List{Generated: now.UTC(), Alerts: []Alert{}, IsPersistent: m.state.HasStorage()}
-	over := 0
 	for _, a := range m.all(now) {
-		switch {
-		case a.State == Over && over == maxOverAlerts:
-		case a.State == Over:
-			over++
+		if a.State == Over || len(list.Alerts) < maxAlerts {
 			list.Alerts = append(list.Alerts, a)
-		case len(list.Alerts) == maxAlerts:
+		} else {
 			list.More++
-		default:
-			list.Alerts = append(list.Alerts, a)
 		}
 	}
 	return list
@@ -176,23 +171,18 @@ func (m *Manager) update(now time.Time) {
 		}
 	}
 	m.acknowledgements.prune(now, current)
-	m.latest = m.all(now)
 	m.dropOver()
+	m.latest = m.all(now)
 	close(m.updated)
 	m.updated = make(chan struct{})
 }
 
 // dropOver removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
 func (m *Manager) dropOver() {
-	over := make([]Alert, 0, len(m.latest))
-	for _, a := range m.latest {
-		if a.State == Over {
-			over = append(over, a)
-		}
-	}
+	over := slices.DeleteFunc(slices.Collect(maps.Values(m.alerts)), func(a Alert) bool { return a.State != Over })
 	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
-	for i := maxOverAlerts; i < len(over); i++ {
-		delete(m.alerts, over[i].ID)
+	for _, a := range over[min(len(over), maxOverAlerts):] {
+		delete(m.alerts, a.ID)
 	}
 }
 
