@@ -25,22 +25,11 @@ func (o *output) define(flags *pflag.FlagSet) {
 // documents the JSON. A json.RawMessage is JSON from the admin API. The writer for writeText stores
 // the first error.
 func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)) error {
-	if o.json {
-		enc := newEncoder(cmd.OutOrStdout())
-		enc.SetIndent("", "  ")
-		return enc.Encode(result)
+	l := o.lines(cmd)
+	if l.encoder != nil {
+		l.encoder.SetIndent("", "  ")
 	}
-	screen := screenOf(cmd.OutOrStdout())
-	writeText(screen)
-	return screen.Flush()
-}
-
-// newEncoder returns an encoder without escapes for <, > and &, because commands print JSON for
-// people and programs and not into a web page.
-func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc
+	return errors.Join(l.print(result, writeText), l.flush())
 }
 
 // lines prints any number of results: each as JSON in a line of its own, or for people.
@@ -54,8 +43,10 @@ func (o *output) lines(cmd *cobra.Command) *lines {
 	if !o.json {
 		return &lines{screen: screenOf(cmd.OutOrStdout())}
 	}
-	screen := text.NewTerminal(cmd.OutOrStdout(), 0, false)
-	return &lines{screen, newEncoder(screen)}
+	l := &lines{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
+	l.encoder = json.NewEncoder(l.screen)
+	l.encoder.SetEscapeHTML(false) // people and programs read the output, and no web page contains it
+	return l
 }
 
 // print prints a result. The caller must call flush after the last result.
