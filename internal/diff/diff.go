@@ -160,7 +160,7 @@ func (p Pair) Compare() *Result {
 		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(ClassRank(a.Crawlers[0].Class), ClassRank(b.Crawlers[0].Class)),
+		return cmp.Or(cmp.Compare(classRank(a.Crawlers[0].Class), classRank(b.Crawlers[0].Class)),
 			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
 	})
 	return r
@@ -170,7 +170,7 @@ func (p Pair) Compare() *Result {
 // crawlers.
 func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work int) (c Change, ok bool) {
 	old, now := rulesOf(before.SelectedGroup), rulesOf(after.SelectedGroup)
-	added, removed := changedRules(old, now)
+	added, removed := rulesNotIn(now, old), rulesNotIn(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
 		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation

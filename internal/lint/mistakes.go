@@ -3,6 +3,7 @@ package lint
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -176,10 +177,5 @@ func runePairs(texts ...string) map[rune]rune {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
