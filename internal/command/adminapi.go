@@ -98,15 +98,12 @@ const adminTimeout = 2 * time.Minute
 var errTimeout = errors.New("no answer in " + text.Duration(adminTimeout))
 
 // request sends a request with value as JSON, unless value is nil. The response is returned, and
-// decoded into answer unless answer is nil.
+// decoded into answer.
 func (s adminServer) request(method, uri string, value, answer any) (body json.RawMessage, err error) {
 	if body, err = s.send(adminTimeout, method, uri, value); err != nil {
 		return nil, err
 	}
-	if answer != nil {
-		err = json.Unmarshal(body, answer)
-	}
-	if err != nil {
+	if err = json.Unmarshal(body, answer); err != nil {
 		return nil, s.notCaddy(err)
 	}
 	return body, nil

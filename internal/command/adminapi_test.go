@@ -20,7 +20,7 @@ func TestEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	body, err := adminServer(strings.TrimPrefix(server.URL, "http://")).request(http.MethodGet, "/robots_guard/status", nil, nil)
+	body, err := adminServer(strings.TrimPrefix(server.URL, "http://")).request(http.MethodGet, "/robots_guard/status", nil, new(any))
 	if body != nil || err == nil || !strings.Contains(err.Error(), "it has more than 64 MiB") {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
