@@ -119,7 +119,7 @@ func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 // noteSearchBlocked raises an alert about a search engine blocked by a rule for other crawlers.
 func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
 	g.shared.Alerts.RecordBlock(alert.Block{
-		BlockedSearch: alert.BlockedSearch{Site: j.Site.Label, Crawler: crawler, Identity: j.Verification},
-		Rule:          j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
+		BlockedSearchEngine: alert.BlockedSearchEngine{Site: j.Site.Label, Crawler: crawler, Identity: j.Verification},
+		Rule:                j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
 	})
 }

@@ -77,9 +77,9 @@ func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	return found
 }
 
-// SearchBlocks returns the time of the last block of each recently blocked search engine.
-func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
-	return s.Alerts.SearchBlocks()
+// BlockedSearchEngines returns the time of the last block of each recently blocked search engine.
+func (s *State) BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time {
+	return s.Alerts.BlockedSearchEngines()
 }
 
 // HasStorage reports whether data survive a restart.
