@@ -1,22 +1,19 @@
 package copies
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"time"
-	"unicode/utf8"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // MaxDocument is the maximum stored size of the files of one host, in bytes.
 const MaxDocument = 4 << 20
 
-const documentFormat = 1
+const documentKind = "copies"
 
 // SaveInterval is the time between two writes of the files of a host. Until the next write, other
 // instances assume that our copy is unchanged.
@@ -25,40 +22,18 @@ const SaveInterval = time.Hour
 // maxStoredHold is the maximum remaining time of a stored hold. Restore ignores longer holds.
 const maxStoredHold = 31 * 24 * time.Hour
 
-type (
-	envelopeJSON struct {
-		Format  int             `json:"format"`
-		SHA256  string          `json:"sha256"`
-		Content json.RawMessage `json:"content"`
-	}
-	hostJSON struct {
-		Host
-		Unnamed bool      `json:"unnamed,omitempty"` // the host is not configured
-		Saved   time.Time `json:"saved"`
-		contentJSON
-	}
-	contentJSON struct {
-		Files     []fileJSON           `json:"files"`
-		Away      time.Time            `json:"away,omitzero"`
-		AwayUntil time.Time            `json:"away_until,omitzero"`
-		Lost      time.Time            `json:"lost,omitzero"`
-		LostFor   map[string]time.Time `json:"lost_for,omitempty"`
-		Ended     time.Time            `json:"ended,omitzero"`
-	}
-	fileJSON struct {
-		Copied time.Time            `json:"copied,omitzero"`
-		Served map[string]time.Time `json:"served,omitempty"`
-		Extra  time.Duration        `json:"extra,omitempty"`
-		Held   time.Time            `json:"held,omitzero"`
-		Text   []byte               `json:"text,omitempty"`
-	}
-)
+// Stored has the stored files of a host.
+type Stored struct {
+	Host    Host         `json:"host"`
+	Unnamed bool         `json:"unnamed,omitempty"` // the host is not configured
+	Files   []storedFile `json:"files"`
+	missingRules
+}
 
-// Encoded is the stored form of the files of a host.
-type Encoded struct {
-	Data  []byte
-	Sum   [sha256.Size]byte // hash of the content without the time
-	Saved time.Time
+type storedFile struct {
+	uses
+	Hash ledger.Version `json:"sha256"`
+	Text []byte         `json:"gzip"` // see [policy.Robots.Compressed]
 }
 
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
@@ -92,102 +67,68 @@ func (b *History) Revision(host Host) uint64 {
 	return 0
 }
 
-// Encode returns the files of a host for [History.Restore]. empty is true for a host without files.
-func (b *History) Encode(host Host, now time.Time) (d Encoded, empty bool, err error) {
-	b.mu.Lock()
-	record := b.record(host)
-	if record == nil {
-		b.mu.Unlock()
+// Encode returns the files of a host for [Decode]. empty is true for a host without files.
+func (b *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
+	stored, files := b.snapshot(host)
+	for i, robots := range files {
+		stored.Files[i].Text = robots.Compressed()
+	}
+	if len(stored.Files) == 0 && stored.LostAt.IsZero() && len(stored.LostAtByToken) == 0 {
 		return d, true, nil
 	}
-	content := contentJSON{
-		Away: record.rulelessSince.UTC(), AwayUntil: record.rulelessUntil.UTC(), Lost: record.lostAt.UTC(), LostFor: storedTokens(record.lostAtByToken), Ended: record.graceEndedAt.UTC(),
+	d, err = ledger.EncodeDocument(documentKind, stored, now, MaxDocument)
+	return d, false, err
+}
+
+// snapshot returns the files of a host without their texts, and their contents.
+func (b *History) snapshot(host Host) (stored Stored, contents []*policy.Robots) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	record := b.record(host)
+	if record == nil {
+		return stored, nil
 	}
-	unnamed := !record.configured
+	stored = Stored{Host: host, Unnamed: !record.configured, missingRules: record.missingRules}
+	stored.LostAtByToken = maps.Clone(record.LostAtByToken)
 	for _, f := range record.files {
 		robots := f.robots.Value()
 		if robots == nil {
 			continue
 		}
-		entry := fileJSON{Copied: f.lastCopied.UTC(), Served: storedTokens(f.served), Extra: f.proxyTime, Held: f.heldUntil.UTC(), Text: []byte(robots.Text())}
-		if f.digest == record.currentDigest && !f.lastCopied.IsZero() {
-			entry.Copied = laterOf(f.lastCopied, record.lastRecorded.Add(SaveInterval)).UTC()
+		entry := storedFile{uses: f.uses, Hash: f.hash}
+		entry.Served = maps.Clone(f.Served)
+		if f.digest == record.currentDigest && !f.LastCopied.IsZero() {
+			entry.LastCopied = laterOf(f.LastCopied, record.lastRecorded.Add(SaveInterval))
 		}
-		content.Files = append(content.Files, entry)
+		stored.Files, contents = append(stored.Files, entry), append(contents, robots)
 	}
-	b.mu.Unlock()
-	if len(content.Files) == 0 && content.Lost.IsZero() && len(content.LostFor) == 0 {
-		return d, true, nil
-	}
-	inner, err := json.Marshal(hostJSON{host, unnamed, now.UTC(), content})
-	if err != nil {
-		return d, false, err
-	}
-	same, err := json.Marshal(content)
-	if err != nil {
-		return d, false, err
-	}
-	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","content":`, documentFormat, sha256.Sum256(inner)), inner, []byte("}"))
-	return Encoded{Data: data, Sum: sha256.Sum256(same), Saved: now}, false, nil
-}
-
-// storedTokens returns the tokens that can be encoded.
-func storedTokens(all map[string]time.Time) map[string]time.Time {
-	stored := make(map[string]time.Time, len(all))
-	for token, at := range all {
-		if utf8.ValidString(token) {
-			stored[token] = at.UTC()
-		} else {
-			stored[everyToken] = laterOf(stored[everyToken], at.UTC())
-		}
-	}
-	return stored
-}
-
-// Stored is a decoded [Encoded].
-type Stored struct {
-	Host    Host
-	Saved   time.Time
-	unnamed bool
-	content contentJSON
+	return stored, contents
 }
 
 // Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
-// have a newer format.
-func Decode(data []byte) (s Stored, sum [sha256.Size]byte, err error) {
-	var envelope envelopeJSON
-	var host hostJSON
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return s, sum, fmt.Errorf("no files: %w", err)
+// have another format.
+func Decode(data []byte) (s Stored, d ledger.Document, err error) {
+	if d, err = ledger.DecodeDocument(documentKind, data, &s, MaxDocument); err != nil {
+		return s, d, err
 	}
-	switch inner := sha256.Sum256(envelope.Content); {
-	case envelope.Format != documentFormat:
-		return s, sum, fmt.Errorf("format %d is not known; this version reads %d", envelope.Format, documentFormat)
-	case hex.EncodeToString(inner[:]) != envelope.SHA256:
-		return s, sum, errors.New("the checksum does not match")
+	if (s.Host.Source == "") == (s.Host.Name == "") {
+		return s, d, errors.New("the document must name either a host or a source")
 	}
-	if err := json.Unmarshal(envelope.Content, &host); err != nil {
-		return s, sum, fmt.Errorf("no files: %w", err)
+	if len(s.Files) > maxCopiedFiles+maxServedFiles+1 || len(s.LostAtByToken) > maxTokens+1 {
+		return s, d, errors.New("the document has too many files or tokens")
 	}
-	if (host.Source == "") == (host.Name == "") {
-		return s, sum, errors.New("the document must name either a host or a source")
-	}
-	if len(host.Files) > maxCopiedFiles+maxServedFiles+1 || len(host.LostFor) > maxTokens+1 {
-		return s, sum, errors.New("the document has too many files or tokens")
-	}
-	for _, f := range host.Files {
-		if len(f.Served) > maxTokens+1 || len(f.Text) > policy.MaxSize || f.Extra < 0 {
-			return s, sum, errors.New("a file has too many tokens or bytes")
+	for _, f := range s.Files {
+		if len(f.Served) > maxTokens+1 || f.ProxyTime < 0 {
+			return s, d, errors.New("a file has too many tokens or a negative time")
 		}
 	}
-	same, err := json.Marshal(host.contentJSON)
-	return Stored{host.Host, host.Saved, host.Unnamed, host.contentJSON}, sha256.Sum256(same), err
+	return s, d, nil
 }
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
 // before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
-// removes no records.
-func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) {
+// removes no records. It returns an error for a file that cannot be decompressed.
+func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) error {
 	latest := now // a restarted instance has had no copy since then
 	if !own {
 		latest = now.Add(SaveInterval + maxClockSkew)
@@ -211,33 +152,51 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	named := !s.unnamed
+	named := !s.Unnamed
 	if known := b.record(s.Host); known != nil {
 		named = known.configured
 	}
 	record := b.openRecord(s.Host, named, now)
-	for _, stored := range s.content.Files {
-		robots := policy.Parse(stored.Text)
-		v := &policy.Version{Robots: robots, Hash: sha256.Sum256(stored.Text), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
-		if len(record.files) == 0 { // otherwise the first file would have only a digest
-			f := &file{digest: robots.RulesDigest()}
-			b.setVersion(record, f, v)
-			record.files = []*file{f}
+	for _, stored := range s.Files {
+		f, err := b.restoreFile(record, stored, now)
+		if err != nil {
+			return err
 		}
-		f := record.find(robots.RulesDigest())
-		if f == nil {
-			f = b.add(record, v, now)
+		f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
+		if !stored.HeldUntil.IsZero() && stored.HeldUntil.Before(now.Add(maxStoredHold)) {
+			f.HeldUntil = laterOf(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
 		}
-		f.lastCopied, f.proxyTime = laterOf(f.lastCopied, clamp(stored.Copied)), max(f.proxyTime, stored.Extra)
-		if !stored.Held.IsZero() && stored.Held.Before(now.Add(maxStoredHold)) {
-			f.heldUntil = laterOf(f.heldUntil, stored.Held.Add(-clockLead))
-		}
-		merge(&f.served, stored.Served)
+		merge(&f.Served, stored.Served)
 	}
-	merge(&record.lostAtByToken, s.content.LostFor)
-	record.lostAt, record.graceEndedAt = laterOf(record.lostAt, clamp(s.content.Lost)), laterOf(record.graceEndedAt, clamp(s.content.Ended))
-	if record.rulelessSince.IsZero() && record.lastRecorded.IsZero() {
-		record.rulelessSince, record.rulelessUntil = clamp(s.content.Away), clamp(s.content.AwayUntil)
+	merge(&record.LostAtByToken, s.LostAtByToken)
+	record.LostAt, record.GraceEndedAt = laterOf(record.LostAt, clamp(s.LostAt)), laterOf(record.GraceEndedAt, clamp(s.GraceEndedAt))
+	if record.RulelessSince.IsZero() && record.lastRecorded.IsZero() {
+		record.RulelessSince, record.RulelessUntil = clamp(s.RulelessSince), clamp(s.RulelessUntil)
 	}
 	b.enforceBounds(record, now)
+	return nil
+}
+
+// restoreFile returns the recorded file with the rules of a stored file, and adds it if necessary.
+// b.mu must be locked.
+func (b *History) restoreFile(record *hostRecord, stored storedFile, now time.Time) (*file, error) {
+	for _, f := range record.files {
+		if f.hash == stored.Hash {
+			return f, nil
+		}
+	}
+	robots, err := policy.ParseCompressed(stored.Text)
+	if err != nil {
+		return nil, err
+	}
+	v := &policy.Version{Robots: robots, Hash: stored.Hash, Derived: b.derive(robots), Lifetime: policy.NoLifetime}
+	if len(record.files) == 0 { // otherwise the first file would have only a digest
+		f := &file{digest: robots.RulesDigest()}
+		b.setVersion(record, f, v)
+		record.files = []*file{f}
+	}
+	if f := record.find(robots.RulesDigest()); f != nil {
+		return f, nil
+	}
+	return b.add(record, v, now), nil
 }

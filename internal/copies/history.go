@@ -88,7 +88,7 @@ func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
 		b.restoreVersions(record)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
-		record = &hostRecord{host: host, configured: named, lostAt: b.hostSets[setIndex(named)].lastEviction}
+		record = &hostRecord{host: host, configured: named, missingRules: missingRules{LostAt: b.hostSets[setIndex(named)].lastEviction}}
 	}
 	p := &b.hostSets[setIndex(named)]
 	if p.hosts.Len() >= maxHosts[setIndex(named)] {
@@ -174,7 +174,7 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		f = &file{digest: digest}
 		previous := record.files[0] // may have only a digest
 		if !b.restoreVersion(record, previous) {
-			previous.lastCopied = laterOf(previous.lastCopied, now) // the copy may have been in use until now
+			previous.LastCopied = laterOf(previous.LastCopied, now) // the copy may have been in use until now
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}
@@ -310,26 +310,26 @@ func (b *History) RecordCurrent(host RequestHost, state *policy.State, now time.
 // verdicts only after our copies had no rules for [policy.MinAbsence]. b.mu must be locked.
 func (b *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
-		if !until.After(record.rulelessUntil) {
+		if !until.After(record.RulelessUntil) {
 			return
 		}
-		if record.rulelessSince.IsZero() {
-			record.rulelessSince = v.FirstFetched
+		if record.RulelessSince.IsZero() {
+			record.RulelessSince = v.FirstFetched
 		}
-		record.rulelessUntil = until
-		if f := b.add(record, v, now); record.rulelessUntil.Sub(record.rulelessSince) >= policy.MinAbsence {
-			f.lastCopied, f.proxyTime = laterOf(f.lastCopied, until), max(f.proxyTime, host.proxyTime(v))
+		record.RulelessUntil = until
+		if f := b.add(record, v, now); record.RulelessUntil.Sub(record.RulelessSince) >= policy.MinAbsence {
+			f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, until), max(f.ProxyTime, host.proxyTime(v))
 		}
 		return
 	}
 	f := b.add(record, v, now)
-	if until.After(f.lastCopied) {
-		f.lastCopied = until
-		if until.After(record.rulelessUntil) {
-			record.rulelessSince = time.Time{}
+	if until.After(f.LastCopied) {
+		f.LastCopied = until
+		if until.After(record.RulelessUntil) {
+			record.RulelessSince = time.Time{}
 		}
 	}
-	f.proxyTime = max(f.proxyTime, host.proxyTime(v))
+	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
 }
 
 // RecordServed records that the site served a version to a client with this product token. The version may
@@ -340,14 +340,14 @@ func (b *History) RecordServed(host RequestHost, token string, v *policy.Version
 	record := b.openRecord(host.Host, host.Configured, now)
 	token = record.tokenWithRoom(tokenOf(token))
 	f := b.add(record, v, now)
-	if f.served == nil {
-		f.served = make(map[string]time.Time)
+	if f.Served == nil {
+		f.Served = make(map[string]time.Time)
 	}
-	if now.Sub(f.served[token]) >= minRecordInterval {
+	if now.Sub(f.Served[token]) >= minRecordInterval {
 		record.revision++
 	}
-	f.served[token] = laterOf(f.served[token], now)
-	f.proxyTime = max(f.proxyTime, host.proxyTime(v))
+	f.Served[token] = laterOf(f.Served[token], now)
+	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
 	record.boundToken(token)
 	b.enforceBounds(record, now)
 }
@@ -376,16 +376,16 @@ func (record *hostRecord) boundToken(token string) {
 	var oldest *file
 	n := 0
 	for _, f := range record.files {
-		if at := f.served[token]; !at.IsZero() && f.digest != record.currentDigest {
+		if at := f.Served[token]; !at.IsZero() && f.digest != record.currentDigest {
 			n++
-			if oldest == nil || at.Before(oldest.served[token]) {
+			if oldest == nil || at.Before(oldest.Served[token]) {
 				oldest = f
 			}
 		}
 	}
 	if n > maxServedPerToken {
-		record.markLostFor(token, oldest.served[token].Add(oldest.proxyTime))
-		delete(oldest.served, token)
+		record.markLostFor(token, oldest.Served[token].Add(oldest.ProxyTime))
+		delete(oldest.Served, token)
 	}
 }
 
@@ -400,11 +400,11 @@ func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 	if record == nil {
 		return nil, false
 	}
-	if len(record.files) > 1 || len(record.lostAtByToken) > 0 { // rare; folding a token may allocate
+	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // rare; folding a token may allocate
 		token = tokenOf(token)
 	}
 	for _, f := range record.files {
-		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.graceEndedAt, grace) {
+		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.GraceEndedAt, grace) {
 			continue
 		}
 		if f.version != nil {
@@ -445,8 +445,8 @@ func (b *History) SetHeldUntil(host RequestHost, v *policy.Version, until, now t
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	record := b.openRecord(host.Host, host.Configured, now)
-	if f := b.add(record, v, now); !f.heldUntil.Equal(until) {
-		f.heldUntil = until
+	if f := b.add(record, v, now); !f.HeldUntil.Equal(until) {
+		f.HeldUntil = until
 		record.revision++
 	}
 	b.enforceBounds(record, now)
@@ -461,7 +461,7 @@ func (b *History) HeldVersions(host Host, now time.Time) (held []*policy.Version
 		return nil
 	}
 	for _, f := range record.files {
-		if f.version != nil && now.Before(f.heldUntil) && f.digest != record.currentDigest {
+		if f.version != nil && now.Before(f.HeldUntil) && f.digest != record.currentDigest {
 			held = append(held, f.version)
 		}
 	}
@@ -504,10 +504,10 @@ func (b *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 			if !matches(record.host) {
 				continue
 			}
-			record.graceEndedAt = laterOf(record.graceEndedAt, now)
+			record.GraceEndedAt = laterOf(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.graceEndedAt = laterOf(record.graceEndedAt, f.lastCopied) // perhaps from another clock
+					record.GraceEndedAt = laterOf(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
 				}
 			}
 			record.revision++
