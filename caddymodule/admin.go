@@ -81,12 +81,7 @@ func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
 }
 
 // Managed implements admin.Running.
-func (r runningConfig) Managed() (all []admin.Managed) {
-	for _, m := range r.managed {
-		all = append(all, m)
-	}
-	return all
-}
+func (r runningConfig) Managed() []*publish.Publisher { return r.managed }
 
 // Policy implements admin.Running.
 func (r runningConfig) Policy(scheme, authority string) *policy.Entry {

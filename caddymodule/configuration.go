@@ -2,16 +2,13 @@ package caddymodule
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/command"
@@ -93,38 +90,46 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 	return checks, nil
 }
 
-// findHandlers returns the handlers of this module in a configuration file, and the
-// registry as changed by the configuration. The adapter may be "".
-func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident.Registry, error) {
+// readConfiguration returns the app in a configuration file, or an app with the defaults, and the
+// handlers of this module. The adapter may be "".
+func readConfiguration(path, adapter string) (app *App, handlers []*handlerorder.PlacedHandler, err error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
 		return nil, nil, err
 	}
+	app = new(App)
 	var parsed struct {
 		Apps struct {
 			HTTP struct {
 				Servers map[string]handlerorder.Server `json:"servers"`
 			} `json:"http"`
-			Guard struct {
-				Crawlers  []Crawler `json:"crawlers"`
-				*Registry `json:"registry"`
-			} `json:"robots_guard"`
+			Guard *App `json:"robots_guard"`
 		} `json:"apps"`
 	}
+	parsed.Apps.Guard = app
 	if err := json.Unmarshal(config, &parsed); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	registry, err := parsed.Apps.Guard.Resolve(parsed.Apps.Guard.Crawlers, false)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
-	}
-	var handlers []*handlerorder.PlacedHandler
 	for _, name := range slices.Sorted(maps.Keys(parsed.Apps.HTTP.Servers)) {
 		placed, err := parsed.Apps.HTTP.Servers[name].PlacedHandlers(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		handlers = append(handlers, placed...)
+	}
+	return app, handlers, nil
+}
+
+// findHandlers returns the handlers of this module in a configuration file, and the registry as
+// changed by the configuration. The adapter may be "".
+func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident.Registry, error) {
+	app, handlers, err := readConfiguration(path, adapter)
+	if err != nil {
+		return nil, nil, err
+	}
+	registry, err := app.RegistryFrom.Resolve(app.Crawlers, false)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return handlers, registry, nil
 }
@@ -151,7 +156,14 @@ func commandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s c
 func configuredVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
 	if file != "" {
-		if app, err = readApp(file); err != nil {
+		adapter := "caddyfile"
+		if strings.HasSuffix(file, ".json") {
+			adapter = ""
+		}
+		if app, _, err = readConfiguration(file, adapter); err == nil {
+			err = app.Validate()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -166,33 +178,4 @@ func configuredVerification(file string) (v *command.Verification, err error) {
 	return &command.Verification{
 		Registry: registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.verifierConfig(registry),
 	}, nil
-}
-
-// readApp returns the app in a configuration file, or an app with the defaults.
-func readApp(name string) (*App, error) {
-	body, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
-	}
-	if !strings.HasSuffix(name, ".json") {
-		adapter := caddyconfig.GetAdapter("caddyfile")
-		if adapter == nil {
-			return nil, errors.New("--config: this program cannot read Caddyfiles")
-		}
-		if body, _, err = adapter.Adapt(body, map[string]any{"filename": name}); err != nil {
-			return nil, fmt.Errorf("--config %s: %w", name, err)
-		}
-	}
-	var config struct {
-		Apps struct {
-			App *App `json:"robots_guard"`
-		} `json:"apps"`
-	}
-	if err := json.Unmarshal(body, &config); err != nil {
-		return nil, fmt.Errorf("--config %s: %w", name, err)
-	}
-	if config.Apps.App == nil {
-		return new(App), nil
-	}
-	return config.Apps.App, config.Apps.App.Validate()
 }

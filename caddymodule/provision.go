@@ -133,7 +133,8 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Events, err = guard.NewEvents(ctx, h.logger); err != nil {
 		return nil, err
 	}
-	return guard.New(ctx, app.state, c), nil
+	g := guard.New(ctx, app.state, c)
+	return g, guard.OnceStarted(ctx, func() { go g.WatchParity(ctx) })
 }
 
 // newSource returns the source at a location, and the key of the source.

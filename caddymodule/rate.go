@@ -4,16 +4,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
-
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
-	"math"
-	"strconv"
 )
 
 // Rate limits the request rate of crawlers. Each crawler has the `Crawl-delay` of its group

@@ -2,15 +2,15 @@ package caddymodule
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-
-	"encoding/json"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/registry"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -125,10 +125,7 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *u
 	if cached, ok := helper.State[key].(configuredRegistry); ok {
 		return cached.registry, cached.fixedRegistry, nil
 	}
-	var app struct {
-		Crawlers     []Crawler `json:"crawlers"`
-		RegistryFrom *Registry `json:"registry"`
-	}
+	var app App
 	if global, ok := helper.Option("robots_guard").(httpcaddyfile.App); ok {
 		if err := json.Unmarshal(global.Value, &app); err != nil {
 			return nil, nil, err

@@ -297,7 +297,7 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 	}
 	c.Observer = events.TellChanges(c.Observer)
 	c.Source, c.SourceKey = source, key
-	c.Gate, c.Confirm, c.Rollout = managed.Gate(h.Gate), publish.Confirm(h.Confirm), h.Rollout.plan()
+	c.Gate, c.Confirm, c.Rollout = managed.Gate(h.Gate), publish.ConfirmationMode(h.Confirm), h.Rollout.plan()
 	c.Base = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return publish.BasesByHost(c.Bases)

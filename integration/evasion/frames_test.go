@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,15 +57,14 @@ func TestEvasionHTTP2(t *testing.T) {
 		{"trailers", get("/private/x", [2]string{"te", "trailers"}), []int{403}},
 		{"a line end in the User-Agent", fields{{":method", "GET"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", "a\r\nuser-agent: b"}}, []int{400, reset}},
 		{"CONNECT with a path", fields{{":method", "CONNECT"}, {":authority", host}, {":path", "/private/x"}, {":scheme", "http"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
+		{"CONNECT with a path in the authority", fields{{":method", "CONNECT"}, {":authority", host + "/private/x"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
+		{"OPTIONS with a path", fields{{":method", "OPTIONS"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{403}},
+		{"OPTIONS without a path", fields{{":method", "OPTIONS"}, {":scheme", "http"}, {":authority", host}, {":path", "*"}, {"user-agent", harness.Bingbot}}, []int{200}},
 		{"extended CONNECT", fields{{":method", "CONNECT"}, {":protocol", "websocket"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{400, 403, reset}},
 		{"an unknown method", fields{{":method", "FETCH"}, {":scheme", "http"}, {":authority", host}, {":path", "/private/x"}, {"user-agent", harness.Bingbot}}, []int{403}},
 	} {
 		status, body := exchangeFrames(t, s.Port, tc.fields)
-		ok := false
-		for _, want := range tc.status {
-			ok = ok || status == want
-		}
-		if !ok || strings.Contains(body, "SECRET") {
+		if !slices.Contains(tc.status, status) || strings.Contains(body, "SECRET") {
 			t.Errorf("%s: got %d %.100q, want one of %v", tc.name, status, body, tc.status)
 		}
 	}

@@ -83,21 +83,15 @@ func TestFetchCausedByEarlyData(t *testing.T) {
 	}
 }
 
-// requestByQUIC returns a request for HTTP/3.
-func (p polyglot) requestByQUIC(method, path, userAgent string) *http.Request {
+// askOver sends a request over HTTP/3 and ignores the body of the response.
+func (p polyglot) askOver(transport http.RoundTripper, method, path, userAgent string) *http.Response {
 	p.t.Helper()
 	r, err := http.NewRequest(method, p.at(protocols[len(protocols)-1], path), nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	r.Header.Set("User-Agent", userAgent)
-	return r
-}
-
-// askOver sends a request over HTTP/3 and ignores the body of the response.
-func (p polyglot) askOver(transport http.RoundTripper, method, path, userAgent string) *http.Response {
-	p.t.Helper()
-	response, err := transport.RoundTrip(p.requestByQUIC(method, path, userAgent))
+	response, err := transport.RoundTrip(r)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -156,9 +155,6 @@ func (g *going) round(n int) {
 				all.Go(func() { g.leave(http.MethodPost, "/up", userAgent) })
 			}
 		}
-		if !g.by.secure {
-			all.Go(g.leaveInHeader)
-		}
 	}
 	all.Wait()
 	if g.by.name != "HTTP/1.0" {
@@ -218,23 +214,6 @@ func (g *going) leaveRefused(n int) {
 	harness.Eventually(g.t, "all are refused", func() bool { return blocked() == want })
 	leave()
 	all.Wait()
-}
-
-// leaveInHeader disconnects in the middle of the header.
-func (g *going) leaveInHeader() {
-	start := "GET /private/x HTTP/1.1\r\nHost: a.test\r\nUser-Agent: " + harness.Bingbot
-	if g.by.major == 2 { // preface, SETTINGS, and the beginning of HEADERS
-		start = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + "\x00\x00\x00\x04\x00\x00\x00\x00\x00" + "\x00\x00\x20\x01\x05\x00\x00\x00\x01\x82"
-	}
-	conn, err := net.Dial("tcp", "127.0.0.1:"+g.server.clear)
-	if err != nil {
-		g.t.Error(err)
-		return
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, start); err != nil {
-		g.t.Error(err)
-	}
 }
 
 // await waits for a turn.

@@ -11,11 +11,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/integration/harness"
 )
 
+// manyFields returns header fields with the given value.
+func manyFields(n int, value string) map[string]string {
+	fields := make(map[string]string)
+	for i := range n {
+		fields[fmt.Sprint("X-Field-", i)] = value
+	}
+	return fields
+}
+
 // TestProtocolsJudge sends requests that the guard evaluates, in all versions of HTTP.
+// Requests with more header fields than the server accepts are rejected as without the
+// guard, and the next request gets a response.
 func TestProtocolsJudge(t *testing.T) {
 	t.Parallel()
 	o := harness.NewOrigin(t, harness.ClosedRobots, nil)
-	s := servePolyglot(t, "robots_guard enforce\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address())
+	const taken = 1 << 20 // maximum size of a header in this configuration
+	s := servePolyglot(t, "robots_guard enforce\n reverse_proxy $ORIGIN", "$ORIGIN", o.Address(),
+		"h2c h3\n }", fmt.Sprintf("h2c h3\n max_header_size %d\n }", taken))
 	s.warm()
 	long := strings.Repeat("x", 10_000)
 	const refused = "403 "
@@ -49,6 +62,13 @@ func TestProtocolsJudge(t *testing.T) {
 				{"10 KB after the name", "GET", "/page", []string{harness.GPTBot + " " + long}, nil, "", refused},
 				{"10 KB", "GET", "/private/x", []string{long}, nil, "", "200 "},
 				{"empty", "GET", "/private/x", []string{""}, nil, "", "200 "},
+				{"thousands of fields of a browser", "GET", "/private/x", []string{harness.Firefox}, manyFields(5000, "v"), "", "200 origin /private/x"},
+				{"thousands of fields of a crawler", "GET", "/page", []string{harness.Bingbot}, manyFields(5000, "v"), "", "200 origin /page"},
+				{"thousands of fields in a disallowed request", "GET", "/private/x", []string{harness.Bingbot}, manyFields(5000, "v"), "", refused},
+				{"half a megabyte of fields", "GET", "/page", []string{harness.GPTBot}, manyFields(500, long[:1000]), "", refused},
+				{"half a megabyte after a name", "GET", "/page", []string{harness.GPTBot + strings.Repeat(" x", taken/4)}, nil, "", refused},
+				{"half a megabyte before a name", "GET", "/page", []string{strings.Repeat("x ", taken/4) + harness.GPTBot}, nil, "", "200 origin /page"},
+				{"more than the server accepts", "GET", "/private/x", []string{harness.Bingbot}, manyFields(3000, long[:1000]), "", ""},
 				{"after all that", "GET", "/page", []string{harness.Bingbot}, nil, "", "200 origin /page"},
 			} {
 				r, err := http.NewRequest(tc.method, s.at(by, tc.path), nil)
@@ -62,8 +82,13 @@ func TestProtocolsJudge(t *testing.T) {
 				for name, value := range tc.header {
 					r.Header.Set(name, value)
 				}
-				if got := statusAndBody(client, r); !strings.HasPrefix(got, tc.want) || tc.method == "HEAD" && got != tc.want {
+				got := statusAndBody(client, r)
+				if !strings.HasPrefix(got, tc.want) || tc.method == "HEAD" && got != tc.want {
 					t.Errorf("%s: got %.200q, want %.200q", tc.name, got, tc.want)
+				}
+				// A client may refuse to send too much, or lose its connection because of it.
+				if tc.want == "" && (strings.HasPrefix(got, "200") || strings.HasPrefix(got, "403")) {
+					t.Errorf("%s: got %.200q", tc.name, got)
 				}
 			}
 		})

@@ -13,10 +13,7 @@ import (
 // it, which has the guard, and a redirect to it.
 func TestRedirectsToHTTPS(t *testing.T) {
 	t.Parallel()
-	for name, more := range map[string]string{
-		"guarded": "", "with a robots_txt": "robots_txt {\n disallow ai_training\n }",
-		"reloaded": "header X-Config $NAME", "a managed one reloaded": "header X-Config $NAME\n robots_txt {\n disallow ai_training\n }",
-	} {
+	for name, more := range map[string]string{"guarded": "", "with a robots_txt, reloaded": "header X-Config $NAME\n robots_txt {\n disallow ai_training\n }"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
@@ -65,49 +62,5 @@ func TestRedirectsToHTTPS(t *testing.T) {
 				t.Errorf("status: %d %s", code, stderr)
 			}
 		})
-	}
-}
-
-// TestDecidesBehindRedirects checks a decision point that Caddy serves with TLS and
-// redirects. It responds with TLS, and redirects other requests.
-func TestDecidesBehindRedirects(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, "User-agent: GPTBot\nDisallow: /\n", nil)
-	clear, secure := harness.FreePort(t), harness.FreePort(t)
-	harness.Start(t, strings.NewReplacer("$CLEAR", clear, "$SECURE", secure, "$ORIGIN", o.Address()).Replace(`{
-		admin off
-		persist_config off
-		skip_install_trust
-		storage_clean_interval off
-		local_certs
-		http_port $CLEAR
-		https_port $SECURE
-		servers {
-			trusted_proxies static 127.0.0.1/32
-			trusted_proxies_strict
-		}
-	}
-	decide.test {
-		robots_guard enforce {
-			decide forwarded a.test
-			source http://$ORIGIN/robots.txt host {host}
-			allow_private on
-			fetch_wait 5s
-		}
-	}
-	`), "127.0.0.1:"+clear, "127.0.0.1:"+secure)
-	asked := func(r *http.Request) {
-		for name, value := range map[string]string{"Method": "GET", "Proto": "https", "Host": "a.test", "Uri": "/page", "For": "192.0.2.7"} {
-			r.Header.Set("X-Forwarded-"+name, value)
-		}
-	}
-	harness.Eventually(t, "an answer with TLS", func() bool {
-		a, err := harness.Try(harness.Client, "https://decide.test:"+secure+"/", harness.Firefox, asked)
-		return err == nil && a.Status == 200
-	})
-	for url, want := range map[string]int{"https://decide.test:" + secure + "/": 403, "http://decide.test:" + clear + "/": 308} {
-		if a, err := harness.Try(harness.Client, url, harness.GPTBot, asked); err != nil || a.Status != want {
-			t.Errorf("%s: %+v, %v, want %d", url, a, err, want)
-		}
 	}
 }

@@ -155,15 +155,3 @@ func TestNewHostsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 }
-
-// TestLongPorts spells the port of a site with many leading zeros.
-func TestLongPorts(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, siteRobots, nil)
-	s := harness.Serve(t, "http://shop.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
-	for range 5 {
-		if a := harness.Get(t, s.URL("http://shop.test/private/x"), harness.GPTBot, harness.Host("shop.test:"+strings.Repeat("0", 300)+s.Port)); a.Status != 403 {
-			t.Errorf("got %d", a.Status)
-		}
-	}
-}

@@ -60,4 +60,5 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 		}
 		return blocked
 	})
+	again.Await(holdEnds, 1)
 }

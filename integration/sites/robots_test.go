@@ -36,17 +36,6 @@ func TestShapesOfRobots(t *testing.T) {
 			{harness.Bingbot, "/v1/private/x.txt", 200, "secret"}, // robots.txt has no rule for /v1/
 			{harness.Bingbot, "/page.txt", 200, "page"},
 		}},
-		{name: "basic_auth for everything", sites: `http://a.test:$PORT {
-			robots_guard enforce
-			basic_auth {
-				u $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG
-			}
-			root $ROOT
-			file_server
-		}`, visits: []harness.Visit{ // crawlers cannot fetch robots.txt, so there are no rules
-			{harness.Bingbot, "/private/x.txt", 401, ""},
-			{harness.Firefox, "/private/x.txt", 401, ""},
-		}},
 		{name: "respond", sites: `http://a.test:$PORT {
 			robots_guard enforce
 			respond /robots.txt "User-agent: *
@@ -82,6 +71,51 @@ Disallow: /private/"
 			{harness.Bingbot, "http://www.a.test/private/x.txt", 403, ""},
 			{harness.Firefox, "/private/x.txt", 302, ""},
 		}},
+		{name: "templates", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			templates {
+				mime text/plain
+			}
+			root $ROOT/host
+			file_server
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "/a.test/private/x", 403, "Disallow: /a.test/private/"},
+			{harness.Bingbot, "/page.txt", 200, "page of a.test"},
+			{harness.Firefox, "/a.test/private/x", 404, ""},
+		}},
+		{name: "intercept", visits: proxied, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			intercept {
+				@none status 404
+				handle_response @none {
+					root $ROOT
+					file_server
+				}
+			}
+			reverse_proxy $NO_FILE
+		}`},
+		{name: "handle_response", visits: proxied, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			reverse_proxy $NO_FILE {
+				@none status 404
+				handle_response @none {
+					root $ROOT
+					file_server
+				}
+			}
+		}`},
+		{name: "handle_errors", visits: usual, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			rewrite /robots.txt /none.txt
+			root $ROOT
+			file_server
+			handle_errors 404 {
+				rewrite /robots.txt
+				file_server {
+					status 200
+				}
+			}
+		}`},
 		{name: "source file", sites: `http://a.test:$PORT {
 			robots_guard enforce {
 				source file $ROOT/robots.txt

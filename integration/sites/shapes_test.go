@@ -85,6 +85,30 @@ Disallow: /old"
 			root $ROOT
 			file_server
 		}`},
+		{name: "rewrite of a disallowed path", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			rewrite /private/* /page.txt
+			root $ROOT
+			file_server
+		}`, visits: []harness.Visit{
+			{harness.Bingbot, "/private/x.txt", 403, ""},
+			{harness.Bingbot, "/page.txt", 200, "page"},
+			{harness.Firefox, "/private/x.txt", 200, "page"},
+		}},
+		{name: "rewrite to a disallowed path", sites: `http://a.test:$PORT {
+			robots_guard enforce
+			rewrite /open /private/x.txt
+			root $ROOT
+			file_server
+		}`, visits: append([]harness.Visit{{harness.Bingbot, "/open", 200, "secret"}}, usual...)},
+		{name: "request_body", visits: usual, sites: `http://a.test:$PORT {
+			robots_guard enforce
+			request_body {
+				max_size 1KB
+			}
+			root $ROOT
+			file_server
+		}`},
 		{name: "basic_auth for a part", visits: usual, sites: `http://a.test:$PORT {
 			robots_guard enforce
 			basic_auth /admin/* {

@@ -98,32 +98,6 @@ func TestPortsAreSites(t *testing.T) {
 	}
 }
 
-// TestTrailingDotReachesTheCatchAll checks that the rules of main.test do not apply to
-// main.test. and vice versa, because Caddy treats them as different hosts.
-func TestTrailingDotReachesTheCatchAll(t *testing.T) {
-	t.Parallel()
-	main := harness.NewOrigin(t, siteRobots, nil)
-	rest := harness.NewOrigin(t, otherRobots, nil)
-	s := harness.Serve(t, "http://main.test:$PORT {\n robots_guard enforce\n reverse_proxy $MAIN\n}\nhttp://:$PORT {\n robots_guard enforce\n reverse_proxy $REST\n}",
-		"$MAIN", main.Address(), "$REST", rest.Address())
-	for range 3 {
-		for host, forbidden := range map[string]string{
-			"main.test.": "/public/x", "main.test.:" + s.Port: "/public/x", "MAIN.test.": "/public/x",
-			"main.test": "/private/x", "main.test:" + s.Port: "/private/x", "Main.Test": "/private/x",
-		} {
-			for _, path := range []string{"/public/x", "/private/x"} {
-				want := 200
-				if path == forbidden {
-					want = 403
-				}
-				if a := harness.Get(t, s.URL("http://main.test"+path), harness.GPTBot, harness.Host(host)); a.Status != want {
-					t.Errorf("%s of %s got %d, want %d", path, host, a.Status, want)
-				}
-			}
-		}
-	}
-}
-
 // TestTenantsAreIndependent checks that tenants that disallow everything do not affect
 // other tenants whose robots.txt is slow or unavailable.
 func TestTenantsAreIndependent(t *testing.T) {
@@ -146,24 +120,4 @@ func TestTenantsAreIndependent(t *testing.T) {
 		{harness.Bingbot, "http://slow.tenants.test/x", 200, ""},
 		{harness.Bingbot, "http://failing.tenants.test/x", 200, ""},
 	})
-}
-
-// TestColdTenant tests a catch-all site whose hosts have different rules. The rules of
-// a host never apply to another host.
-func TestColdTenant(t *testing.T) {
-	t.Parallel()
-	o := harness.NewOrigin(t, "", func(w http.ResponseWriter, r *http.Request) bool {
-		name, _, _ := strings.Cut(r.Host, ".")
-		if r.URL.Path == "/robots.txt" {
-			fmt.Fprintf(w, "User-agent: *\nDisallow: /%s/\n", name)
-		}
-		return r.URL.Path == "/robots.txt"
-	})
-	s := harness.Serve(t, "http://*.tenants.test:$PORT {\n robots_guard enforce\n reverse_proxy $ORIGIN\n}", "$ORIGIN", o.Address())
-	for _, name := range []string{"a", "b", "c"} {
-		harness.Visits(t, s, []harness.Visit{
-			{harness.Bingbot, "http://" + name + ".tenants.test/" + name + "/x", 403, ""},
-			{harness.Bingbot, "http://" + name + ".tenants.test/other/x", 200, ""},
-		})
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -48,8 +49,8 @@ type Running interface {
 	AlertManager() *alert.Manager
 	// TestNotify sends each receiver of alerts a test message, and returns the results.
 	TestNotify(ctx context.Context) []notify.TestResult
-	// Managed returns the running robots_txt handlers.
-	Managed() []Managed
+	// Managed returns the publishers of the running robots_txt handlers.
+	Managed() []*publish.Publisher
 	// Registry returns the state of the configured registry, or nil if none is configured.
 	Registry() *report.Registry
 	// Proposals returns frequent names of unregistered clients.

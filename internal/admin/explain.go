@@ -41,7 +41,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
 	}
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
-	e := site.Explain(a.currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
+	e := site.Explain(currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	var notes []string
 	if guard.HTTPSTarget != "" {
@@ -55,9 +55,9 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // currentRules returns the current rules of a guard without fetching.
-func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
+func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 	from := explain.RobotsFile{Name: guard.Key.String()}
-	entry := a.entryForKey(entries, guard.Key)
+	entry := entryForKey(entries, guard.Key)
 	if entry == nil || entry.State() == nil {
 		from.Note = "robots.txt was not fetched yet; the first request of a crawler starts a fetch"
 		return from
@@ -75,9 +75,9 @@ func (a *API) currentRules(entries []*policy.Entry, guard *Guard) explain.Robots
 }
 
 // entryForKey returns the entry of a key. The site of the key may differ.
-func (a *API) entryForKey(entries []*policy.Entry, key policy.Key) *policy.Entry {
+func entryForKey(entries []*policy.Entry, key policy.Key) *policy.Entry {
 	if key.Source == "" {
-		return a.findEntry(entries, key.String(), key.Server)
+		return findEntry(entries, key.String(), key.Server)
 	}
 	if i := slices.IndexFunc(entries, func(e *policy.Entry) bool { return e.Key() == key }); i >= 0 {
 		return entries[i]

@@ -12,7 +12,7 @@ import (
 
 // findEntry returns the entry with a name at a server, or at any server for "". With two entries,
 // https has precedence.
-func (a *API) findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
+func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	if name == "" {
 		return nil
 	}

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -27,23 +26,6 @@ import (
 // POST accepts an [Action] and responds with an [ActionResult]. The name of the robots_txt is optional if only
 // one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
-
-// Managed is a running robots_txt handler.
-type Managed interface {
-	// Site is the name in the history. Hosts are the hosts of the handler, and an empty list means
-	// any host.
-	Site() string
-	Hosts() []string
-	// History returns the history of changes. ok is false if the history is unknown.
-	History() (publish.History, bool)
-	// ReadBy returns the crawlers with a robots fetch since the published change.
-	ReadBy() []string
-	// Difference describes in words how the rules of two changes differ.
-	Difference(ctx context.Context, from, to string) ([]string, error)
-	// Act applies one of the [Verbs]. It returns the resulting change as soon as the server serves
-	// the change.
-	Act(ctx context.Context, verb, id string, by publish.By) (*publish.Change, error)
-}
 
 // Verbs returns the possible actions of a person on a change.
 func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
@@ -110,7 +92,7 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 }
 
 // siteOf returns the state and the history of a robots_txt handler.
-func siteOf(m Managed) (ManagedSite, publish.History) {
+func siteOf(m *publish.Publisher) (ManagedSite, publish.History) {
 	state, known := m.History()
 	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
@@ -126,7 +108,7 @@ func (a *API) managed(http.ResponseWriter, *http.Request) (any, error) {
 }
 
 // managedOf returns the robots_txt handler with a name or a host. "" selects the only handler.
-func (a *API) managedOf(name string) (Managed, error) {
+func (a *API) managedOf(name string) (*publish.Publisher, error) {
 	all := a.running().Managed()
 	if name == "" && len(all) == 1 {
 		return all[0], nil

@@ -124,7 +124,7 @@ func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	running := a.running()
 	server := r.URL.Query().Get("server")
-	e := a.findEntry(running.Policies(), name, server)
+	e := findEntry(running.Policies(), name, server)
 	if e == nil && refresh && server == "" {
 		e = running.Policy(schemeAndAuthority(name))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -37,7 +38,6 @@ func (k known) Enforces(key policy.Key) bool                 { return key.Site =
 func (known) Modes() map[string]string                       { return map[string]string{"enforced.test": "enforce"} }
 func (known) Registry() *report.Registry                     { return nil }
 func (known) Proposals() []report.Proposal                   { return nil }
-func (known) Accept(string, string) error                    { return nil }
 func (known) WithheldAt(policy.Key) []string                 { return nil }
 func (known) AlertManager() *alert.Manager                   { return nil }
 func (known) TestNotify(context.Context) []notify.TestResult { return []notify.TestResult{} }
@@ -253,4 +253,4 @@ func TestAdminPagesHoldAll(t *testing.T) {
 	}
 }
 
-func (known) Managed() []Managed { return nil }
+func (known) Managed() []*publish.Publisher { return nil }

@@ -126,7 +126,7 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 	if err != nil {
 		return false, err
 	}
-	report, err := a.replay(cmd, o)
+	report, err := replayLogs(cmd, o)
 	if report == nil {
 		return false, err
 	}
@@ -175,8 +175,8 @@ func (a *auditRunner) options(cmd *cobra.Command, logs []string) (replay.Options
 	return o, nil
 }
 
-// replay reads the logs until they end or Ctrl-C is pressed.
-func (a *auditRunner) replay(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
+// replayLogs reads the logs until they end or Ctrl-C is pressed.
+func replayLogs(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process

@@ -147,7 +147,7 @@ func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []strin
 		if !isURL(name) {
 			name = "any://" + name // any port
 		}
-		s, several, err := a.config.siteFor(sites, name)
+		s, several, err := siteFor(sites, name)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -78,7 +78,7 @@ type Verification struct {
 // the URL has precedence, see [site.FindHandler]. An https site for the host has precedence over
 // http sites for any host, because Caddy redirects. several reports whether another site with
 // different settings also matches.
-func (c *Config) siteFor(sites []Site, url string) (found *Site, several bool, err error) {
+func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	host := site.HostOf(url)
 	if host == "" && len(sites) == 1 {
 		return &sites[0], false, nil

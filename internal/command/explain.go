@@ -223,7 +223,7 @@ func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, f
 		if err != nil {
 			return at, nil, err
 		}
-		if at.configured, at.ambiguous, err = x.config.siteFor(sites, u); err != nil {
+		if at.configured, at.ambiguous, err = siteFor(sites, u); err != nil {
 			return at, nil, err
 		}
 		if at.configured.Err != nil {

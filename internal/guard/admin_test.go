@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/admin"
+	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -109,4 +110,4 @@ func TestAdminReportsWithoutState(t *testing.T) {
 func (unguarded) Accept(string, string) error { return nil }
 
 // Managed implements admin.Running.
-func (unguarded) Managed() []admin.Managed { return nil }
+func (unguarded) Managed() []*publish.Publisher { return nil }

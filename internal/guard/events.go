@@ -266,8 +266,9 @@ func (t *parityTold) keep(alerts []alert.Alert) {
 	}
 }
 
-// watchParity emits events about the response audit until ctx ends.
-func (g *Guard) watchParity(ctx context.Context) {
+// WatchParity emits events about the response audit until ctx ends. The apps must have started,
+// because the events app adds subscriptions without a lock before that.
+func (g *Guard) WatchParity(ctx context.Context) {
 	for {
 		alerts, updated := g.shared.Alerts.Latest()
 		g.tellParity(alerts)

@@ -93,9 +93,6 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	if g.Shadow != nil {
 		g.trial = g.try(ctx)
 	}
-	if g.Events != nil && g.shared.Alerts != nil {
-		go g.watchParity(ctx)
-	}
 	return g
 }
 

@@ -204,12 +204,15 @@ func BenchmarkServe(b *testing.B) {
 			g := testGuard(b, options{Enforce: true}, serving(mixedRobots))
 			g.shared.Ledger = ledger.New(time.Now)
 			g.Judge(requestBy("bingbot/2.0", "/"))
-			r := browserRequest()
-			r.Header.Set("User-Agent", userAgent)
-			r.Header.Set("Referer", "https://www.example.com/some/page?with=query")
 			w := httptest.NewRecorder()
 			b.ReportAllocs()
-			for b.Loop() {
+			var r *http.Request
+			for i := 0; b.Loop(); i++ {
+				if i%100 == 0 { // each request adds placeholders to its context's replacer
+					r = browserRequest()
+					r.Header.Set("User-Agent", userAgent)
+					r.Header.Set("Referer", "https://www.example.com/some/page?with=query")
+				}
 				_ = g.Serve(w, r, next)
 			}
 		})

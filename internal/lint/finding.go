@@ -67,9 +67,10 @@ type Options struct {
 // Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have more than
 // MaxSize bytes. Check accepts any bytes, in approximately linear time.
 func Check(name string, body []byte, options Options) *Report {
-	report := CheckParsed(policy.Parse(body), options)
+	robots := policy.Parse(body)
+	report := CheckParsed(robots, options)
 	report.Name = name
-	report.Comparison = compareCrawlers(body)
+	report.Comparison = compareCrawlers(robots)
 	for i := range report.Findings {
 		report.Findings[i].Help = findingsPage + string(report.Findings[i].Code)
 	}
@@ -87,7 +88,6 @@ func CheckParsed(robots *policy.Robots, options Options) *Report {
 	c.addParserFindings()
 	if c.lines.len() > 0 && !c.hasFinding(policy.HTML) {
 		c.checkLines()
-		c.checkKeys()
 		c.checkNames()
 		c.checkGroups()
 		c.checkRules()

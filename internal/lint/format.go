@@ -121,11 +121,6 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 		table.AddRow(cells...)
 	}
 	table.Flush()
-	for _, c := range r.Crawlers {
-		for _, note := range c.Notes {
-			fmt.Fprintf(w, "  %s: %s\n", c.Crawler, note)
-		}
-	}
 }
 
 // tableCell escapes and shortens a part of the file for a table.

@@ -37,6 +37,7 @@ func TestHostileFiles(t *testing.T) {
 		"names above all rules": full(full("", func(i int) string { return fmt.Sprintf("User-agent: bot%d\n", i) })[:policy.MaxSize/2]+"\n", func(i int) string { return fmt.Sprintf("Disallow: /%d*x\n", i) }),
 		"empty lines":           strings.Repeat("\n", policy.MaxSize),
 		"colons":                strings.Repeat(":\n", policy.MaxSize/2),
+		"bytes":                 strings.Repeat("\xff\x00\r\n:#", 60000),
 		"nearly known names":    full("", func(i int) string { return fmt.Sprintf("User-agent: Gooooglebot%d\nDisallow: /x\n", i) }),
 		"usages":                full("User-agent: *\n", func(i int) string { return fmt.Sprintf("Content-Usage: /%d train-ai=n\n", i) }),
 		"usages and rules": full("User-agent: *\n", func(i int) string {
@@ -56,9 +57,8 @@ func TestHostileFiles(t *testing.T) {
 		"delays":        full("", func(i int) string { return fmt.Sprintf("User-agent: a%d\nCrawl-delay: x\n", i) }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			robots := policy.Parse([]byte(text))
 			done := make(chan int, 1)
-			go func() { done <- len(CheckParsed(robots, Options{}).Findings) }()
+			go func() { done <- len(Check(name, []byte(text), Options{}).Findings) }()
 			select {
 			case n := <-done:
 				if n > maxFindings {

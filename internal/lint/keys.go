@@ -20,16 +20,13 @@ func keyReadAs(key string) string {
 	return ""
 }
 
-// checkKeys finds unknown keys that Google's library reads as another key.
-func (c *checker) checkKeys() {
-	for i := range c.lines.len() {
-		l := c.lines.at(i)
-		if strings.EqualFold(l.key, "DisallowAITraining") {
-			continue // has its own finding
-		}
-		if read := keyReadAs(l.key); read != "" {
-			c.add(PrefixKey, i+1, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
-				quoted(l.key), read, read)
-		}
+// checkKey finds an unknown key that Google's library reads as another key.
+func (c *checker) checkKey(number int, l line) {
+	if strings.EqualFold(l.key, "DisallowAITraining") {
+		return // has its own finding
+	}
+	if read := keyReadAs(l.key); read != "" {
+		c.add(PrefixKey, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
+			quoted(l.key), read, read)
 	}
 }

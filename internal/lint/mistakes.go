@@ -28,6 +28,7 @@ var (
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
+		c.checkKey(i+1, l)
 		if at := writtenBreakAt(l); at >= 0 {
 			c.add(WrittenBreak, i+1, columnAfter(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
 				quoted(l.raw[at:at+2]))

@@ -10,49 +10,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// groupPreferences has the preferences of a group.
-type groupPreferences struct {
-	usage  map[string]usagePreference // by canonical path; empty for all targets
-	parts  []agentPreferences         // by Content-Usage
-	signal *agentPreferences          // by Content-Signal; nil if there is none
-}
-
-// usagePreference has the merged preferences of all lines with the same path.
-type usagePreference struct {
-	says policy.Preferences
-	line int // of the first line
-}
-
 // checkPreferences checks the preferences about the use of content. Sources are Content-Usage
 // (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), Content-Signal (contentsignals.org),
 // and the rules of [policy.TrainingToken] and of control tokens.
 func (c *checker) checkPreferences() {
-	groups, statedTo := make(map[int]*groupPreferences), c.robots.ContentUsageAgents()
 	for _, r := range c.robots.Records() {
-		key := strings.ToLower(r.Key)
-		if r.Group < 0 || key != "content-usage" && key != "content-signal" {
-			continue
-		}
-		g := groups[r.Group]
-		if g == nil {
-			g = &groupPreferences{usage: make(map[string]usagePreference)}
-			groups[r.Group] = g
-		}
-		if key == "content-usage" {
-			c.checkUsage(r, g, g.forAgents(statedTo[r.Line]))
-		} else {
-			c.checkSignal(r, g.forGroup(c.groups[r.Group].Agents))
+		switch {
+		case r.Group < 0:
+		case strings.EqualFold(r.Key, policy.ContentUsage):
+			c.checkUsage(r)
+		case strings.EqualFold(r.Key, policy.ContentSignal):
+			c.checkSignal(r)
 		}
 	}
-	c.checkContradictions()
-	c.checkLost(groups)
+	targets := c.statedTargets()
+	c.checkContradictions(targets)
+	c.checkLost(targets)
 	c.checkTrainers()
 }
 
-// checkUsage checks a Content-Usage line. g has the previous lines of the group.
-func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preferenceLines) {
+// checkUsage checks a Content-Usage line.
+func (c *checker) checkUsage(r policy.Record) {
 	path, dictionary := policy.CutUsage(r.Value)
-	says, err := policy.ParsePreferences(dictionary)
+	_, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
 	switch {
 	case dictionary == "" && path == "":
@@ -69,21 +49,6 @@ func (c *checker) checkUsage(r policy.Record, g *groupPreferences, in preference
 		return
 	}
 	c.checkMembers(r.Line, dictionary)
-	canonical := policy.Rule{Path: path}.Canonical()
-	before, ok := g.usage[canonical]
-	if !ok {
-		before.line = r.Line
-	}
-	for _, use := range policy.Uses() {
-		if says[use] != policy.PreferenceUnknown {
-			in.add(use, preferencePlace{r.Line, path})
-		}
-		if p, q := before.says[use], says[use]; p != q && p != policy.PreferenceUnknown && q != policy.PreferenceUnknown {
-			c.addValue(UsageConflict, r.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", before.line, use)
-		}
-	}
-	before.says = before.says.And(says)
-	g.usage[canonical] = before
 	if v := c.disallows(r.Group, path); v.Rule.Line > 0 {
 		c.addValue(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", v.Rule.Line)
 	}
@@ -112,8 +77,8 @@ func (c *checker) checkMembers(line int, dictionary string) {
 
 // checkSignal checks the value of Content-Signal, a list of signals after an optional path. The
 // values of search, ai-input and ai-train are yes or no.
-func (c *checker) checkSignal(r policy.Record, in preferenceLines) {
-	path, value := policy.CutUsage(r.Value)
+func (c *checker) checkSignal(r policy.Record) {
+	_, value := policy.CutUsage(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
@@ -121,11 +86,6 @@ func (c *checker) checkSignal(r policy.Record, in preferenceLines) {
 		if !ok || known && says != "yes" && says != "no" {
 			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
 			return
-		}
-	}
-	for use, says := range policy.ParseSignals(value) {
-		if says != policy.PreferenceUnknown {
-			in.add(policy.Use(use), preferencePlace{r.Line, path})
 		}
 	}
 }

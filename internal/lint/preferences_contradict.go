@@ -10,15 +10,13 @@ import (
 // These bounds limit the search for contradictions. If a file has more lines with preferences, only
 // preferences for all pages are compared.
 const (
-	maxStatedGroups  = 20
+	maxStatedNames   = 30
 	maxStatedTargets = 20
 	maxStatedLines   = 500
 )
 
-// checkContradictions finds lines of different kinds with opposite preferences for the same crawler
-// and page.
-func (c *checker) checkContradictions() {
-	targets := c.statedTargets()
+// checkContradictions finds lines with opposite preferences for the same crawler and page.
+func (c *checker) checkContradictions(targets []policy.Target) {
 	if len(targets) == 0 {
 		return
 	}
@@ -28,15 +26,24 @@ func (c *checker) checkContradictions() {
 			if !s.JudgeTarget(&targets[i]).Allowed {
 				continue
 			}
-			if a, b, use, ok := findOpposites(c.robots.DecidingStatements(s, &targets[i], control)); ok && !reported[[2]int{a.Line, b.Line}] {
-				reported[[2]int{a.Line, b.Line}] = true
+			a, b, use, ok := findOpposites(c.robots.DecidingStatements(s, &targets[i], control))
+			if !ok || reported[[2]int{a.Line, b.Line}] {
+				continue
+			}
+			reported[[2]int{a.Line, b.Line}] = true
+			if a.Source == policy.ContentUsage && b.Source == policy.ContentUsage {
+				c.addValue(UsageConflict, b.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", a.Line, use)
+			} else {
 				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
 			}
 		}
 	}
-	for _, g := range c.groups[:min(len(c.groups), maxStatedGroups)] {
-		if a := g.Agents[0]; !policy.IsTraining(a.Name) {
-			check(c.robots.Select(isWildcardName(a.Name), trimName(a.Name)), "")
+	names := 0
+	for _, g := range c.groups {
+		for _, a := range g.Agents {
+			if names++; names <= maxStatedNames && !policy.IsTraining(a.Name) {
+				check(c.robots.Select(isWildcardName(a.Name), trimName(a.Name)), "")
+			}
 		}
 	}
 	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
@@ -79,14 +86,13 @@ func (c *checker) statedTargets() []policy.Target {
 	return targets
 }
 
-// findOpposites returns two lines of different kinds with opposite preferences about a use, the earlier
-// line first.
+// findOpposites returns two lines with opposite preferences about a use, the earlier line first.
 func findOpposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {
 			use, found := a.ConflictingUse(b.Preferences)
 			switch {
-			case !found || a.Source == b.Source:
+			case !found:
 			case a.Line > b.Line:
 				return b, a, use, true
 			default:

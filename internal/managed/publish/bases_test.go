@@ -115,7 +115,7 @@ func TestRulesThatMayUncoverABase(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before, after []managed.Rule
-		confirm       Confirm
+		confirm       ConfirmationMode
 		waits         bool
 	}{
 		"opened no more":              {before: []managed.Rule{opens("*")}, after: []managed.Rule{disallow("GPTBot", "/a")}, waits: true},

@@ -14,14 +14,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Confirm selects the changes that need confirmation by a person.
-type Confirm string
+// ConfirmationMode selects the changes that need confirmation by a person.
+type ConfirmationMode string
 
-// The values of Confirm.
+// The values of ConfirmationMode.
 const (
-	Search Confirm = "search" // changes that newly disallow / or a requested page for a search engine
-	Any    Confirm = "any"    // all changes of a file
-	Off    Confirm = "off"    // no changes
+	Search ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
+	Any    ConfirmationMode = "any"    // all changes of a file
+	Off    ConfirmationMode = "off"    // no changes
 )
 
 // maxCompared is the maximum number of compared files.
@@ -144,7 +144,7 @@ type reasonFinder struct {
 }
 
 // check returns the check for a pair of files.
-func (f *reasonFinder) check(confirm Confirm) func(managed.FilePair) {
+func (f *reasonFinder) check(confirm ConfirmationMode) func(managed.FilePair) {
 	if confirm == Any {
 		return f.addDifference
 	}

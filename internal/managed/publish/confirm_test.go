@@ -57,7 +57,7 @@ func TestReasons(t *testing.T) {
 	for name, test := range map[string]struct {
 		base          string
 		before, after []managed.Rule
-		confirm       Confirm
+		confirm       ConfirmationMode
 		visits        []ledger.Visit
 		want          string // part of the first reason, or ""
 		count         int    // number of reasons, 0 for any

@@ -32,7 +32,7 @@ type instance struct {
 	reads    map[string]time.Time // last robots fetches of crawlers
 	compare  func()               // called at each comparison of changes; may be nil
 	base     string
-	confirm  Confirm
+	confirm  ConfirmationMode
 	rollout  Rollout
 	lacks    bool // a list was never read
 	news     seen

@@ -29,7 +29,7 @@ type Config struct {
 	// Lists returns the lists for a report, and may be nil.
 	Lists    func() []report.ManagedList
 	Registry *uaident.Registry
-	Confirm  Confirm
+	Confirm  ConfirmationMode
 	Rollout  Rollout
 	Gate     managed.Gate
 

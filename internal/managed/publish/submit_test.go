@@ -52,7 +52,7 @@ func TestShrunkList(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		before, after managed.Spec
-		confirm       Confirm
+		confirm       ConfirmationMode
 		waits         bool
 	}{
 		"half are lost":            {before: of("x", "/a", "/b"), after: of("x", "/a")},
