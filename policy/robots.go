@@ -199,7 +199,7 @@ func (r *Robots) Size() int {
 		perFinding = 160
 		perFile    = 1024
 	)
-	compressed := len(r.text) / 4 // of a file that is stored; usually less
+	compressed := len(r.text) // of a file that is stored; text without repetitions does not shrink
 	size := perFile + len(r.text) + compressed + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strictKeys != nil {

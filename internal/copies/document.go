@@ -1,7 +1,9 @@
 package copies
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -127,8 +129,13 @@ func Decode(data []byte) (s Stored, d ledger.Document, err error) {
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
 // before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
-// removes no records. It returns an error for a file that cannot be decompressed.
+// removes no records. It returns an error and changes nothing if a file cannot be decompressed or if
+// the files are too large.
 func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) error {
+	versions, err := b.storedVersions(s)
+	if err != nil {
+		return err
+	}
 	latest := now // a restarted instance has had no copy since then
 	if !own {
 		latest = now.Add(SaveInterval + maxClockSkew)
@@ -157,11 +164,8 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 		named = known.configured
 	}
 	record := b.openRecord(s.Host, named, now)
-	for _, stored := range s.Files {
-		f, err := b.restoreFile(record, stored, now)
-		if err != nil {
-			return err
-		}
+	for i, stored := range s.Files {
+		f := b.restoreFile(record, versions[i], now)
 		f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
 		if !stored.HeldUntil.IsZero() && stored.HeldUntil.Before(now.Add(maxStoredHold)) {
 			f.HeldUntil = laterOf(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
@@ -177,26 +181,60 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 	return nil
 }
 
-// restoreFile returns the recorded file with the rules of a stored file, and adds it if necessary.
-// b.mu must be locked.
-func (b *History) restoreFile(record *hostRecord, stored storedFile, now time.Time) (*file, error) {
-	for _, f := range record.files {
-		if f.hash == stored.Hash {
-			return f, nil
+// storedVersions returns the contents of stored files. It parses only files that b does not have, and
+// does not lock b.mu while it parses.
+func (b *History) storedVersions(s Stored) ([]*policy.Version, error) {
+	versions := b.knownVersions(s)
+	size := 0
+	for i, v := range versions {
+		if v == nil {
+			robots, err := policy.ParseCompressed(s.Files[i].Text)
+			if err != nil {
+				return nil, err
+			}
+			// The stored hash is not used, because hosts share a version by its hash. Without the
+			// hash of the body, a file larger than policy.MaxSize has the hash of its parsed part.
+			v = &policy.Version{Robots: robots, Hash: sha256.Sum256([]byte(robots.Text())), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
+			versions[i] = v
+		}
+		if size += len(v.Robots.Text()); size > maxTextBytes+policy.MaxSize {
+			return nil, fmt.Errorf("the files have more than %d bytes", maxTextBytes+policy.MaxSize)
 		}
 	}
-	robots, err := policy.ParseCompressed(stored.Text)
-	if err != nil {
-		return nil, err
+	return versions, nil
+}
+
+// knownVersions returns the contents of the stored files that b has, and nil for the other files.
+func (b *History) knownVersions(s Stored) []*policy.Version {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	versions := make([]*policy.Version, len(s.Files))
+	record := b.record(s.Host)
+	if record == nil {
+		return versions
 	}
-	v := &policy.Version{Robots: robots, Hash: stored.Hash, Derived: b.derive(robots), Lifetime: policy.NoLifetime}
-	if len(record.files) == 0 { // otherwise the first file would have only a digest
-		f := &file{digest: robots.RulesDigest()}
-		b.setVersion(record, f, v)
-		record.files = []*file{f}
+	for i, stored := range s.Files {
+		for _, f := range record.files {
+			if f.hash == stored.Hash {
+				versions[i] = b.versionOf(f)
+			}
+		}
 	}
-	if f := record.find(robots.RulesDigest()); f != nil {
-		return f, nil
+	return versions
+}
+
+// restoreFile returns the recorded file with the rules of a stored file, and adds it if necessary.
+// b.mu must be locked.
+func (b *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *file {
+	digest := record.digestOf(v)
+	if f := record.find(digest); f != nil {
+		return f
 	}
-	return b.add(record, v, now), nil
+	if len(record.files) > 0 {
+		return b.add(record, v, now)
+	}
+	f := &file{digest: digest} // add would not keep the contents of the first file
+	b.setVersion(record, f, v)
+	record.files = []*file{f}
+	return f
 }

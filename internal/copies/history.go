@@ -151,12 +151,23 @@ func (b *History) restoreVersion(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
 	}
-	robots := f.robots.Value()
-	if robots == nil {
+	v := b.versionOf(f)
+	if v == nil {
 		return false
 	}
-	b.setVersion(record, f, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+	b.setVersion(record, f, v)
 	return true
+}
+
+// versionOf returns the contents of a file, or nil if the contents are freed. b.mu must be locked.
+func (b *History) versionOf(f *file) *policy.Version {
+	if f.version != nil {
+		return f.version
+	}
+	if robots := f.robots.Value(); robots != nil {
+		return &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)}
+	}
+	return nil
 }
 
 // add returns the file with the rules of a version and makes the version the last body. b.mu must
@@ -407,10 +418,8 @@ func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.GraceEndedAt, grace) {
 			continue
 		}
-		if f.version != nil {
-			versions = append(versions, f.version)
-		} else if robots := f.robots.Value(); robots != nil {
-			versions = append(versions, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+		if v := b.versionOf(f); v != nil {
+			versions = append(versions, v)
 		} else {
 			lost = true
 		}

@@ -5,23 +5,23 @@ package main
 var mistakes = []mistake{
 	{
 		"a file counts for half of the grace", "internal/copies/files.go",
-		"now.Sub(last) < grace+f.proxyTime",
-		"now.Sub(last) < grace/2+f.proxyTime",
+		"now.Sub(last) < grace+f.ProxyTime",
+		"now.Sub(last) < grace/2+f.ProxyTime",
 	},
 	{
 		"a file counts without end", "internal/copies/files.go",
-		"last.After(ended) && now.Sub(last) < grace+f.proxyTime",
+		"last.After(ended) && now.Sub(last) < grace+f.ProxyTime",
 		"last.After(ended)",
 	},
 	{
 		"a file that was a copy does not count", "internal/copies/files.go",
-		"within(f.lastCopied) || token",
+		"within(f.LastCopied) || token",
 		"token",
 	},
 	{
 		"a file that was served does not count", "internal/copies/files.go",
-		"token != \"\" && (within(f.served[token])",
-		"token == \"?\" && (within(f.served[token])",
+		"token != \"\" && (within(f.Served[token])",
+		"token == \"?\" && (within(f.Served[token])",
 	},
 	{
 		"files of other instances are not known", "internal/store/copies.go",
