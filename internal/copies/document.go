@@ -44,13 +44,13 @@ const storedUnnamed = 256
 // Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 other
 // hosts. Hosts with several files come first, then the most recently used hosts. Unknown hosts have
 // a single file each, so they never evict a host with several files.
-func (b *History) Hosts() (hosts []Host) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, record := range b.hostSets[0].hosts.Values() {
+func (h *History) Hosts() (hosts []Host) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, record := range h.hostSets[0].hosts.Values() {
 		hosts = append(hosts, record.host)
 	}
-	unnamed := b.hostSets[1].hosts.Values()
+	unnamed := h.hostSets[1].hosts.Values()
 	slices.Reverse(unnamed) // starts with the oldest
 	slices.SortStableFunc(unnamed, func(x, y *hostRecord) int { return min(len(y.files), 2) - min(len(x.files), 2) })
 	for _, record := range unnamed[:min(len(unnamed), storedUnnamed)] {
@@ -60,18 +60,18 @@ func (b *History) Hosts() (hosts []Host) {
 }
 
 // Revision returns a number that increases with each change worth storing.
-func (b *History) Revision(host Host) uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if record := b.record(host); record != nil {
+func (h *History) Revision(host Host) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if record := h.record(host); record != nil {
 		return record.revision
 	}
 	return 0
 }
 
 // Encode returns the files of a host for [Decode]. empty is true for a host without files.
-func (b *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
-	stored, files := b.snapshot(host)
+func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
+	stored, files := h.snapshot(host)
 	for i, robots := range files {
 		stored.Files[i].Text = robots.Compressed()
 	}
@@ -83,10 +83,10 @@ func (b *History) Encode(host Host, now time.Time) (d ledger.Document, empty boo
 }
 
 // snapshot returns the files of a host without their texts, and their contents.
-func (b *History) snapshot(host Host) (stored Stored, contents []*policy.Robots) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.record(host)
+func (h *History) snapshot(host Host) (stored Stored, contents []*policy.Robots) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.record(host)
 	if record == nil {
 		return stored, nil
 	}
@@ -131,8 +131,8 @@ func Decode(data []byte) (s Stored, d ledger.Document, err error) {
 // before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
 // removes no records. It returns an error and changes nothing if a file cannot be decompressed or if
 // the files are too large.
-func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) error {
-	versions, err := b.storedVersions(s)
+func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) error {
+	versions, err := h.storedVersions(s)
 	if err != nil {
 		return err
 	}
@@ -157,15 +157,15 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 			(*into)[token] = laterOf((*into)[token], clamp(last))
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	named := !s.Unnamed
-	if known := b.record(s.Host); known != nil {
-		named = known.configured
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	configured := !s.Unnamed
+	if known := h.record(s.Host); known != nil {
+		configured = known.configured
 	}
-	record := b.openRecord(s.Host, named, now)
+	record := h.openRecord(s.Host, configured, now)
 	for i, stored := range s.Files {
-		f := b.restoreFile(record, versions[i], now)
+		f := h.restoreFile(record, versions[i], now)
 		f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
 		if !stored.HeldUntil.IsZero() && stored.HeldUntil.Before(now.Add(maxStoredHold)) {
 			f.HeldUntil = laterOf(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
@@ -177,14 +177,14 @@ func (b *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 	if record.RulelessSince.IsZero() && record.lastRecorded.IsZero() {
 		record.RulelessSince, record.RulelessUntil = clamp(s.RulelessSince), clamp(s.RulelessUntil)
 	}
-	b.enforceBounds(record, now)
+	h.enforceBounds(record, now)
 	return nil
 }
 
-// storedVersions returns the contents of stored files. It parses only files that b does not have, and
-// does not lock b.mu while it parses.
-func (b *History) storedVersions(s Stored) ([]*policy.Version, error) {
-	versions := b.knownVersions(s)
+// storedVersions returns the contents of stored files. It parses only files that h does not have, and
+// does not lock h.mu while it parses.
+func (h *History) storedVersions(s Stored) ([]*policy.Version, error) {
+	versions := h.knownVersions(s)
 	size := 0
 	for i, v := range versions {
 		if v == nil {
@@ -194,7 +194,7 @@ func (b *History) storedVersions(s Stored) ([]*policy.Version, error) {
 			}
 			// The stored hash is not used, because hosts share a version by its hash. Without the
 			// hash of the body, a file larger than policy.MaxSize has the hash of its parsed part.
-			v = &policy.Version{Robots: robots, Hash: sha256.Sum256([]byte(robots.Text())), Derived: b.derive(robots), Lifetime: policy.NoLifetime}
+			v = &policy.Version{Robots: robots, Hash: sha256.Sum256([]byte(robots.Text())), Derived: h.derive(robots), Lifetime: policy.NoLifetime}
 			versions[i] = v
 		}
 		if size += len(v.Robots.Text()); size > maxTextBytes+policy.MaxSize {
@@ -204,19 +204,19 @@ func (b *History) storedVersions(s Stored) ([]*policy.Version, error) {
 	return versions, nil
 }
 
-// knownVersions returns the contents of the stored files that b has, and nil for the other files.
-func (b *History) knownVersions(s Stored) []*policy.Version {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// knownVersions returns the contents of the stored files that h has, and nil for the other files.
+func (h *History) knownVersions(s Stored) []*policy.Version {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	versions := make([]*policy.Version, len(s.Files))
-	record := b.record(s.Host)
+	record := h.record(s.Host)
 	if record == nil {
 		return versions
 	}
 	for i, stored := range s.Files {
 		for _, f := range record.files {
 			if f.hash == stored.Hash {
-				versions[i] = b.versionOf(f)
+				versions[i] = h.versionOf(f)
 			}
 		}
 	}
@@ -224,17 +224,17 @@ func (b *History) knownVersions(s Stored) []*policy.Version {
 }
 
 // restoreFile returns the recorded file with the rules of a stored file, and adds it if necessary.
-// b.mu must be locked.
-func (b *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *file {
+// h.mu must be locked.
+func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *file {
 	digest := record.digestOf(v)
 	if f := record.find(digest); f != nil {
 		return f
 	}
 	if len(record.files) > 0 {
-		return b.add(record, v, now)
+		return h.add(record, v, now)
 	}
 	f := &file{digest: digest} // add would not keep the contents of the first file
-	b.setVersion(record, f, v)
+	h.setVersion(record, f, v)
 	record.files = []*file{f}
 	return f
 }

@@ -64,10 +64,11 @@ type uses struct {
 	HeldUntil  time.Time            `json:"held,omitzero"`    // end of the hold of the change guard, or zero
 }
 
-// mayBeUsed reports whether a crawler with this token may use the file.
-func (f *file) mayBeUsed(token string, now, ended time.Time, grace time.Duration) bool {
+// mayBeUsed reports whether a crawler with this token may use the file. The owner ended the grace of
+// uses until graceEnded.
+func (f *file) mayBeUsed(token string, now, graceEnded time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool {
-		return last.After(ended) && now.Sub(last) < grace+f.ProxyTime
+		return last.After(graceEnded) && now.Sub(last) < grace+f.ProxyTime
 	}
 	return within(f.LastCopied) || token != "" && (within(f.Served[token]) || within(f.Served[everyToken]))
 }
@@ -82,7 +83,7 @@ func (f *file) lastUse() time.Time {
 	return last
 }
 
-// hostRecord are the files of one host, guarded by History.mu.
+// hostRecord has the files of one host. History.mu guards it.
 type hostRecord struct {
 	host          Host
 	configured    bool          // the host is configured

@@ -10,8 +10,8 @@ var mistakes = []mistake{
 	},
 	{
 		"a file counts without end", "internal/copies/files.go",
-		"last.After(ended) && now.Sub(last) < grace+f.ProxyTime",
-		"last.After(ended)",
+		"last.After(graceEnded) && now.Sub(last) < grace+f.ProxyTime",
+		"last.After(graceEnded)",
 	},
 	{
 		"a file that was a copy does not count", "internal/copies/files.go",
@@ -39,12 +39,12 @@ var mistakes = []mistake{
 		"true",
 	},
 	{
-		"404 is a failure", "policy/answer.go",
+		"404 is a failure", "policy/fetch_result.go",
 		"		return Unavailable",
 		"		return Unreachable",
 	},
 	{
-		"503 is no file", "policy/answer.go",
+		"503 is no file", "policy/fetch_result.go",
 		"	case a.Err != nil || a.Status < 200:",
 		"	case a.Status == 503:\n		return Unavailable\n	case a.Err != nil || a.Status < 200:",
 	},
@@ -69,7 +69,7 @@ var mistakes = []mistake{
 		"	if s == nil {",
 	},
 	{
-		"429 is no file", "policy/answer.go",
+		"429 is no file", "policy/fetch_result.go",
 		"		return TooManyRequests",
 		"		return Unavailable",
 	},
