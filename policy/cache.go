@@ -91,14 +91,14 @@ type Segment uint8
 const (
 	// ConfiguredHosts contains the sites of the configuration.
 	ConfiguredHosts Segment = iota
-	// UnknownHosts contains hosts that only clients name. They never evict a named site or delay
-	// its fetches.
+	// UnknownHosts contains hosts that only clients name. They never evict a configured site or
+	// delay its fetches.
 	UnknownHosts
 
 	numSegments = 2
 )
 
-// String returns named or invented.
+// String returns the label of a segment in metrics: named or invented.
 func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 
 // Bounds limit one segment of a Cache.
@@ -130,12 +130,12 @@ type segment struct {
 
 // NewCache returns a cache with the given bounds. now is the clock. derive computes
 // [Version.Derived] for each file and can be nil.
-func NewCache(named, invented Bounds, now func() time.Time, derive func(*Robots) any) *Cache {
+func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Robots) any) *Cache {
 	if derive == nil {
 		derive = func(*Robots) any { return nil }
 	}
 	c := &Cache{now: now, derive: derive}
-	for i, b := range [numSegments]Bounds{named, invented} {
+	for i, b := range [numSegments]Bounds{configured, unknown} {
 		b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
 		c.segments[i] = &segment{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
 	}

@@ -7,7 +7,7 @@ import "slices"
 const (
 	byteReserved = iota // literal, and its escape is another URL
 	bytePlain           // literal, and its escape is the same URL
-	byteSlash           // literal; // and /. have other forms
+	byteSlash           // literal; a target with // or /. has other variants
 	byteQuery           // literal; starts the query
 	byteEscaped         // escaped as %XX, also if raw
 	bytePercent         // starts an escape

@@ -1,7 +1,7 @@
 // Package policy parses robots.txt files and evaluates requests.
 //
-// It implements RFC 9309, the Robots Exclusion Protocol. Two principles decide where the RFC is
-// open. A URL is disallowed only if all compliant crawlers read the file that way. All spellings
+// It implements RFC 9309, the Robots Exclusion Protocol. Two principles apply where the RFC leaves
+// a choice. A URL is disallowed only if all compliant crawlers read the file that way. All spellings
 // of a URL that an origin may serve as the same resource are the same URL.
 //
 // # Use
@@ -17,7 +17,7 @@
 //	}
 //
 // A [Verdict] contains the rule as written with its line, the name and line of the group, and the
-// form of the target that matched. It also reports whether compliant crawlers may disagree.
+// [Normalization] of the target that matched. It also reports whether compliant crawlers may disagree.
 //
 // # Files
 //
@@ -63,7 +63,8 @@
 // # Targets
 //
 // A target is an absolute path with an optional query, as sent in the request line. [TargetOf]
-// converts a URL. [Target] describes the forms of a target that are compared with rules.
+// converts a URL. Servers differ in which spellings of a URL they treat as the same resource, for
+// example /a//b and /a/b. A [Target] has all these variants, and each is compared with the rules.
 //
 // # Cost
 //

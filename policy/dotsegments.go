@@ -8,25 +8,25 @@ import (
 // addResolvedPaths adds the paths that servers resolve from a canonical path with dot segments.
 // Servers differ in the order of resolving dots, decoding escaped slashes and merging
 // slashes. Some treat a backslash as a slash. keepSlashes disables merging.
-func (t *Target) addResolvedPaths(out *componentVariants, canonical string, form Form, keepSlashes bool) {
+func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	for i, path := range [...]string{canonical, t.decodeSlashes(canonical, '\\', '/', false), t.decodeSlashes(canonical, '/', '/', false)} {
 		if !hasDotSegment(path) {
 			continue
 		}
-		form := form | FormDotSegments
+		normalization := normalization | DotSegmentsResolved
 		if i > 0 {
-			form |= FormSlashes
+			normalization |= SlashesDecoded
 		}
 		resolved := t.withoutDotSegments(path)
 		if i == 0 || keepSlashes {
-			out.addResolved(path, resolved, form)
+			out.addResolved(path, resolved, normalization)
 		}
 		if keepSlashes {
 			continue
 		}
-		form |= FormSlashes
-		out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), form)
-		out.addResolved(path, t.withMergedSlashes(resolved), form)
+		normalization |= SlashesDecoded
+		out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), normalization)
+		out.addResolved(path, t.withMergedSlashes(resolved), normalization)
 	}
 }
 
@@ -48,10 +48,10 @@ func (t *Target) withMergedSlashes(path string) string {
 
 // addResolved adds a resolved path. In RFC 3986, final dots leave a slash. In servers that clean
 // paths like file systems, final dots leave no slash, so /a.pdf/. is /a.pdf.
-func (a *componentVariants) addResolved(path, resolved string, form Form) {
-	a.add(resolved, form)
+func (a *componentVariants) addResolved(path, resolved string, normalization Normalization) {
+	a.add(resolved, normalization)
 	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDotSegment(path) {
-		a.add(bare, form)
+		a.add(bare, normalization)
 	}
 }
 

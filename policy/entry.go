@@ -82,7 +82,7 @@ func (e *Entry) MakeDue() {
 	}
 }
 
-// makeDue makes the entry due. the caller must have locked e.mu and no fetch may run.
+// makeDue makes the entry due. The caller must have locked e.mu, and no fetch may run.
 func (e *Entry) makeDue() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s

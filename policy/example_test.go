@@ -72,7 +72,7 @@ Disallow: private/
 func ExampleVerdict() {
 	robots := policy.Parse([]byte("User-agent: *\nAllow: /public/\nDisallow: /private/\n"))
 	v := robots.Select(true, "ExampleBot").Judge("/public/..%2Fprivate/x")
-	fmt.Println(v.Allowed, v.Rule, v.Group.Name, v.Form)
+	fmt.Println(v.Allowed, v.Rule, v.Group.Name, v.Normalization)
 	// Output: false Disallow: /private/ * slashes, dots
 }
 

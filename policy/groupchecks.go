@@ -29,8 +29,8 @@ func newAgentTable(lines int) map[string]agent {
 	return make(map[string]agent, lines)
 }
 
-// previousAgent returns the last user-agent line with the same name before line i. last is an index
-// for many lines, which before updates.
+// previousAgent returns the last user-agent line with the same name before line i. last has the
+// last line of each name and is updated; it is nil for few lines.
 func (r *Robots) previousAgent(i int, last map[string]agent) (previous agent, ok bool) {
 	name := r.agents[i].name
 	if last != nil {

@@ -12,8 +12,8 @@ type literal struct {
 	text     string
 	anchored bool
 	allow    bool
-	length   int32
-	rule     int32
+	length   int32 // of the rule as in match
+	rule     int32 // index into Robots.rules
 }
 
 // literals finds the best of many literal rules.
@@ -96,20 +96,20 @@ func distinctTexts(rules []literal) []string {
 }
 
 // match adds the best literal rules for a target to out.
-func (l *literals) match(target string, form Form, out *bestMatches) {
+func (l *literals) match(target string, normalization Normalization, out *bestMatches) {
 	i := l.longestPrefix(target)
 	if i < 0 {
 		return
 	}
 	e := &l.entries[i]
-	out.addLiteral(&e.prefix, form)
+	out.addLiteral(&e.prefix, normalization)
 	if len(l.texts[i]) == len(target) {
-		out.addLiteral(&e.exact, form)
+		out.addLiteral(&e.exact, normalization)
 	}
 }
 
 // addLiteral records the matches of a literal.
-func (o *bestMatches) addLiteral(found *bestMatches, form Form) {
-	o.add(true, found.allow.length, found.allow.rule, form)
-	o.add(false, found.disallow.length, found.disallow.rule, form)
+func (o *bestMatches) addLiteral(found *bestMatches, normalization Normalization) {
+	o.add(true, found.allow.length, found.allow.rule, normalization)
+	o.add(false, found.disallow.length, found.disallow.rule, normalization)
 }

@@ -18,9 +18,9 @@ type bestMatches struct {
 // match is a matching rule with its length in canonical form, which is its precedence. A
 // length of 0 means no rule.
 type match struct {
-	length int32
-	rule   int32 // index into Robots.rules
-	form   Form  // the form of the target that the rule matches
+	length        int32
+	rule          int32         // index into Robots.rules
+	normalization Normalization // of the variant of the target that the rule matches
 }
 
 // allowed is the verdict: a disallow rule must be longer than every matching allow rule.
@@ -40,27 +40,27 @@ func (m match) losesTo(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// add records that a rule matched a form of the target. A rule of length 0 is ignored. Derived
-// forms of the query apply to allow rules only. RFC 9309 and Google's library differ about these
-// forms, and both must block.
-func (o *bestMatches) add(allow bool, length, rule int32, form Form) {
+// add records that a rule matched a variant of the target. A rule of length 0 is ignored. A disallow
+// rule is not compared with other variants of the query. RFC 9309 and Google's library differ about
+// them, and a target is disallowed only if both disallow it.
+func (o *bestMatches) add(allow bool, length, rule int32, normalization Normalization) {
 	kind := &o.disallow
 	if allow {
 		kind = &o.allow
-	} else if form&(FormQueryDecoded|FormQueryEncoded) != 0 {
+	} else if normalization&(QueryDecoded|QueryEncoded) != 0 {
 		return
 	}
 	if kind.losesTo(length, rule) {
-		*kind = match{length, rule, form}
+		*kind = match{length, rule, normalization}
 	}
 }
 
-// match adds the rules that match one form of a target to out, unless the search exceeds its
+// match adds the rules that match one variant of a target to out, unless the search exceeds its
 // limit.
-func (m *matcher) match(target string, form Form, s *search, out *bestMatches) {
-	m.literals.match(target, form, out)
+func (m *matcher) match(target string, normalization Normalization, s *search, out *bestMatches) {
+	m.literals.match(target, normalization, out)
 	if len(m.patterns.patterns) > 0 {
-		m.patterns.match(target, form, s, out)
+		m.patterns.match(target, normalization, s, out)
 	}
 }
 

@@ -34,7 +34,7 @@ type literalStatements struct {
 	exact  []pathPreferences // by text: statements for the exact target
 }
 
-// add adds the statements that match one form of a target to out. Repeated additions have no
+// add adds the statements that match one variant of a target to out. Repeated additions have no
 // effect.
 func (l *literalStatements) add(target string, out *pathPreferences) {
 	i := l.longestPrefix(target)
@@ -195,7 +195,7 @@ func (m *matcher) best(variants []variant) (best bestMatches) {
 	s := newSearch()
 	defer s.release()
 	for i := range variants {
-		m.match(variants[i].text, variants[i].form, &s, &best)
+		m.match(variants[i].text, variants[i].normalization, &s, &best)
 	}
 	if s.isExhausted() {
 		return bestMatches{}

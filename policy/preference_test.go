@@ -102,7 +102,7 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 		if line.Path == "" {
 			length = 0
 		}
-		for _, form := range t.Forms() {
+		for _, form := range t.Variants() {
 			if pattern := (Rule{Path: line.Path}).Canonical(); pattern != "" && naiveMatch(pattern, form.Text) {
 				length = len(pattern)
 			}

@@ -23,7 +23,7 @@ func (s State) Merge(other State, now time.Time) State {
 		if s.Current != nil {
 			return s
 		}
-		other = other.clampLastRead(now)
+		other = other.clampLastFetched(now)
 	}
 	newer := other.Current
 	if newer == nil || now.Sub(newer.LastFetched) >= MaxUnreachable {
@@ -56,14 +56,14 @@ func (s *State) isFromFuture(now time.Time) bool {
 	return s.Current != nil && s.Current.LastFetched.After(now.Add(clockSkew))
 }
 
-// clampLastRead returns the state with a fetch time of the current version no later than now. The state is
-// due.
-func (s State) clampLastRead(now time.Time) State {
-	read := *s.Current
-	if read.LastFetched = now; read.FirstFetched.After(now) {
-		read.FirstFetched = now
+// clampLastFetched returns the state with a fetch time of the current version no later than now. The
+// state is due.
+func (s State) clampLastFetched(now time.Time) State {
+	fetched := *s.Current
+	if fetched.LastFetched = now; fetched.FirstFetched.After(now) {
+		fetched.FirstFetched = now
 	}
-	s.Current, s.NextFetch = &read, now
+	s.Current, s.NextFetch = &fetched, now
 	return s
 }
 

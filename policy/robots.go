@@ -40,6 +40,9 @@ type Robots struct {
 	compileMu  sync.Mutex          // locked while groupCache is replaced; guards the fields below
 	matchers   map[string]*matcher // by the compiled groups
 	weight     int                 // weight of groupCache and matchers, for maxWeight
+
+	compressOnce sync.Once
+	compressed   []byte // see Compressed
 }
 
 // rule is an allow or disallow line.
@@ -196,10 +199,11 @@ func (r *Robots) Size() int {
 		perFinding = 160
 		perFile    = 1024
 	)
-	size := perFile + len(r.text) + perRule*len(r.rules) + perAgent*len(r.agents) +
+	compressed := len(r.text) // of a file that is stored; text without repetitions does not shrink
+	size := perFile + len(r.text) + compressed + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
 	if r.strictKeys != nil {
-		size += r.strictKeys.Size() - len(r.text) // both share the text
+		size += r.strictKeys.Size() - len(r.text) - compressed // both share the text
 	}
 	return size
 }

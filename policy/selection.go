@@ -162,7 +162,7 @@ func (s *SelectedGroup) Judge(target string) Verdict {
 	return v
 }
 
-// Allows returns [Verdict.Allowed] of [SelectedGroup.Judge]. It is faster, because it looks for no evidence.
+// Allows returns [Verdict.Allowed] of [SelectedGroup.Judge]. It is faster, because it does not name the rule.
 // With keepSlashes, runs of slashes are significant, see [Target.Set].
 func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 	if s == nil {
@@ -177,7 +177,7 @@ func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 	return allowed
 }
 
-// allows is judge without the evidence.
+// allows returns only Verdict.Allowed of judge.
 func (s *SelectedGroup) allows(variants []variant) bool {
 	return isRobotsTxt(variants) || s.strict.allows(variants) || s.lenient != s.strict && s.lenient.allows(variants)
 }
@@ -205,7 +205,7 @@ func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	return s.judge(s.variantsOf(t))
 }
 
-// variantsOf returns the forms of a target that the rules can distinguish.
+// variantsOf returns the variants of a target that the rules can distinguish.
 func (s *SelectedGroup) variantsOf(t *Target) []variant {
 	if t.hasUnwritten && (s.strict.hasEscapes() || s.lenient.hasEscapes()) {
 		return t.allVariants()
@@ -216,7 +216,7 @@ func (s *SelectedGroup) variantsOf(t *Target) []variant {
 // hasEscapes reports whether a rule may match only a query with escaped / or ?.
 func (s *interpretation) hasEscapes() bool { return s.compiledGroup != nil && s.matcher.hasEscapes }
 
-// judge returns the verdict for a target in the given forms.
+// judge returns the verdict for a target in the given variants.
 func (s *SelectedGroup) judge(variants []variant) Verdict {
 	if isRobotsTxt(variants) {
 		return Verdict{Allowed: true}
@@ -235,7 +235,7 @@ func (s *SelectedGroup) judge(variants []variant) Verdict {
 	return v
 }
 
-// judge returns the verdict of one interpretation. The longest matching rule over all forms
+// judge returns the verdict of one interpretation. The longest matching rule over all variants
 // decides, an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds
 // maxSteps, the target is allowed without a rule.
 func (s *interpretation) judge(variants []variant) (v Verdict) {
@@ -254,9 +254,9 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 		v.Group = s.agent(s.agents[0])
 	} else {
 		v.Rule = s.robots.rule(deciding.rule)
-		v.Form = deciding.form
+		v.Normalization = deciding.normalization
 		v.Group = s.selectingAgent(deciding.rule)
-		v.Ambiguous = !v.Allowed && deciding.form&ambiguousForms != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsOtherForms(variants, &work)
+		v.Ambiguous = !v.Allowed && deciding.normalization&ambiguousNormalizations != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsOtherVariants(variants, &work)
 	}
 	work.release()
 	if work.isExhausted() {
@@ -265,7 +265,7 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 	return v
 }
 
-// allows is judge without the evidence.
+// allows returns only Verdict.Allowed of judge.
 func (s *interpretation) allows(variants []variant) bool {
 	if s.compiledGroup == nil {
 		return true
@@ -277,15 +277,15 @@ func (s *interpretation) allows(variants []variant) bool {
 	return allowed || work.isExhausted()
 }
 
-// ambiguousForms are forms that not every server treats as the same path. If a wildcard
-// disallows only these forms, compliant crawlers can disagree.
-const ambiguousForms = FormSlashes
+// ambiguousNormalizations are operations that not every server applies. If a wildcard disallows only
+// variants with these operations, compliant crawlers can disagree.
+const ambiguousNormalizations = SlashesDecoded
 
-// allowsOtherForms reports whether the target has other forms than ambiguousForms and these are
-// allowed.
-func (s *interpretation) allowsOtherForms(variants []variant, work *search) bool {
+// allowsOtherVariants reports whether the target has variants without ambiguousNormalizations, and
+// these variants are allowed.
+func (s *interpretation) allowsOtherVariants(variants []variant, work *search) bool {
 	var best bestMatches
-	allowed, compared := s.decide(variants, ambiguousForms, work, &best)
+	allowed, compared := s.decide(variants, ambiguousNormalizations, work, &best)
 	return compared && allowed
 }
 

@@ -26,7 +26,7 @@ func TestEveryPartOfAFormIsFound(t *testing.T) {
 					if !isCanonicalRule(part) && string(appendCanonical(nil, part, true)) != part {
 						continue // splits an escape
 					}
-					rule, allows := "Disallow: *", x.form&(FormQueryDecoded|FormQueryEncoded) != 0
+					rule, allows := "Disallow: *", x.normalization&(QueryDecoded|QueryEncoded) != 0
 					if allows { // derived forms of the query apply to allow rules only
 						rule = "Disallow: /\nAllow: *"
 					}

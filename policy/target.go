@@ -63,40 +63,40 @@ func originForm(target string) string {
 	return target[i:]
 }
 
-// Bounds of the forms of a target. A target can contain two paths (see afterScheme). Each
-// path has two forms as sent. Resolved, it has six forms without decoded slashes, and four
+// Maximum numbers of variants. A target can contain two paths (see afterScheme). Each path has two
+// variants as sent. Resolved, it has six variants without decoded slashes, and four
 // for each of two ways to decode slashes. Half of these lack the final slash. A query has
-// three forms.
+// three variants.
 const (
 	maxPaths   = 2 * (2 + 6 + 2*4)
 	maxQueries = 3
 )
 
-// inlineVariants is the number of forms that a Target stores without allocating, which is
+// inlineVariants is the number of variants that a Target stores without allocating, which is
 // sufficient for a target without dot segments.
 const inlineVariants = 2 * maxQueries
 
-// Target is a request target in all forms that are compared with rules. A server can treat each
-// form as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
+// Target is a request target with all its variants that are compared with rules. A server can treat each
+// variant as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
 // the memory. A Target is not safe for concurrent use.
 type Target struct {
 	inline       [inlineVariants]variant
-	overflow     []variant // all forms, if more than inlineVariants
+	overflow     []variant // all variants, if more than inlineVariants
 	count        int
-	hasUnwritten bool   // some forms are not written, see variant.isUnwritten
+	hasUnwritten bool   // some variants are not written, see variant.isUnwritten
 	buf          []byte // memory of the variants, except for the target itself
 }
 
-// variant is a target in one form.
+// variant is a target after a Normalization.
 type variant struct {
-	text     string
-	form     Form
-	samePath int // length of the path if it equals the path of the previous form, else 0
+	text          string
+	normalization Normalization
+	samePath      int // length of the path if it equals the path of the previous variant, else 0
 }
 
-// isUnwritten reports whether the form is not written yet. [Target.allVariants] writes the form,
-// with / and ? escaped in the query. A rule without such an escape that matches this form also
-// matches the previous form.
+// isUnwritten reports whether the variant is not written yet. [Target.allVariants] writes the variant,
+// with / and ? escaped in the query. A rule without such an escape that matches this variant also
+// matches the previous variant.
 func (x *variant) isUnwritten() bool { return x.text == "" }
 
 // Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
@@ -130,11 +130,11 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		opaque, _, _ = strings.Cut(opaque, "?")
 		start := len(t.buf)
 		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
-		t.addPathVariants(&paths, t.textFrom(start), FormOpaque, keepSlashes)
+		t.addPathVariants(&paths, t.textFrom(start), SchemeRemoved, keepSlashes)
 	}
 	if !hasQuery {
 		for _, path := range paths.all() {
-			t.add(variant{text: path.text, form: path.form})
+			t.add(variant{text: path.text, normalization: path.normalization})
 		}
 		return
 	}
@@ -142,8 +142,8 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	t.addQueryVariants(&queries, canonical[end+1:])
 	for _, path := range paths.all() {
 		for j, query := range queries.all() {
-			x := variant{form: path.form | query.form}
-			if query.form == FormQueryEncoded {
+			x := variant{normalization: path.normalization | query.normalization}
+			if query.normalization == QueryEncoded {
 				t.hasUnwritten = true
 			} else {
 				start := len(t.buf)
@@ -160,7 +160,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 }
 
-// allVariants returns the forms of the target.
+// allVariants returns the variants of the target.
 func (t *Target) allVariants() []variant {
 	variants := t.writtenVariants()
 	if t.hasUnwritten {
@@ -181,7 +181,7 @@ func (t *Target) allVariants() []variant {
 	return variants
 }
 
-// writtenVariants returns the written forms of the target.
+// writtenVariants returns the written variants of the target.
 func (t *Target) writtenVariants() []variant {
 	if t.count > len(t.inline) {
 		return t.overflow
@@ -214,19 +214,19 @@ func (t *Target) textFrom(start int) string {
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
 
-// isRobotsTxt reports whether a target is /robots.txt in all its forms, with any query.
+// isRobotsTxt reports whether a target is /robots.txt in all its variants, with any query.
 func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
 	for i := range variants {
 		rest, ok := strings.CutPrefix(variants[i].text, file)
-		if !ok && !variants[i].isUnwritten() || rest != "" && rest[0] != '?' { // a form has another path
+		if !ok && !variants[i].isUnwritten() || rest != "" && rest[0] != '?' { // a variant has another path
 			return false
 		}
 	}
 	return true
 }
 
-// isCanonicalTarget reports whether the only form of a target is the target itself.
+// isCanonicalTarget reports whether the only variant of a target is the target itself.
 func isCanonicalTarget(target string) bool {
 	if target == "" || target[0] != '/' {
 		return false

@@ -107,7 +107,7 @@ func TestForms(t *testing.T) {
 			target.Set(test.target, false)
 			var got []string
 			for _, x := range target.allVariants() {
-				got = append(got, fmt.Sprintf("%s %v", x.text, x.form))
+				got = append(got, fmt.Sprintf("%s %v", x.text, x.normalization))
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("forms of %q:\ngot  %q\nwant %q", test.target, got, test.want)
@@ -235,12 +235,12 @@ func TestRobotsTxtItself(t *testing.T) {
 }
 
 func TestFormString(t *testing.T) {
-	for form, want := range map[Form]string{
-		0:                                  "canonical",
-		FormSlashes:                        "slashes",
-		FormDotSegments | FormSlashes:      "slashes, dots",
-		FormQueryDecoded | FormDotSegments: "dots, query decoded",
-		FormQueryEncoded | FormSlashes:     "slashes, query encoded",
+	for form, want := range map[Normalization]string{
+		0:                                    "canonical",
+		SlashesDecoded:                       "slashes",
+		DotSegmentsResolved | SlashesDecoded: "slashes, dots",
+		QueryDecoded | DotSegmentsResolved:   "dots, query decoded",
+		QueryEncoded | SlashesDecoded:        "slashes, query encoded",
 	} {
 		if got := form.String(); got != want {
 			t.Errorf("Form(%d) is %q, want %q", form, got, want)

@@ -7,14 +7,14 @@ import (
 
 // Match is a rule that matches a target, with the data that decides its precedence.
 type Match struct {
-	Rule   Rule  // as written
-	Group  Agent // the user-agent line that chose the rule's group
-	Form   Form  // the first form of the target that matched
-	Length int   // in bytes of the canonical form; the longest match decides
+	Rule          Rule          // as written
+	Group         Agent         // the user-agent line that chose the rule's group
+	Normalization Normalization // of the first variant of the target that matched
+	Length        int           // in bytes of the canonical form; the longest match decides
 }
 
-// Matches returns all rules of the selection that match a form of the target, by descending length
-// and allow rules first among equals. The first rule decides, unless the forms are different paths.
+// Matches returns all rules of the selection that match a variant of the target, by descending
+// length and allow rules first among equals. The first rule decides, unless the variants are different paths.
 // In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
 // ambiguous selection uses the lenient interpretation. See [SelectedGroup.LenientAndStrict].
 func (s *SelectedGroup) Matches(t *Target) []Match {
@@ -28,9 +28,9 @@ func (s *SelectedGroup) Matches(t *Target) []Match {
 		for _, x := range variants {
 			var out bestMatches
 			work := newSearch()
-			m.match(x.text, x.form, &work, &out)
+			m.match(x.text, x.normalization, &work, &out)
 			if deciding := cmp.Or(out.allow, out.disallow); deciding.length > 0 {
-				found = append(found, Match{s.lenient.robots.rule(i), s.lenient.selectingAgent(i), deciding.form, int(deciding.length)})
+				found = append(found, Match{s.lenient.robots.rule(i), s.lenient.selectingAgent(i), deciding.normalization, int(deciding.length)})
 				break
 			}
 		}
@@ -74,17 +74,17 @@ func (s *SelectedGroup) Agents() []Agent {
 // length in bytes is the precedence.
 func (r Rule) Canonical() string { return canonicalRule(r.Path) }
 
-// TargetForm is one form of a target.
-type TargetForm struct {
-	Text string // in canonical form
-	Form Form   // operation on the target
+// TargetVariant is a target after a Normalization.
+type TargetVariant struct {
+	Text          string // in canonical form
+	Normalization Normalization
 }
 
-// Forms returns the forms in which the target is compared with rules, copied.
-func (t *Target) Forms() []TargetForm {
-	var forms []TargetForm
+// Variants returns copies of the variants of the target that are compared with rules.
+func (t *Target) Variants() []TargetVariant {
+	var variants []TargetVariant
 	for _, x := range t.allVariants() {
-		forms = append(forms, TargetForm{string([]byte(x.text)), x.form})
+		variants = append(variants, TargetVariant{string([]byte(x.text)), x.normalization})
 	}
-	return forms
+	return variants
 }

@@ -112,8 +112,8 @@ func TestCanonicalRule(t *testing.T) {
 func TestTargetForms(t *testing.T) {
 	var target Target
 	target.Set("/a//b%2fc", false)
-	want := []TargetForm{{"/a//b%2Fc", 0}, {"/a/b/c", FormSlashes}}
-	if got := target.Forms(); !slices.Equal(got, want) {
+	want := []TargetVariant{{"/a//b%2Fc", 0}, {"/a/b/c", SlashesDecoded}}
+	if got := target.Variants(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 package policy
 
-// Verdict is the verdict on one request target, with its evidence.
+// Verdict is the verdict on one request target, with the rule that decided.
 type Verdict struct {
 	// Allowed reports whether the crawler may fetch the target.
 	Allowed bool
@@ -13,11 +13,11 @@ type Verdict struct {
 	// can disallow, Group is the zero Agent.
 	Group Agent
 
-	// Form is the form of the target that the rule matched.
-	Form Form
+	// Normalization is how the target was changed to match the rule.
+	Normalization Normalization
 
 	// Ambiguous reports that compliant crawlers can have another verdict. Either the
-	// interpretations differ (see [SelectedGroup.LenientAndStrict]) and the milder one applies, or a
-	// wildcard disallows only a decoded form of the target.
+	// interpretations differ (see [SelectedGroup.LenientAndStrict]) and only one disallows the target, or a wildcard disallows
+	// only a decoded variant of the target.
 	Ambiguous bool
 }

@@ -15,8 +15,8 @@ type pattern struct {
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
 	hasSinglePart bool   // no star is between firstStar and suffixStart
 	wins          bool   // against an equally long pattern without wins; set for an allow rule, and for "no" in a statement
-	length        int32
-	rule          int32
+	length        int32  // of the rule as in match
+	rule          int32  // index into Robots.rules
 }
 
 // stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
@@ -121,7 +121,7 @@ func (w *patternSet) candidates(target string, s *search) []uint64 {
 
 // match adds the patterns that match a target to out. Patterns are sorted by descending length, so
 // match stops when no later pattern can win.
-func (w *patternSet) match(target string, form Form, s *search, out *bestMatches) {
+func (w *patternSet) match(target string, normalization Normalization, s *search, out *bestMatches) {
 	if s.isExhausted() {
 		return
 	}
@@ -139,7 +139,7 @@ func (w *patternSet) match(target string, form Form, s *search, out *bestMatches
 				return
 			}
 			if ok {
-				out.add(p.wins, p.length, p.rule, form)
+				out.add(p.wins, p.length, p.rule, normalization)
 			}
 		}
 	}

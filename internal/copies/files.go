@@ -49,35 +49,41 @@ const proxyExtra = 2 * time.Hour
 // points to the contents, which the policy cache references if the file is our copy. If the contents
 // are freed before another file is added, the rules are lost.
 type file struct {
-	digest     [sha256.Size]byte // of the rules
-	hash       [sha256.Size]byte // of the last body
-	version    *policy.Version   // the contents; nil only for the single file of a host
-	robots     weak.Pointer[policy.Robots]
-	lastCopied time.Time            // last time as our copy, or zero
-	served     map[string]time.Time // time of the last response with the file, by product token
-	proxyTime  time.Duration        // additional time for which a proxy may serve the file
-	heldUntil  time.Time            // end of the hold of the change guard, or zero
+	digest  [sha256.Size]byte // of the rules
+	hash    [sha256.Size]byte // of the last body
+	version *policy.Version   // the contents; nil only for the single file of a host
+	robots  weak.Pointer[policy.Robots]
+	uses
 }
 
-// mayBeUsed reports whether a crawler with this token may use the file.
-func (f *file) mayBeUsed(token string, now, ended time.Time, grace time.Duration) bool {
+// uses has the times of the uses of a file. It is a part of the stored form.
+type uses struct {
+	LastCopied time.Time            `json:"copied,omitzero"`  // last time as our copy, or zero
+	Served     map[string]time.Time `json:"served,omitempty"` // time of the last response with the file, by product token
+	ProxyTime  time.Duration        `json:"extra,omitempty"`  // additional time for which a proxy may serve the file
+	HeldUntil  time.Time            `json:"held,omitzero"`    // end of the hold of the change guard, or zero
+}
+
+// mayBeUsed reports whether a crawler with this token may use the file. The owner ended the grace of
+// uses until graceEnded.
+func (f *file) mayBeUsed(token string, now, graceEnded time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool {
-		return last.After(ended) && now.Sub(last) < grace+f.proxyTime
+		return last.After(graceEnded) && now.Sub(last) < grace+f.ProxyTime
 	}
-	return within(f.lastCopied) || token != "" && (within(f.served[token]) || within(f.served[everyToken]))
+	return within(f.LastCopied) || token != "" && (within(f.Served[token]) || within(f.Served[everyToken]))
 }
 
 // lastUse returns the last use of the file: as the guard's copy, held by the change guard, or served
 // by the site.
 func (f *file) lastUse() time.Time {
-	last := laterOf(f.lastCopied, f.heldUntil)
-	for _, at := range f.served {
+	last := laterOf(f.LastCopied, f.HeldUntil)
+	for _, at := range f.Served {
 		last = laterOf(last, at)
 	}
 	return last
 }
 
-// hostRecord are the files of one host, guarded by History.mu.
+// hostRecord has the files of one host. History.mu guards it.
 type hostRecord struct {
 	host          Host
 	configured    bool          // the host is configured
@@ -87,17 +93,24 @@ type hostRecord struct {
 	lastRecorded  time.Time         // last record of our copy
 	currentHash   [sha256.Size]byte // hash of our copy at lastRecorded
 
-	// rulelessSince is the start of the period in which our copies have no rules, and rulelessUntil
-	// its last record. rulelessSince is zero while our copy has rules.
-	rulelessSince, rulelessUntil time.Time
+	missingRules
+	revision uint64 // number of changes worth storing
+}
 
-	// lostAt is the last time when a dropped file was our copy. lostAtByToken has the last time when a
+// missingRules has the times of copies without rules and of dropped files. It is a part of the stored
+// form.
+type missingRules struct {
+	// RulelessSince is the start of the period in which our copies have no rules, and RulelessUntil
+	// its last record. RulelessSince is zero while our copy has rules.
+	RulelessSince time.Time `json:"away,omitzero"`
+	RulelessUntil time.Time `json:"away_until,omitzero"`
+
+	// LostAt is the last time when a dropped file was our copy. LostAtByToken has the last time when a
 	// dropped file was served, by token. The rules of dropped files are unknown.
-	lostAt        time.Time
-	lostAtByToken map[string]time.Time
+	LostAt        time.Time            `json:"lost,omitzero"`
+	LostAtByToken map[string]time.Time `json:"lost_for,omitempty"`
 
-	graceEndedAt time.Time // the owner ended the grace of files used until then
-	revision     uint64    // number of changes worth storing
+	GraceEndedAt time.Time `json:"ended,omitzero"` // the owner ended the grace of files used until then
 }
 
 // find returns the file with these rules, or nil.
@@ -125,7 +138,7 @@ func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
 func (record *hostRecord) tokenCount() int {
 	all := make(map[string]bool)
 	for _, f := range record.files {
-		for token := range f.served {
+		for token := range f.Served {
 			all[token] = true
 		}
 	}
@@ -134,21 +147,21 @@ func (record *hostRecord) tokenCount() int {
 
 // hasToken reports whether the site served a file to a token.
 func (record *hostRecord) hasToken(token string) bool {
-	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.served[token].IsZero() })
+	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.Served[token].IsZero() })
 }
 
 // expire drops files and tokens older than the horizon.
 func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped []*file) {
 	record.files = slices.DeleteFunc(record.files, func(f *file) bool {
-		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.proxyTime }
-		maps.DeleteFunc(f.served, func(_ string, at time.Time) bool { return old(at) })
+		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.ProxyTime }
+		maps.DeleteFunc(f.Served, func(_ string, at time.Time) bool { return old(at) })
 		if f.digest == record.currentDigest || !old(f.lastUse()) {
 			return false
 		}
 		dropped = append(dropped, f)
 		return true
 	})
-	maps.DeleteFunc(record.lostAtByToken, func(_ string, at time.Time) bool { return now.Sub(at) >= horizon })
+	maps.DeleteFunc(record.LostAtByToken, func(_ string, at time.Time) bool { return now.Sub(at) >= horizon })
 	return dropped
 }
 
@@ -162,7 +175,7 @@ func (record *hostRecord) excess() *file {
 		}
 		switch {
 		case f.digest == record.currentDigest:
-		case f.lastCopied.IsZero():
+		case f.LastCopied.IsZero():
 			served++
 			if oldestServed == nil || f.lastUse().Before(oldestServed.lastUse()) {
 				oldestServed = f
@@ -185,40 +198,40 @@ func (record *hostRecord) excess() *file {
 
 // markLost records that a dropped file may still be used by a crawler.
 func (record *hostRecord) markLost(f *file) {
-	if !f.lastCopied.IsZero() {
-		record.lostAt = laterOf(record.lostAt, f.lastCopied.Add(f.proxyTime))
+	if !f.LastCopied.IsZero() {
+		record.LostAt = laterOf(record.LostAt, f.LastCopied.Add(f.ProxyTime))
 	}
-	for token, at := range f.served {
-		record.markLostFor(token, at.Add(f.proxyTime))
+	for token, at := range f.Served {
+		record.markLostFor(token, at.Add(f.ProxyTime))
 	}
 }
 
 // markLostFor does the same as markLost for one token.
 func (record *hostRecord) markLostFor(token string, at time.Time) {
-	if record.lostAtByToken == nil {
-		record.lostAtByToken = make(map[string]time.Time)
+	if record.LostAtByToken == nil {
+		record.LostAtByToken = make(map[string]time.Time)
 	}
-	if _, known := record.lostAtByToken[token]; !known && len(record.lostAtByToken) >= maxTokens {
+	if _, known := record.LostAtByToken[token]; !known && len(record.LostAtByToken) >= maxTokens {
 		token = everyToken
 	}
-	record.lostAtByToken[token] = laterOf(record.lostAtByToken[token], at)
+	record.LostAtByToken[token] = laterOf(record.LostAtByToken[token], at)
 }
 
 // isLost reports whether a crawler with this token may use a dropped file.
 func (record *hostRecord) isLost(token string, now time.Time, grace time.Duration) bool {
-	within := func(last time.Time) bool { return last.After(record.graceEndedAt) && now.Sub(last) < grace }
-	return within(record.lostAt) || token != "" && (within(record.lostAtByToken[token]) || within(record.lostAtByToken[everyToken]))
+	within := func(last time.Time) bool { return last.After(record.GraceEndedAt) && now.Sub(last) < grace }
+	return within(record.LostAt) || token != "" && (within(record.LostAtByToken[token]) || within(record.LostAtByToken[everyToken]))
 }
 
 // effectiveAt implements [History.EffectiveAt].
 func (record *hostRecord) effectiveAt(now time.Time) (at time.Time) {
 	for _, f := range record.files {
-		if f.digest != record.currentDigest && f.mayBeUsed("", now, record.graceEndedAt, record.grace) {
-			at = laterOf(at, f.lastCopied.Add(record.grace+f.proxyTime))
+		if f.digest != record.currentDigest && f.mayBeUsed("", now, record.GraceEndedAt, record.grace) {
+			at = laterOf(at, f.LastCopied.Add(record.grace+f.ProxyTime))
 		}
 	}
 	if record.isLost("", now, record.grace) {
-		at = laterOf(at, record.lostAt.Add(record.grace))
+		at = laterOf(at, record.LostAt.Add(record.grace))
 	}
 	return at
 }
@@ -236,14 +249,14 @@ func (record *hostRecord) extendGrace(from, to time.Time) {
 		return to
 	}
 	for _, f := range record.files {
-		f.lastCopied = shifted(f.lastCopied)
-		for token, at := range f.served {
-			f.served[token] = shifted(at)
+		f.LastCopied = shifted(f.LastCopied)
+		for token, at := range f.Served {
+			f.Served[token] = shifted(at)
 		}
 	}
-	record.lostAt = shifted(record.lostAt)
-	for token, at := range record.lostAtByToken {
-		record.lostAtByToken[token] = shifted(at)
+	record.LostAt = shifted(record.LostAt)
+	for token, at := range record.LostAtByToken {
+		record.LostAtByToken[token] = shifted(at)
 	}
 	record.revision++
 }

@@ -50,24 +50,25 @@ func NewHistory(derive func(*policy.Robots) any) *History {
 	if derive == nil {
 		derive = func(*policy.Robots) any { return nil }
 	}
-	b := &History{derive: derive, shared: make(map[[sha256.Size]byte]*sharedVersion)}
-	for i := range b.hostSets {
-		b.hostSets[i].hosts, _ = simplelru.NewLRU[Host, *hostRecord](maxHosts[i], nil) // returns an error only for sizes below 1
+	h := &History{derive: derive, shared: make(map[[sha256.Size]byte]*sharedVersion)}
+	for i := range h.hostSets {
+		h.hostSets[i].hosts, _ = simplelru.NewLRU[Host, *hostRecord](maxHosts[i], nil) // returns an error only for sizes below 1
 	}
-	return b
+	return h
 }
 
-func setIndex(named bool) int {
-	if named {
+// setIndex returns the index into History.hostSets.
+func setIndex(configured bool) int {
+	if configured {
 		return 0
 	}
 	return 1
 }
 
-// record returns the files of a host, or nil if the host has no record. b.mu must be locked.
-func (b *History) record(host Host) *hostRecord {
-	for i := range b.hostSets {
-		if record, ok := b.hostSets[i].hosts.Get(host); ok {
+// record returns the files of a host, or nil if the host has no record. h.mu must be locked.
+func (h *History) record(host Host) *hostRecord {
+	for i := range h.hostSets {
+		if record, ok := h.hostSets[i].hosts.Get(host); ok {
 			return record
 		}
 	}
@@ -75,93 +76,104 @@ func (b *History) record(host Host) *hostRecord {
 }
 
 // openRecord returns the files of a host, and moves them to the set of configured or of other hosts.
-// It adds a record if the host has none. b.mu must be locked.
-func (b *History) openRecord(host Host, named bool, now time.Time) *hostRecord {
-	record := b.record(host)
+// It adds a record if the host has none. h.mu must be locked.
+func (h *History) openRecord(host Host, configured bool, now time.Time) *hostRecord {
+	record := h.record(host)
 	switch {
-	case record != nil && record.configured == named:
+	case record != nil && record.configured == configured:
 		return record
 	case record != nil:
-		b.hostSets[setIndex(record.configured)].hosts.Remove(host)
-		b.releaseAll(record)
-		record.configured = named
-		b.restoreVersions(record)
+		h.hostSets[setIndex(record.configured)].hosts.Remove(host)
+		h.releaseAll(record)
+		record.configured = configured
+		h.restoreVersions(record)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
-		record = &hostRecord{host: host, configured: named, lostAt: b.hostSets[setIndex(named)].lastEviction}
+		record = &hostRecord{host: host, configured: configured, missingRules: missingRules{LostAt: h.hostSets[setIndex(configured)].lastEviction}}
 	}
-	p := &b.hostSets[setIndex(named)]
-	if p.hosts.Len() >= maxHosts[setIndex(named)] {
-		if _, oldest, ok := p.hosts.RemoveOldest(); ok {
-			b.releaseAll(oldest)
-			p.lastEviction = now
+	set := &h.hostSets[setIndex(configured)]
+	if set.hosts.Len() >= maxHosts[setIndex(configured)] {
+		if _, oldest, ok := set.hosts.RemoveOldest(); ok {
+			h.releaseAll(oldest)
+			set.lastEviction = now
 		}
 	}
-	p.hosts.Add(host, record)
+	set.hosts.Add(host, record)
 	return record
 }
 
 // setVersion stores the contents of a file, whose version must be nil. Equal files share a version.
-// b.mu must be locked.
-func (b *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
-	s := b.shared[v.Hash]
+// h.mu must be locked.
+func (h *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
+	s := h.shared[v.Hash]
 	if s == nil {
 		s = &sharedVersion{version: v, size: v.Robots.Size()}
-		b.shared[v.Hash] = s
+		h.shared[v.Hash] = s
 	}
 	f.version, f.hash, f.robots = s.version, v.Hash, weak.Make(s.version.Robots)
 	if s.users[setIndex(record.configured)]++; s.users[setIndex(record.configured)] == 1 {
-		b.hostSets[setIndex(record.configured)].versionBytes += s.size
+		h.hostSets[setIndex(record.configured)].versionBytes += s.size
 	}
 }
 
-// release reverses setVersion. It does nothing for a file without a version. b.mu must be locked.
-func (b *History) release(record *hostRecord, f *file) {
+// release reverses setVersion. It does nothing for a file without a version. h.mu must be locked.
+func (h *History) release(record *hostRecord, f *file) {
 	if f.version == nil {
 		return
 	}
-	s := b.shared[f.hash]
+	s := h.shared[f.hash]
 	if s.users[setIndex(record.configured)]--; s.users[setIndex(record.configured)] == 0 {
-		b.hostSets[setIndex(record.configured)].versionBytes -= s.size
+		h.hostSets[setIndex(record.configured)].versionBytes -= s.size
 	}
 	if s.users == [2]int{} {
-		delete(b.shared, f.hash)
+		delete(h.shared, f.hash)
 	}
 	f.version = nil
 }
 
-func (b *History) releaseAll(record *hostRecord) {
+func (h *History) releaseAll(record *hostRecord) {
 	for _, f := range record.files {
-		b.release(record, f)
+		h.release(record, f)
 	}
 }
 
-func (b *History) restoreVersions(record *hostRecord) {
+func (h *History) restoreVersions(record *hostRecord) {
 	if len(record.files) < 2 {
 		return
 	}
 	for _, f := range record.files {
-		b.restoreVersion(record, f)
+		h.restoreVersion(record, f)
 	}
 }
 
 // restoreVersion stores the contents of a file without a version. It returns false if the contents
-// are already freed. b.mu must be locked.
-func (b *History) restoreVersion(record *hostRecord, f *file) bool {
+// are already freed. h.mu must be locked.
+func (h *History) restoreVersion(record *hostRecord, f *file) bool {
 	if f.version != nil {
 		return true
 	}
-	robots := f.robots.Value()
-	if robots == nil {
+	v := h.versionOf(f)
+	if v == nil {
 		return false
 	}
-	b.setVersion(record, f, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+	h.setVersion(record, f, v)
 	return true
 }
 
-// add returns the file with the rules of a version and makes the version the last body. b.mu must
+// versionOf returns the contents of a file, or nil if the contents are freed. h.mu must be locked.
+func (h *History) versionOf(f *file) *policy.Version {
+	if f.version != nil {
+		return f.version
+	}
+	if robots := f.robots.Value(); robots != nil {
+		return &policy.Version{Robots: robots, Hash: f.hash, Derived: h.derive(robots)}
+	}
+	return nil
+}
+
+// add returns the file with the rules of a version and makes the version the last body. h.mu must
 // be locked.
-func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *file {
+func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *file {
 	digest := record.digestOf(v)
 	f := record.find(digest)
 	switch {
@@ -172,18 +184,18 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		return f
 	case f == nil:
 		f = &file{digest: digest}
-		previous := record.files[0] // may have only a digest
-		if !b.restoreVersion(record, previous) {
-			previous.lastCopied = laterOf(previous.lastCopied, now) // the copy may have been in use until now
+		previous := record.files[0] // its contents may be freed
+		if !h.restoreVersion(record, previous) {
+			previous.LastCopied = laterOf(previous.LastCopied, now) // the copy may have been in use until now
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}
-		b.setVersion(record, f, v)
+		h.setVersion(record, f, v)
 		record.files = append(record.files, f)
 		record.revision++
 	case f.hash != v.Hash && f.version != nil: // only a comment differs
-		b.release(record, f)
-		b.setVersion(record, f, v)
+		h.release(record, f)
+		h.setVersion(record, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
 		f.hash, f.robots = v.Hash, weak.Make(v.Robots)
 	}
@@ -191,32 +203,32 @@ func (b *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 }
 
 // enforceBounds drops files beyond the bounds of the host, then files of the hosts with the largest
-// files. b.mu must be locked.
-func (b *History) enforceBounds(record *hostRecord, now time.Time) {
+// files. h.mu must be locked.
+func (h *History) enforceBounds(record *hostRecord, now time.Time) {
 	for _, f := range record.expire(now, Horizon) {
-		b.release(record, f)
+		h.release(record, f)
 	}
 	for f := record.excess(); f != nil; f = record.excess() {
-		b.drop(record, f)
+		h.drop(record, f)
 	}
 	if len(record.files) == 1 && record.files[0].digest == record.currentDigest { // the policy cache references this file
-		b.release(record, record.files[0])
+		h.release(record, record.files[0])
 	}
 	i := setIndex(record.configured)
-	if b.hostSets[i].versionBytes <= maxBytes[i] {
+	if h.hostSets[i].versionBytes <= maxBytes[i] {
 		return
 	}
-	for b.hostSets[i].versionBytes > maxBytes[i]/8*7 {
-		if !b.dropLargest(i) {
+	for h.hostSets[i].versionBytes > maxBytes[i]/8*7 {
+		if !h.dropLargest(i) {
 			return
 		}
 	}
 }
 
-// drop removes a file of a host although a crawler may still use the file. b.mu must be locked.
-func (b *History) drop(record *hostRecord, f *file) {
+// drop removes a file of a host although a crawler may still use the file. h.mu must be locked.
+func (h *History) drop(record *hostRecord, f *file) {
 	record.markLost(f)
-	b.release(record, f)
+	h.release(record, f)
 	for i := range record.files {
 		if record.files[i] == f {
 			record.files = append(record.files[:i], record.files[i+1:]...)
@@ -227,15 +239,15 @@ func (b *History) drop(record *hostRecord, f *file) {
 }
 
 // dropLargest drops the oldest file of the host with the most bytes. dropLargest returns false if
-// no host has several files. b.mu must be locked.
-func (b *History) dropLargest(i int) bool {
+// no host has several files. h.mu must be locked.
+func (h *History) dropLargest(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
-	for _, record := range b.hostSets[i].hosts.Values() {
+	for _, record := range h.hostSets[i].hosts.Values() {
 		size := 0
 		for _, f := range record.files {
 			if f.version != nil {
-				size += b.shared[f.hash].size
+				size += h.shared[f.hash].size
 			}
 		}
 		if size > largestSize {
@@ -254,9 +266,9 @@ func (b *History) dropLargest(i int) bool {
 	if oldest == nil {
 		return false
 	}
-	b.drop(largest, oldest)
+	h.drop(largest, oldest)
 	if len(largest.files) == 1 && largest.files[0].digest == largest.currentDigest {
-		b.release(largest, largest.files[0])
+		h.release(largest, largest.files[0])
 	}
 	return true
 }
@@ -284,13 +296,13 @@ func (o RequestHost) proxyTime(v *policy.Version) time.Duration {
 const minRecordInterval = time.Minute
 
 // RecordCurrent records our copy of a host and the previous copies.
-func (b *History) RecordCurrent(host RequestHost, state *policy.State, now time.Time) {
+func (h *History) RecordCurrent(host RequestHost, state *policy.State, now time.Time) {
 	if state == nil || state.Current == nil {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.openRecord(host.Host, host.Configured, now)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.openRecord(host.Host, host.Configured, now)
 	record.grace = host.Grace
 	good := state.Current
 	if record.currentHash == good.Hash && now.Sub(record.lastRecorded).Abs() < minRecordInterval {
@@ -298,66 +310,66 @@ func (b *History) RecordCurrent(host RequestHost, state *policy.State, now time.
 	}
 	for i := len(state.Previous) - 1; i >= 0; i-- {
 		if v := state.Previous[i]; now.Sub(v.ReplacedAt) < Horizon {
-			b.recordCopy(record, host, v, v.ReplacedAt, now)
+			h.recordCopy(record, host, v, v.ReplacedAt, now)
 		}
 	}
-	b.recordCopy(record, host, good, now, now)
+	h.recordCopy(record, host, good, now, now)
 	record.currentDigest, record.currentHash, record.lastRecorded = record.digestOf(good), good.Hash, now
-	b.enforceBounds(record, now)
+	h.enforceBounds(record, now)
 }
 
 // recordCopy records a version as our copy until the given time. A version without rules affects
-// verdicts only after our copies had no rules for [policy.MinAbsence]. b.mu must be locked.
-func (b *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
+// verdicts only after our copies had no rules for [policy.MinAbsence]. h.mu must be locked.
+func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
-		if !until.After(record.rulelessUntil) {
+		if !until.After(record.RulelessUntil) {
 			return
 		}
-		if record.rulelessSince.IsZero() {
-			record.rulelessSince = v.FirstFetched
+		if record.RulelessSince.IsZero() {
+			record.RulelessSince = v.FirstFetched
 		}
-		record.rulelessUntil = until
-		if f := b.add(record, v, now); record.rulelessUntil.Sub(record.rulelessSince) >= policy.MinAbsence {
-			f.lastCopied, f.proxyTime = laterOf(f.lastCopied, until), max(f.proxyTime, host.proxyTime(v))
+		record.RulelessUntil = until
+		if f := h.add(record, v, now); record.RulelessUntil.Sub(record.RulelessSince) >= policy.MinAbsence {
+			f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, until), max(f.ProxyTime, host.proxyTime(v))
 		}
 		return
 	}
-	f := b.add(record, v, now)
-	if until.After(f.lastCopied) {
-		f.lastCopied = until
-		if until.After(record.rulelessUntil) {
-			record.rulelessSince = time.Time{}
+	f := h.add(record, v, now)
+	if until.After(f.LastCopied) {
+		f.LastCopied = until
+		if until.After(record.RulelessUntil) {
+			record.RulelessSince = time.Time{}
 		}
 	}
-	f.proxyTime = max(f.proxyTime, host.proxyTime(v))
+	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
 }
 
 // RecordServed records that the site served a version to a client with this product token. The version may
 // differ from our copy.
-func (b *History) RecordServed(host RequestHost, token string, v *policy.Version, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.openRecord(host.Host, host.Configured, now)
+func (h *History) RecordServed(host RequestHost, token string, v *policy.Version, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.openRecord(host.Host, host.Configured, now)
 	token = record.tokenWithRoom(tokenOf(token))
-	f := b.add(record, v, now)
-	if f.served == nil {
-		f.served = make(map[string]time.Time)
+	f := h.add(record, v, now)
+	if f.Served == nil {
+		f.Served = make(map[string]time.Time)
 	}
-	if now.Sub(f.served[token]) >= minRecordInterval {
+	if now.Sub(f.Served[token]) >= minRecordInterval {
 		record.revision++
 	}
-	f.served[token] = laterOf(f.served[token], now)
-	f.proxyTime = max(f.proxyTime, host.proxyTime(v))
+	f.Served[token] = laterOf(f.Served[token], now)
+	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
 	record.boundToken(token)
-	b.enforceBounds(record, now)
+	h.enforceBounds(record, now)
 }
 
 // RecordServedUnknown records that the site served an unreadable file, for example with an unknown
 // Content-Encoding. The file may allow anything.
-func (b *History) RecordServedUnknown(host RequestHost, token string, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.openRecord(host.Host, host.Configured, now)
+func (h *History) RecordServedUnknown(host RequestHost, token string, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.openRecord(host.Host, host.Configured, now)
 	record.markLostFor(record.tokenWithRoom(tokenOf(token)), now)
 	record.revision++
 }
@@ -376,16 +388,16 @@ func (record *hostRecord) boundToken(token string) {
 	var oldest *file
 	n := 0
 	for _, f := range record.files {
-		if at := f.served[token]; !at.IsZero() && f.digest != record.currentDigest {
+		if at := f.Served[token]; !at.IsZero() && f.digest != record.currentDigest {
 			n++
-			if oldest == nil || at.Before(oldest.served[token]) {
+			if oldest == nil || at.Before(oldest.Served[token]) {
 				oldest = f
 			}
 		}
 	}
 	if n > maxServedPerToken {
-		record.markLostFor(token, oldest.served[token].Add(oldest.proxyTime))
-		delete(oldest.served, token)
+		record.markLostFor(token, oldest.Served[token].Add(oldest.ProxyTime))
+		delete(oldest.Served, token)
 	}
 }
 
@@ -393,24 +405,22 @@ func (record *hostRecord) boundToken(token string) {
 // at now. The empty token selects only files that were our copy. lost is true if a usable file was
 // dropped, so its rules are unknown. While our fetches fail, now must be the time of the first
 // failure.
-func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.record(host)
+func (h *History) PossiblyUsed(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.record(host)
 	if record == nil {
 		return nil, false
 	}
-	if len(record.files) > 1 || len(record.lostAtByToken) > 0 { // rare; folding a token may allocate
+	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // rare; folding a token may allocate
 		token = tokenOf(token)
 	}
 	for _, f := range record.files {
-		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.graceEndedAt, grace) {
+		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.GraceEndedAt, grace) {
 			continue
 		}
-		if f.version != nil {
-			versions = append(versions, f.version)
-		} else if robots := f.robots.Value(); robots != nil {
-			versions = append(versions, &policy.Version{Robots: robots, Hash: f.hash, Derived: b.derive(robots)})
+		if v := h.versionOf(f); v != nil {
+			versions = append(versions, v)
 		} else {
 			lost = true
 		}
@@ -419,10 +429,10 @@ func (b *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 }
 
 // Current returns our latest copy for a host, or nil.
-func (b *History) Current(host Host) *policy.Robots {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if record := b.record(host); record != nil {
+func (h *History) Current(host Host) *policy.Robots {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if record := h.record(host); record != nil {
 		if f := record.find(record.currentDigest); f != nil {
 			return f.robots.Value()
 		}
@@ -431,37 +441,37 @@ func (b *History) Current(host Host) *policy.Robots {
 }
 
 // ExtendGrace extends the grace of a host by the time in which our fetches failed.
-func (b *History) ExtendGrace(host Host, from, to time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if record := b.record(host); record != nil && to.After(from) {
+func (h *History) ExtendGrace(host Host, from, to time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if record := h.record(host); record != nil && to.After(from) {
 		record.extendGrace(from, to)
 	}
 }
 
 // SetHeldUntil records that a hold of the change guard keeps an older file in force until the given
 // time. If until is now, the older file is no longer in force.
-func (b *History) SetHeldUntil(host RequestHost, v *policy.Version, until, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.openRecord(host.Host, host.Configured, now)
-	if f := b.add(record, v, now); !f.heldUntil.Equal(until) {
-		f.heldUntil = until
+func (h *History) SetHeldUntil(host RequestHost, v *policy.Version, until, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.openRecord(host.Host, host.Configured, now)
+	if f := h.add(record, v, now); !f.HeldUntil.Equal(until) {
+		f.HeldUntil = until
 		record.revision++
 	}
-	b.enforceBounds(record, now)
+	h.enforceBounds(record, now)
 }
 
 // HeldVersions returns the older files of a host with a hold of the change guard at now.
-func (b *History) HeldVersions(host Host, now time.Time) (held []*policy.Version) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	record := b.record(host)
+func (h *History) HeldVersions(host Host, now time.Time) (held []*policy.Version) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	record := h.record(host)
 	if record == nil {
 		return nil
 	}
 	for _, f := range record.files {
-		if f.version != nil && now.Before(f.heldUntil) && f.digest != record.currentDigest {
+		if f.version != nil && now.Before(f.HeldUntil) && f.digest != record.currentDigest {
 			held = append(held, f.version)
 		}
 	}
@@ -470,22 +480,22 @@ func (b *History) HeldVersions(host Host, now time.Time) (held []*policy.Version
 
 // EffectiveAt returns the time from which crawlers may use only our copy. The site may have served
 // a different file to a crawler, which EffectiveAt ignores. The zero time means now.
-func (b *History) EffectiveAt(host Host, now time.Time) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if record := b.record(host); record != nil {
+func (h *History) EffectiveAt(host Host, now time.Time) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if record := h.record(host); record != nil {
 		return record.effectiveAt(now)
 	}
 	return time.Time{}
 }
 
 // Pending returns the hosts with a nonzero EffectiveAt.
-func (b *History) Pending(now time.Time) map[Host]time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (h *History) Pending(now time.Time) map[Host]time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	pending := make(map[Host]time.Time)
-	for i := range b.hostSets {
-		for _, record := range b.hostSets[i].hosts.Values() {
+	for i := range h.hostSets {
+		for _, record := range h.hostSets[i].hosts.Values() {
 			if at := record.effectiveAt(now); !at.IsZero() {
 				pending[record.host] = at
 			}
@@ -496,18 +506,18 @@ func (b *History) Pending(now time.Time) map[Host]time.Time {
 
 // EndGrace ends the grace of all previous files of the hosts for which matches returns true. It
 // returns the number of these hosts.
-func (b *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i := range b.hostSets {
-		for _, record := range b.hostSets[i].hosts.Values() {
+func (h *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.hostSets {
+		for _, record := range h.hostSets[i].hosts.Values() {
 			if !matches(record.host) {
 				continue
 			}
-			record.graceEndedAt = laterOf(record.graceEndedAt, now)
+			record.GraceEndedAt = laterOf(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.graceEndedAt = laterOf(record.graceEndedAt, f.lastCopied) // perhaps from another clock
+					record.GraceEndedAt = laterOf(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
 				}
 			}
 			record.revision++

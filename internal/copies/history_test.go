@@ -240,7 +240,9 @@ func TestUnconfiguredHostIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.book = NewHistory(nil)
-	s.book.Restore(stored, true, 0, s.now)
+	if err := s.book.Restore(stored, true, 0, s.now); err != nil {
+		t.Fatal(err)
+	}
 	if s.book.hostSets[0].hosts.Len() != 0 || s.book.hostSets[1].hosts.Len() != 1 {
 		t.Error("the host is restored as a configured host")
 	}

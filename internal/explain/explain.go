@@ -162,12 +162,12 @@ const maxMatches = 50
 // setTarget sets the target and the matching rules.
 func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.SelectedGroup) {
 	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
-	for _, f := range t.Forms() {
-		e.Forms = append(e.Forms, Form{f.Text, f.Form.String()})
+	for _, f := range t.Variants() {
+		e.Forms = append(e.Forms, Form{f.Text, f.Normalization.String()})
 	}
 	matches := s.Matches(t)
 	for _, m := range matches[:min(len(matches), maxMatches)] {
-		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Form.String()})
+		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Normalization.String()})
 	}
 	e.Matches = slices.Clip(e.Matches)
 	if !s.Ambiguous() {

@@ -47,8 +47,8 @@ func (s *Site) Judge(robots *policy.Robots, overlay *uaident.Overlay, r Request)
 		v.statements = robots.DecidingStatements(j.result.Group, &j.scratch.Target, j.request.ControlToken())
 		v.Preferences = j.result.Preferences.String()
 	}
-	if evidence.Form != 0 {
-		v.Form = evidence.Form.String()
+	if evidence.Normalization != 0 {
+		v.Form = evidence.Normalization.String()
 	}
 	switch client := j.request.Client; {
 	case r.Token == "*":

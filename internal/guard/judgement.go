@@ -165,8 +165,8 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 		enc.AddString("group", group.Name)
 		enc.AddInt("group_line", group.Line)
 	}
-	if j.RobotsVerdict.Form != 0 {
-		enc.AddString("form", j.RobotsVerdict.Form.String())
+	if j.RobotsVerdict.Normalization != 0 {
+		enc.AddString("form", j.RobotsVerdict.Normalization.String())
 	}
 	if j.RobotsVerdict.Ambiguous {
 		enc.AddBool("ambiguous", true)

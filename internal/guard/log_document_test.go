@@ -106,7 +106,7 @@ func TestLogSchema(t *testing.T) {
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Verification: verify.Verified, Target: "/x"},
 		Result: judge.Result{
 			Verdict: judge.Disallowed, Action: judge.Blocked,
-			RobotsVerdict: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Form: policy.FormSlashes, Ambiguous: true},
+			RobotsVerdict: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Normalization: policy.SlashesDecoded, Ambiguous: true},
 		},
 		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
 		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, OverLimit: true, Requests: 500, Wait: time.Second}},

@@ -95,8 +95,8 @@ func explanation(j *Judgement) []byte {
 	lineNumber(group.Line)
 	line("rule:  ", rule.String())
 	lineNumber(rule.Line)
-	if j.RobotsVerdict.Form != 0 {
-		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.RobotsVerdict.Form.String()...), ").\n"...)
+	if j.RobotsVerdict.Normalization != 0 {
+		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.RobotsVerdict.Normalization.String()...), ").\n"...)
 	}
 	if j.Verification == verify.Spoofed {
 		b = append(append(b, falseName(j)...), " So the rules for unnamed crawlers apply, too.\n"...)

@@ -31,9 +31,14 @@ type Document struct {
 	Saved time.Time
 }
 
-var errTooLarge = fmt.Errorf("more than %d bytes", MaxDocument)
+var errTooLarge = errors.New("the document has too many bytes")
 
 func encodeDocument(content any, saved time.Time) (Document, error) {
+	return EncodeDocument(content, saved, MaxDocument)
+}
+
+// EncodeDocument encodes content as JSON for [DecodeDocument]. More than maxBytes bytes are an error.
+func EncodeDocument(content any, saved time.Time, maxBytes int) (Document, error) {
 	inner, err := json.Marshal(content)
 	if err != nil {
 		return Document{}, err
@@ -42,14 +47,20 @@ func encodeDocument(content any, saved time.Time) (Document, error) {
 	if d.Data, err = json.Marshal(documentJSON{documentFormat, saved.UTC(), d.Sum, inner}); err != nil {
 		return Document{}, err
 	}
-	if len(d.Data) > MaxDocument {
+	if len(d.Data) > maxBytes {
 		err = errTooLarge
 	}
 	return d, err
 }
 
 func decodeDocument(data []byte, content any) (Document, error) {
-	if len(data) > MaxDocument {
+	return DecodeDocument(data, content, MaxDocument)
+}
+
+// DecodeDocument decodes the result of [EncodeDocument] into content. Damaged data and other formats
+// are an error.
+func DecodeDocument(data []byte, content any, maxBytes int) (Document, error) {
+	if len(data) > maxBytes {
 		return Document{}, errTooLarge
 	}
 	var envelope documentJSON

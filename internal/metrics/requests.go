@@ -13,13 +13,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxRequestSeries bounds the combinations of label values with which requests
-// of one host are counted. Each crawler needs one for each verdict that it gets,
-// twice that if some of its requests are verified.
+// maxRequestSeries is the maximum number of series of one host. A crawler needs one series for each
+// of its verdicts, and twice as many if only some of its requests are verified.
 //
-// Beyond it requests are summed up as judge.OtherName, but for what tells whether a
-// search engine was blocked, and those under a false name: at most 58
-// combinations more.
+// Requests beyond the maximum have the crawler label judge.OtherName. Requests of search engines keep
+// their class, and requests of spoofed clients keep all labels. These are at most 58 more series.
 const maxRequestSeries = 90
 
 // requestLabels are the labels of a counter of requests, besides the host.

@@ -13,7 +13,7 @@ import (
 
 // Client identifies the client of a request.
 type Client struct {
-	// Site is the key of the robots.txt. Invented is true for an unknown host.
+	// Site is the key of the robots.txt. UnknownHost is true for an unknown host.
 	Site        *policy.Key
 	UnknownHost bool
 	// Token is the name of the crawler as in the registry, a robots.txt or a limit. It is "" for

@@ -62,8 +62,8 @@ type Pace struct {
 	Over bool
 	// OverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
 	OverLimit bool
-	// OverConcurrent is true if the request exceeds the concurrent requests. Over and Limited are then
-	// true too.
+	// OverConcurrent is true if the request exceeds the concurrent requests. Over and OverLimit are
+	// then true too.
 	OverConcurrent bool
 	// Slowed is true if the caller must answer the request with 429.
 	Slowed bool

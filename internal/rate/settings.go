@@ -16,7 +16,7 @@ import (
 type Settings struct {
 	// MaxDelay is the longest enforced Crawl-delay. It replaces longer delays.
 	MaxDelay time.Duration
-	// Burst, Over and Window are for [Rules].
+	// Burst, Tolerance and Window are as in [Rules].
 	Burst     int
 	Tolerance float64
 	Window    time.Duration
@@ -119,7 +119,7 @@ func StateOf(p Pace) State {
 	return WithinRate
 }
 
-// String returns the word for s, "" for NotAsked.
+// String returns the word for s, "" for NoRate.
 func (s State) String() string {
 	if s < numStates {
 		return stateWords[s]

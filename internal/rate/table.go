@@ -71,23 +71,23 @@ func (b *budget) evictedBefore(other *budget) bool {
 func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	idlest := 0
+	oldest := 0
 	for i := range p {
 		b := p[i].Load()
 		if b == nil {
-			idlest = i
+			oldest = i
 			break
 		}
 		if b.key == key {
 			return b // added by another goroutine
 		}
-		if b.evictedBefore(p[idlest].Load()) {
-			idlest = i
+		if b.evictedBefore(p[oldest].Load()) {
+			oldest = i
 		}
 	}
 	b := &budget{key: key}
 	b.lastUsed.Store(int64(now))
-	p[idlest].Store(b)
+	p[oldest].Store(b)
 	return b
 }
 

@@ -29,10 +29,7 @@ func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 			change := valueChange{
 				name: hostName(host), logField: zap.Stringer("site", host),
 				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
-				encode: func() (ledger.Document, bool, error) {
-					d, empty, err := files.Encode(host, s.now())
-					return ledger.Document(d), empty, err
-				},
+				encode:   func() (ledger.Document, bool, error) { return files.Encode(host, s.now()) },
 			}
 			if !yield(change) {
 				return
@@ -42,23 +39,25 @@ func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 }
 
 func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
-	stored, sum, err := copies.Decode(v.data)
+	stored, d, err := copies.Decode(v.data)
 	switch {
 	case err != nil:
 		return writtenValue{}, err
 	case hostName(stored.Host) != v.key.name:
 		return writtenValue{}, fmt.Errorf("the value belongs to %s, which has another key", stored.Host)
-	case s.isExpired(stored.Saved):
+	case s.isExpired(d.Saved):
 		return writtenValue{}, errExpired
 	}
 	now, offset := s.now(), time.Duration(0)
 	if !v.isOwn {
-		offset = s.peers.updateClock(v.key, stored.Saved, now)
+		offset = s.peers.updateClock(v.key, d.Saved, now)
 	}
 	if v.isOwn || !(policy.Key{Source: stored.Host.Source}).IsFile() { // other instances may have a different file at the same path
-		s.memory.parts.Copies.Restore(stored, v.isOwn, offset, now)
+		if err := s.memory.parts.Copies.Restore(stored, v.isOwn, offset, now); err != nil {
+			return writtenValue{}, err
+		}
 	}
-	return writtenValue{hash: sum, saved: stored.Saved}, nil
+	return writtenValue{hash: d.Sum, saved: d.Saved}, nil
 }
 
 // hostName returns the name of a host's value.

@@ -5,23 +5,23 @@ package main
 var mistakes = []mistake{
 	{
 		"a file counts for half of the grace", "internal/copies/files.go",
-		"now.Sub(last) < grace+f.proxyTime",
-		"now.Sub(last) < grace/2+f.proxyTime",
+		"now.Sub(last) < grace+f.ProxyTime",
+		"now.Sub(last) < grace/2+f.ProxyTime",
 	},
 	{
 		"a file counts without end", "internal/copies/files.go",
-		"last.After(ended) && now.Sub(last) < grace+f.proxyTime",
-		"last.After(ended)",
+		"last.After(graceEnded) && now.Sub(last) < grace+f.ProxyTime",
+		"last.After(graceEnded)",
 	},
 	{
 		"a file that was a copy does not count", "internal/copies/files.go",
-		"within(f.lastCopied) || token",
+		"within(f.LastCopied) || token",
 		"token",
 	},
 	{
 		"a file that was served does not count", "internal/copies/files.go",
-		"token != \"\" && (within(f.served[token])",
-		"token == \"?\" && (within(f.served[token])",
+		"token != \"\" && (within(f.Served[token])",
+		"token == \"?\" && (within(f.Served[token])",
 	},
 	{
 		"files of other instances are not known", "internal/store/copies.go",
@@ -39,12 +39,12 @@ var mistakes = []mistake{
 		"true",
 	},
 	{
-		"404 is a failure", "policy/answer.go",
+		"404 is a failure", "policy/fetch_result.go",
 		"		return Unavailable",
 		"		return Unreachable",
 	},
 	{
-		"503 is no file", "policy/answer.go",
+		"503 is no file", "policy/fetch_result.go",
 		"	case a.Err != nil || a.Status < 200:",
 		"	case a.Status == 503:\n		return Unavailable\n	case a.Err != nil || a.Status < 200:",
 	},
@@ -69,7 +69,7 @@ var mistakes = []mistake{
 		"	if s == nil {",
 	},
 	{
-		"429 is no file", "policy/answer.go",
+		"429 is no file", "policy/fetch_result.go",
 		"		return TooManyRequests",
 		"		return Unavailable",
 	},

@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// Form is the form of a target that was compared with a rule. The zero Form is the canonical
-// spelling: meaningless escapes decoded, other escapes in upper case.
-type Form uint8
+// Normalization is a set of operations on a target. The result is a variant of the target. Servers
+// differ in the operations that they apply. The zero Normalization is the canonical spelling:
+// meaningless escapes decoded, other escapes in upper case.
+type Normalization uint8
 
-// Operations on a target. A form is a set of operations.
+// The operations.
 const (
-	FormSlashes      Form = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
-	FormDotSegments                   // dot segments resolved
-	FormQueryDecoded                  // escaped / and ? decoded in the query
-	FormQueryEncoded                  // / and ? escaped in the query
-	FormOpaque                        // the part after the scheme used as the path
+	SlashesDecoded      Normalization = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
+	DotSegmentsResolved                           // dot segments resolved
+	QueryDecoded                                  // escaped / and ? decoded in the query
+	QueryEncoded                                  // / and ? escaped in the query
+	SchemeRemoved                                 // the part after the scheme used as the path
 )
 
-// String describes the form, for example "canonical" or "slashes, dots".
-func (f Form) String() string {
+// String describes the operations, for example "canonical" or "slashes, dots".
+func (f Normalization) String() string {
 	if f == 0 {
 		return "canonical"
 	}
@@ -32,62 +33,62 @@ func (f Form) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// componentVariants are the distinct forms of the path or of the query.
+// componentVariants are the distinct variants of the path or of the query.
 type componentVariants struct {
 	list  [maxPaths]componentVariant
 	count int
 }
 
 type componentVariant struct {
-	text string
-	form Form
+	text          string
+	normalization Normalization
 }
 
 func (a *componentVariants) all() []componentVariant { return a.list[:a.count] }
 
-func (a *componentVariants) add(text string, form Form) {
+func (a *componentVariants) add(text string, normalization Normalization) {
 	for i := range a.count {
 		if a.list[i].text == text {
 			return
 		}
 	}
-	a.list[a.count] = componentVariant{text, form}
+	a.list[a.count] = componentVariant{text, normalization}
 	a.count++
 }
 
-// hasSinglePathVariant reports whether a canonical path has no other form.
+// hasSinglePathVariant reports whether a canonical path has no other variant.
 func hasSinglePathVariant(path string, keepSlashes bool) bool {
 	return !strings.Contains(path, "/.") &&
 		(keepSlashes || !strings.Contains(path, "//")) &&
 		!strings.Contains(path, "%2F") && !strings.Contains(path, "%5C")
 }
 
-// addPathVariants adds the forms of a canonical path: as sent, and with escaped slashes and backslashes
-// as slashes. Unless keepSlashes is set, runs of slashes are also merged. A path with dot
-// segments is also added resolved. Express, Flask and Django match the path as sent, nginx,
+// addPathVariants adds the variants of a canonical path: as sent, and with escaped slashes and
+// backslashes as slashes. Unless keepSlashes is set, runs of slashes are also merged. A path with
+// dot segments is also added resolved. Express, Flask and Django match the path as sent, nginx,
 // Caddy and Go resolve it first.
-func (t *Target) addPathVariants(out *componentVariants, canonical string, form Form, keepSlashes bool) {
-	out.add(canonical, form)
+func (t *Target) addPathVariants(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
+	out.add(canonical, normalization)
 	slashed := t.decodeSlashes(canonical, '\\', '/', !keepSlashes)
-	out.add(slashed, form|FormSlashes)
+	out.add(slashed, normalization|SlashesDecoded)
 	if hasDotSegment(slashed) {
-		t.addResolvedPaths(out, canonical, form, keepSlashes)
+		t.addResolvedPaths(out, canonical, normalization, keepSlashes)
 	}
 }
 
-// hasSingleQueryVariant reports whether a canonical query has no other form.
+// hasSingleQueryVariant reports whether a canonical query has no other variant.
 func hasSingleQueryVariant(query string) bool {
 	return strings.IndexByte(query, '/') < 0 && strings.IndexByte(query, '?') < 0 &&
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// addQueryVariants adds the forms of a canonical query. In a query, clients can escape / and ? or
+// addQueryVariants adds the variants of a canonical query. In a query, clients can escape / and ? or
 // not (RFC 3986 section 3.4).
 func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
-	out.add(t.decodeSlashes(canonical, '?', '?', false), FormQueryDecoded)
+	out.add(t.decodeSlashes(canonical, '?', '?', false), QueryDecoded)
 	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
-		out.list[out.count] = componentVariant{form: FormQueryEncoded} // written on demand
+		out.list[out.count] = componentVariant{normalization: QueryEncoded} // written on demand
 		out.count++
 	}
 }

@@ -1,0 +1,188 @@
+package copies
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+var restoreTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// storedCopy returns the stored form of a file that was our copy at restoreTime.
+func storedCopy(text string) storedFile {
+	return storedFile{uses: uses{LastCopied: restoreTime}, Hash: hashOf(text), Text: policy.Parse([]byte(text)).Compressed()}
+}
+
+// TestRestoreRejected restores files of which one is damaged or too large. Nothing is restored.
+func TestRestoreRejected(t *testing.T) {
+	damaged := storedCopy(closed)
+	damaged.Text = damaged.Text[:len(damaged.Text)-1]
+	large := func(n int) (files []storedFile) {
+		for i := range n {
+			text := fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)
+			files = append(files, storedCopy(text+strings.Repeat("#", policy.MaxSize-len(text))))
+		}
+		return files
+	}
+	for _, tc := range []struct {
+		name  string
+		files []storedFile
+		ok    bool
+	}{
+		{"damaged", []storedFile{storedCopy(open), damaged}, false},
+		{"largest", large(5), true},
+		{"too large", large(6), false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b, host := NewHistory(nil), Host{Name: "a.test"}
+			if err := b.Restore(Stored{Host: host, Files: tc.files}, true, 0, restoreTime); (err == nil) != tc.ok {
+				t.Fatalf("got error %v", err)
+			}
+			if record := b.record(host); (record != nil) != tc.ok {
+				t.Errorf("a record exists: %t", record != nil)
+			}
+			checkBounds(t, b)
+		})
+	}
+}
+
+// TestRestoredHash restores a file with the hash of another file, which must not replace the other
+// file at any host.
+func TestRestoredHash(t *testing.T) {
+	forged := storedCopy(open)
+	forged.Hash = hashOf(closed)
+	s := newSite(t)
+	if err := s.book.Restore(Stored{Host: Host{Name: "b.test"}, Files: []storedFile{forged}}, true, 0, s.now); err != nil {
+		t.Fatal(err)
+	}
+	s.reads(200, closed).reads(200, closed+"Disallow: /x\n").after(time.Hour).wants("foobot", "disallowed")
+}
+
+// TestRestoredLargeFile restores a file larger than policy.MaxSize. Its hash is unknown until the
+// file is fetched again.
+func TestRestoredLargeFile(t *testing.T) {
+	large := open + strings.Repeat("#\n", policy.MaxSize)
+	first := newSite(t).reads(200, large).after(time.Hour).reads(200, closed)
+	d, _, err := first.book.Encode(first.of.Host, first.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, _, err := Decode(d.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	if err := s.book.Restore(stored, true, 0, first.now); err != nil {
+		t.Fatal(err)
+	}
+	s.after(2*time.Hour).reads(200, closed).wants("foobot", "stale").reads(200, large).reads(200, closed)
+	if n := len(s.book.record(s.of.Host).files); n != 2 {
+		t.Errorf("%d files, want 2", n)
+	}
+	s.after(day).wants("foobot", "disallowed")
+}
+
+// FuzzRestore restores random files in several documents, of which some are damaged. The bounds hold
+// after each document.
+func FuzzRestore(f *testing.F) {
+	f.Add(uint64(1), []byte(open), []byte(closed))
+	f.Add(uint64(2), []byte{}, policy.Parse([]byte(open)).Compressed())
+	f.Add(uint64(3), []byte("\xff\xfeU\x00"), []byte(strings.Repeat("User-agent: a\n", 100)))
+	f.Fuzz(func(t *testing.T, seed uint64, text, other []byte) {
+		dice := rand.New(rand.NewPCG(seed, 1))
+		b, now := NewHistory(nil), restoreTime
+		at := func() time.Time { return now.Add(time.Duration(dice.IntN(20*24)-10*24) * time.Hour) }
+		for range 1 + dice.IntN(4) {
+			host := RequestHost{Host: Host{Name: fmt.Sprintf("%d.test", dice.IntN(2))}, Configured: dice.IntN(2) == 0, Grace: day}
+			stored := Stored{Host: host.Host, Unnamed: !host.Configured}
+			for n := range dice.IntN(40) {
+				body := fmt.Appendf(nil, "%s\nUser-agent: %d\nDisallow: /%d\n", [][]byte{text, other}[dice.IntN(2)], n, dice.IntN(3))
+				robots := policy.Parse(body)
+				file := storedFile{Hash: sha256.Sum256(body), Text: robots.Compressed()}
+				switch dice.IntN(30) {
+				case 0:
+					file.Text = other
+				case 1:
+					file.Hash = sha256.Sum256(other)
+				case 2:
+					file.Text = policy.Parse([]byte(strings.Repeat("#", policy.MaxSize-dice.IntN(9)))).Compressed()
+				}
+				file.LastCopied, file.ProxyTime, file.HeldUntil = at(), time.Duration(dice.IntN(5))*time.Hour, at()
+				if dice.IntN(2) == 0 {
+					file.LastCopied = time.Time{}
+				}
+				file.Served = map[string]time.Time{fmt.Sprint("bot", dice.IntN(5)): at()}
+				stored.Files = append(stored.Files, file)
+			}
+			_ = b.Restore(stored, dice.IntN(2) == 0, time.Duration(dice.IntN(100))*time.Minute, now)
+			checkBounds(t, b)
+			now = now.Add(time.Duration(dice.IntN(48)) * time.Hour)
+			state := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: text}, now, policy.Freshness{}, 0)
+			b.RecordCurrent(host, &state, now)
+			checkBounds(t, b)
+			if d, empty, err := b.Encode(host.Host, now); err != nil {
+				t.Fatal(err)
+			} else if !empty {
+				stored, _, err := Decode(d.Data)
+				if err == nil {
+					err = NewHistory(nil).Restore(stored, false, 0, now)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// checkBounds checks the bounds of each host and the accounting of the shared versions.
+func checkBounds(t *testing.T, b *History) {
+	t.Helper()
+	users := make(map[[sha256.Size]byte][2]int)
+	for i := range b.hostSets {
+		for _, record := range b.hostSets[i].hosts.Values() {
+			if record.excess() != nil {
+				t.Errorf("%s has %d files, more than allowed", record.host, len(record.files))
+			}
+			for n, f := range record.files {
+				if f.version != nil {
+					count := users[f.hash]
+					count[i]++
+					users[f.hash] = count
+				}
+				for _, other := range record.files[:n] {
+					if other.digest == f.digest {
+						t.Errorf("%s has two files with the same rules", record.host)
+					}
+				}
+			}
+		}
+	}
+	sizes := [2]int{}
+	for hash, s := range b.shared {
+		if s.users != users[hash] {
+			t.Errorf("a version has %d users, want %d", s.users, users[hash])
+		}
+		for i, n := range s.users {
+			if n > 0 {
+				sizes[i] += s.size
+			}
+		}
+		if text := s.version.Robots.Text(); len(text) < policy.MaxSize/2 && sha256.Sum256([]byte(text)) != hash && text != "" {
+			t.Errorf("a version has the hash of another file: %.40q", text)
+		}
+	}
+	if len(b.shared) != len(users) {
+		t.Errorf("%d versions are shared, want %d", len(b.shared), len(users))
+	}
+	for i := range b.hostSets {
+		if got := b.hostSets[i].versionBytes; got != sizes[i] || got > maxBytes[i] {
+			t.Errorf("%d bytes are counted, want %d, at most %d", got, sizes[i], maxBytes[i])
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package policy
+
+// decide finds the rules that decide a target. It skips variants with an operation of excluded.
+// compared is false if all variants were skipped. Resolved dot segments, and a path after a scheme
+// without a slash, are different paths. A rule that allows one path does not allow the other paths.
+func (s *interpretation) decide(variants []variant, excluded Normalization, work *search, best *bestMatches) (allowed, compared bool) {
+	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
+		compared = s.match(variants, excluded, work, best)
+		return best.allowed(), compared
+	}
+	allowed = true
+	for len(variants) > 0 {
+		end := 1
+		for end < len(variants) && variants[end].samePath > 0 {
+			end++
+		}
+		var path bestMatches
+		compared = s.match(variants[:end], excluded, work, &path) || compared
+		best.addPath(&path)
+		allowed = allowed && path.allowed()
+		variants = variants[end:]
+	}
+	return allowed, compared
+}
+
+// match adds the rules that match some variants of a target to best. See decide for excluded and
+// compared.
+func (s *interpretation) match(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
+	for i := range variants {
+		if x := &variants[i]; !x.isUnwritten() && x.normalization&excluded == 0 {
+			s.matcher.match(x.text, x.normalization, work, best)
+			compared = true
+		}
+	}
+	return compared
+}
+
+// addPath adds the result of one of several paths. A disallow rule takes precedence over an allow
+// rule.
+func (o *bestMatches) addPath(path *bestMatches) {
+	if path.allowed() {
+		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
+	} else {
+		o.add(false, path.disallow.length, path.disallow.rule, path.disallow.normalization)
+	}
+}
+
+// mayBeDifferentPaths reports whether the variants of a target may be different paths.
+func mayBeDifferentPaths(variants []variant) bool {
+	for i := range variants {
+		if variants[i].normalization&(DotSegmentsResolved|SchemeRemoved) != 0 {
+			return true
+		}
+	}
+	return false
+}
