@@ -15,8 +15,6 @@ import (
 // MaxDocument is the maximum stored size of the files of one host, in bytes.
 const MaxDocument = 4 << 20
 
-const documentKind = "copies"
-
 // SaveInterval is the time between two writes of the files of a host. Until the next write, other
 // instances assume that our copy is unchanged.
 const SaveInterval = time.Hour
@@ -78,7 +76,7 @@ func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty boo
 	if len(stored.Files) == 0 && stored.LostAt.IsZero() && len(stored.LostAtByToken) == 0 {
 		return d, true, nil
 	}
-	d, err = ledger.EncodeDocument(documentKind, stored, now, MaxDocument)
+	d, err = ledger.EncodeDocument(stored, now, MaxDocument)
 	return d, false, err
 }
 
@@ -110,7 +108,7 @@ func (h *History) snapshot(host Host) (stored Stored, contents []*policy.Robots)
 // Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
 // have another format.
 func Decode(data []byte) (s Stored, d ledger.Document, err error) {
-	if d, err = ledger.DecodeDocument(documentKind, data, &s, MaxDocument); err != nil {
+	if d, err = ledger.DecodeDocument(data, &s, MaxDocument); err != nil {
 		return s, d, err
 	}
 	if (s.Host.Source == "") == (s.Host.Name == "") {

@@ -167,7 +167,7 @@ func TestWithoutItsTrial(t *testing.T) {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := newInstance(t, storetest.New(), "one")
-						i.trials = &trials{texts: make(map[string]string)}
+				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
 				i.rollout = Rollout{State: Shadow, Seconds: 6 * 3600}
 				i.confirm = Off
