@@ -15,7 +15,7 @@ import (
 type Feed[T any] struct {
 	FeedConfig[T]
 
-	fetchMu sync.Mutex // held during fetches and calls of AfterFetch
+	fetching chan struct{} // semaphore of size one for fetches and calls of AfterFetch
 
 	mu         sync.Mutex // guards the fields below
 	users      []User[T]
@@ -65,7 +65,9 @@ type FeedState[T any] struct {
 }
 
 // NewFeed returns a Feed without fetching.
-func NewFeed[T any](c FeedConfig[T]) *Feed[T] { return &Feed[T]{FeedConfig: c} }
+func NewFeed[T any](c FeedConfig[T]) *Feed[T] {
+	return &Feed[T]{FeedConfig: c, fetching: make(chan struct{}, 1)}
+}
 
 // Name returns the file or the URL for messages.
 func (f *Feed[T]) Name() string { return f.Source.Name() }
@@ -135,10 +137,15 @@ func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 	isLoaded := f.lastConfig == config
 	f.lastConfig = config
 	f.mu.Unlock()
-	if isLoaded || !lockUntil(ctx, &f.fetchMu) {
+	if isLoaded {
 		return
 	}
-	defer f.fetchMu.Unlock()
+	select {
+	case f.fetching <- struct{}{}:
+		defer func() { <-f.fetching }()
+	case <-ctx.Done():
+		return
+	}
 	if before != nil {
 		before()
 	}
@@ -148,8 +155,8 @@ func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 // Run fetches the content when a fetch is due, until ctx ends.
 func (f *Feed[T]) Run(ctx context.Context) {
 	Run(ctx, func(ctx context.Context) time.Duration {
-		f.fetchMu.Lock()
-		defer f.fetchMu.Unlock()
+		f.fetching <- struct{}{}
+		defer func() { <-f.fetching }()
 		if f.UntilNextFetch() <= 0 {
 			f.fetch(ctx, false)
 		}
@@ -181,7 +188,7 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 }
 
 // fetch fetches the content. isConfigLoad reports whether a configuration is being loaded. The
-// caller must lock f.fetchMu.
+// caller must acquire f.fetching.
 func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
 	previous, inUse := f.state.LastAnswer, f.state.InUse
@@ -274,7 +281,7 @@ func (f *Feed[T]) failureReport() func() {
 	return func() { user.Failed(err, inUse, isFirst) }
 }
 
-// activate puts content into use. The caller must lock f.fetchMu.
+// activate puts content into use. The caller must acquire f.fetching.
 func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
 	f.mu.Lock()
 	previous := f.state.InUse

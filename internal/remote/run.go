@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 )
 
@@ -35,19 +34,6 @@ func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 // consecutive failures, and life the lifetime of the error response.
 func RetryDelay(failures int, lifetime time.Duration) time.Duration {
 	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
-}
-
-// lockUntil locks mu and reports whether the lock was acquired before ctx ended.
-func lockUntil(ctx context.Context, mu *sync.Mutex) bool {
-	const retryInterval = 10 * time.Millisecond
-	for !mu.TryLock() {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(retryInterval):
-		}
-	}
-	return true
 }
 
 // Runner is a background task. Run returns when its context ends.
