@@ -8,13 +8,10 @@ import (
 	"math/rand/v2"
 	"mime"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/pquerna/cachecontrol/cacheobject"
-
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
+	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
 // The well-known URI and media type of a key directory.
@@ -29,12 +26,14 @@ const (
 	fetchTimeout  = 10 * time.Second
 	minFresh      = 5 * time.Minute
 	maxFresh      = 24 * time.Hour
-	defaultFresh  = time.Hour
 	maxStale      = 24 * time.Hour   // maximum use of an old directory after failures
 	minBackOff    = 15 * time.Second // after the first failure
 	maxBackOff    = 5 * time.Minute  // the draft's limit to the memory of failures
 	maxRetryAfter = 24 * time.Hour
 )
+
+// freshness is the default and the bounds of the freshness lifetime.
+var freshness = policy.Freshness{Default: time.Hour, Min: minFresh, Max: maxFresh}
 
 // directoryClient returns a client that follows no redirects and stores no cookies.
 func directoryClient(base *http.Client) *http.Client {
@@ -179,29 +178,7 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return &directory{keys: keys, fetched: now, expires: now.Add(freshnessLifetime(response.Header, now))}, 0, nil
-}
-
-// freshnessLifetime returns the freshness lifetime for a shared cache (RFC 9111 section 4.2), within
-// bounds.
-func freshnessLifetime(h http.Header, now time.Time) time.Duration {
-	life := defaultFresh
-	directives, err := cacheobject.ParseResponseCacheControl(strings.Join(h.Values("Cache-Control"), ","))
-	expires, expiresErr := http.ParseTime(h.Get("Expires"))
-	switch {
-	case err != nil || directives.NoStore || directives.NoCachePresent:
-		return minFresh
-	case directives.SMaxAge >= 0:
-		life = time.Duration(directives.SMaxAge) * time.Second
-	case directives.MaxAge >= 0:
-		life = time.Duration(directives.MaxAge) * time.Second
-	case expiresErr == nil:
-		life = expires.Sub(now)
-	}
-	if age, err := strconv.ParseUint(h.Get("Age"), 10, 31); err == nil {
-		life -= time.Duration(age) * time.Second
-	}
-	return min(max(life, minFresh), maxFresh)
+	return &directory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(policy.FetchResult{Header: response.Header}, now))}, 0, nil
 }
 
 // jittered adds a random amount to d, so that instances do not fetch at the same time.
