@@ -38,7 +38,7 @@ func (v *Verifier) check(r Request, input []string) Result {
 // checkAll returns the first Valid result, else the first Unknown result, else the first
 // Invalid result. An Unknown signature can be valid.
 func (v *Verifier) checkAll(f *signedFields) (best Result) {
-	now, seen := v.now(), 0
+	now, seen := v.options.Now(), 0
 	for _, label := range f.input.Names() {
 		member, _ := f.input.Get(label)
 		list, ok := member.(httpsfv.InnerList)
@@ -154,7 +154,7 @@ func (v *Verifier) checkTimes(p parameters, now time.Time) Reason {
 	switch {
 	case p.expires <= p.created:
 		return Malformed
-	case p.expires-p.created > int64(v.maxLifetime/time.Second):
+	case p.expires-p.created > int64(v.options.MaxLifetime/time.Second):
 		return LifetimeTooLong
 	case p.created > now.Add(clockSkew).Unix():
 		return NotYetValid

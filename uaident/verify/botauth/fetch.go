@@ -56,7 +56,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	if a.fetching {
 		return true
 	}
-	if now.Before(a.nextFetch) || !v.acquireSlot() {
+	if now.Before(a.nextFetch) || !v.beginFetch() {
 		return false
 	}
 	a.fetching = true
@@ -72,8 +72,8 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 	return true
 }
 
-// acquireSlot counts a fetch that Close waits for. acquireSlot returns false after Close.
-func (v *Verifier) acquireSlot() bool {
+// beginFetch counts a fetch that Close waits for. beginFetch returns false after Close.
+func (v *Verifier) beginFetch() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
@@ -99,7 +99,7 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 		a.mu.Unlock()
 		return ErrFetching
 	}
-	if !v.acquireSlot() {
+	if !v.beginFetch() {
 		a.mu.Unlock()
 		return context.Canceled
 	}
@@ -121,7 +121,7 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	if err != nil {
 		err = fmt.Errorf("web bot auth directory of %s: %w", a.origin, err)
 	}
-	now := v.now()
+	now := v.options.Now()
 	a.mu.Lock()
 	a.fetching, a.err = false, err
 	if err == nil {
@@ -132,8 +132,8 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 		a.failures, a.nextFetch = a.failures+1, now.Add(wait)
 	}
 	a.mu.Unlock()
-	if v.fetched != nil && v.ctx.Err() == nil {
-		v.fetched(a.origin, err)
+	if v.options.Fetched != nil && v.ctx.Err() == nil {
+		v.options.Fetched(a.origin, err)
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, 
 		return nil, 0, err
 	}
 	req.Header.Set("Accept", directoryType)
-	req.Header.Set("User-Agent", v.userAgent)
+	req.Header.Set("User-Agent", v.options.UserAgent)
 	response, err := v.client.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, 0, errTimeout
@@ -156,7 +156,7 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, 
 		return nil, 0, err
 	}
 	defer response.Body.Close()
-	now := v.now()
+	now := v.options.Now()
 	if response.StatusCode/100 == 3 {
 		return nil, limit.RetryAfter(response.Header, now), fmt.Errorf("status %d: redirects are not followed", response.StatusCode)
 	}
@@ -174,7 +174,7 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, 
 	if err != nil {
 		return nil, 0, err
 	}
-	keys, err := parseKeys(text, v.testKeys)
+	keys, err := parseKeys(text, v.options.TestKeys)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -53,13 +53,9 @@ type Options struct {
 // Verifier checks the signatures of requests. Its methods may be called by
 // several goroutines.
 type Verifier struct {
-	agents      map[string]*agent // by origin
-	client      *http.Client
-	userAgent   string
-	maxLifetime time.Duration
-	now         func() time.Time
-	fetched     func(agent string, err error)
-	testKeys    bool
+	options Options           // with defaults
+	agents  map[string]*agent // by origin
+	client  *http.Client
 
 	// Fetches run in goroutines that end with ctx. Close waits for them.
 	ctx    context.Context
@@ -73,11 +69,13 @@ type Verifier struct {
 // New returns a Verifier. New fetches directories on demand only. New returns an error if a name in
 // o.Agents is not an https origin or occurs twice.
 func New(o Options) (*Verifier, error) {
-	v := &Verifier{
-		agents: make(map[string]*agent, len(o.Agents)), client: directoryClient(o.Client), userAgent: o.UserAgent,
-		maxLifetime: o.MaxLifetime, now: o.Now, fetched: o.Fetched, testKeys: o.TestKeys,
-		slots: make(chan struct{}, maxFetches),
+	if o.MaxLifetime == 0 {
+		o.MaxLifetime = 24 * time.Hour
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	v := &Verifier{options: o, agents: make(map[string]*agent, len(o.Agents)), client: directoryClient(o.Client), slots: make(chan struct{}, maxFetches)}
 	for name, operator := range o.Agents {
 		origin, ok := Origin(name)
 		if !ok {
@@ -87,12 +85,6 @@ func New(o Options) (*Verifier, error) {
 			return nil, fmt.Errorf("web bot auth agent %q: duplicate agent %s", name, origin)
 		}
 		v.agents[origin] = newAgent(origin, operator)
-	}
-	if v.maxLifetime == 0 {
-		v.maxLifetime = 24 * time.Hour
-	}
-	if v.now == nil {
-		v.now = time.Now
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v, nil
