@@ -50,7 +50,7 @@ type runningConfig struct {
 	*guard.State
 	sites           *site.Sites
 	servers         []*caddyhttp.Server
-	managed         []*publish.Publisher
+	publishers      []*publish.Publisher
 	currentRegistry *registryInUse
 	// receivers are the receivers of notify.
 	receivers []*notify.Receiver
@@ -59,14 +59,14 @@ type runningConfig struct {
 func findRunningConfig() admin.Running {
 	found := runningConfig{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
-		found.State, found.sites, found.managed, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
+		found.State, found.sites, found.publishers, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
 	}
 	return found
 }
 
 // Fetch implements admin.Running.
 func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
-	return r.State.ReadNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
+	return r.State.FetchNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
 		found := site.FindHandlerFor(r.servers, r.sites, key, isGuard)
 		if handler, ok := found.Handler.(*Handler); ok {
 			return handler.guard, found.Server
@@ -81,15 +81,15 @@ func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
 }
 
 // Managed implements admin.Running.
-func (r runningConfig) Managed() []*publish.Publisher { return r.managed }
+func (r runningConfig) Managed() []*publish.Publisher { return r.publishers }
 
 // Policy implements admin.Running.
 func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
-		name := site.AsSent(authority, secure)
+		name := site.HostAsSent(authority, secure)
 		found := site.FindHandler(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.IsAt(found.Server, name, secure) {
+		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.ListensAt(found.Server, name, secure) {
 			return handler.guard.PolicyOf(found.Server, name, secure)
 		}
 	}
@@ -102,7 +102,7 @@ func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 		return "", nil
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
-	authority := site.AsSent(addr.Authority(url), secure)
+	authority := site.HostAsSent(addr.Authority(url), secure)
 	found, target := site.FindRedirectedHandler(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {

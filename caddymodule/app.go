@@ -31,7 +31,7 @@ type App struct {
 	// The maximum number of configured sites whose robots.txt is cached. The least recently used
 	// site is evicted, and its robots.txt is fetched again when needed. Default: `10000`, or twice
 	// the number of configured hosts if that is more.
-	Policies int `json:"policies,omitempty"`
+	MaxPolicies int `json:"policies,omitempty"`
 
 	// The maximum number of unknown hosts whose robots.txt is cached. Wildcard and catch-all sites
 	// serve these hosts, and clients can invent them. Hosts in use are not evicted. Default:
@@ -69,7 +69,7 @@ type App struct {
 
 	// A file or URL with a registry that extends the built-in registry. Crawlers overrides both. A
 	// change takes effect without a reload.
-	RegistryFrom *Registry `json:"registry,omitempty"`
+	RegistrySource *Registry `json:"registry,omitempty"`
 
 	sites            *site.Sites
 	registry         *uaident.Registry // validates tokens and classes of the configuration
@@ -82,22 +82,22 @@ type App struct {
 	logger *zap.Logger
 	state  *guard.State
 
-	events    *guard.Events
-	receivers []*notify.Receiver
-	stopFuncs []func() // reverts the actions of Start
-	cancel    context.CancelFunc
-	done      <-chan struct{} // closed when the store has stopped
+	events       *guard.Events
+	receivers    []*notify.Receiver
+	stopFuncs    []func() // reverts the actions of Start
+	cancel       context.CancelFunc
+	storeStopped <-chan struct{} // closed when the store has stopped
 
-	starters          []Starter                    // handlers that start with the configuration
-	publishers        []*publish.Publisher         // publishers of these handlers
-	onRestored        func()                       // called after the store has loaded its data
-	storesBases       bool                         // whether bases are stored
-	isOrderChecked    bool                         // whether the order of handlers was checked
-	isUsed            bool                         // whether a site uses the app
-	needsIdentity     bool                         // whether an option depends on verified identities
-	usesPathVerdict   bool                         // whether the configuration uses the path verdict
-	managedHandlers   handlerorder.ManagedHandlers // cached by Texts
-	metricsRegistered bool                         // whether the collectors are registered with the configuration
+	managedStarters       []Starter                    // handlers that start with the configuration
+	publishers            []*publish.Publisher         // publishers of these handlers
+	afterRestore          func()                       // called after the store has loaded its data
+	storesManagedBases    bool                         // whether bases are stored
+	isOrderChecked        bool                         // whether the order of handlers was checked
+	hasGuard              bool                         // whether a site uses the app
+	needsIdentity         bool                         // whether an option depends on verified identities
+	usesPathVerdict       bool                         // whether the configuration uses the path verdict
+	cachedManagedHandlers handlerorder.ManagedHandlers // cached by Texts
+	metricsRegistered     bool                         // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.
@@ -121,10 +121,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if err := a.Validate(); err != nil {
 		return err
 	}
-	if a.registry, err = a.RegistryFrom.Resolve(a.Crawlers, false); err != nil {
+	if a.registry, err = a.RegistrySource.Resolve(a.Crawlers, false); err != nil {
 		return err
 	}
-	if a.currentRegistry, err = provisionRegistry(ctx, a.RegistryFrom, a.Crawlers, a.logger); err != nil {
+	if a.currentRegistry, err = provisionRegistry(ctx, a.RegistrySource, a.Crawlers, a.logger); err != nil {
 		return err
 	}
 	if err := a.checkAddressLists(); err != nil {
@@ -142,10 +142,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if err := guard.OnCaddyStarted(ctx, a.watch); err != nil {
 		return err
 	}
-	if err := a.provisionIdentity(); err != nil || !a.history().Kept {
+	if err := a.provisionIdentity(); err != nil || !a.historyReader().SurvivesRestart {
 		return err
 	}
-	a.onRestored = a.state.Memory.AnnounceStore(ctx)
+	a.afterRestore = a.state.Memory.AnnounceStore(ctx)
 	return nil
 }
 
@@ -155,8 +155,8 @@ func (a *App) provisionIdentity() error {
 	if a.Verify == nil {
 		return nil
 	}
-	a.identity.Verifier = a.state.Identities.Verifier
-	return a.useSignatures(a.currentRegistry.Load())
+	a.identity.Verifier = a.state.Identity.Verifier
+	return a.startSignatures(a.currentRegistry.Load())
 }
 
 // runningApp returns the app of the running configuration, or nil without a robots_guard.
@@ -197,19 +197,19 @@ func configuredPort(ctx caddy.Context, secure bool) int {
 	return httpApp(ctx).HTTPPort
 }
 
-// modes returns the mode of each site with a guard, by label.
-func (a *App) modes() map[string]string {
+// modesBySite returns the mode of each site with a guard, by label.
+func (a *App) modesBySite() map[string]string {
 	modes := make(map[string]string)
 	for _, server := range serversOf(a.ctx) {
-		site.Walk(server, func(p site.Place, route caddyhttp.Route) {
+		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
-				if !ok || p.Errors {
+				if !ok || p.IsErrorRoute {
 					continue
 				}
-				labels := a.sites.HostsOf(server).Labels(p.Hosts)
+				labels := a.sites.HostsOf(server).LabelsOf(p.Hosts)
 				if guard.Decide != nil {
-					labels = guard.Decide.labels()
+					labels = guard.Decide.siteLabels()
 				}
 				for _, label := range labels {
 					if mode := modes[label]; mode != "" && mode != guard.Mode {
@@ -237,40 +237,40 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 
 // Start checks the routes, sets the bounds and opens the storage.
 func (a *App) Start() (err error) {
-	if a.stopVerification, err = a.state.Identities.ApplyConfig(a.verifierConfig(a.currentRegistry.Load())); err != nil {
+	if a.stopVerification, err = a.state.Identity.ApplyConfig(a.verifierConfig(a.currentRegistry.Load())); err != nil {
 		return err
 	}
-	if !a.isUsed {
+	if !a.hasGuard {
 		a.logger.Warn("the global option robots_guard has no effect without the directive; add robots_guard to the sites")
 	} else if a.Verify != nil && !a.needsIdentity {
 		a.logger.Warn("verify has no effect: no site has robots_guard, and no matcher robots_crawler names an identity; write robots_guard into a site, or remove verify")
 	}
-	a.Policies = guard.PoliciesFor(a.Policies, a.sites.Guarded(), a.logger)
+	a.MaxPolicies = guard.MaxPoliciesFor(a.MaxPolicies, a.sites.NumGuardedHosts(), a.logger)
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
-			Sites:     guard.ConfiguredSites{Named: a.sites.Names, Modes: a.modes()},
-			Sizes:     guard.Sizes{Policies: a.Policies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
+			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite()},
+			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
-			History:   a.history(),
+			History:   a.historyReader(),
 			Registry:  a.currentRegistry.CurrentRegistry,
 		}),
-		a.state.ShowRegistry(a.currentRegistry.Status),
-		a.currentRegistry.Start(a.ctx.Storage(), a.applyRegistry, a.sendEvent),
+		a.state.SetRegistryStatus(a.currentRegistry.Status),
+		a.currentRegistry.Start(a.ctx.Storage(), a.useRegistry, a.sendEvent),
 	}
 	a.startManaged()
-	a.state.Reread(a.ctx)
+	a.state.RefetchAll(a.ctx)
 	a.state.Alerts.Watch(a.ctx)
 	notify.Start(a.ctx, a.receivers, &a.state.SentAlerts, a.state.Alerts)
 	// Stored lists need no new requests.
 	if a.Verify != nil {
-		defer a.state.Identities.RefreshLists(a.ctx, a.logger)
+		defer a.state.Identity.RefreshLists(a.ctx, a.logger)
 	}
-	if !a.history().Kept && !a.storesBases {
+	if !a.historyReader().SurvivesRestart && !a.storesManagedBases {
 		return nil
 	}
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
-	a.done = a.newStore().Start(ctx, !a.state.HasConfiguredRobots())
+	a.storeStopped = a.newStore().Start(ctx, !a.state.HasConfiguredRobots())
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (a *App) Start() (err error) {
 // the sites. A handler may send a request to another site of this server, such as a login.
 func (a *App) watch() {
 	go a.state.WatchAudit(a.ctx, a.events)
-	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.NoteSelfTest, Logger: a.logger}
+	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.RecordSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }
 
@@ -297,7 +297,7 @@ func (a *App) Stop() error {
 	}
 	a.cancel()
 	select {
-	case <-a.done:
+	case <-a.storeStopped:
 	case <-time.After(store.StopTimeout):
 		a.logger.Warn("the storage is too slow; the last fetches and counts may be lost")
 	}
@@ -312,18 +312,18 @@ func (a *App) CheckOrder(ctx caddy.Context) error {
 	}
 	a.isOrderChecked = true
 	// A template may use any placeholder.
-	a.usesPathVerdict = a.usesPathVerdict || handlerorder.Mentions(ctx, guard.PathPlaceholder, `"handler":"templates"`)
+	a.usesPathVerdict = a.usesPathVerdict || handlerorder.RoutesContain(ctx, guard.PathPlaceholder, `"handler":"templates"`)
 	return handlerorder.Check(ctx, a.logger)
 }
 
-// AppOf returns the app of a configuration, or one with defaults. It is for Provision.
-func AppOf(ctx caddy.Context) (*App, error) {
+// UseApp returns the app of a configuration, or one with defaults. It is for Provision.
+func UseApp(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("robots_guard")
 	if err != nil {
 		return nil, err
 	}
 	robotsApp := app.(*App)
-	robotsApp.isUsed = true
+	robotsApp.hasGuard = true
 	return robotsApp, nil
 }
 

@@ -16,7 +16,7 @@ func TestAppBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	provision := func(policies int) *App {
-		a := &App{Policies: policies, Storage: new(bool)}
+		a := &App{MaxPolicies: policies, Storage: new(bool)}
 		if err := a.Provision(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestAppBounds(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, maxPolicies + 1} {
-		if err := (&App{Policies: n}).Provision(ctx); err == nil {
+		if err := (&App{MaxPolicies: n}).Provision(ctx); err == nil {
 			t.Errorf("%d policies are accepted", n)
 		}
 	}

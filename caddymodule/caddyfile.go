@@ -92,7 +92,7 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		h.Mode, words = words[0], words[1:]
 		if !slices.Contains(modeWords, h.Mode) {
-			return d.WrapErr(errMode(h.Mode))
+			return d.WrapErr(modeError(h.Mode))
 		}
 	}
 	if h.Mode == modeEnforce && len(words) > 0 {
@@ -110,9 +110,9 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		return d.Errf("unexpected argument %q; write options into a block after the directive", words[0])
 	}
-	appOptions := option.Misplaced(new(App).options(), "for all sites; write the option into robots_guard { ... } of the global options, at the top of the Caddyfile")
-	misplacedModes := option.Misplaced(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
-	managedOptions := option.Misplaced(managedOptionNames, "of the directive robots_txt, which generates a robots.txt; robots_guard reads the robots.txt of the site")
+	appOptions := option.MisplacedOptions(new(App).options(), "for all sites; write the option into robots_guard { ... } of the global options, at the top of the Caddyfile")
+	misplacedModes := option.MisplacedOptions(modeOptions, "not an option; the mode comes after robots_guard, as in robots_guard enforce")
+	managedOptions := option.MisplacedOptions(managedOptionNames, "of the directive robots_txt, which generates a robots.txt; robots_guard reads the robots.txt of the site")
 	return option.ReadBlock(d, slices.Concat(options, appOptions, misplacedModes, managedOptions), h.validateValues, h.Validate)
 }
 
@@ -128,25 +128,25 @@ func GuardOptions() []option.Option { return new(Handler).options(nil) }
 // options returns the options in the block of the directive.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
-		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", Set: h.setSource, SetLine: h.setMissingSourceLine},
+		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", ParseArguments: h.setSource, SetLine: h.setMissingSourceLine},
 		decideOption(&h.Decide),
-		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", Set: h.setShadow},
-		{Name: "fetch_timeout", Usage: "a duration, for example 5s", Set: option.OneArgument(&h.FetchTimeout, option.Duration)},
-		{Name: "fetch_wait", Usage: "a duration, for example 250ms", Set: option.OneArgument(&h.FetchWait, option.Duration)},
-		{Name: "fetch_from", Usage: "a public IP address, for example 203.0.113.7", Set: option.OneArgument(&h.FetchFrom, option.NonEmptyString)},
-		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", Set: option.TwoArguments(&h.TTLMin, &h.TTLMax, option.Duration)},
-		{Name: "grace", Usage: "off or a duration, for example 24h", Set: option.OneArgument(&h.Grace, option.DurationOrOff(-1))},
-		{Name: "change_guard", Usage: "off or a duration, for example 6h", Set: option.OneArgument(&h.ChangeGuard, option.DurationOrOff(0))},
-		{Name: "unreachable", Usage: option.JoinWords(unreachableWords, "or"), Set: option.OneArgument(&h.Unreachable, option.NonEmptyString)},
-		{Name: "merge_slashes", Usage: "on or off", Set: option.OneArgument(&h.KeepSlashes, option.InvertedOnOff)},
-		{Name: "allow_private", Usage: "on or off", Set: option.OneArgument(&h.AllowPrivate, option.OnOff)},
-		{Name: "wildcard", Usage: "one or more classes, for example search", Set: option.ManyArguments(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", Set: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", Set: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
-		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), Set: option.OneArgument(&h.Spoofed, option.NonEmptyString)},
+		{Name: "shadow", Usage: "a URL such as https://example.com/next.txt, or file <path>", ParseArguments: h.setShadow},
+		{Name: "fetch_timeout", Usage: "a duration, for example 5s", ParseArguments: option.ParseOneArgument(&h.FetchTimeout, option.ParseDuration)},
+		{Name: "fetch_wait", Usage: "a duration, for example 250ms", ParseArguments: option.ParseOneArgument(&h.FetchWait, option.ParseDuration)},
+		{Name: "fetch_from", Usage: "a public IP address, for example 203.0.113.7", ParseArguments: option.ParseOneArgument(&h.FetchFrom, option.AcceptNonEmptyString)},
+		{Name: "ttl", Usage: "a minimum and a maximum, each of more than 0, such as 1m 24h", ParseArguments: option.ParseTwoArguments(&h.TTLMin, &h.TTLMax, option.ParseDuration)},
+		{Name: "grace", Usage: "off or a duration, for example 24h", ParseArguments: option.ParseOneArgument(&h.Grace, option.ParseDurationOrOff(-1))},
+		{Name: "change_guard", Usage: "off or a duration, for example 6h", ParseArguments: option.ParseOneArgument(&h.ChangeGuard, option.ParseDurationOrOff(0))},
+		{Name: "unreachable", Usage: option.JoinWords(unreachableWords, "or"), ParseArguments: option.ParseOneArgument(&h.Unreachable, option.AcceptNonEmptyString)},
+		{Name: "merge_slashes", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.KeepSlashes, option.ParseInvertedOnOff)},
+		{Name: "allow_private", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.AllowPrivate, option.ParseOnOff)},
+		{Name: "wildcard", Usage: "one or more classes, for example search", ParseArguments: option.ParseManyArguments(&h.Wildcard)},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", ParseArguments: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", ParseArguments: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
+		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), ParseArguments: option.ParseOneArgument(&h.Spoofed, option.AcceptNonEmptyString)},
 		rateOption(&h.Rate, h.registry),
-		{Name: "status", Usage: "403 or another status code from 400 to 599", Set: option.OneArgument(&h.Status, option.NonZeroNumber)},
-		{Name: "on_violation", Usage: "a block of directives", Set: option.NoArguments, Block: onViolation},
+		{Name: "status", Usage: "403 or another status code from 400 to 599", ParseArguments: option.ParseOneArgument(&h.Status, option.ParseNonZeroNumber)},
+		{Name: "on_violation", Usage: "a block of directives", ParseArguments: option.ParseNoArguments, ParseBlock: onViolation},
 	}
 }
 
@@ -161,7 +161,7 @@ func (h *Handler) setSource(args []string) (err error) {
 // Caddyfile adapter, so the adapter returns no error.
 func (h *Handler) setMissingSourceLine(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
-		h.Source.CaddyfileLine = option.LineOf(d)
+		h.Source.CaddyfileLine = option.CaddyfileLine(d)
 	}
 }
 
@@ -183,6 +183,6 @@ func clientList(name string, claimed, verified *[]string) func([]string) error {
 		if *target != nil {
 			return fmt.Errorf("%s is set twice; remove one", name)
 		}
-		return option.ManyArguments(target)(args)
+		return option.ParseManyArguments(target)(args)
 	}
 }

@@ -65,29 +65,29 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; write options into a block after robots_guard", d.Val())
 	}
-	siteOptions := option.Misplaced(append(new(Handler).options(nil), modeOptions...), "for one site; write the option into robots_guard of the site")
+	siteOptions := option.MisplacedOptions(append(new(Handler).options(nil), modeOptions...), "for one site; write the option into robots_guard of the site")
 	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
 }
 
 // options returns the options in the block of the global option.
 func (a *App) options() []option.Option {
 	return []option.Option{
-		{Name: "policies", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.Policies, option.NonZeroNumber)},
-		{Name: "unknown_hosts", Usage: option.NumberUsage(maxPolicies), Set: option.OneArgument(&a.UnknownHosts, option.NonZeroNumber)},
-		{Name: "unknown_host_fetches", Usage: option.NumberUsage(maxUnknownHostFetches), Set: option.OneArgument(&a.UnknownHostFetches, option.NonZeroNumber)},
-		{Name: "storage", Usage: "on or off", Set: option.OptionalArgument(&a.Storage, option.OnOff)},
-		{Name: "retention", Usage: retentionRange, Set: option.OneArgument(&a.Retention, option.Duration)},
-		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", Set: a.addReceiver, Block: a.parseReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
-		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", Set: option.ManyArguments(&a.Production)},
-		{Name: "verify", Usage: "on or off, or a block of options", Set: a.setVerify, Block: a.readVerify, Nested: new(Verify).options()},
-		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", Set: a.setRegistry, Block: a.readRegistry, Nested: new(Registry).Options()},
-		{Name: "crawler", Usage: "a product token and a block of options", Set: a.addCrawler, Block: a.readCrawler, Repeatable: true, Nested: new(Crawler).Options()},
+		{Name: "policies", Usage: option.NumberUsage(maxPolicies), ParseArguments: option.ParseOneArgument(&a.MaxPolicies, option.ParseNonZeroNumber)},
+		{Name: "unknown_hosts", Usage: option.NumberUsage(maxPolicies), ParseArguments: option.ParseOneArgument(&a.UnknownHosts, option.ParseNonZeroNumber)},
+		{Name: "unknown_host_fetches", Usage: option.NumberUsage(maxUnknownHostFetches), ParseArguments: option.ParseOneArgument(&a.UnknownHostFetches, option.ParseNonZeroNumber)},
+		{Name: "storage", Usage: "on or off", ParseArguments: option.ParseOptionalArgument(&a.Storage, option.ParseOnOff)},
+		{Name: "retention", Usage: retentionRange, ParseArguments: option.ParseOneArgument(&a.Retention, option.ParseDuration)},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", ParseArguments: a.addReceiver, ParseBlock: a.parseReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
+		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", ParseArguments: option.ParseManyArguments(&a.Production)},
+		{Name: "verify", Usage: "on or off, or a block of options", ParseArguments: a.setVerify, ParseBlock: a.parseVerify, Nested: new(Verify).options()},
+		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", ParseArguments: a.setRegistry, ParseBlock: a.parseRegistry, Nested: new(Registry).Options()},
+		{Name: "crawler", Usage: "a product token and a block of options", ParseArguments: a.addCrawler, ParseBlock: a.parseCrawler, Repeatable: true, Nested: new(Crawler).Options()},
 	}
 }
 
 func (a *App) addReceiver(args []string) error {
 	var r Receiver
-	if err := option.OneArgument(&r.URL, option.NonEmptyString)(args); err != nil {
+	if err := option.ParseOneArgument(&r.URL, option.AcceptNonEmptyString)(args); err != nil {
 		return err
 	}
 	a.Notify = append(a.Notify, r)
@@ -111,7 +111,7 @@ func (a *App) setVerify(args []string) error {
 	return nil
 }
 
-func (a *App) readVerify(d *caddyfile.Dispenser) error {
+func (a *App) parseVerify(d *caddyfile.Dispenser) error {
 	if a.Verify != nil {
 		return option.ReadBlock(d, a.Verify.options(), a.validateValues, a.validateValues)
 	}
@@ -124,28 +124,28 @@ func (a *App) readVerify(d *caddyfile.Dispenser) error {
 // options returns the options in the block of verify.
 func (v *Verify) options() []option.Option {
 	return []option.Option{
-		{Name: "ranges", Usage: option.JoinWords(rangesWords, "or"), Set: option.OneArgument(&v.Ranges, option.NonEmptyString)},
-		{Name: "rdns", Usage: "on or off", Set: option.OneArgument(&v.NoRDNS, option.InvertedOnOff)},
-		{Name: "resolver", Usage: "the address of a DNS server, for example 192.0.2.53", Set: option.OneArgument(&v.Resolver, option.AnyString)},
-		{Name: "web_bot_auth", Usage: "on or off", Set: option.OneArgument(&v.WebBotAuth, option.OnOff)},
+		{Name: "ranges", Usage: option.JoinWords(rangesWords, "or"), ParseArguments: option.ParseOneArgument(&v.Ranges, option.AcceptNonEmptyString)},
+		{Name: "rdns", Usage: "on or off", ParseArguments: option.ParseOneArgument(&v.NoRDNS, option.ParseInvertedOnOff)},
+		{Name: "resolver", Usage: "the address of a DNS server, for example 192.0.2.53", ParseArguments: option.ParseOneArgument(&v.Resolver, option.AcceptAnyString)},
+		{Name: "web_bot_auth", Usage: "on or off", ParseArguments: option.ParseOneArgument(&v.WebBotAuth, option.ParseOnOff)},
 	}
 }
 
 func (a *App) setRegistry(args []string) error {
-	a.RegistryFrom = new(Registry)
-	return option.OneArgument(&a.RegistryFrom.From, option.NonEmptyString)(args)
+	a.RegistrySource = new(Registry)
+	return option.ParseOneArgument(&a.RegistrySource.From, option.AcceptNonEmptyString)(args)
 }
 
-func (a *App) readRegistry(d *caddyfile.Dispenser) error {
-	return a.RegistryFrom.UnmarshalCaddyfile(d)
+func (a *App) parseRegistry(d *caddyfile.Dispenser) error {
+	return a.RegistrySource.UnmarshalCaddyfile(d)
 }
 
 func (a *App) addCrawler(args []string) error {
 	a.Crawlers = append(a.Crawlers, Crawler{})
-	return option.OneArgument(&a.Crawlers[len(a.Crawlers)-1].Token, option.AnyString)(args)
+	return option.ParseOneArgument(&a.Crawlers[len(a.Crawlers)-1].Token, option.AcceptAnyString)(args)
 }
 
-// readCrawler parses the block of the crawler that was added last.
-func (a *App) readCrawler(d *caddyfile.Dispenser) error {
+// parseCrawler parses the block of the crawler that was added last.
+func (a *App) parseCrawler(d *caddyfile.Dispenser) error {
 	return a.Crawlers[len(a.Crawlers)-1].UnmarshalCaddyfile(d)
 }

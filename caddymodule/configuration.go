@@ -21,15 +21,15 @@ import (
 func init() {
 	caddycmd.RegisterCommand(command.New(command.Config{
 		FetchTimeout: defaultFetchTimeout,
-		Sites:        configuredSites,
-		Verification: configuredVerification,
-		CheckManaged: configuredRules,
+		Sites:        readSites,
+		Verification: readVerification,
+		CheckManaged: checkManagedConfigs,
 	}))
 }
 
-// configuredSites returns the sites with a robots_guard in a configuration file, and the registry
+// readSites returns the sites with a robots_guard in a configuration file, and the registry
 // with its changes. The adapter may be "".
-func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
+func readSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
 	handlers, registry, err := findHandlers(path, adapter)
 	if err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 		if p.Name != handlerorder.Guard {
 			continue
 		}
-		site, err := commandSite(p, registry)
+		site, err := newCommandSite(p, registry)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: robots_guard: %w", path, err)
 		}
@@ -51,9 +51,9 @@ func configuredSites(path, adapter string) ([]command.Site, *uaident.Registry, e
 	return sites, registry, nil
 }
 
-// configuredRules checks the output of each robots_txt in a configuration file. A base that is not
+// checkManagedConfigs checks the output of each robots_txt in a configuration file. A base that is not
 // nil replaces the configured bases.
-func configuredRules(path, adapter string, base []byte) (checks []command.ManagedCheck, err error) {
+func checkManagedConfigs(path, adapter string, base []byte) (checks []command.ManagedCheck, err error) {
 	placed, registry, err := findHandlers(path, adapter)
 	if err != nil {
 		return nil, err
@@ -67,21 +67,21 @@ func configuredRules(path, adapter string, base []byte) (checks []command.Manage
 			return nil, err
 		}
 		handler, ok := module.New().(interface {
-			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error)
+			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error)
 		})
 		if !ok {
 			return nil, fmt.Errorf("this program has an incompatible version of %s", p.Name)
 		}
 		check := command.ManagedCheck{Hosts: append([]string{}, p.Hosts...)}
-		var gate managed.Gate
+		var gate managed.SearchGate
 		if err = json.Unmarshal(p.Config, handler); err == nil {
-			check.Report, gate, err = handler.CheckRules(registry, p.Hosts, base)
+			check.CheckReport, gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
 		}
 		check.Findings = append([]managed.Finding{}, check.Findings...)
-		check.Stopped = gate.Stops(check.Findings) != nil
+		check.HasErrors = gate.FirstStopping(check.Findings) != nil
 		checks = append(checks, check)
 	}
 	if len(checks) == 0 {
@@ -127,21 +127,21 @@ func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident
 	if err != nil {
 		return nil, nil, err
 	}
-	registry, err := app.RegistryFrom.Resolve(app.Crawlers, false)
+	registry, err := app.RegistrySource.Resolve(app.Crawlers, false)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return handlers, registry, nil
 }
 
-// commandSite returns the properties of a guard that the commands need.
-func commandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
+// newCommandSite returns the properties of a guard that the commands need.
+func newCommandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
 		return s, err
 	}
 	h.setDefaults()
-	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, RedirectedTo: p.HasHTTPSRedirect, HasMatchers: len(p.Matchers) > 0, Grace: time.Duration(h.Grace)}
+	s = command.Site{Hosts: p.Hosts, Listen: p.Listen, IsRedirectTarget: p.HasHTTPSRedirect, HasMatchers: len(p.Matchers) > 0, Grace: time.Duration(h.Grace)}
 	if s.Settings, s.Err = h.settings(registry); s.Err == nil {
 		s.Rate, s.Err = h.Rate.Settings(registry)
 	}
@@ -151,9 +151,9 @@ func commandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s c
 	return s, nil
 }
 
-// configuredVerification returns how a configuration file verifies claims. "" means the defaults of
+// readVerification returns how a configuration file verifies claims. "" means the defaults of
 // "verify on".
-func configuredVerification(file string) (v *command.Verification, err error) {
+func readVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
 	if file != "" {
 		adapter := "caddyfile"
@@ -167,7 +167,7 @@ func configuredVerification(file string) (v *command.Verification, err error) {
 			return nil, err
 		}
 	}
-	registry, err := app.RegistryFrom.Resolve(app.Crawlers, false)
+	registry, err := app.RegistrySource.Resolve(app.Crawlers, false)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +176,6 @@ func configuredVerification(file string) (v *command.Verification, err error) {
 		return nil, err
 	}
 	return &command.Verification{
-		Registry: registry, On: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, Agents: agents, Verifier: app.verifierConfig(registry),
+		Registry: registry, Enabled: app.Verify != nil, Signatures: app.Verify != nil && app.Verify.WebBotAuth, SigningAgents: agents, Verifier: app.verifierConfig(registry),
 	}, nil
 }

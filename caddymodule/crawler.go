@@ -58,23 +58,23 @@ type CrawlerRanges struct {
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
-// withCrawlers returns registry with the changes.
-func withCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
+// changeCrawlers returns registry with the changes.
+func changeCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}
 	crawlers := make([]uaident.Crawler, len(changes))
 	for i, change := range changes {
 		var err error
-		if crawlers[i], err = change.entry(registry); err != nil {
+		if crawlers[i], err = change.registryEntry(registry); err != nil {
 			return nil, err
 		}
 	}
 	return registry.WithCrawlers(crawlers...)
 }
 
-// entry returns the entry of the registry with the changes.
-func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
+// registryEntry returns the entry of the registry with the changes.
+func (c *Crawler) registryEntry(registry *uaident.Registry) (uaident.Crawler, error) {
 	entry := uaident.Crawler{Token: c.Token, Operator: c.Token, Class: uaident.GenericCrawler}
 	if known := registry.Lookup(c.Token); known != nil {
 		entry = *known
@@ -83,7 +83,7 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 	if c.Class != "" {
 		class, ok := uaident.ParseClass(c.Class)
 		if !ok || class == uaident.Browser {
-			return entry, fmt.Errorf("crawler %s: %q is not a class of a crawler; %s", c.Token, c.Class, judge.ClassHint(c.Class))
+			return entry, fmt.Errorf("crawler %s: %q is not a class of a crawler; %s", c.Token, c.Class, judge.SuggestClass(c.Class))
 		}
 		entry.Class = class
 		// A crawler of such a class does not fetch for a person.
@@ -111,23 +111,23 @@ func (c *Crawler) entry(registry *uaident.Registry) (uaident.Crawler, error) {
 // UnmarshalCaddyfile parses the block of a crawler. An error of one option names its line,
 // an error of several options names the end of the block.
 func (c *Crawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	valid := func() error { _, err := c.entry(uaident.Default()); return err }
+	valid := func() error { _, err := c.registryEntry(uaident.Default()); return err }
 	return option.ReadBlock(d, c.Options(), valid, valid)
 }
 
 // Options returns the options in the block of a crawler.
 func (c *Crawler) Options() []option.Option {
 	return []option.Option{
-		{Name: "operator", Usage: "a name, for example Acme", Set: option.OneArgument(&c.Operator, option.AnyString)},
-		{Name: "class", Usage: "a class, for example ai_training", Set: option.OneArgument(&c.Class, option.AnyString)},
-		{Name: "fallback", Usage: "one or more product tokens, for example Googlebot", Set: option.ManyArguments(&c.Fallback)},
-		{Name: "wildcard", Usage: "on or off", Set: func(args []string) error {
+		{Name: "operator", Usage: "a name, for example Acme", ParseArguments: option.ParseOneArgument(&c.Operator, option.AcceptAnyString)},
+		{Name: "class", Usage: "a class, for example ai_training", ParseArguments: option.ParseOneArgument(&c.Class, option.AcceptAnyString)},
+		{Name: "fallback", Usage: "one or more product tokens, for example Googlebot", ParseArguments: option.ParseManyArguments(&c.Fallback)},
+		{Name: "wildcard", Usage: "on or off", ParseArguments: func(args []string) error {
 			c.Wildcard = new(bool)
-			return option.OneArgument(c.Wildcard, option.OnOff)(args)
+			return option.ParseOneArgument(c.Wildcard, option.ParseOnOff)(args)
 		}},
-		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", Set: c.setRanges, SetLine: c.markRanges},
-		{Name: "rdns", Usage: "one or more domains, for example crawler.example.com", Set: option.ManyArguments(&c.RDNS)},
-		{Name: "web_bot_auth", Usage: "an https URL", Set: option.OneArgument(&c.WebBotAuth, option.AnyString)},
+		{Name: "ranges", Usage: "url and one or more https URLs, or file and one or more paths", ParseArguments: c.setRanges, SetLine: c.setMissingRangeLines},
+		{Name: "rdns", Usage: "one or more domains, for example crawler.example.com", ParseArguments: option.ParseManyArguments(&c.RDNS)},
+		{Name: "web_bot_auth", Usage: "an https URL", ParseArguments: option.ParseOneArgument(&c.WebBotAuth, option.AcceptAnyString)},
 	}
 }
 
@@ -145,19 +145,19 @@ func (c *Crawler) setRanges(args []string) error {
 	return nil
 }
 
-// markRanges stores the line of missing files for error messages.
-func (c *Crawler) markRanges(d *caddyfile.Dispenser) {
+// setMissingRangeLines stores the line of missing files for error messages.
+func (c *Crawler) setMissingRangeLines(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
 		if r := &c.Ranges[i]; r.isMissing() && r.CaddyfileLine == "" {
-			r.CaddyfileLine = option.LineOf(d)
+			r.CaddyfileLine = option.CaddyfileLine(d)
 		}
 	}
 }
 
 func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
-// withRangeLines adds the Caddyfile lines of missing address files to an error.
-func withRangeLines(crawlers []Crawler, err error) error {
+// addRangeLines adds the Caddyfile lines of missing address files to an error.
+func addRangeLines(crawlers []Crawler, err error) error {
 	var missing []CrawlerRanges
 	for _, c := range crawlers {
 		for _, r := range c.Ranges {
@@ -170,7 +170,7 @@ func withRangeLines(crawlers []Crawler, err error) error {
 		return err
 	}
 	if len(missing) == 1 {
-		return option.WithLine(missing[0].CaddyfileLine, err)
+		return option.AddCaddyfileLine(missing[0].CaddyfileLine, err)
 	}
 	places := make([]string, len(missing))
 	for i, r := range missing {

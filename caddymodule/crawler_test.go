@@ -13,16 +13,16 @@ func TestAtRanges(t *testing.T) {
 	list := CrawlerRanges{File: path}
 	list.CaddyfileLine = "Caddyfile:7"
 	all, wrong := []Crawler{{Ranges: []CrawlerRanges{{URL: "https://acme.example/ranges.json"}, list}}}, errors.New("wrong")
-	if err := withRangeLines(all, wrong); !errors.Is(err, wrong) || err.Error() != "wrong, at Caddyfile:7" {
+	if err := addRangeLines(all, wrong); !errors.Is(err, wrong) || err.Error() != "wrong, at Caddyfile:7" {
 		t.Errorf("while it is missing: %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := withRangeLines(all, wrong); err != wrong {
+	if err := addRangeLines(all, wrong); err != wrong {
 		t.Errorf("once it is there: %v", err)
 	}
-	if err := withRangeLines(all, nil); err != nil {
+	if err := addRangeLines(all, nil); err != nil {
 		t.Errorf("without an error: %v", err)
 	}
 }
@@ -35,7 +35,7 @@ func TestAtRangesOfSeveral(t *testing.T) {
 		list.CaddyfileLine = []string{"Caddyfile:3", "Caddyfile:8", "Caddyfile:9"}[i]
 		all = append(all, Crawler{Ranges: []CrawlerRanges{list}})
 	}
-	if err := withRangeLines(all, errors.New("wrong")); err.Error() != "wrong; one is named at Caddyfile:3, two at Caddyfile:8 and one at Caddyfile:9" {
+	if err := addRangeLines(all, errors.New("wrong")); err.Error() != "wrong; one is named at Caddyfile:3, two at Caddyfile:8 and one at Caddyfile:9" {
 		t.Error(err)
 	}
 }

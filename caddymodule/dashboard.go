@@ -42,16 +42,16 @@ func (Dashboard) CaddyModule() caddy.ModuleInfo {
 
 // Provision sets up the handler.
 func (d *Dashboard) Provision(ctx caddy.Context) error {
-	app, err := AppOf(ctx)
+	app, err := UseApp(ctx)
 	if err != nil {
 		return err
 	}
-	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userOf)
+	d.handler = dashboard.New(func() dashboard.Views { return app.state.Reports(time.Now()) }, app.state.Alerts, userName)
 	return app.CheckOrder(ctx)
 }
 
-// userOf returns the user of Caddy's authentication, or "".
-func userOf(r *http.Request) string {
+// userName returns the user of Caddy's authentication, or "".
+func userName(r *http.Request) string {
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if repl == nil {
 		return ""
@@ -81,7 +81,7 @@ func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error)
 		arg = h.Val()
 		h.Prev()
 	}
-	matchers, err := option.Matcher(h)
+	matchers, err := option.ExtractMatcher(h)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ const forwarded = "forwarded"
 func decideOption(into **Decide) option.Option {
 	return option.Option{
 		Name: "decide", Usage: "forwarded, and perhaps the hosts that the proxy serves, such as forwarded example.com *.example.org",
-		Set: func(args []string) error {
+		ParseArguments: func(args []string) error {
 			if len(args) == 0 {
 				return option.ErrCount
 			}
@@ -65,8 +65,8 @@ func (d *Decide) Validate() error {
 	return nil
 }
 
-// ValidateWith checks d against other options of the handler. A nil *Decide is valid.
-func (d *Decide) ValidateWith(from, shadow *Location, onViolation caddyhttp.RouteList) error {
+// ValidateWithOptions checks d against other options of the handler. A nil *Decide is valid.
+func (d *Decide) ValidateWithOptions(from, shadow *Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
 		return errors.New("shadow: all hosts share one shadow robots.txt; remove {host}")
@@ -100,17 +100,17 @@ func (d *Decide) defaultHost() string {
 // siteHosts returns the hosts that the proxy serves.
 func (d *Decide) siteHosts() *site.Hosts {
 	hosts := site.HostsOfServer(nil)
-	hosts.Add(d.Hosts)
+	hosts.AddNames(d.Hosts)
 	return hosts
 }
 
-// labels returns the labels of the sites, with [judge.OtherName] for all other hosts.
-func (d *Decide) labels() []string {
-	return append(d.siteHosts().Labels(d.Hosts), judge.OtherName)
+// siteLabels returns the labels of the sites, with [judge.OtherName] for all other hosts.
+func (d *Decide) siteLabels() []string {
+	return append(d.siteHosts().LabelsOf(d.Hosts), judge.OtherName)
 }
 
-// Apply configures a guard to decide for another proxy. A nil *Decide changes nothing.
-func (d *Decide) Apply(c *guard.Config) {
+// ConfigureGuard configures a guard to decide for another proxy. A nil *Decide changes nothing.
+func (d *Decide) ConfigureGuard(c *guard.Config) {
 	if d != nil {
 		c.ForwardAuth = d.siteHosts()
 		if site.HostSelectsServer(c.SourceKey) {

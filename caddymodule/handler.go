@@ -195,10 +195,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return h.guard.Serve(w, r, next)
 }
 
-// refuse responds to a blocked request, by the handlers of on_violation if configured. Rate limits
+// respondBlocked responds to a blocked request, by the handlers of on_violation if configured. Rate limits
 // and an unreachable robots.txt have separate responses. If a handler returns an error, the error
 // routes write the response, and caches must not store that response.
-func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
+func (h *Handler) respondBlocked(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
 	if len(h.OnViolation) > 0 && j.Reason != judge.ReasonSiteClosed && j.Action == judge.Blocked {
 		err := h.OnViolation.Compile(next).ServeHTTP(w, r)
 		if err != nil {

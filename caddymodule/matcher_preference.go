@@ -25,7 +25,7 @@ type MatchPreference struct {
 	// Preferences such as `train-ai=n`. The labels are `train-ai`, `ai-use` and `search`.
 	Preferences []string `json:"preferences,omitempty"`
 
-	stated policy.Preferences
+	parsedPreferences policy.Preferences
 }
 
 // CaddyModule returns the Caddy module information.
@@ -64,14 +64,14 @@ func (m *MatchPreference) parse() (preferences policy.Preferences, err error) {
 				return preferences, fmt.Errorf("robots_preference: y and n for %s can never match together; keep one", policy.Use(use))
 			}
 		}
-		preferences = preferences.And(stated)
+		preferences = preferences.Combine(stated)
 	}
 	return preferences, nil
 }
 
 // Provision sets up the matcher.
 func (m *MatchPreference) Provision(caddy.Context) (err error) {
-	m.stated, err = m.parse()
+	m.parsedPreferences, err = m.parse()
 	return err
 }
 
@@ -82,7 +82,7 @@ func (m MatchPreference) Match(r *http.Request) bool {
 		return false
 	}
 	stated := j.Preferences
-	for use, value := range m.stated {
+	for use, value := range m.parsedPreferences {
 		if value != policy.PreferenceUnknown && stated[use] != value {
 			return false
 		}

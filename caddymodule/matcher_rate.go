@@ -24,7 +24,7 @@ func init() {
 // with `rate` must precede this matcher. Requests without a rate do not match.
 type MatchRate struct {
 	// The states to match: `within`, `over`, `slowed`.
-	States []string `json:"states,omitempty"`
+	RateStates []string `json:"states,omitempty"`
 }
 
 // CaddyModule returns the Caddy module information.
@@ -37,7 +37,7 @@ func (MatchRate) CaddyModule() caddy.ModuleInfo {
 //	robots_rate <within|over|slowed...>
 func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		m.States = append(m.States, d.RemainingArgs()...)
+		m.RateStates = append(m.RateStates, d.RemainingArgs()...)
 		if d.NextBlock(0) {
 			return d.Err("robots_rate takes no block")
 		}
@@ -50,13 +50,13 @@ func (m *MatchRate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Validate returns an error for an unknown state and for a matcher without states.
 func (m *MatchRate) Validate() error {
-	words := stateNames()
-	for _, state := range m.States {
+	words := rateStateNames()
+	for _, state := range m.RateStates {
 		if !slices.Contains(words, state) {
 			return fmt.Errorf("robots_rate: %q is not a state of a rate; use %s", state, option.JoinWords(words, "or"))
 		}
 	}
-	if len(m.States) == 0 {
+	if len(m.RateStates) == 0 {
 		return fmt.Errorf("robots_rate needs a state: %s", option.JoinWords(words, "or"))
 	}
 	return nil
@@ -65,7 +65,7 @@ func (m *MatchRate) Validate() error {
 // Match reports whether the request matches.
 func (m MatchRate) Match(r *http.Request) bool {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
-	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.States, j.Rate.State.String())
+	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.RateStates, j.Rate.State.String())
 }
 
 // MatchWithError reports whether the request matches. The error is always nil.
@@ -78,12 +78,12 @@ func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Matc
 //	expression robots_rate('over') && robots_crawler('seo')
 func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
 	return celLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
-		m := MatchRate{States: states}
+		m := MatchRate{RateStates: states}
 		return m, m.Validate()
 	})
 }
 
-func stateNames() (words []string) {
+func rateStateNames() (words []string) {
 	for _, state := range rate.States() {
 		words = append(words, state.String())
 	}

@@ -40,9 +40,9 @@ type MatchCrawler struct {
 	// sets the place if the built-in registry lacks one of the clients.
 	CaddyfileLine string `json:"at,omitempty"`
 
-	clients judge.Selector
-	app     *App
-	overlay *uaident.Overlay // tokens that the registry lacks
+	selector judge.Selector
+	app      *App
+	overlay  *uaident.Overlay // tokens that the registry lacks
 }
 
 // CaddyModule returns the Caddy module information.
@@ -63,7 +63,7 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			return d.Errf("robots_crawler: %v", err)
 		}
 		if _, err := judge.ParseSelector(uaident.Default(), words, true); err != nil { // a crawler option may add the client
-			m.CaddyfileLine = option.LineOf(d)
+			m.CaddyfileLine = option.CaddyfileLine(d)
 		}
 		m.Clients = append(m.Clients, words...)
 		if d.NextBlock(0) {
@@ -75,31 +75,31 @@ func (m *MatchCrawler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Provision sets up the matcher.
 func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
-	if m.app, err = AppOf(ctx); err != nil {
+	if m.app, err = UseApp(ctx); err != nil {
 		return err
 	}
-	m.clients, err = judge.ParseSelector(m.app.registry, m.Clients, true)
-	m.app.needsIdentity = m.app.needsIdentity || m.clients.Identities != 0
-	m.overlay = m.app.registry.Overlay(m.clients.UnregisteredTokens).WithApplications()
-	return option.WithLine(m.CaddyfileLine, err)
+	m.selector, err = judge.ParseSelector(m.app.registry, m.Clients, true)
+	m.app.needsIdentity = m.app.needsIdentity || m.selector.Identities != 0
+	m.overlay = m.app.registry.Overlay(m.selector.UnregisteredTokens).WithApplications()
+	return option.AddCaddyfileLine(m.CaddyfileLine, err)
 }
 
 // Match reports whether the request matches.
 func (m MatchCrawler) Match(r *http.Request) bool {
-	client := earlierJudgement(r)
+	client := judgementOf(r)
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
-		if m.clients.Identities != 0 {
+		if m.selector.Identities != 0 {
 			client.Verification, _ = m.app.identity.Identify(r, client.Client)
 		}
 	}
-	if site.IsVirtual(r.Context()) || !m.clients.Identities.Has(client.Verification) {
+	if site.IsVirtual(r.Context()) || !m.selector.Identities.Has(client.Verification) {
 		return false
 	}
-	if m.clients.IsEmpty() {
+	if m.selector.IsEmpty() {
 		return client.Client.Class.IsCrawler()
 	}
-	return m.clients.Matches(client.Client)
+	return m.selector.Matches(client.Client)
 }
 
 // MatchWithError reports whether the request matches. The error is always nil.
@@ -151,7 +151,7 @@ func (MatchDisallowed) CaddyModule() caddy.ModuleInfo {
 //	robots_disallowed [*|<token>]
 func (m *MatchDisallowed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
-		m.CaddyfileLine = option.LineOf(d)
+		m.CaddyfileLine = option.CaddyfileLine(d)
 		if d.NextArg() {
 			m.Token = d.Val()
 		}
@@ -184,12 +184,12 @@ func (m *MatchDisallowed) parse(registry *uaident.Registry) (err error) {
 
 // Provision sets up the matcher.
 func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
-	app, err := AppOf(ctx)
+	app, err := UseApp(ctx)
 	if err != nil {
 		return err
 	}
 	if err := m.parse(app.registry); err != nil {
-		return option.WithLine(m.CaddyfileLine, err)
+		return option.AddCaddyfileLine(m.CaddyfileLine, err)
 	}
 	if m.token != "" {
 		app.usesPathVerdict = true
@@ -200,9 +200,9 @@ func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 // Match reports whether the request matches.
 func (m MatchDisallowed) Match(r *http.Request) bool {
 	if m.token != "" {
-		return guard.PathOf(r, m.token) == guard.PathDisallowed
+		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed
 	}
-	j := earlierJudgement(r)
+	j := judgementOf(r)
 	return j != nil && j.Verdict == judge.Disallowed
 }
 
@@ -225,8 +225,8 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// earlierJudgement returns the judgement of an earlier robots_guard, or nil.
-func earlierJudgement(r *http.Request) *guard.Judgement {
+// judgementOf returns the judgement of an earlier robots_guard, or nil.
+func judgementOf(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
 }

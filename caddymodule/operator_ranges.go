@@ -32,7 +32,7 @@ type OperatorRanges struct {
 	// sets the place if the built-in registry lacks one of the operators.
 	CaddyfileLine string `json:"at,omitempty"`
 
-	published *verify.PublishedRanges
+	publishedRanges *verify.PublishedRanges
 }
 
 // CaddyModule returns the Caddy module information.
@@ -54,30 +54,30 @@ func (o *OperatorRanges) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextBlock(0) {
 		return d.Err("robots_guard takes no block here")
 	}
-	if o.check(uaident.Default()) != nil { // a crawler option may add the operator
-		o.CaddyfileLine = option.LineOf(d)
+	if o.checkOperators(uaident.Default()) != nil { // a crawler option may add the operator
+		o.CaddyfileLine = option.CaddyfileLine(d)
 	}
 	return nil
 }
 
 // Provision sets up the source.
 func (o *OperatorRanges) Provision(ctx caddy.Context) error {
-	app, err := AppOf(ctx)
+	app, err := UseApp(ctx)
 	if err != nil {
 		return err
 	}
-	if err := o.check(app.Registry()); err != nil {
-		return option.WithLine(o.CaddyfileLine, err)
+	if err := o.checkOperators(app.Registry()); err != nil {
+		return option.AddCaddyfileLine(o.CaddyfileLine, err)
 	}
-	if o.published = app.Published(o.Operators...); o.published == nil {
-		return option.WithLine(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
+	if o.publishedRanges = app.PublishedRanges(o.Operators...); o.publishedRanges == nil {
+		return option.AddCaddyfileLine(o.CaddyfileLine, errors.New("the IP source robots_guard needs verify, which is off; "+
 			"add \"verify on\" to robots_guard in the global options"))
 	}
 	return nil
 }
 
-// check returns an error for the first operator that the registry lacks.
-func (o *OperatorRanges) check(registry *uaident.Registry) error {
+// checkOperators returns an error for the first operator that the registry lacks.
+func (o *OperatorRanges) checkOperators(registry *uaident.Registry) error {
 	if len(o.Operators) == 0 {
 		return errors.New("the IP source robots_guard needs operators, such as Google")
 	}
@@ -105,7 +105,9 @@ func (o *OperatorRanges) check(registry *uaident.Registry) error {
 }
 
 // GetIPRanges returns the ranges of the lists that are loaded.
-func (o *OperatorRanges) GetIPRanges(*http.Request) []netip.Prefix { return o.published.Prefixes() }
+func (o *OperatorRanges) GetIPRanges(*http.Request) []netip.Prefix {
+	return o.publishedRanges.Prefixes()
+}
 
 // Interface guards
 var (

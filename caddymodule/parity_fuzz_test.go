@@ -59,7 +59,7 @@ func FuzzOneEngine(f *testing.F) {
 			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.RobotsVerdict.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
-		if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); method == http.MethodGet && got.Got == explain.Access(forbidden) {
+		if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); method == http.MethodGet && got.Got == explain.AccessWord(forbidden) {
 			t.Errorf("forbidden by the server: %t, by test: %s", forbidden, got.Got)
 		}
 		if u.Path != "/robots.txt" {
@@ -67,7 +67,7 @@ func FuzzOneEngine(f *testing.F) {
 				t.Errorf("forbidden by the server: %t, by audit: %t", forbidden, got)
 			}
 		}
-		if composed, err := rules.Text(time.Time{}, "example.com", []byte(text)); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
+		if composed, err := rules.Compose(time.Time{}, "example.com", []byte(text)); err == nil && (j == nil || j.Client.Name() != "PetalBot") {
 			if by := offline.Explain(explain.RobotsFile{Robots: policy.Parse(composed)}, asked); by.Verdict != e.Verdict && !e.Ambiguous {
 				t.Errorf("%s, but %s with an additional rule for another crawler:\n%s", e.Verdict, by.Verdict, composed)
 			}

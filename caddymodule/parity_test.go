@@ -158,7 +158,7 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.RobotsVerdict.Allowed || j.Verdict != judge.Disallowed
-					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); got.Got != explain.Access(allowed) {
+					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); got.Got != explain.AccessWord(allowed) {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
 					}
 					if t.Failed() {
@@ -181,7 +181,7 @@ func siteOfHandler(t *testing.T, h *Handler) *explain.Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &explain.Site{Registry: uaident.Default(), Settings: settings, Configured: true}
+	return &explain.Site{Registry: uaident.Default(), Settings: settings, HasGuard: true}
 }
 
 // TestExplain checks the explanation of a verdict.

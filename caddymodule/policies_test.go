@@ -33,7 +33,7 @@ func TestPoliciesOfManyHosts(t *testing.T) {
 			"logging": map[string]any{"logs": map[string]any{"default": map[string]any{"writer": map[string]any{"output": "discard"}}}},
 			"apps": map[string]any{
 				"http":         map[string]any{"servers": map[string]any{"many": server}},
-				"robots_guard": App{Policies: tc.configured},
+				"robots_guard": App{MaxPolicies: tc.configured},
 			},
 		})
 		if err != nil {
@@ -42,7 +42,7 @@ func TestPoliciesOfManyHosts(t *testing.T) {
 		if err := caddy.Load(config, true); err != nil {
 			t.Fatal(err)
 		}
-		if got := runningApp().Policies; got != tc.want {
+		if got := runningApp().MaxPolicies; got != tc.want {
 			t.Errorf("with %d hosts and policies %d, the robots.txt of %d sites is cached, want %d", tc.hosts, tc.configured, got, tc.want)
 		}
 	}

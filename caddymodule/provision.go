@@ -32,12 +32,12 @@ func (h *Handler) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	if err := h.checkSourceFile(); err != nil {
-		return option.WithLine(h.Source.CaddyfileLine, err)
+		return option.AddCaddyfileLine(h.Source.CaddyfileLine, err)
 	}
 	if err := h.OnViolation.Provision(ctx); err != nil {
 		return fmt.Errorf("on_violation: %w", err)
 	}
-	app, err := AppOf(ctx)
+	app, err := UseApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (h *Handler) setDefaults() {
 
 // newGuard returns a guard with the handler's settings.
 func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
-	app, err := AppOf(ctx)
+	app, err := UseApp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +87,19 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		return nil, err
 	}
 	c := guard.Config{
-		FetchTimeout: time.Duration(h.FetchTimeout),
-		FetchWait:    time.Duration(h.FetchWait),
-		Freshness:    policy.Freshness{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
-		Fallback:     fallbacks[h.Unreachable],
-		Grace:        max(0, time.Duration(h.Grace)),
-		ChangeGuard:  time.Duration(h.ChangeGuard),
-		Registry:     app.currentRegistry.CurrentRegistry,
-		Identity:     app.identity,
-		Events:       app.events,
-		Sites:        app.sites,
-		AsksPath:     &app.usesPathVerdict,
-		Logger:       h.logger,
-		Refuse:       h.refuse,
+		FetchTimeout:    time.Duration(h.FetchTimeout),
+		FetchWait:       time.Duration(h.FetchWait),
+		Freshness:       policy.FreshnessPolicy{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
+		Fallback:        fallbacks[h.Unreachable],
+		Grace:           max(0, time.Duration(h.Grace)),
+		ChangeGuard:     time.Duration(h.ChangeGuard),
+		Registry:        app.currentRegistry.CurrentRegistry,
+		Identity:        app.identity,
+		Events:          app.events,
+		Sites:           app.sites,
+		UsesPathVerdict: &app.usesPathVerdict,
+		Logger:          h.logger,
+		Refuse:          h.respondBlocked,
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	if c.Rate, err = h.Rate.Settings(app.registry); err != nil {
 		return nil, err
 	}
-	err = cmp.Or(c.Settings.CheckEnforced(app.registry, h.EnforceOnly), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, app.registry))
-	if err != nil && app.RegistryFrom == nil {
+	err = cmp.Or(c.Settings.CheckEnforced(app.registry, h.EnforceOnly), h.Rate.ValidateForHandler(h.Decide == nil, h.Exempt, app.registry))
+	if err != nil && app.RegistrySource == nil {
 		return nil, err
 	} else if err != nil { // a class of the registry may have changed, which must not prevent a start
 		h.logger.Warn("options contradict each other; a change of the registry can be the cause", zap.Error(err))
@@ -123,7 +123,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		}
 		c.Source = server
 	}
-	h.Decide.Apply(&c)
+	h.Decide.ConfigureGuard(&c)
 	if c.Freshness.Default = localLifetime; h.Source != nil && h.Source.URL != "" && h.Decide == nil {
 		c.Freshness.Default = urlLifetime
 	}

@@ -66,11 +66,11 @@ func provisionedGuard(t *testing.T, h *Handler, app *App) *guard.Guard {
 		t.Fatal(err)
 	}
 	if app != nil {
-		running, err := AppOf(ctx)
+		running, err := UseApp(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop, err := running.state.Identities.ApplyConfig(running.verifierConfig(running.currentRegistry.Load()))
+		stop, err := running.state.Identity.ApplyConfig(running.verifierConfig(running.currentRegistry.Load()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,17 +43,17 @@ type Rate struct {
 
 	// The factor by which a crawler must exceed its rate, averaged over the window, to be too
 	// fast. From 1 to 100. Default: `1.5`.
-	Over float64 `json:"over,omitempty"`
+	Tolerance float64 `json:"over,omitempty"`
 
 	// The window over which the rate is averaged, from `1m` to `1h`. Default: `5m`.
 	Window caddy.Duration `json:"window,omitempty"`
 
 	// The requests that count. `documents` ignores styles, scripts, images and fonts, by the
 	// extension of the path. `all` counts all requests. Default: `documents`.
-	Count string `json:"count,omitempty"`
+	CountBy string `json:"count,omitempty"`
 }
 
-// Values of Rate.Mode, Rate.Search and Rate.Count.
+// Values of Rate.Mode, Rate.Search and Rate.CountBy.
 const (
 	rateObserve    = "observe"
 	rateEnforce    = "enforce"
@@ -106,19 +106,19 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	return cmp.Or(
 		option.CheckWord("the mode of rate", r.Mode, rateModes),
 		option.CheckWord("search of rate", r.Search, rateModes),
-		option.CheckWord("count of rate", r.Count, rateCounts),
-		inRange("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
-		inRange("burst", r.Burst, 1, maxBurst),
-		inRange("over", r.Over, minOver, maxOver),
-		inRange("the window of over", time.Duration(r.Window), minWindow, maxWindow),
+		option.CheckWord("count of rate", r.CountBy, rateCounts),
+		checkRange("max_delay", time.Duration(r.MaxDelay), minDelay, maxDelay),
+		checkRange("burst", r.Burst, 1, maxBurst),
+		checkRange("over", r.Tolerance, minOver, maxOver),
+		checkRange("the window of over", time.Duration(r.Window), minWindow, maxWindow),
 	)
 }
 
-// ValidateFor checks r against the rest of the handler. A limit for an exempt client is an error,
+// ValidateForHandler checks r against the rest of the handler. A limit for an exempt client is an error,
 // because requests of exempt clients are not counted. Classes of clients are checked unless
 // registry is nil. answers is false with decide, because responses then do not pass through the
 // guard. In that case concurrent is an error.
-func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Registry) error {
+func (r *Rate) ValidateForHandler(answers bool, exempt []string, registry *uaident.Registry) error {
 	if r == nil {
 		return nil
 	}
@@ -139,17 +139,17 @@ func (r *Rate) ValidateFor(answers bool, exempt []string, registry *uaident.Regi
 	return nil
 }
 
-// inRange returns an error for a value outside the bounds. The zero value is valid.
-func inRange[T cmp.Ordered](name string, value, lower, upper T) error {
+// checkRange returns an error for a value outside the bounds. The zero value is valid.
+func checkRange[T cmp.Ordered](name string, value, lower, upper T) error {
 	var none T
 	if value == none || value >= lower && value <= upper {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s is out of range; use one from %s to %s", name, shortValue(value), shortValue(lower), shortValue(upper))
+	return fmt.Errorf("rate: %s %s is out of range; use one from %s to %s", name, formatValue(value), formatValue(lower), formatValue(upper))
 }
 
-// shortValue formats a value as in a Caddyfile.
-func shortValue[T any](value T) string {
+// formatValue formats a value as in a Caddyfile.
+func formatValue[T any](value T) string {
 	if d, ok := any(value).(time.Duration); ok {
 		return option.FormatDuration(caddy.Duration(d))
 	}
@@ -166,14 +166,14 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	return &rate.Settings{
 		MaxDelay:   cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
 		Burst:      cmp.Or(r.Burst, rate.Default.Burst),
-		Tolerance:  cmp.Or(r.Over, rate.Default.Tolerance),
+		Tolerance:  cmp.Or(r.Tolerance, rate.Default.Tolerance),
 		Window:     cmp.Or(time.Duration(r.Window), rate.Default.Window),
-		AllClients: r.Count == countAll,
+		AllClients: r.CountBy == countAll,
 		Limits:     limits,
 
 		IgnoreDelay: r.IgnoreDelay,
 		Enforce:     r.Enforces(),
-		Search:      r.Search == rateEnforce,
+		SlowSearch:  r.Search == rateEnforce,
 	}, err
 }
 
@@ -186,7 +186,7 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{
 		Name: "rate", Usage: "observe or enforce, or nothing for observe", Nested: read.Options(),
-		Set: func(args []string) error {
+		ParseArguments: func(args []string) error {
 			switch {
 			case len(args) > 1:
 				return option.ErrCount
@@ -198,7 +198,7 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 			*into = read
 			return nil
 		},
-		Block: func(d *caddyfile.Dispenser) error {
+		ParseBlock: func(d *caddyfile.Dispenser) error {
 			return option.ReadBlock(d, read.Options(), func() error { return read.ValidateValues(registry) }, func() error { return read.Validate(registry) })
 		},
 	}
@@ -207,18 +207,18 @@ func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 // Options returns the options in the block of rate.
 func (r *Rate) Options() []option.Option {
 	return []option.Option{
-		{Name: "crawl_delay", Usage: "on or off", Set: option.OneArgument(&r.IgnoreDelay, option.InvertedOnOff)},
-		{Name: "limit", Usage: "a product token or class, and a rate such as 30/1m, concurrent and a number, or both, optionally with burst and a number", Set: r.addLimit, Repeatable: true},
-		{Name: "max_delay", Usage: "a duration, for example 30s", Set: option.OneArgument(&r.MaxDelay, option.Duration)},
-		{Name: "burst", Usage: "a number, for example 10", Set: option.OneArgument(&r.Burst, option.NonZeroNumber)},
-		{Name: "over", Usage: "a factor such as 1.5, optionally followed by for and a duration, for example 5m", Set: r.setOver},
-		{Name: "search", Usage: "observe or enforce", Set: option.OneArgument(&r.Search, option.OneOfWords(rateModes...))},
-		{Name: "count", Usage: "documents or all", Set: option.OneArgument(&r.Count, option.OneOfWords(rateCounts...))},
+		{Name: "crawl_delay", Usage: "on or off", ParseArguments: option.ParseOneArgument(&r.IgnoreDelay, option.ParseInvertedOnOff)},
+		{Name: "limit", Usage: "a product token or class, and a rate such as 30/1m, concurrent and a number, or both, optionally with burst and a number", ParseArguments: r.addLimit, Repeatable: true},
+		{Name: "max_delay", Usage: "a duration, for example 30s", ParseArguments: option.ParseOneArgument(&r.MaxDelay, option.ParseDuration)},
+		{Name: "burst", Usage: "a number, for example 10", ParseArguments: option.ParseOneArgument(&r.Burst, option.ParseNonZeroNumber)},
+		{Name: "over", Usage: "a factor such as 1.5, optionally followed by for and a duration, for example 5m", ParseArguments: r.setTolerance},
+		{Name: "search", Usage: "observe or enforce", ParseArguments: option.ParseOneArgument(&r.Search, option.AcceptOneOf(rateModes...))},
+		{Name: "count", Usage: "documents or all", ParseArguments: option.ParseOneArgument(&r.CountBy, option.AcceptOneOf(rateCounts...))},
 	}
 }
 
-// setOver parses the arguments of over, such as "1.5 for 5m".
-func (r *Rate) setOver(args []string) error {
+// setTolerance parses the arguments of over, such as "1.5 for 5m".
+func (r *Rate) setTolerance(args []string) error {
 	if len(args) != 1 && len(args) != 3 {
 		return option.ErrCount
 	}
@@ -226,11 +226,11 @@ func (r *Rate) setOver(args []string) error {
 	if err != nil || !(factor > 0) || math.IsInf(factor, 0) {
 		return option.ErrValue
 	}
-	r.Over = factor
+	r.Tolerance = factor
 	if len(args) == 1 {
 		return nil
 	}
-	window, ok := option.Duration(args[2])
+	window, ok := option.ParseDuration(args[2])
 	if args[1] != "for" || !ok {
 		return option.ErrValue
 	}

@@ -48,7 +48,7 @@ func (l *RateLimit) validate() error {
 	name := "limit of " + l.Client
 	switch {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
-		return inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
+		return checkRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
 	case l.Requests == 0 && l.Per == 0 && l.Burst != 0:
 		return fmt.Errorf("rate: %s has a burst but no rate; write a rate such as 30/1m before burst", name)
 	case l.Requests == 0:
@@ -57,10 +57,10 @@ func (l *RateLimit) validate() error {
 		return fmt.Errorf("rate: %s has requests but no time; write a rate, for example 30/1m", name)
 	}
 	return cmp.Or(
-		inRange(name, l.Requests, 1, maxRequests),
-		inRange("the time of "+name, time.Duration(l.Per), minPer, maxPer),
-		inRange("the burst of "+name, l.Burst, 1, maxBurst),
-		inRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent),
+		checkRange(name, l.Requests, 1, maxRequests),
+		checkRange("the time of "+name, time.Duration(l.Per), minPer, maxPer),
+		checkRange("the burst of "+name, l.Burst, 1, maxBurst),
+		checkRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent),
 	)
 }
 
@@ -124,7 +124,7 @@ func (r *Rate) addLimit(args []string) error {
 		if l.Requests, err = strconv.Atoi(count); err != nil || l.Requests < 0 {
 			return option.ErrValue
 		}
-		if l.Per, ok = option.Duration(per); !ok {
+		if l.Per, ok = option.ParseDuration(per); !ok {
 			return option.ErrValue
 		}
 		rest = rest[1:]
@@ -137,7 +137,7 @@ func (r *Rate) addLimit(args []string) error {
 		case len(rest) == 1:
 			return option.ErrCount
 		}
-		n, ok := option.NonZeroNumber(rest[1])
+		n, ok := option.ParseNonZeroNumber(rest[1])
 		if !ok || *into != 0 {
 			return option.ErrValue
 		}

@@ -42,11 +42,11 @@ const registryLoadTime = 5 * time.Second
 
 // UnmarshalCaddyfile parses the block of registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	r.CaddyfileLine = option.LineOf(d)
+	r.CaddyfileLine = option.CaddyfileLine(d)
 	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
 		return err
 	}
-	if _, err := r.Base(context.Background()); err == nil {
+	if _, err := r.ReadBase(context.Background()); err == nil {
 		r.CaddyfileLine = ""
 	}
 	return nil
@@ -55,7 +55,7 @@ func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options in the block of registry.
 func (r *Registry) Options() []option.Option {
 	return []option.Option{
-		{Name: "interval", Usage: "a duration, for example 1h", Set: option.OneArgument(&r.Interval, option.Duration)},
+		{Name: "interval", Usage: "a duration, for example 1h", ParseArguments: option.ParseOneArgument(&r.Interval, option.ParseDuration)},
 	}
 }
 
@@ -67,16 +67,16 @@ func (r *Registry) Validate() error {
 
 // feed returns a feed of the file or URL, without opening the file or URL.
 func (r *Registry) feed() (*registry.Feed, error) {
-	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Now: time.Now}
+	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Clock: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
 		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.FormatDuration(r.Interval))
 	}
 	return registry.New(s)
 }
 
-// Base returns the built-in registry, with the entries of the file if r names a file. The
+// ReadBase returns the built-in registry, with the entries of the file if r names a file. The
 // content of a URL is not part of a configuration. A nil *Registry is valid.
-func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
+func (r *Registry) ReadBase(ctx context.Context) (*uaident.Registry, error) {
 	if r == nil {
 		return uaident.Default(), nil
 	}
@@ -86,32 +86,32 @@ func (r *Registry) Base(ctx context.Context) (*uaident.Registry, error) {
 	}
 	feed.Load(ctx, r, nil)
 	if err := feed.LastError(); err != nil {
-		return nil, &unreadableError{option.WithLine(r.CaddyfileLine, err)}
+		return nil, &unreadableRegistryError{option.AddCaddyfileLine(r.CaddyfileLine, err)}
 	}
-	return feed.InUse().Merge(uaident.Default())
+	return feed.Content().Merge(uaident.Default())
 }
 
-// unreadableError is returned for a registry file that is missing or invalid.
-type unreadableError struct{ err error }
+// unreadableRegistryError is returned for a registry file that is missing or invalid.
+type unreadableRegistryError struct{ err error }
 
 // Error implements error.
-func (e *unreadableError) Error() string { return "registry: " + e.err.Error() }
+func (e *unreadableRegistryError) Error() string { return "registry: " + e.err.Error() }
 
 // Unwrap returns the error of the file.
-func (e *unreadableError) Unwrap() error { return e.err }
+func (e *unreadableRegistryError) Unwrap() error { return e.err }
 
 // Resolve returns the registry of a configuration that does not run: the built-in registry, the
 // registry file, and the crawler options. If ignoreUnreadable is true, Resolve ignores a missing or
 // invalid file, because the file may be on another machine.
 func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.Registry, error) {
-	base, err := r.Base(context.Background())
-	if unreadable, ok := errors.AsType[*unreadableError](err); ok && unreadable != nil && ignoreUnreadable {
+	base, err := r.ReadBase(context.Background())
+	if unreadable, ok := errors.AsType[*unreadableRegistryError](err); ok && unreadable != nil && ignoreUnreadable {
 		base, err = uaident.Default(), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return withCrawlers(base, changes)
+	return changeCrawlers(base, changes)
 }
 
 // configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.
@@ -131,11 +131,11 @@ func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *u
 			return nil, nil, err
 		}
 	}
-	registry, err = app.RegistryFrom.Resolve(app.Crawlers, false)
-	if _, ok := errors.AsType[*unreadableError](err); ok {
+	registry, err = app.RegistrySource.Resolve(app.Crawlers, false)
+	if _, ok := errors.AsType[*unreadableRegistryError](err); ok {
 		registry, err = nil, nil // the load of the configuration reports the error
 	}
-	if app.RegistryFrom == nil {
+	if app.RegistrySource == nil {
 		fixedRegistry = registry
 	}
 	if helper.State != nil {

@@ -47,10 +47,10 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 		defer cancel()
 		u.feed.Load(loadCtx, weak.Make(u), ctx.Storage())
 		if err := u.feed.LastError(); err != nil && u.feed.IsFile() {
-			return nil, &unreadableError{option.WithLine(r.CaddyfileLine, err)}
+			return nil, &unreadableRegistryError{option.AddCaddyfileLine(r.CaddyfileLine, err)}
 		}
-		if u.version = u.feed.InUse(); u.version != nil {
-			combined, err := u.withVersion(u.version)
+		if u.version = u.feed.Content(); u.version != nil {
+			combined, err := u.combineWith(u.version)
 			if err == nil {
 				err = registry.CheckUsable(combined)
 			}
@@ -62,7 +62,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 			u.version = nil
 		}
 	}
-	combined, err := withCrawlers(uaident.Default(), changes)
+	combined, err := changeCrawlers(uaident.Default(), changes)
 	u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 	return u, err
 }
@@ -85,15 +85,15 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// withVersion returns the registry with a version of the feed, which may be nil.
-func (u *registryInUse) withVersion(version *registry.Version) (combined *uaident.Registry, err error) {
+// combineWith returns the registry with a version of the feed, which may be nil.
+func (u *registryInUse) combineWith(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
 	if version != nil {
 		if base, err = version.Merge(base); err != nil {
 			return nil, err
 		}
 	}
-	return withCrawlers(base, u.changes)
+	return changeCrawlers(base, u.changes)
 }
 
 // Start applies each new version of the feed until stop is called. Start calls onChange before a
@@ -116,11 +116,11 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 func (u *registryInUse) applyVersion() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	version := u.feed.InUse()
+	version := u.feed.Content()
 	if u.onChange == nil || version == u.version {
 		return
 	}
-	combined, err := u.withVersion(version)
+	combined, err := u.combineWith(version)
 	if err == nil {
 		err = u.onChange(combined)
 	}
@@ -135,7 +135,7 @@ func (u *registryInUse) applyVersion() {
 }
 
 // Status returns the status of the configured registry, or nil if none is configured.
-func (u *registryInUse) Status() *report.Registry {
+func (u *registryInUse) Status() *report.RegistryStatus {
 	if u == nil || u.feed == nil {
 		return nil
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// history reports whether data survive a restart. By default data survive if Caddy's storage is
+// historyReader reports whether data survive a restart. By default data survive if Caddy's storage is
 // local.
-func (a *App) history() report.History {
+func (a *App) historyReader() report.History {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
-			return report.History{Kept: true}
+			return report.History{SurvivesRestart: true}
 		}
-		return report.History{Why: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
+		return report.History{Reason: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
 	case *a.Storage:
-		return report.History{Kept: true}
+		return report.History{SurvivesRestart: true}
 	}
-	return report.History{Why: "the configuration has storage off"}
+	return report.History{Reason: "the configuration has storage off"}
 }
 
 // newStore returns a store in the storage of Caddy.
@@ -33,12 +33,12 @@ func (a *App) newStore() *store.Store {
 		Storage:     caddyStorage{a.ctx.Storage()},
 		Instance:    instanceID(a.logger),
 		Memory:      a.state.Memory,
-		OnlyBases:   !a.history().Kept,
+		OnlyBases:   !a.historyReader().SurvivesRestart,
 		Observer:    a.state.Metrics,
 		Logger:      a.logger,
-		OnRestored:  a.onRestored,
+		OnRestored:  a.afterRestore,
 		IsExiting:   caddy.Exiting,
-		MaxPolicies: a.Policies,
+		MaxPolicies: a.MaxPolicies,
 		Retention:   time.Duration(a.Retention),
 	})
 }

@@ -58,11 +58,11 @@ func TestStorageByDefault(t *testing.T) {
 				t.Fatal(err)
 			}
 			history := app.state.Reports(time.Now()).History
-			if history.Kept != tc.kept || (history.Why == "") != tc.kept {
+			if history.SurvivesRestart != tc.kept || (history.Reason == "") != tc.kept {
 				t.Errorf("%+v", history)
 			}
-			if (app.done != nil) != tc.kept {
-				t.Errorf("a store runs: %t", app.done != nil)
+			if (app.storeStopped != nil) != tc.kept {
+				t.Errorf("a store runs: %t", app.storeStopped != nil)
 			}
 			if err := app.Stop(); err != nil {
 				t.Error(err)

@@ -36,13 +36,13 @@ func (h *Handler) Validate() error {
 	if h.FetchFrom != "" && h.Source != nil {
 		return errors.New("fetch_from and source contradict each other; a URL or a file is read without a request to the site, so remove fetch_from")
 	}
-	return cmp.Or(h.Decide.ValidateWith(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateFor(h.Decide == nil, h.Exempt, h.fixedRegistry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
+	return cmp.Or(h.Decide.ValidateWithOptions(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateForHandler(h.Decide == nil, h.Exempt, h.fixedRegistry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
 // validateValues checks each value separately, so that the Caddyfile adapter can report the line.
 func (h *Handler) validateValues() error {
 	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
-		return errMode(h.Mode)
+		return modeError(h.Mode)
 	}
 	if h.Mode != modeEnforce && len(h.EnforceOnly) > 0 {
 		return errors.New("enforce_only has no effect unless the mode is enforce")
@@ -103,11 +103,11 @@ func (h *Handler) validateClients() error {
 	return nil
 }
 
-func errMode(mode string) error {
+func modeError(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 
-// Maximums of App.Policies, App.UnknownHosts and App.UnknownHostFetches, and bounds of App.Retention.
+// Maximums of App.MaxPolicies, App.UnknownHosts and App.UnknownHostFetches, and bounds of App.Retention.
 const (
 	maxPolicies           = 1_000_000
 	maxUnknownHostFetches = 1000
@@ -142,7 +142,7 @@ func (a *App) validateValues() error {
 	if v.Resolver != "" && v.NoRDNS {
 		return errors.New("verify: resolver has no effect while rdns is off")
 	}
-	registry, err := a.RegistryFrom.Resolve(a.Crawlers, true)
+	registry, err := a.RegistrySource.Resolve(a.Crawlers, true)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (a *App) validateValues() error {
 	checked := App{Verify: &Verify{Resolver: v.Resolver}, Crawlers: a.Crawlers}
 	config := checked.verifierConfig(registry)
 	return cmp.Or(
-		option.CheckMaximum("policies", a.Policies, maxPolicies),
+		option.CheckMaximum("policies", a.MaxPolicies, maxPolicies),
 		option.CheckMaximum("unknown_hosts", a.UnknownHosts, maxPolicies),
 		option.CheckMaximum("unknown_host_fetches", a.UnknownHostFetches, maxUnknownHostFetches),
 		option.CheckWord("ranges", v.Ranges, rangesWords),

@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 		{"a limit of null", &Handler{Rate: &Rate{Limits: []RateLimit{{Client: "GPTBot", Concurrent: 2}, {}}}}, "rate: limit 2 has no client; give a product token or class such as GPTBot, with requests and per, or concurrent"},
 		{"a limit without a client", &Handler{Rate: &Rate{Limits: []RateLimit{{Requests: 3, Per: second}}}}, "rate: limit 1 has no client"},
 		{"exempt_verified", &Handler{ExemptVerified: []string{"browser"}}, "exempt: browsers are never judged"},
-		{"policies", &App{Policies: -1}, "policies -1 is out of range; use a number from 1 to 1000000"},
+		{"policies", &App{MaxPolicies: -1}, "policies -1 is out of range; use a number from 1 to 1000000"},
 		{"unknown_hosts", &App{UnknownHosts: maxPolicies + 1}, "unknown_hosts 1000001 is out of range"},
 		{"unknown_host_fetches", &App{UnknownHostFetches: -1}, "unknown_host_fetches -1 is out of range; use a number from 1 to 1000"},
 		{"retention", &App{Retention: -second}, "retention -1s is out of range"},

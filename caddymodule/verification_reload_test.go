@@ -82,7 +82,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 	}
 	identity := func(addr string) string {
-		return runningApp().state.Identities.Verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
+		return runningApp().state.Identity.Verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
 	}
 	const first, second = "192.0.2.1", "198.51.100.1"
 	is := func(when, ofFirst, ofSecond string) {
@@ -92,7 +92,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 	}
 	var running *guard.State
-	pooled := func() int { return running.Identities.SignatureVerifierCount() }
+	pooled := func() int { return running.Identity.SignatureVerifierCount() }
 	t.Cleanup(func() {
 		if err := caddy.Stop(); err != nil {
 			t.Error(err)
@@ -113,13 +113,13 @@ func TestVerificationOverReloads(t *testing.T) {
 	load(verifying("192.0.2.0/24"))
 	is("at the start", "verified", "spoofed")
 	running = runningApp().state
-	logs := func() bool { return running.Identities.RefreshesLists() }
+	logs := func() bool { return running.Identity.IsRefreshingLists() }
 	soon(t, "the lists are updated", logs)
 	before := runtime.NumGoroutine()
 
 	// Apps start in any order, so some attempts fail before this app starts.
 	for tries, started := 0, 0; started < 4; tries++ {
-		was := running.Identities.ApplyCount()
+		was := running.Identity.ApplyCount()
 		app := verifying("198.51.100.0/24")
 		if tries%2 == 0 {
 			app = new(App) // no verification
@@ -128,7 +128,7 @@ func TestVerificationOverReloads(t *testing.T) {
 			t.Fatalf("the configuration was loaded: %v", err)
 		}
 		is("after one that cannot be started", "verified", "spoofed")
-		if running.Identities.ApplyCount() != was {
+		if running.Identity.ApplyCount() != was {
 			started++
 		}
 		if tries == 1000 {

@@ -50,41 +50,41 @@ func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 	for _, crawler := range a.Crawlers {
 		if a.Verify.Ranges != rangesOff {
 			for _, list := range crawler.Ranges {
-				c.Lists = append(c.Lists, verify.List{For: crawler.Token, File: list.File, URL: list.URL})
+				c.Lists = append(c.Lists, verify.List{CrawlerOrOperator: crawler.Token, File: list.File, URL: list.URL})
 			}
 		}
 		if !a.Verify.NoRDNS {
 			for _, domain := range crawler.RDNS {
-				c.Domains = append(c.Domains, verify.Domain{For: crawler.Token, Suffix: domain})
+				c.Domains = append(c.Domains, verify.Domain{CrawlerOrOperator: crawler.Token, Suffix: domain})
 			}
 		}
 	}
 	return c
 }
 
-// Published returns the address ranges of operators, or nil if no lists are read.
-func (a *App) Published(operators ...string) *verify.PublishedRanges {
+// PublishedRanges returns the address ranges of operators, or nil if no lists are read.
+func (a *App) PublishedRanges(operators ...string) *verify.PublishedRanges {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
 	}
 	a.needsIdentity = true
-	return a.state.Identities.Verifier.PublishedRanges(operators...)
+	return a.state.Identity.Verifier.PublishedRanges(operators...)
 }
 
 // checkAddressLists reads the list files, so that an invalid file fails the load before any change.
 func (a *App) checkAddressLists() error {
-	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	v := verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 	defer v.Close()
-	return withRangeLines(a.Crawlers, v.Configure(a.verifierConfig(a.currentRegistry.Load())))
+	return addRangeLines(a.Crawlers, v.Configure(a.verifierConfig(a.currentRegistry.Load())))
 }
 
-// useSignatures verifies signatures of the registry's agents from now on.
-func (a *App) useSignatures(registry *uaident.Registry) error {
+// startSignatures verifies signatures of the registry's agents from now on.
+func (a *App) startSignatures(registry *uaident.Registry) error {
 	if a.Verify == nil || !a.Verify.WebBotAuth {
 		return nil
 	}
 	ctx, end := context.WithCancel(a.ctx)
-	signatures, err := a.state.Identities.UseSignatures(ctx, registry, a.logger, a.state.Metrics.CountDirectoryFetch)
+	signatures, err := a.state.Identity.UseSignatures(ctx, registry, a.logger, a.state.Metrics.CountDirectoryFetch)
 	if err != nil {
 		end()
 		return err
@@ -97,13 +97,13 @@ func (a *App) useSignatures(registry *uaident.Registry) error {
 	return nil
 }
 
-// applyRegistry prepares for another registry. The caller then replaces the current registry.
-func (a *App) applyRegistry(registry *uaident.Registry) error {
+// useRegistry prepares for another registry. The caller then replaces the current registry.
+func (a *App) useRegistry(registry *uaident.Registry) error {
 	if _, err := identity.SigningAgents(registry); err != nil || a.Verify == nil {
 		return err
 	}
 	stopPrevious := a.stopVerification
-	stopNew, err := a.state.Identities.ApplyConfig(a.verifierConfig(registry))
+	stopNew, err := a.state.Identity.ApplyConfig(a.verifierConfig(registry))
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *App) applyRegistry(registry *uaident.Registry) error {
 	if err := stopPrevious(); err != nil {
 		return err
 	}
-	return a.useSignatures(registry)
+	return a.startSignatures(registry)
 }
 
 // sendEvent emits an event about the registry to Caddy's events app.

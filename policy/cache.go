@@ -112,7 +112,7 @@ type Bounds struct {
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
-	index  cowmap.Large[Key, *Entry]
+	index  cowmap.LargeMap[Key, *Entry]
 
 	mu       sync.Mutex // guards the fields below
 	segments [numSegments]*segment
@@ -199,7 +199,7 @@ func (c *Cache) shrinkToBytes(seg *segment) {
 		size int
 	}
 	var largestFirst []sizedEntry
-	for e := range seg.queues.all() {
+	for e := range seg.queues.allEntries() {
 		largestFirst = append(largestFirst, sizedEntry{e, seg.versions.sizeOf(e.state.Load())})
 	}
 	slices.SortFunc(largestFirst, func(a, b sizedEntry) int { return cmp.Compare(b.size, a.size) })

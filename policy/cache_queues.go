@@ -8,17 +8,17 @@ import "iter"
 // each other and no protected entry (Yang et al., FIFO queues are all you need for cache
 // eviction, SOSP 2023).
 type evictionQueues struct {
-	probation, protected queue
+	probation, protected entryQueue
 }
 
-// queue is an intrusive linked list of entries.
-type queue struct {
+// entryQueue is an intrusive linked list of entries.
+type entryQueue struct {
 	first, last *Entry // first is evicted first
 	len         int
 }
 
 // push appends an entry that is in no queue.
-func (q *queue) push(e *Entry) {
+func (q *entryQueue) push(e *Entry) {
 	if e.prevInQueue = q.last; e.prevInQueue == nil {
 		q.first = e
 	} else {
@@ -29,7 +29,7 @@ func (q *queue) push(e *Entry) {
 }
 
 // remove removes an entry.
-func (q *queue) remove(e *Entry) {
+func (q *entryQueue) remove(e *Entry) {
 	if e.prevInQueue == nil {
 		q.first = e.nextInQueue
 	} else {
@@ -62,17 +62,17 @@ func (q *evictionQueues) remove(e *Entry) {
 
 // removeFirst removes and returns the entry to evict first, or nil.
 func (q *evictionQueues) removeFirst() *Entry {
-	for e := range q.all() {
+	for e := range q.allEntries() {
 		q.remove(e)
 		return e
 	}
 	return nil
 }
 
-// all yields the entries in the order of eviction.
-func (q *evictionQueues) all() iter.Seq[*Entry] {
+// allEntries yields the entries in the order of eviction.
+func (q *evictionQueues) allEntries() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
-		for _, from := range []*queue{&q.probation, &q.protected} {
+		for _, from := range []*entryQueue{&q.probation, &q.protected} {
 			for e := from.first; e != nil; {
 				next := e.nextInQueue // the caller may remove the entry
 				if !yield(e) {

@@ -80,7 +80,7 @@ func TestCacheFailedRefreshKeepsTheGoodCopy(t *testing.T) {
 	<-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
 	clock.advance(2 * time.Hour)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
-	if s := e.State(); s.Current == nil || s.Failures != 1 || s.Current.Robots.RuleCount() != 1 {
+	if s := e.State(); s.Current == nil || s.FailureCount != 1 || s.Current.Robots.RuleCount() != 1 {
 		t.Errorf("after a failed refresh: %+v", s)
 	}
 }
@@ -115,7 +115,7 @@ func TestRefreshReportsStates(t *testing.T) {
 	}
 	clock.advance(2 * time.Hour)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, settled)
-	if got := <-changes; got.before.Failures != 0 || got.after.Failures != 1 {
+	if got := <-changes; got.before.FailureCount != 0 || got.after.FailureCount != 1 {
 		t.Errorf("second: %+v", got)
 	}
 }

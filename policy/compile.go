@@ -16,9 +16,9 @@ const maxRecentTokens = 1 << 7
 // compiledGroup has the merged and compiled groups of a crawler, for one treatment of the keys and both
 // treatments of extension lines.
 type compiledGroup struct {
-	robots *Robots
-	agents []int32 // the user-agent lines that chose the groups, in file order
-	named  bool    // the agents name the crawler and are not *
+	robots       *Robots
+	agents       []int32 // the user-agent lines that chose the groups, in file order
+	namesCrawler bool    // the agents name the crawler and are not *
 	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line, such as
 	// Crawl-delay, between two user-agent lines. In extensionsIgnored the line has no effect, as in
 	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
@@ -81,14 +81,14 @@ func (r *Robots) compiledFor(folded []byte, agents []int32) *compiledGroup {
 		return c // compiled by another goroutine meanwhile
 	}
 	c := r.compile(agents)
-	c.named = len(folded) > 0
+	c.namesCrawler = len(folded) > 0
 	next := new(groupCache)
 	if r.weight > r.maxWeight() {
 		r.matchers, r.weight = nil, 0 // drop all
 	} else if old != nil {
 		*next = *old
 	}
-	if c.named {
+	if c.namesCrawler {
 		next.add(string(folded), c)
 	} else {
 		next.wildcard = c

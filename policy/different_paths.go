@@ -5,8 +5,8 @@ package policy
 // without a slash, are different paths. A rule that allows one path does not allow the other paths.
 func (s *interpretation) decide(variants []variant, excluded Normalization, work *search, best *bestMatches) (allowed, compared bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
-		compared = s.match(variants, excluded, work, best)
-		return best.allowed(), compared
+		compared = s.addMatches(variants, excluded, work, best)
+		return best.isAllowed(), compared
 	}
 	allowed = true
 	for len(variants) > 0 {
@@ -15,20 +15,20 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 			end++
 		}
 		var path bestMatches
-		compared = s.match(variants[:end], excluded, work, &path) || compared
+		compared = s.addMatches(variants[:end], excluded, work, &path) || compared
 		best.addPath(&path)
-		allowed = allowed && path.allowed()
+		allowed = allowed && path.isAllowed()
 		variants = variants[end:]
 	}
 	return allowed, compared
 }
 
-// match adds the rules that match some variants of a target to best. See decide for excluded and
+// addMatches adds the rules that match some variants of a target to best. See decide for excluded and
 // compared.
-func (s *interpretation) match(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
+func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
 	for i := range variants {
 		if x := &variants[i]; !x.isUnwritten() && x.normalization&excluded == 0 {
-			s.matcher.match(x.text, x.normalization, work, best)
+			s.matcher.addMatches(x.text, x.normalization, work, best)
 			compared = true
 		}
 	}
@@ -38,7 +38,7 @@ func (s *interpretation) match(variants []variant, excluded Normalization, work 
 // addPath adds the result of one of several paths. A disallow rule takes precedence over an allow
 // rule.
 func (o *bestMatches) addPath(path *bestMatches) {
-	if path.allowed() {
+	if path.isAllowed() {
 		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
 	} else {
 		o.add(false, path.disallow.length, path.disallow.rule, path.disallow.normalization)

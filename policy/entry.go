@@ -19,11 +19,11 @@ type Entry struct {
 	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
 	segment     Segment
 
-	// changesSeen counts responses with a different file than the copy. changesChecked is the value
-	// of changesSeen at the start of the last successful fetch. While both differ, the entry is
+	// numChangesSeen counts responses with a different file than the copy. numChangesChecked is the value
+	// of numChangesSeen at the start of the last successful fetch. While both differ, the entry is
 	// due, but not before earliestRecheck (Unix nanoseconds).
-	changesSeen, changesChecked atomic.Uint64
-	earliestRecheck             atomic.Int64
+	numChangesSeen, numChangesChecked atomic.Uint64
+	earliestRecheck                   atomic.Int64
 
 	// Guarded by Cache.mu.
 	protected                bool   // the entry is in evictionQueues.protected
@@ -40,7 +40,7 @@ type Entry struct {
 // isIrreplaceable reports whether a fetch cannot restore the file, because fetches fail.
 func (e *Entry) isIrreplaceable() bool {
 	s := e.state.Load()
-	return s != nil && s.Current != nil && s.Failures > 0
+	return s != nil && s.Current != nil && s.FailureCount > 0
 }
 
 // Touch marks the entry as used at now, which postpones its eviction.
@@ -78,12 +78,12 @@ func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.dueAfterFetch = e.fetchDone != nil; !e.dueAfterFetch {
-		e.makeDue()
+		e.markDue()
 	}
 }
 
-// makeDue makes the entry due. The caller must have locked e.mu, and no fetch may run.
-func (e *Entry) makeDue() {
+// markDue makes the entry due. The caller must have locked e.mu, and no fetch may run.
+func (e *Entry) markDue() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
 		next.NextFetch = e.cache.now()
@@ -114,7 +114,7 @@ func (e *Entry) IsDue(now time.Time) bool {
 		return true
 	}
 	from := e.earliestRecheck.Load()
-	return e.PossiblyChanged() && now.UnixNano() >= from && (s.Failures == 0 || from >= s.LastFailure.Add(changeRecheckInterval).UnixNano())
+	return e.PossiblyChanged() && now.UnixNano() >= from && (s.FailureCount == 0 || from >= s.LastFailure.Add(changeRecheckInterval).UnixNano())
 }
 
 // changeRecheckInterval is the minimum time between a fetch and the next fetch because of a
@@ -133,20 +133,20 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 		return
 	}
 	from := s.Current.LastFetched.Add(changeRecheckInterval)
-	if s.Failures > 0 {
+	if s.FailureCount > 0 {
 		from = s.LastFailure.Add(changeRecheckInterval)
 	}
 	if !now.Before(from) {
 		from = now
 	}
 	e.earliestRecheck.Store(from.UnixNano())
-	e.changesSeen.Add(1)
+	e.numChangesSeen.Add(1)
 	e.changedWhileFetching = e.fetchDone != nil
 }
 
 // PossiblyChanged reports whether the site served another file than the copy, and no later fetch has
 // succeeded.
-func (e *Entry) PossiblyChanged() bool { return e.changesSeen.Load() != e.changesChecked.Load() }
+func (e *Entry) PossiblyChanged() bool { return e.numChangesSeen.Load() != e.numChangesChecked.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
 // At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
@@ -155,7 +155,7 @@ func (e *Entry) PossiblyChanged() bool { return e.changesSeen.Load() != e.change
 //
 // Refresh returns a channel that is closed when the running fetch has ended. Refresh returns nil if
 // no fetch is running, because the entry is not due or the segment has too many fetches.
-func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
+func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.fetchDone != nil {
@@ -166,22 +166,22 @@ func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(be
 	}
 	done := make(chan struct{})
 	e.fetchDone = done
-	changesSeen := e.changesSeen.Load()
+	changesSeen := e.numChangesSeen.Load()
 	var previous, report chan struct{} // channels for the order of onFetched
 	if onFetched != nil {
 		previous, report = e.lastReported, make(chan struct{})
 		e.lastReported = report
 	}
 	go func() {
-		before, after := e.apply(fetch(), f, changesSeen)
+		before, after := e.applyResponse(fetch(), f, changesSeen)
 		e.cache.endFetch(e)
 		e.mu.Lock()
 		e.fetchDone = nil
 		if e.dueAfterFetch {
 			e.dueAfterFetch = false
-			e.makeDue()
+			e.markDue()
 		}
-		if e.changedWhileFetching && after.Failures > 0 {
+		if e.changedWhileFetching && after.FailureCount > 0 {
 			e.earliestRecheck.Store(after.LastFailure.Add(changeRecheckInterval).UnixNano())
 		}
 		e.changedWhileFetching = false
@@ -204,9 +204,9 @@ func (e *Entry) Refresh(f Freshness, fetch func() FetchResult, onFetched func(be
 	return done
 }
 
-// apply adds a response to the state and returns the states before and after. changesSeen is the
-// value of e.changesSeen at the start of the fetch.
-func (e *Entry) apply(a FetchResult, f Freshness, changesSeen uint64) (before, next State) {
+// applyResponse adds a response to the state and returns the states before and after. numChangesSeen is the
+// value of e.numChangesSeen at the start of the fetch.
+func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy, changesSeen uint64) (before, next State) {
 	for {
 		before = State{}
 		oldState := e.state.Load()
@@ -218,8 +218,8 @@ func (e *Entry) apply(a FetchResult, f Freshness, changesSeen uint64) (before, n
 		if next.Current != before.Current && next.Current.Derived == nil {
 			next.Current.Derived = e.cache.derive(next.Current.Robots)
 		}
-		if next.Failures == 0 {
-			e.changesChecked.Store(changesSeen)
+		if next.FailureCount == 0 {
+			e.numChangesChecked.Store(changesSeen)
 		}
 		if e.swapState(oldState, &next) {
 			return before, next

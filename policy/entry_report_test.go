@@ -20,7 +20,7 @@ func TestOnFetchedInOrder(t *testing.T) {
 		for i := range attempts {
 			text := fmt.Sprintf("User-agent: *\nDisallow: /%d\n", i)
 			e.MakeDue()
-			<-e.Refresh(Freshness{Default: time.Hour, Max: time.Hour}, func() FetchResult {
+			<-e.Refresh(FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() FetchResult {
 				return FetchResult{Status: http.StatusOK, Body: []byte(text)}
 			}, func(_, after State) {
 				time.Sleep(time.Duration(attempts-i) * time.Second)

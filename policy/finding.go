@@ -88,5 +88,5 @@ func (f Finding) String() string {
 // maxFindings is the maximum number of findings of a file.
 const maxFindings = 200
 
-// quoted quotes a piece of the file and limits its length.
-func quoted(s string) string { return text.Quote(s, 60) }
+// quoteExcerpt quotes a piece of the file and limits its length.
+func quoteExcerpt(s string) string { return text.Quote(s, 60) }

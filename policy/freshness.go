@@ -10,9 +10,9 @@ import (
 	"github.com/pquerna/cachecontrol/cacheobject"
 )
 
-// Freshness configures the freshness lifetime of a response. A stale copy stays in use during
+// FreshnessPolicy configures the freshness lifetime of a response. A stale copy stays in use during
 // the fetch in the background.
-type Freshness struct {
+type FreshnessPolicy struct {
 	// Default applies to responses without freshness information.
 	Default time.Duration
 	// Min and Max bound the lifetime. Max is at most MaxAge.
@@ -26,33 +26,33 @@ type Freshness struct {
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.
-func (f Freshness) Lifetime(a FetchResult, now time.Time) time.Duration {
-	lifetime, explicit := explicitLifetime(a.Header, now)
+func (f FreshnessPolicy) Lifetime(a FetchResult, now time.Time) time.Duration {
+	lifetime, explicit := headerLifetime(a.Header, now)
 	if !explicit {
 		lifetime = f.Default
 	}
-	return min(max(lifetime-age(a.Header, now), f.Min), f.Max, MaxAge)
+	return min(max(lifetime-responseAge(a.Header, now), f.Min), f.Max, MaxAge)
 }
 
 // LifetimeOf returns the freshness lifetime in a header received at now, or NoLifetime.
 func LifetimeOf(h http.Header, now time.Time) time.Duration {
-	if lifetime, explicit := explicitLifetime(h, now); explicit {
+	if lifetime, explicit := headerLifetime(h, now); explicit {
 		return lifetime
 	}
 	return NoLifetime
 }
 
-// explicitLifetime returns the freshness lifetime in a header.
-func explicitLifetime(h http.Header, now time.Time) (lifetime time.Duration, explicit bool) {
+// headerLifetime returns the freshness lifetime in a header.
+func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, explicit bool) {
 	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {
 		directives, err := cacheobject.ParseResponseCacheControl(value)
 		switch {
 		case err != nil, directives.NoStore, directives.NoCachePresent:
 			return 0, true
 		case directives.SMaxAge >= 0:
-			return seconds(uint64(directives.SMaxAge)), true
+			return cappedSeconds(uint64(directives.SMaxAge)), true
 		case directives.MaxAge >= 0:
-			return seconds(uint64(directives.MaxAge)), true
+			return cappedSeconds(uint64(directives.MaxAge)), true
 		}
 	}
 	if h.Get("Expires") == "" {
@@ -69,8 +69,8 @@ func explicitLifetime(h http.Header, now time.Time) (lifetime time.Duration, exp
 	return max(0, expires.Sub(date)), true
 }
 
-// age returns the age of a response on arrival (RFC 9111 section 4.2.3).
-func age(h http.Header, now time.Time) (age time.Duration) {
+// responseAge returns the age of a response on arrival (RFC 9111 section 4.2.3).
+func responseAge(h http.Header, now time.Time) (age time.Duration) {
 	age, _ = deltaSeconds(h.Get("Age"))
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		age = max(age, now.Sub(date))
@@ -95,11 +95,11 @@ func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 // section 1.2.2).
 func deltaSeconds(value string) (d time.Duration, ok bool) {
 	n, err := strconv.ParseUint(value, 10, 64)
-	return seconds(n), err == nil || errors.Is(err, strconv.ErrRange)
+	return cappedSeconds(n), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// seconds returns n seconds, at most a year.
-func seconds(n uint64) time.Duration {
+// cappedSeconds returns n seconds, at most a year.
+func cappedSeconds(n uint64) time.Duration {
 	const year = 365 * 24 * 3600
 	return time.Duration(min(n, year)) * time.Second
 }

@@ -20,7 +20,7 @@ func FuzzFreshness(f *testing.F) {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4], 200)
 	}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	bounds := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 12 * time.Hour}
+	bounds := FreshnessPolicy{Default: 10 * time.Minute, Min: time.Minute, Max: 12 * time.Hour}
 	f.Fuzz(func(t *testing.T, cacheControl, expires, date, age, retry string, status int) {
 		a := FetchResult{Status: status, Header: http.Header{
 			"Cache-Control": {cacheControl, cacheControl}, "Expires": {expires}, "Date": {date}, "Age": {age}, "Retry-After": {retry},

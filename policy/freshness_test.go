@@ -7,7 +7,7 @@ import (
 )
 
 func TestFreshnessOfAnswers(t *testing.T) {
-	f := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 12 * time.Hour}
+	f := FreshnessPolicy{Default: 10 * time.Minute, Min: time.Minute, Max: 12 * time.Hour}
 	at := func(d time.Duration) string { return epoch.Add(d).Format(http.TimeFormat) }
 	for _, tc := range []struct {
 		name   string
@@ -49,7 +49,7 @@ func TestFreshnessOfAnswers(t *testing.T) {
 }
 
 func TestFreshnessEndsWithinADay(t *testing.T) {
-	f := Freshness{Default: 48 * time.Hour, Min: 36 * time.Hour, Max: 72 * time.Hour}
+	f := FreshnessPolicy{Default: 48 * time.Hour, Min: 36 * time.Hour, Max: 72 * time.Hour}
 	if got := f.Lifetime(FetchResult{Status: 200}, epoch); got != MaxAge {
 		t.Errorf("Lifetime = %v, want %v with any configuration", got, MaxAge)
 	}

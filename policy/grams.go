@@ -64,7 +64,7 @@ func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 		gram, i := uint32(entry>>32), uint32(entry)
 		x.patternsByGram[from] = int32(i)
 		context, offset := patterns[i].contextAround(offsets[i])
-		slot := x.slot(gram)
+		slot := x.findSlot(gram)
 		if slot.to == 0 {
 			bit := hashOf(gram) >> (x.shift - filterBits)
 			x.filter[bit>>6] |= 1 << (bit & 63)
@@ -85,8 +85,8 @@ func (x *gramIndex) setSize(n int) {
 	x.patternsByGram = make([]int32, n)
 }
 
-// slot returns the slot of a gram, or the free slot for a missing gram.
-func (x *gramIndex) slot(gram uint32) *gramSlot {
+// findSlot returns the slot of a gram, or the free slot for a missing gram.
+func (x *gramIndex) findSlot(gram uint32) *gramSlot {
 	i := hashOf(gram) >> (x.shift & 31)
 	for x.slots[i].to != 0 && x.slots[i].gram != gram {
 		i = (i + 1) & uint32(len(x.slots)-1)
@@ -149,7 +149,7 @@ func (p *pattern) contextAround(offset int) (context string, in int) {
 // addCandidates adds the patterns that can match a target to a bit set.
 func (x *gramIndex) addCandidates(target string, found []uint64) {
 	for i := x.nextGram(target, 0); i >= 0; i = x.nextGram(target, i+1) {
-		slot := x.slot(gramAt(target, i))
+		slot := x.findSlot(gramAt(target, i))
 		if slot.to == 0 {
 			continue
 		}

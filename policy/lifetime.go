@@ -57,10 +57,10 @@ type Version struct {
 	Hash [sha256.Size]byte
 	// Status is the HTTP status of the last response. A file has 200 or 404.
 	Status int
-	// Served reports whether a response was this file, or showed that no file exists (404, 410, a
+	// WasServed reports whether a response was this file, or showed that no file exists (404, 410, a
 	// redirect without a target). Other clients can then have the same file. Served is false if
 	// every response refused the guard, such as 403.
-	Served bool
+	WasServed bool
 	// ETag and LastModified are the validators of the response.
 	ETag, LastModified string
 	// FirstFetched and LastFetched are the times of the first and last consecutive fetch of this
@@ -69,7 +69,7 @@ type Version struct {
 	// ReplacedAt is the time of the first fetch of the next version, or zero for the current
 	// version.
 	ReplacedAt time.Time
-	// Lifetime is the freshness lifetime of the last response, or NoLifetime. No [Freshness] bounds
+	// Lifetime is the freshness lifetime of the last response, or NoLifetime. No [FreshnessPolicy] bounds
 	// the value, and it is not stored.
 	Lifetime time.Duration
 	// Derived is the result of the Cache's derive function for Robots.
@@ -89,9 +89,9 @@ type State struct {
 	Previous []*Version
 	// NextFetch is the time of the next fetch.
 	NextFetch time.Time
-	// Failures is the number of failed fetches since Current. FailingSince is the end of the
+	// FailureCount is the number of failed fetches since Current. FailingSince is the end of the
 	// first, and LastFailure the end of the last.
-	Failures     int
+	FailureCount int
 	FailingSince time.Time
 	LastFailure  time.Time
 	// RedirectTargets lists the redirect targets of the last fetch, as in [FetchResult].
@@ -107,29 +107,29 @@ type State struct {
 // response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the validity.
 // After a failure the next fetch is due after one second, doubling up to five minutes, or at
 // Retry-After, but within MaxAge.
-func (s State) AfterFetch(a FetchResult, now time.Time, f Freshness, jitter float64) State {
+func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitter float64) State {
 	access := a.AccessResult()
 	if access == NotModified && s.Current == nil {
 		access = Unreachable // the request was not conditional
 	}
 	next := State{Current: s.Current, Previous: s.Previous, RedirectTargets: storableRedirects(a.RedirectTargets), LastResult: access, LastStatus: a.Status, LastErr: a.Err}
 	if !access.DeterminesRules() {
-		if next.Failures = s.Failures + 1; len(next.RedirectTargets) == 0 {
+		if next.FailureCount = s.FailureCount + 1; len(next.RedirectTargets) == 0 {
 			next.RedirectTargets = s.RedirectTargets // the fetch may have failed before the redirects
 		}
 		next.FailingSince, next.LastFailure = s.FailingSince, now
-		if s.Failures == 0 {
+		if s.FailureCount == 0 {
 			next.FailingSince = now
 		}
 		wait := maxRetryDelay
-		if doublings := next.Failures - 1; doublings < 16 {
+		if doublings := next.FailureCount - 1; doublings < 16 {
 			wait = min(maxRetryDelay, minRetryDelay<<doublings)
 		}
 		wait += time.Duration(jitter * float64(wait) / 10)
 		next.NextFetch = now.Add(min(MaxAge, max(wait, limit.RetryAfter(a.Header, now))))
 		return next
 	}
-	next.accept(a, access, now)
+	next.acceptVersion(a, access, now)
 	lifetime := f.Lifetime(a, now)
 	if !next.Current.Robots.HasGroups() && len(next.Previous) > 0 && now.Sub(next.Current.FirstFetched) < MinAbsence {
 		lifetime = min(lifetime, max(f.Min, absenceFetchInterval))
@@ -138,21 +138,21 @@ func (s State) AfterFetch(a FetchResult, now time.Time, f Freshness, jitter floa
 	return next
 }
 
-// accept makes the version in a good response the current version.
-func (s *State) accept(a FetchResult, access AccessResult, now time.Time) {
+// acceptVersion makes the version in a good response the current version.
+func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time) {
 	before := s.Current
 	var good Version
 	switch hash := sha256.Sum256(a.rulesBody(access)); {
 	case access == NotModified && a.CachedVersion != nil && a.CachedVersion.Hash != before.Hash: // another version arrived meanwhile
 		good = *a.CachedVersion
 		good.FirstFetched, good.ReplacedAt = now, time.Time{}
-		s.retire(before, &good, now)
+		s.retireVersion(before, &good, now)
 	case access == NotModified, before != nil && before.Hash == hash:
 		good = *before
 	default:
 		good = Version{Hash: hash, FirstFetched: now}
 		if before != nil {
-			s.retire(before, &good, now)
+			s.retireVersion(before, &good, now)
 		}
 		if good.Robots == nil { // otherwise a previous version has returned
 			good.Robots = Parse(a.rulesBody(access))
@@ -162,7 +162,7 @@ func (s *State) accept(a FetchResult, access AccessResult, now time.Time) {
 	good.Lifetime = LifetimeOf(a.Header, now)
 	if access != NotModified {
 		good.Status = a.Status
-		good.Served = good.Served || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
+		good.WasServed = good.WasServed || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
 		good.ETag, good.LastModified = storableValidator(a.Header.Get("ETag")), dateValidator(a.Header, now)
 	}
 	s.Current = &good
@@ -177,15 +177,15 @@ func dateValidator(h http.Header, now time.Time) string {
 	return storableValidator(h.Get("Last-Modified"))
 }
 
-// retire moves a version to Previous, and removes the new version from Previous. Previous contains
+// retireVersion moves a version to Previous, and removes the new version from Previous. Previous contains
 // the new version if, for example, two servers alternate between two files.
-func (s *State) retire(before, good *Version, now time.Time) {
+func (s *State) retireVersion(before, good *Version, now time.Time) {
 	old := *before
 	old.ReplacedAt = now
 	past := []*Version{&old}
 	for _, v := range s.Previous {
 		if v.Hash == good.Hash {
-			good.Robots, good.Derived, good.Served = v.Robots, v.Derived, v.Served
+			good.Robots, good.Derived, good.WasServed = v.Robots, v.Derived, v.WasServed
 		} else if len(past) < MaxVersions {
 			past = append(past, v)
 		}
@@ -207,7 +207,7 @@ func (s *State) VersionsInGrace(now time.Time, grace time.Duration) []*Version {
 // RulesAt returns the rules at now. robots is nil if the rules are unknown. disallowAll then
 // reports whether everything is disallowed for that reason.
 func (s *State) RulesAt(now time.Time, fallback Fallback) (robots *Robots, disallowAll bool) {
-	if s.Current != nil && s.Failures == 0 {
+	if s.Current != nil && s.FailureCount == 0 {
 		return s.Current.Robots, false
 	}
 	failing := now.Sub(s.FailingSince)
@@ -219,7 +219,7 @@ func (s *State) RulesAt(now time.Time, fallback Fallback) (robots *Robots, disal
 			return s.Current.Robots, false
 		}
 	}
-	if s.Failures == 0 || s.LastResult == TooManyRequests {
+	if s.FailureCount == 0 || s.LastResult == TooManyRequests {
 		return nil, false
 	}
 	return nil, fallback == DisallowAll && failing < MaxUnreachable || fallback == DisallowLikeGoogle && failing < googleDisallowTime
@@ -227,7 +227,7 @@ func (s *State) RulesAt(now time.Time, fallback Fallback) (robots *Robots, disal
 
 // Expired reports whether the copy is too old to be used while fetches succeed.
 func (s *State) Expired(now time.Time) bool {
-	return s.Current != nil && s.Failures == 0 && now.Sub(s.Current.LastFetched) >= MaxAge
+	return s.Current != nil && s.FailureCount == 0 && now.Sub(s.Current.LastFetched) >= MaxAge
 }
 
 // HashOf returns the hash of the version in a response. ok is false if the response
@@ -245,7 +245,7 @@ func HashOf(a FetchResult) (hash [sha256.Size]byte, ok bool) {
 func VersionOf(a FetchResult, now time.Time) *Version {
 	var s State
 	if access := a.AccessResult(); access == Successful || access == Unavailable {
-		s.accept(a, access, now)
+		s.acceptVersion(a, access, now)
 	}
 	return s.Current
 }

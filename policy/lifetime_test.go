@@ -54,7 +54,7 @@ func stateAfter(steps ...step) State {
 var tenMinutes = holding(10 * time.Minute)
 
 // holding returns a Freshness with the lifetime d for every response.
-func holding(d time.Duration) Freshness { return Freshness{Default: d, Max: d} }
+func holding(d time.Duration) FreshnessPolicy { return FreshnessPolicy{Default: d, Max: d} }
 
 type step struct {
 	at     time.Duration
@@ -185,10 +185,10 @@ func TestNotModifiedKeepsTheCopy(t *testing.T) {
 	if s.Current.Robots.RuleCount() != 1 || s.Current.ETag != `"1"` || s.Current.LastModified != "yesterday" || s.Current.Status != 200 {
 		t.Errorf("after a 304: %+v", s.Current)
 	}
-	if !s.Current.LastFetched.Equal(epoch.Add(time.Hour)) || s.Failures != 0 || s.Previous != nil {
+	if !s.Current.LastFetched.Equal(epoch.Add(time.Hour)) || s.FailureCount != 0 || s.Previous != nil {
 		t.Errorf("a 304 is no reading: %+v", s)
 	}
-	if s := stateAfter(step{0, FetchResult{Status: 304}}); s.Current != nil || s.Failures != 1 {
+	if s := stateAfter(step{0, FetchResult{Status: 304}}); s.Current != nil || s.FailureCount != 1 {
 		t.Errorf("a 304 without a conditional request: %+v", s)
 	}
 }

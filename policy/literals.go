@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// literal is a rule without an inner wildcard. An anchored rule matches targets that equal its
+// literalRule is a rule without an inner wildcard. An anchored rule matches targets that equal its
 // text. Other rules match targets that start with their text.
-type literal struct {
+type literalRule struct {
 	text     string
 	anchored bool
 	allow    bool
@@ -16,8 +16,8 @@ type literal struct {
 	rule     int32 // index into Robots.rules
 }
 
-// literals finds the best of many literal rules.
-type literals struct {
+// literalRules finds the best of many literal rules.
+type literalRules struct {
 	prefixes
 	entries []literalEntry // by text
 }
@@ -27,13 +27,13 @@ type literalEntry struct {
 	exact  bestMatches // the best rules for targets that equal the text
 }
 
-func newLiterals(rules []literal) literals {
+func newLiterals(rules []literalRule) literalRules {
 	if len(rules) == 0 {
-		return literals{}
+		return literalRules{}
 	}
 	rules = sortByText(rules)
 	texts := distinctTexts(rules)
-	l := literals{newPrefixes(texts), make([]literalEntry, len(texts))}
+	l := literalRules{newPrefixes(texts), make([]literalEntry, len(texts))}
 	last := -1
 	for i, x := range rules {
 		if i == 0 || x.text != rules[i-1].text {
@@ -52,9 +52,9 @@ func newLiterals(rules []literal) literals {
 
 // sortByText returns the rules sorted by text. Most comparisons use only the first bytes after
 // the common prefix, as numbers.
-func sortByText(rules []literal) []literal {
+func sortByText(rules []literalRule) []literalRule {
 	if len(rules) <= maxUnkeyedPrefixes {
-		slices.SortFunc(rules, func(a, b literal) int { return strings.Compare(a.text, b.text) })
+		slices.SortFunc(rules, func(a, b literalRule) int { return strings.Compare(a.text, b.text) })
 		return rules
 	}
 	common := len(rules[0].text)
@@ -79,7 +79,7 @@ func sortByText(rules []literal) []literal {
 		}
 		return strings.Compare(rules[a.index].text, rules[b.index].text)
 	})
-	result := make([]literal, len(rules))
+	result := make([]literalRule, len(rules))
 	for i := range keys {
 		result[i] = rules[keys[i].index]
 	}
@@ -87,7 +87,7 @@ func sortByText(rules []literal) []literal {
 }
 
 // distinctTexts returns the different texts of sorted rules.
-func distinctTexts(rules []literal) []string {
+func distinctTexts(rules []literalRule) []string {
 	texts := make([]string, len(rules))
 	for i := range rules {
 		texts[i] = rules[i].text
@@ -95,8 +95,8 @@ func distinctTexts(rules []literal) []string {
 	return slices.Compact(texts)
 }
 
-// match adds the best literal rules for a target to out.
-func (l *literals) match(target string, normalization Normalization, out *bestMatches) {
+// addMatches adds the best literal rules for a target to out.
+func (l *literalRules) addMatches(target string, normalization Normalization, out *bestMatches) {
 	i := l.longestPrefix(target)
 	if i < 0 {
 		return

@@ -20,11 +20,11 @@ func TestManyLiterals(t *testing.T) {
 			return b.String()
 		}
 		prefix, isText := "/"+word(6), make(map[string]bool)
-		var rules []literal
+		var rules []literalRule
 		for range 2*maxUnkeyedPrefixes + random.IntN(100) {
 			text := prefix + word(5)
 			isText[text] = true
-			rules = append(rules, literal{text: text, length: int32(len(text)), rule: int32(len(rules))})
+			rules = append(rules, literalRule{text: text, length: int32(len(text)), rule: int32(len(rules))})
 		}
 		l := newLiterals(rules)
 		for range 200 {
@@ -47,11 +47,11 @@ func TestManyLiterals(t *testing.T) {
 			}
 		}
 	}
-	var rules []literal // with equal keys
+	var rules []literalRule // with equal keys
 	for i := range 10_000 {
-		rules = append(rules, literal{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
+		rules = append(rules, literalRule{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
 	}
-	rules = append(rules, literal{text: "/", length: 1})
+	rules = append(rules, literalRule{text: "/", length: 1})
 	l := newLiterals(rules)
 	if i := l.longestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
 		t.Errorf("%q is found", l.texts[i])

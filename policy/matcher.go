@@ -5,26 +5,26 @@ import "strings"
 // matcher contains the compiled rules of one group. A binary search finds rules that are a
 // literal prefix or path. An index of bytes finds rules with an inner wildcard.
 type matcher struct {
-	literals   literals
+	literals   literalRules
 	patterns   patternSet
 	hasEscapes bool // a rule has an escaped slash or question mark, or may begin within one
 }
 
 // bestMatches collects the longest matching rules of both kinds.
 type bestMatches struct {
-	allow, disallow match
+	allow, disallow ruleMatch
 }
 
-// match is a matching rule with its length in canonical form, which is its precedence. A
+// ruleMatch is a matching rule with its length in canonical form, which is its precedence. A
 // length of 0 means no rule.
-type match struct {
+type ruleMatch struct {
 	length        int32
 	rule          int32         // index into Robots.rules
 	normalization Normalization // of the variant of the target that the rule matches
 }
 
-// allowed is the verdict: a disallow rule must be longer than every matching allow rule.
-func (o *bestMatches) allowed() bool { return o.disallow.length <= o.allow.length }
+// isAllowed is the verdict: a disallow rule must be longer than every matching allow rule.
+func (o *bestMatches) isAllowed() bool { return o.disallow.length <= o.allow.length }
 
 // couldWin reports whether a rule of that kind and length can change the verdict, or the rule
 // named for it.
@@ -36,7 +36,7 @@ func (o *bestMatches) couldWin(allow bool, length, rule int32) bool {
 }
 
 // losesTo reports whether a rule takes precedence over m.
-func (m match) losesTo(length, rule int32) bool {
+func (m ruleMatch) losesTo(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
@@ -51,14 +51,14 @@ func (o *bestMatches) add(allow bool, length, rule int32, normalization Normaliz
 		return
 	}
 	if kind.losesTo(length, rule) {
-		*kind = match{length, rule, normalization}
+		*kind = ruleMatch{length, rule, normalization}
 	}
 }
 
-// match adds the rules that match one variant of a target to out, unless the search exceeds its
+// addMatches adds the rules that match one variant of a target to out, unless the search exceeds its
 // limit.
-func (m *matcher) match(target string, normalization Normalization, s *search, out *bestMatches) {
-	m.literals.match(target, normalization, out)
+func (m *matcher) addMatches(target string, normalization Normalization, s *search, out *bestMatches) {
+	m.literals.addMatches(target, normalization, out)
 	if len(m.patterns.patterns) > 0 {
 		m.patterns.match(target, normalization, s, out)
 	}
@@ -66,7 +66,7 @@ func (m *matcher) match(target string, normalization Normalization, s *search, o
 
 // newMatcher compiles rules, given as indices into r.rules in file order.
 func newMatcher(r *Robots, rules []int32) *matcher {
-	c := ruleCompiler{literals: make([]literal, 0, len(rules))}
+	c := ruleCompiler{literals: make([]literalRule, 0, len(rules))}
 	for _, i := range rules {
 		x := r.rules[i]
 		path := canonicalRule(x.path)
@@ -98,7 +98,7 @@ func indexDirectory(path string) (string, bool) {
 
 // ruleCompiler sorts rules by how they are matched.
 type ruleCompiler struct {
-	literals   []literal
+	literals   []literalRule
 	patterns   []pattern
 	hasEscapes bool // see matcher
 }
@@ -117,7 +117,7 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	}
 	star := strings.IndexByte(rest, '*')
 	if star < 0 {
-		c.literals = append(c.literals, literal{rest, anchored, allow, length, rule})
+		c.literals = append(c.literals, literalRule{rest, anchored, allow, length, rule})
 		return
 	}
 	end := len(rest)

@@ -26,7 +26,7 @@ type cacheModel struct {
 	dice  dice
 	cache *Cache
 	clock *testClock
-	rules Freshness
+	rules FreshnessPolicy
 	all   map[*Entry]*modelled // includes evicted entries
 	slow  []*modelled          // entries with a running fetch
 }
@@ -194,8 +194,8 @@ func (m *cacheModel) compare(x *modelled) {
 			}
 		}
 		for hash, shared := range seg.versions.byHash {
-			if bytes += shared.robots.Size(); shared.users != users[hash] {
-				m.Fatalf("a version has %d users, want %d", shared.users, users[hash])
+			if bytes += shared.robots.Size(); shared.numUsers != users[hash] {
+				m.Fatalf("a version has %d users, want %d", shared.numUsers, users[hash])
 			}
 		}
 		if len(users) != len(seg.versions.byHash) || bytes != seg.versions.bytes {
@@ -218,7 +218,7 @@ func TestCacheAgainstModel(t *testing.T) {
 	for seed := range uint64(sequences) {
 		d := newDice(seed)
 		m := &cacheModel{T: t, dice: d, clock: new(testClock), all: make(map[*Entry]*modelled),
-			rules: Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: MaxAge}}
+			rules: FreshnessPolicy{Default: 10 * time.Minute, Min: time.Minute, Max: MaxAge}}
 		b := Bounds{Entries: 4, Bytes: pick(d, 8<<10, 1<<20), ConcurrentFetches: 2}
 		m.cache = NewCache(b, b, m.clock.now, nil)
 		for range most {

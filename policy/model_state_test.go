@@ -17,7 +17,7 @@ type question struct {
 }
 
 // fold returns the state after all responses.
-func (h history) fold(f Freshness) (s State) {
+func (h history) fold(f FreshnessPolicy) (s State) {
 	for _, e := range h {
 		s = s.AfterFetch(e.answer, e.at, f, e.jitter)
 	}
@@ -25,7 +25,7 @@ func (h history) fold(f Freshness) (s State) {
 }
 
 // divergence describes the difference between a state and the model, or returns "".
-func (h history) divergence(s State, q question, f Freshness) string {
+func (h history) divergence(s State, q question, f FreshnessPolicy) string {
 	if len(h) == 0 {
 		return ""
 	}
@@ -47,8 +47,8 @@ func (h history) divergence(s State, q question, f Freshness) string {
 			return fmt.Sprintf("%d versions ago: %s", i+1, m)
 		}
 	}
-	if s.Failures != len(failing) {
-		return fmt.Sprintf("%d failures, want %d", s.Failures, len(failing))
+	if s.FailureCount != len(failing) {
+		return fmt.Sprintf("%d failures, want %d", s.FailureCount, len(failing))
 	}
 	if len(failing) > 0 && !s.FailingSince.Equal(failing[0].at) {
 		return fmt.Sprintf("failing since %v", s.FailingSince)
@@ -102,7 +102,7 @@ func says(robots *Robots, text string) bool {
 }
 
 // smaller removes the events that a divergence does not need.
-func (h history) smaller(q question, f Freshness) history {
+func (h history) smaller(q question, f FreshnessPolicy) history {
 	for i := 0; i < len(h); {
 		without := slices.Delete(slices.Clone(h), i, i+1)
 		if without.divergence(without.fold(f), q, f) != "" {
@@ -121,7 +121,7 @@ func TestStateAgainstModel(t *testing.T) {
 	if os.Getenv("LONG_TESTS") != "" && !raceEnabled {
 		sequences = 3000
 	}
-	f := Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: 36 * time.Hour}
+	f := FreshnessPolicy{Default: 10 * time.Minute, Min: time.Minute, Max: 36 * time.Hour}
 	steps, asked := 0, 0
 	for seed := range uint64(sequences) {
 		d := newDice(seed)

@@ -141,7 +141,7 @@ func (h history) held(now time.Time, grace time.Duration) (texts []string) {
 }
 
 // due returns the range of times in which the next fetch is due.
-func (h history) due(f Freshness) (from, to time.Time) {
+func (h history) due(f FreshnessPolicy) (from, to time.Time) {
 	last := h[len(h)-1]
 	_, failing := h.split()
 	if len(failing) == 0 {

@@ -44,7 +44,7 @@ type componentVariant struct {
 	normalization Normalization
 }
 
-func (a *componentVariants) all() []componentVariant { return a.list[:a.count] }
+func (a *componentVariants) variants() []componentVariant { return a.list[:a.count] }
 
 func (a *componentVariants) add(text string, normalization Normalization) {
 	for i := range a.count {

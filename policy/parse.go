@@ -24,7 +24,7 @@ func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		p.report(UTF16, Error, 0, "the file is UTF-16 and no crawler can read UTF-16; save the file as UTF-8")
-		return p.finish()
+		return p.finishFile()
 	}
 	kept := body
 	if len(body) > MaxSize {
@@ -45,7 +45,7 @@ func Parse(body []byte) *Robots {
 	if p.usedLenientSyntax {
 		p.robots.strictKeys = parseStrict(p.robots, text)
 	}
-	return p.finish()
+	return p.finishFile()
 }
 
 // estimateRules returns an estimate of the number of rules, from the number of lines and the
@@ -58,7 +58,7 @@ func estimateRules(text string) int {
 type parser struct {
 	robots            *Robots
 	line              int32
-	groupOpen         bool  // the last group accepts more user-agent lines
+	isGroupOpen       bool  // the last group accepts more user-agent lines
 	extensionSeen     bool  // an extension line followed the last user-agent line
 	usageSeen         bool  // a Content-Usage line followed the last user-agent line
 	usageAgentFrom    int32 // the first user-agent line of the next Content-Usage line
@@ -207,13 +207,13 @@ func (p *parser) handleKey(k key, name, value string) {
 // addUserAgent adds a name to the open group, or opens a group.
 func (p *parser) addUserAgent(name string) {
 	r := p.robots
-	if !p.groupOpen || p.usageSeen {
+	if !p.isGroupOpen || p.usageSeen {
 		p.usageSeen, p.usageAgentFrom = false, int32(len(r.agents))
 	}
-	if !p.groupOpen {
+	if !p.isGroupOpen {
 		firstAgent, firstRule := int32(len(r.agents)), int32(len(r.rules))
 		r.groups = append(r.groups, group{agentFrom: firstAgent, splitAt: firstAgent, agentTo: firstAgent, ruleFrom: firstRule, ruleTo: firstRule})
-		p.groupOpen = true
+		p.isGroupOpen = true
 	} else if p.extensionSeen {
 		r.groups[len(r.groups)-1].splitAt = int32(len(r.agents))
 		r.hasAmbiguousGroup = true
@@ -244,7 +244,7 @@ func (p *parser) addRule(allow bool, path string) {
 		p.report(RuleOutsideGroup, Error, p.line, "this rule comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		return
 	}
-	p.groupOpen, p.extensionSeen = false, false
+	p.isGroupOpen, p.extensionSeen = false, false
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
@@ -256,8 +256,8 @@ func (p *parser) addRule(allow bool, path string) {
 	r.groups[len(r.groups)-1].ruleTo++
 }
 
-// finish checks the file as a whole.
-func (p *parser) finish() *Robots {
+// finishFile checks the file as a whole.
+func (p *parser) finishFile() *Robots {
 	r := p.robots
 	if len(r.rules) == 0 && looksLikeHTML(r.text) {
 		// Findings about single lines of a web page are useless.
@@ -288,7 +288,7 @@ func (p *parser) report(code Code, severity Severity, line int32, message string
 		return
 	}
 	for _, piece := range pieces {
-		message = strings.Replace(message, "%s", quoted(piece), 1)
+		message = strings.Replace(message, "%s", quoteExcerpt(piece), 1)
 	}
 	r.findings = append(r.findings, Finding{Code: code, Severity: severity, Line: int(line), Message: message})
 }

@@ -70,17 +70,17 @@ func (p Preference) String() string {
 	return "unknown"
 }
 
-// And combines two preferences. Any no is a no, else any yes is a yes (draft-ietf-aipref-vocab-08,
+// Combine combines two preferences. Any no is a no, else any yes is a yes (draft-ietf-aipref-vocab-08,
 // "Combining Preferences").
-func (p Preference) And(q Preference) Preference { return max(p, q) }
+func (p Preference) Combine(q Preference) Preference { return max(p, q) }
 
 // Preferences contains a preference for each category of use. The zero value has none.
 type Preferences [numUses]Preference
 
-// And combines two statements, category by category.
-func (p Preferences) And(q Preferences) Preferences {
+// Combine combines two statements, category by category.
+func (p Preferences) Combine(q Preferences) Preferences {
 	for use := range p {
-		p[use] = p[use].And(q[use])
+		p[use] = p[use].Combine(q[use])
 	}
 	return p
 }
@@ -142,7 +142,7 @@ func ParseSignals(list string) (p Preferences) {
 		}
 		switch strings.ToLower(trimSpace(value)) {
 		case "yes":
-			p[use] = p[use].And(PreferenceYes)
+			p[use] = p[use].Combine(PreferenceYes)
 		case "no":
 			p[use] = PreferenceNo
 		}
@@ -166,9 +166,9 @@ type Statement struct {
 	Line int // counted from 1
 }
 
-// CutUsage splits the value of a Content-Usage or Content-Signal line into its path, which
+// SplitUsagePath splits the value of a Content-Usage or Content-Signal line into its path, which
 // can be "", and its preferences.
-func CutUsage(value string) (path, dictionary string) {
+func SplitUsagePath(value string) (path, dictionary string) {
 	if !strings.HasPrefix(value, "/") {
 		return "", value
 	}

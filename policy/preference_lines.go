@@ -52,6 +52,6 @@ func (s Statement) matches(variants []variant) (length int, ok bool) {
 	}
 	var c ruleCompiler
 	c.add(path, true, 0)
-	best := c.matcher().best(variants)
+	best := c.matcher().bestMatches(variants)
 	return int(best.allow.length), best.allow.length > 0
 }

@@ -17,19 +17,19 @@ type pathPreferences struct {
 	preferences Preferences
 }
 
-// add adds the preferences of another path that matches the same target.
-func (s *pathPreferences) add(other pathPreferences) {
+// combine adds the preferences of another path that matches the same target.
+func (s *pathPreferences) combine(other pathPreferences) {
 	switch {
 	case other.length > s.length:
 		*s = other
 	case other.length == s.length:
-		s.preferences = s.preferences.And(other.preferences)
+		s.preferences = s.preferences.Combine(other.preferences)
 	}
 }
 
 // literalStatements are statements without an inner wildcard.
 type literalStatements struct {
-	literals
+	literalRules
 	prefix []pathPreferences // by text: statements for targets with that prefix
 	exact  []pathPreferences // by text: statements for the exact target
 }
@@ -41,15 +41,15 @@ func (l *literalStatements) add(target string, out *pathPreferences) {
 	if i < 0 {
 		return
 	}
-	out.add(l.prefix[i])
+	out.combine(l.prefix[i])
 	if len(l.texts[i]) == len(target) {
-		out.add(l.exact[i])
+		out.combine(l.exact[i])
 	}
 }
 
 // newLiteralStatements compiles literals. The rule of a literal is the index of its line.
-func newLiteralStatements(rules []literal, lines []Statement) (l literalStatements) {
-	l.literals = newLiterals(rules)
+func newLiteralStatements(rules []literalRule, lines []Statement) (l literalStatements) {
+	l.literalRules = newLiterals(rules)
 	l.prefix, l.exact = make([]pathPreferences, len(l.texts)), make([]pathPreferences, len(l.texts))
 	for _, x := range rules {
 		i, _ := slices.BinarySearch(l.texts, x.text)
@@ -57,11 +57,11 @@ func newLiteralStatements(rules []literal, lines []Statement) (l literalStatemen
 		if x.anchored {
 			into = l.exact
 		}
-		into[i].add(pathPreferences{x.length, lines[x.rule].Preferences})
+		into[i].combine(pathPreferences{x.length, lines[x.rule].Preferences})
 	}
 	for i, parent := range l.parents { // prefixes precede longer texts
 		if parent >= 0 {
-			l.prefix[i].add(l.prefix[parent])
+			l.prefix[i].combine(l.prefix[parent])
 		}
 	}
 	return l
@@ -113,20 +113,20 @@ func (p *patternStatements) add(variants []variant, out *pathPreferences) {
 		p.addUnindexed(variants, out)
 		return
 	}
-	longest := p.paths.best(variants).allow.length
+	longest := p.paths.bestMatches(variants).allow.length
 	if longest == 0 || longest < out.length {
 		return
 	}
 	found := pathPreferences{length: longest}
 	for use, m := range p.byUse {
-		switch best := m.best(variants); longest {
+		switch best := m.bestMatches(variants); longest {
 		case best.allow.length:
 			found.preferences[use] = PreferenceNo
 		case best.disallow.length:
 			found.preferences[use] = PreferenceYes
 		}
 	}
-	out.add(found)
+	out.combine(found)
 }
 
 // addUnindexed is add for a few patterns.
@@ -137,7 +137,7 @@ func (p *patternStatements) addUnindexed(variants []variant, out *pathPreference
 		}
 		for s := range variants {
 			if ok, _ := p.unindexed[i].matches(variants[s].text); ok {
-				out.add(p.unindexedPreferences[i])
+				out.combine(p.unindexedPreferences[i])
 				break
 			}
 		}
@@ -155,7 +155,7 @@ func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statement
 	for _, usage := range r.contentUsages {
 		if appliesTo(usage.agentFrom, usage.agentTo) {
 			record := r.records[usage.record]
-			path, dictionary := CutUsage(record.Value)
+			path, dictionary := SplitUsagePath(record.Value)
 			preferences, _ := ParsePreferences(dictionary) // no preferences if invalid
 			usages = append(usages, Statement{ContentUsage, path, preferences, record.Line})
 		}
@@ -163,7 +163,7 @@ func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statement
 	for _, i := range r.contentSignals {
 		record := r.records[i]
 		if g := r.groups[record.Group]; appliesTo(g.agentFrom, g.agentTo) {
-			path, list := CutUsage(record.Value)
+			path, list := SplitUsagePath(record.Value)
 			signals = append(signals, Statement{ContentSignal, path, ParseSignals(list), record.Line})
 		}
 	}
@@ -179,7 +179,7 @@ func newStatements(lines []Statement) *statements {
 	var paths ruleCompiler
 	for i, line := range lines {
 		if line.Path == "" {
-			s.wholeSite = s.wholeSite.And(line.Preferences)
+			s.wholeSite = s.wholeSite.Combine(line.Preferences)
 			continue
 		}
 		paths.add(canonicalRule(line.Path), true, int32(i))
@@ -189,13 +189,13 @@ func newStatements(lines []Statement) *statements {
 	return s
 }
 
-// best returns the longest matching paths of both kinds, or none if the search exceeds its
+// bestMatches returns the longest matching paths of both kinds, or none if the search exceeds its
 // limit.
-func (m *matcher) best(variants []variant) (best bestMatches) {
+func (m *matcher) bestMatches(variants []variant) (best bestMatches) {
 	s := newSearch()
 	defer s.release()
 	for i := range variants {
-		m.match(variants[i].text, variants[i].normalization, &s, &best)
+		m.addMatches(variants[i].text, variants[i].normalization, &s, &best)
 	}
 	if s.isExhausted() {
 		return bestMatches{}
@@ -237,13 +237,13 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 // preferences. The lenient interpretation applies.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
 	if s != nil && s.lenient.compiledGroup != nil {
-		p = s.lenient.usages.preferencesFor(t).And(s.lenient.signals.preferencesFor(t))
+		p = s.lenient.usages.preferencesFor(t).Combine(s.lenient.signals.preferencesFor(t))
 	}
 	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
-		p = p.And(line.Preferences)
+		p = p.Combine(line.Preferences)
 	}
 	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
-		p = p.And(line.Preferences)
+		p = p.Combine(line.Preferences)
 	}
 	return p
 }

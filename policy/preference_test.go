@@ -52,12 +52,12 @@ func TestPreferencesCombine(t *testing.T) {
 		values = append(values, Preferences{Preference(i % 3), Preference(i / 3 % 3), Preference(i / 9)})
 	}
 	for _, p := range values {
-		if p.And(p) != p || p.And(Preferences{}) != p {
+		if p.Combine(p) != p || p.Combine(Preferences{}) != p {
 			t.Errorf("%v changes when combined with itself or with no preferences", p)
 		}
 		for _, q := range values {
-			both := p.And(q)
-			if both != q.And(p) {
+			both := p.Combine(q)
+			if both != q.Combine(p) {
 				t.Errorf("the order of %v and %v changes the result", p, q)
 			}
 			for _, use := range Uses() {
@@ -66,7 +66,7 @@ func TestPreferencesCombine(t *testing.T) {
 				}
 			}
 			for _, r := range values {
-				if both.And(r) != p.And(q.And(r)) {
+				if both.Combine(r) != p.Combine(q.Combine(r)) {
 					t.Errorf("the grouping of %v, %v and %v changes the result", p, q, r)
 				}
 			}
@@ -87,7 +87,7 @@ func allStatements(r *Robots, token string) (lines []Statement) {
 
 // naivePreferences compares each line with a target.
 func naivePreferences(lines []Statement, target string) Preferences {
-	return naivePreferencesBy(ContentUsage, lines, target).And(naivePreferencesBy(ContentSignal, lines, target))
+	return naivePreferencesBy(ContentUsage, lines, target).Combine(naivePreferencesBy(ContentSignal, lines, target))
 }
 
 func naivePreferencesBy(by string, lines []Statement, target string) (p Preferences) {
@@ -111,7 +111,7 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 			longest, p = length, Preferences{}
 		}
 		if length == longest && length >= 0 {
-			p = p.And(line.Preferences)
+			p = p.Combine(line.Preferences)
 		}
 	}
 	return p
@@ -154,7 +154,7 @@ func TestPreferencesAgainstNaive(t *testing.T) {
 		target := strings.TrimSuffix(path(), "$")
 		want := naivePreferences(allStatements(robots, "x"), target)
 		if allowed, rule, _ := naiveReadAll(rules, naivePaths(target), false); rule.Line > 0 {
-			want[TrainAI] = want[TrainAI].And(map[bool]Preference{true: PreferenceYes, false: PreferenceNo}[allowed])
+			want[TrainAI] = want[TrainAI].Combine(map[bool]Preference{true: PreferenceYes, false: PreferenceNo}[allowed])
 		}
 		got, deciding := preferencesOf(robots, "x", target, "")
 		if got != want {
@@ -162,7 +162,7 @@ func TestPreferencesAgainstNaive(t *testing.T) {
 		}
 		var combined Preferences
 		for _, line := range deciding {
-			combined = combined.And(line.Preferences)
+			combined = combined.Combine(line.Preferences)
 		}
 		if combined != want {
 			t.Fatalf("%q\nthe lines %+v yield %v for %s, want %v", text, deciding, combined, target, want)
@@ -240,7 +240,7 @@ func FuzzContentUsage(f *testing.F) {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		path, dictionary := CutUsage(value)
+		path, dictionary := SplitUsagePath(value)
 		if path != "" && path[0] != '/' {
 			t.Errorf("%q is a path", path)
 		}

@@ -55,8 +55,8 @@ func TestVia(t *testing.T) {
 func TestRedirectWithoutTargetIsServed(t *testing.T) {
 	for status, want := range map[int]bool{302: true, 399: true, 400: false, 403: false, 404: true, 410: true} {
 		s := stateAfter(step{0, FetchResult{Status: status}}, step{time.Hour, FetchResult{Status: 403}})
-		if s.Current.Served != want {
-			t.Errorf("after %d: served %t, want %t", status, s.Current.Served, want)
+		if s.Current.WasServed != want {
+			t.Errorf("after %d: served %t, want %t", status, s.Current.WasServed, want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (s State) Merge(other State, now time.Time) State {
 	case s.Current == nil:
 		next := s
 		next.Current, next.Previous = newer, other.Previous
-		if s.Failures == 0 {
+		if s.FailureCount == 0 {
 			next.RedirectTargets, next.NextFetch, next.LastResult = other.RedirectTargets, other.NextFetch, other.LastResult
 		}
 		return next
@@ -96,12 +96,12 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 func mergeVersions(current *Version, past []*Version, other *Version, otherPast []*Version) (*Version, []*Version) {
 	all := slices.Concat(past, otherPast)
 	if other.Hash == current.Hash {
-		if other.FirstFetched.Before(current.FirstFetched) || other.Served && !current.Served {
+		if other.FirstFetched.Before(current.FirstFetched) || other.WasServed && !current.WasServed {
 			merged := *current
 			if other.FirstFetched.Before(merged.FirstFetched) {
 				merged.FirstFetched = other.FirstFetched
 			}
-			merged.Served = merged.Served || other.Served
+			merged.WasServed = merged.WasServed || other.WasServed
 			current = &merged
 		}
 	} else {
@@ -160,7 +160,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			before = *oldState
 		}
 		next := before.Merge(other, now)
-		isFresh := before.Current != nil && before.Failures == 0 && now.Before(before.NextFetch)
+		isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch)
 		if isFresh && !newest && !other.isFromFuture(now) && other.Current.LastFetched.After(before.Current.LastFetched) {
 			next = before
 			next.Current, next.Previous = mergeVersions(before.Current, before.Previous, other.Current, other.Previous)

@@ -16,7 +16,7 @@ func TestCacheRestoreOfAPeer(t *testing.T) {
 	clock.advance(2 * time.Minute)
 	<-e.Refresh(holding(time.Minute), func() FetchResult { return FetchResult{Status: 503} }, nil)
 	clock.advance(100 * time.Millisecond)
-	if e.IsDue(clock.now()) || e.State().Failures != 1 {
+	if e.IsDue(clock.now()) || e.State().FailureCount != 1 {
 		t.Fatalf("the entry must wait after a failure: %+v", e.State())
 	}
 	stored := stateOf(versionOf(200, smallFile, clock.now(), clock.now()))

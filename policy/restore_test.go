@@ -33,7 +33,7 @@ func TestMerge(t *testing.T) {
 		return versionOf(200, "User-agent: *\nDisallow: /c\n", at(from), at(to))
 	}
 	failing := func(s State, since float64) State {
-		s.Failures, s.FailingSince, s.LastResult, s.NextFetch = 3, at(since), Unreachable, at(since+0.1)
+		s.FailureCount, s.FailingSince, s.LastResult, s.NextFetch = 3, at(since), Unreachable, at(since+0.1)
 		return s
 	}
 	var nothing State
@@ -72,8 +72,8 @@ func TestMerge(t *testing.T) {
 			}
 			want := stateOf(tc.want...)
 			sameRead(t, got.Current, want.Current)
-			if got.Failures != tc.failures || !got.NextFetch.Equal(at(tc.due)) {
-				t.Errorf("%d failures, due %v; want %d, %v", got.Failures, got.NextFetch, tc.failures, at(tc.due))
+			if got.FailureCount != tc.failures || !got.NextFetch.Equal(at(tc.due)) {
+				t.Errorf("%d failures, due %v; want %d, %v", got.FailureCount, got.NextFetch, tc.failures, at(tc.due))
 			}
 			if len(got.Previous) != len(want.Previous) {
 				t.Fatalf("%d past versions, want %d", len(got.Previous), len(want.Previous))
@@ -106,7 +106,7 @@ func TestMergeNewestWins(t *testing.T) {
 		for _, other := range states {
 			s = s.Merge(other, at(25))
 		}
-		if !s.Current.LastFetched.Equal(latest) || s.Failures != 0 || len(s.Previous) > MaxVersions {
+		if !s.Current.LastFetched.Equal(latest) || s.FailureCount != 0 || len(s.Previous) > MaxVersions {
 			t.Fatalf("fetched at %v, want %v", s.Current.LastFetched, latest)
 		}
 	}
@@ -133,8 +133,8 @@ func TestServedStaysTrue(t *testing.T) {
 		{"another instance knows that there was none", refused.Merge(none, epoch), true},
 		{"another instance knows of a refusal", none.Merge(refused, epoch), true},
 	} {
-		if got := tc.state.Current; got.Served != tc.want {
-			t.Errorf("%s: served %t, status %d", tc.name, got.Served, got.Status)
+		if got := tc.state.Current; got.WasServed != tc.want {
+			t.Errorf("%s: served %t, status %d", tc.name, got.WasServed, got.Status)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestCacheRestore(t *testing.T) {
 	}
 	e := c.GetOrCreate(y, ConfiguredHosts)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return FetchResult{Status: 503} }, nil)
-	if !c.Restore(y, ConfiguredHosts, stored(smallFile), false) || e.State().Failures != 1 || e.State().Current == nil {
+	if !c.Restore(y, ConfiguredHosts, stored(smallFile), false) || e.State().FailureCount != 1 || e.State().Current == nil {
 		t.Error("a copy was not restored for an unreachable site")
 	}
 	if c.Restore(z, ConfiguredHosts, stored(smallFile), false) || c.Get(z) != nil || c.Stats(ConfiguredHosts).Evicted != 0 {

@@ -132,7 +132,7 @@ func (s *SelectedGroup) FirstAgent() Agent {
 }
 
 // Named reports whether the group names the crawler and is not the * group.
-func (s *SelectedGroup) Named() bool { return s != nil && s.lenient.named }
+func (s *SelectedGroup) Named() bool { return s != nil && s.lenient.namesCrawler }
 
 func (c *compiledGroup) agent(i int32) Agent {
 	a := c.robots.agents[i]

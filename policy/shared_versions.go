@@ -9,10 +9,10 @@ type sharedVersions struct {
 }
 
 type sharedVersion struct {
-	robots  *Robots
-	derived any
-	users   int
-	size    int
+	robots   *Robots
+	derived  any
+	numUsers int
+	size     int
 }
 
 // acquire adds a user of a file and makes the version share its policy.
@@ -23,7 +23,7 @@ func (t *sharedVersions) acquire(v *Version) {
 		t.byHash[v.Hash] = shared
 		t.bytes += shared.size
 	}
-	shared.users++
+	shared.numUsers++
 	if v.Robots != shared.robots { // otherwise other goroutines may read v
 		v.Robots, v.Derived = shared.robots, shared.derived
 	}
@@ -32,7 +32,7 @@ func (t *sharedVersions) acquire(v *Version) {
 // release removes a user.
 func (t *sharedVersions) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
-		if shared.users--; shared.users == 0 {
+		if shared.numUsers--; shared.numUsers == 0 {
 			delete(t.byHash, v.Hash)
 			t.bytes -= shared.size
 		}

@@ -137,7 +137,7 @@ func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 // a clock was set back.
 func (v *Version) toJSON() versionJSON {
 	e := versionJSON{
-		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.Served,
+		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.WasServed,
 		ETag: storableValidator(v.ETag), LastModified: storableValidator(v.LastModified),
 		FirstFetched: v.FirstFetched.UTC(), LastFetched: v.LastFetched.UTC(),
 		Text: []byte(v.Robots.Text()),

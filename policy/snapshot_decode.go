@@ -93,7 +93,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 // version returns the decoded version.
 func (e *versionJSON) version() (*Version, error) {
 	v := &Version{
-		Status: e.Status, Served: e.Served, ETag: e.ETag, LastModified: e.LastModified,
+		Status: e.Status, WasServed: e.Served, ETag: e.ETag, LastModified: e.LastModified,
 		FirstFetched: e.FirstFetched, LastFetched: e.LastFetched, Lifetime: NoLifetime,
 	}
 	if n, err := hex.Decode(v.Hash[:], []byte(e.SHA256[:min(len(e.SHA256), 2*sha256.Size)])); err != nil || n != sha256.Size || len(e.SHA256) != 2*n {

@@ -37,7 +37,7 @@ func same(t *testing.T, got, want Snapshot) {
 
 func sameRead(t *testing.T, got, want *Version) {
 	t.Helper()
-	if got.Hash != want.Hash || got.Status != want.Status || got.Served != want.Served || got.ETag != want.ETag || got.LastModified != want.LastModified ||
+	if got.Hash != want.Hash || got.Status != want.Status || got.WasServed != want.WasServed || got.ETag != want.ETag || got.LastModified != want.LastModified ||
 		!got.FirstFetched.Equal(want.FirstFetched) || !got.LastFetched.Equal(want.LastFetched) || !got.ReplacedAt.Equal(want.ReplacedAt) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -133,15 +133,15 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		t.addPathVariants(&paths, t.textFrom(start), SchemeRemoved, keepSlashes)
 	}
 	if !hasQuery {
-		for _, path := range paths.all() {
+		for _, path := range paths.variants() {
 			t.add(variant{text: path.text, normalization: path.normalization})
 		}
 		return
 	}
 	var queries componentVariants
 	t.addQueryVariants(&queries, canonical[end+1:])
-	for _, path := range paths.all() {
-		for j, query := range queries.all() {
+	for _, path := range paths.variants() {
+		for j, query := range queries.variants() {
 			x := variant{normalization: path.normalization | query.normalization}
 			if query.normalization == QueryEncoded {
 				t.hasUnwritten = true

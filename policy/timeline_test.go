@@ -14,7 +14,7 @@ type timeline struct {
 	t     *testing.T
 	clock *testClock
 	entry *Entry
-	rules Freshness
+	rules FreshnessPolicy
 	reads int
 	says  func(at time.Duration) FetchResult
 }
@@ -22,7 +22,7 @@ type timeline struct {
 func newTimeline(t *testing.T, says func(at time.Duration) FetchResult) *timeline {
 	c, clock := newTestCache(roomy)
 	return &timeline{t: t, clock: clock, says: says, entry: c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts),
-		rules: Freshness{Default: 10 * time.Minute, Min: time.Minute, Max: day}}
+		rules: FreshnessPolicy{Default: 10 * time.Minute, Min: time.Minute, Max: day}}
 }
 
 func (l *timeline) at() time.Duration { return l.clock.now().Sub(epoch) }

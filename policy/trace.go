@@ -28,7 +28,7 @@ func (s *SelectedGroup) Matches(t *Target) []Match {
 		for _, x := range variants {
 			var out bestMatches
 			work := newSearch()
-			m.match(x.text, x.normalization, &work, &out)
+			m.addMatches(x.text, x.normalization, &work, &out)
 			if deciding := cmp.Or(out.allow, out.disallow); deciding.length > 0 {
 				found = append(found, Match{s.lenient.robots.rule(i), s.lenient.selectingAgent(i), deciding.normalization, int(deciding.length)})
 				break

@@ -57,9 +57,9 @@ func TestOverlappingPatterns(t *testing.T) {
 				}
 			}
 			s := newSearch()
-			m.match(target, 0, &s, &got)
+			m.addMatches(target, 0, &s, &got)
 			s.release()
-			if got.allowed() != want.allowed() || want.allowed() && got.allow != want.allow || !want.allowed() && got.disallow != want.disallow {
+			if got.isAllowed() != want.isAllowed() || want.isAllowed() && got.allow != want.allow || !want.isAllowed() && got.disallow != want.disallow {
 				t.Fatalf("seed %d, %q: got %+v, want %+v", seed, target, got, want)
 			}
 		}

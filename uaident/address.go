@@ -44,13 +44,13 @@ func (s *parsedUserAgent) isStandaloneContact(i int) bool {
 // User-Agent: deepcrawl in "... Safari/600.1.4 https://deepcrawl.com/about". An address
 // without a path is not evidence.
 func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
-	if !s.startsLikeBrowser() || s.signs&kindSign(words.Contact) == 0 || s.isApp() {
+	if !s.startsLikeBrowser() || s.signBits&kindSign(words.Contact) == 0 || s.isApp() {
 		return Identity{}
 	}
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		text := s.wordText(w)
-		if w.kind != words.Contact || !s.isStandaloneContact(i) || strings.Contains(text, "@") || isService(text) {
+		if w.kind != words.Contact || !s.isStandaloneContact(i) || strings.Contains(text, "@") || isServiceName(text) {
 			continue
 		}
 		host, path := splitAddress(text)
@@ -59,7 +59,7 @@ func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
 			continue
 		}
 		for j := range o.names {
-			if n := &o.names[j]; len(n.folded) == len(label) && hasFoldedPrefix(label, n.folded) {
+			if n := &o.names[j]; len(n.foldedName) == len(label) && hasFoldedPrefix(label, n.foldedName) {
 				id := Identity{Token: label, Class: Other, Evidence: FromPolicyName, policyName: n.spelling}
 				if hasRobotWord(path) {
 					id.Class = GenericCrawler

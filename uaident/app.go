@@ -24,7 +24,7 @@ func (s *parsedUserAgent) isApp() bool {
 	if s.containsAny(appLibraries[:]) {
 		return true
 	}
-	if s.signs&(kindSign(words.Contact)|kindSign(words.Compatible)) != 0 {
+	if s.signBits&(kindSign(words.Contact)|kindSign(words.Compatible)) != 0 {
 		return false
 	}
 	if s.containsAny(webViewMarkers[:]) {
@@ -33,7 +33,7 @@ func (s *parsedUserAgent) isApp() bool {
 	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // without Safari: an app's web view
 		return strings.Contains(s.ua, " Mobile/1") && !strings.Contains(s.ua, "Safari/")
 	}
-	return s.signs&kindSign(words.Device) != 0 || s.containsAny(appDeviceNames[:])
+	return s.signBits&kindSign(words.Device) != 0 || s.containsAny(appDeviceNames[:])
 }
 
 // endOfEscapedName returns the end of a name that continues with escaped bytes after end. Apple's

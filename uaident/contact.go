@@ -60,7 +60,7 @@ func startsWithDomain(s string) bool {
 // part that begins with "bot". A word such as crawler is sufficient in the path, in a
 // subdomain or before the @ sign.
 func isRobotAddress(contact string) bool {
-	if isService(contact) {
+	if isServiceName(contact) {
 		return false
 	}
 	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
@@ -112,7 +112,7 @@ func splitAddress(contact string) (host, path string) {
 // robot.
 func isProgramSource(contact string) bool {
 	host, path := splitAddress(contact)
-	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isService(path))
+	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isServiceName(path))
 }
 
 // codeHosts host the source of programs. An address on them identifies a program, not its
@@ -129,7 +129,7 @@ func hasRobotWord(text string) bool {
 			continue
 		}
 		i += len(w)
-		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && partEnds(w, len("bot")) || containsPart(w, robotWords) {
+		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || containsPart(w, robotWords) {
 			return true
 		}
 	}

@@ -39,8 +39,8 @@ func ExampleRegistry_Overlay() {
 	r := uaident.Default()
 	names := r.Overlay([]string{"Zorbl", "Googlebot", "Mozilla", "*"})
 	id := r.IdentifyWith("Zorbl/1.0", names)
-	fmt.Println(id.Name(), id.Class, id.Known())
-	fmt.Println(r.Identify("Zorbl/1.0").Known())
+	fmt.Println(id.Name(), id.Class, id.HasKnownName())
+	fmt.Println(r.Identify("Zorbl/1.0").HasKnownName())
 	// Output:
 	// Zorbl other true
 	// false

@@ -38,9 +38,9 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	if s.numWords == 0 {
 		return Identity{}
 	}
-	if s.startsLikeBrowser() && s.signs&robotSigns == 0 &&
-		(s.signs&signUnknown == 0 || s.signs&kindSign(words.Contact) == 0 && s.numStopWords > 1) && !s.hasRobotContact() {
-		if o == nil || s.signs&(signUnknown|kindSign(words.Contact)) == 0 {
+	if s.startsLikeBrowser() && s.signBits&robotSigns == 0 &&
+		(s.signBits&signUnknown == 0 || s.signBits&kindSign(words.Contact) == 0 && s.numStopWords > 1) && !s.hasRobotContact() {
+		if o == nil || s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
 			return Identity{}
 		}
 		return s.overlayIdentity(o, len(s.ua))
@@ -74,20 +74,20 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	}
 	if o != nil {
 		if id := s.overlayIdentity(o, len(s.ua)); id.Token != "" {
-			return s.withRobotClass(id)
+			return s.setRobotClass(id)
 		}
 	}
 	if isOwnName {
 		if name := s.unregisteredRobotName(); name != "" {
-			return s.withFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
+			return s.addFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
 		}
 		return registered
 	}
-	if id := s.byStructure(fallback); id.Token != "" {
-		return s.withFamily(r, id)
+	if id := s.identifyByStructure(fallback); id.Token != "" {
+		return s.addFamily(r, id)
 	}
 	if fallback.Crawler != nil {
-		return s.withAppEngineProgram(r, fallback)
+		return s.replaceAppEngine(r, fallback)
 	}
 	if id := s.identifyByContact(r); id.Token != "" {
 		return id
@@ -100,7 +100,7 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 		if start := int(s.words[i].start); strings.HasPrefix(s.ua[start:], name) {
 			name = s.ua[start:s.endOfEscapedName(start+len(name))]
 		}
-		return s.withFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
+		return s.addFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
 	}
 	return Identity{}
 }
@@ -110,7 +110,7 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 // crawler, a first product with a service's name, such as FooBot-Preview, does not replace that
 // crawler.
 func (s *parsedUserAgent) onlyMentions(registered Identity) bool {
-	return s.startsWithRobot() && !(registered.WildcardApplies() && isService(s.nameStartingAt(s.firstProduct())))
+	return s.startsWithRobot() && !(registered.WildcardApplies() && isServiceName(s.nameStartingAt(s.firstProduct())))
 }
 
 // startsWithRobot reports whether the first product is the name of an unknown robot.
@@ -128,7 +128,7 @@ func (s *parsedUserAgent) unregisteredRobotName() string {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.kind == words.Unknown && w.flags&spelledLikeRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
-			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isService(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
+			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isServiceName(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
 			return cutVersion(s.wordText(w))
 		}
 	}

@@ -54,7 +54,7 @@ func (e Evidence) String() string {
 
 // Name returns the display name: the registry's spelling, else the policy's spelling, else the
 // token. Name returns "" for a browser. Clients can invent any number of tokens, so use Name as a
-// key only if [Identity.Known] is true.
+// key only if [Identity.HasKnownName] is true.
 func (id Identity) Name() string {
 	switch {
 	case id.Crawler != nil:
@@ -65,8 +65,8 @@ func (id Identity) Name() string {
 	return id.Token
 }
 
-// Known reports whether [Identity.Name] comes from a registry or a policy.
-func (id Identity) Known() bool { return id.Crawler != nil || id.policyName != "" }
+// HasKnownName reports whether [Identity.Name] comes from a registry or a policy.
+func (id Identity) HasKnownName() bool { return id.Crawler != nil || id.policyName != "" }
 
 // AppendNames appends to dst the names of the client for the selection of a group, in order of
 // precedence: the token as sent, the registry token, its aliases and its documented fallbacks.

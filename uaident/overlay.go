@@ -42,9 +42,9 @@ func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
 func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
 type overlayName struct {
-	folded   string // lower case, without a version
-	spelling string // spelling in the policy
-	hash     uint32 // of the first word
+	foldedName string // lower case, without a version
+	spelling   string // spelling in the policy
+	hash       uint32 // of the first word
 }
 
 // Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a policy.
@@ -74,7 +74,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 			o = new(Overlay)
 		}
 		name, text = strings.Clone(name), strings.Clone(text) // release the memory of the policy
-		n := overlayName{folded: text, spelling: name, hash: words.Hash(first)}
+		n := overlayName{foldedName: text, spelling: name, hash: words.Hash(first)}
 		o.names = append(o.names, n)
 		o.add(n.hash)
 	}
@@ -129,9 +129,9 @@ func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion
 		}
 		for j := range o.names {
 			n := &o.names[j]
-			end := int(w.start) + len(n.folded)
-			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.folded) ||
-				!s.wordEndsAt(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.folded, ' ')+1, end)) ||
+			end := int(w.start) + len(n.foldedName)
+			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.foldedName) ||
+				!s.wordEndsAt(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.foldedName, ' ')+1, end)) ||
 				!s.isProduct(i, end, o.applications) || s.endOfEscapedName(end) > end {
 				continue
 			}
@@ -175,10 +175,10 @@ func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 		end+1 < len(s.ua) && s.ua[end] == '/' && words.IsDigit(s.ua[end+1])
 }
 
-// withRobotClass changes the class to GenericCrawler if the structure of the User-Agent is a
+// setRobotClass changes the class to GenericCrawler if the structure of the User-Agent is a
 // robot's.
-func (s *parsedUserAgent) withRobotClass(id Identity) Identity {
-	if s.byStructure(Identity{}).Token != "" {
+func (s *parsedUserAgent) setRobotClass(id Identity) Identity {
+	if s.identifyByStructure(Identity{}).Token != "" {
 		id.Class = GenericCrawler
 	}
 	return id

@@ -51,7 +51,7 @@ func TestOverlay(t *testing.T) {
 		if id.Token != tt.token || id.Name() != tt.name || id.Class != tt.class {
 			t.Errorf("%q is %q (%q), class %s by %s, not %q (%q), %s", tt.ua, id.Token, id.Name(), id.Class, id.Evidence, tt.token, tt.name, tt.class)
 		}
-		if id.Token != "" && !id.Known() {
+		if id.Token != "" && !id.HasKnownName() {
 			t.Errorf("%q: Known is false for the name %q", tt.ua, id.Name())
 		}
 	}
@@ -81,7 +81,7 @@ func TestOverlayIsBounded(t *testing.T) {
 	if id := Default().IdentifyWith("Policy255Name/1", o); id.Name() != "Policy255Name" {
 		t.Errorf("%+v", id)
 	}
-	if id := Default().IdentifyWith("Policy256Name/1", o); id.Known() {
+	if id := Default().IdentifyWith("Policy256Name/1", o); id.HasKnownName() {
 		t.Errorf("%+v", id)
 	}
 }

@@ -67,7 +67,7 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, fallback Identit
 // hasDeviceWords reports whether a User-Agent names the system of a device, as apps do: "Acme/9692
 // CFNetwork/1121.2.2 Darwin/19.3.0".
 func (s *parsedUserAgent) hasDeviceWords() bool {
-	return s.numStopWords > 1 || s.signs&kindSign(words.Device) != 0
+	return s.numStopWords > 1 || s.signBits&kindSign(words.Device) != 0
 }
 
 // endsLikeProduct reports whether a name that ends at end is a whole product: "Java/17", but

@@ -83,9 +83,9 @@ type Verification struct {
 	PartialRanges []string
 	// WebBotAuth is the URL of the operator's directory of signature keys.
 	WebBotAuth string
-	// Unsure marks facts from other sources than the operator. They can verify a client, but
+	// IsThirdParty marks facts from other sources than the operator. They can verify a client, but
 	// never prove that a client is spoofed.
-	Unsure bool
+	IsThirdParty bool
 }
 
 // Provenance names the source of the facts of a registry entry.

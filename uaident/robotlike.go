@@ -54,7 +54,7 @@ var serviceParts = newNameParts(
 
 // servicePrefixes stand directly before "bot" in the names of such robots: StatusBot,
 // calendar-bot, Acme RSS Bot.
-var servicePrefixes = byLastLetter(
+var servicePrefixes = groupByLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
 	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
 	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
@@ -62,9 +62,9 @@ var servicePrefixes = byLastLetter(
 
 // monitorPrefixes are servicePrefixes for names of one word only. An Acme Price Monitoring
 // Bot crawls.
-var monitorPrefixes = byLastLetter("monitor", "monitoring")
+var monitorPrefixes = groupByLastLetter("monitor", "monitoring")
 
-func byLastLetter(words ...string) (by [26][]string) {
+func groupByLastLetter(words ...string) (by [26][]string) {
 	for _, w := range words {
 		last := w[len(w)-1] - 'a'
 		by[last] = append(by[last], w)
@@ -127,10 +127,10 @@ func looksLikeRobot(w string) bool {
 // page-preview-tool.
 func looksLikeTool(w string) bool { return hasPart(w, toolParts, 5) }
 
-// isService reports whether a name or address belongs to a robot that acts for a person or a
+// isServiceName reports whether a name or address belongs to a robot that acts for a person or a
 // site: UptimeBot, Acme-Webhooks. Operators give the suffix -User to fetchers for a person:
 // FooBot-User.
-func isService(name string) bool {
+func isServiceName(name string) bool {
 	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")) ||
 		hasServicePrefix(name) || hasFoldedSuffix(name, "-user"))
 }
@@ -139,7 +139,7 @@ func isService(name string) bool {
 // "bot" or "robot" in a name.
 func hasServicePrefix(name string) bool {
 	for i := 1; i+len("bot") <= len(name); i++ {
-		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !partEnds(name, i+len("bot")) {
+		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !isPartEnd(name, i+len("bot")) {
 			continue
 		}
 		prefix, isSeparateWord := name[:i], false
@@ -237,7 +237,7 @@ func (p *nameParts) startsPart(w string, i int) bool {
 
 // endsPart reports whether a part of the spelling of w ends at i.
 func (p *nameParts) endsPart(w string, i int) bool {
-	return partEnds(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
+	return isPartEnd(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
 }
 
 // hasMoreLetters reports whether rest contains more than a plural, digits or a version.
@@ -254,7 +254,7 @@ func hasMoreLetters(rest string) bool {
 	return false
 }
 
-func partEnds(w string, i int) bool {
+func isPartEnd(w string, i int) bool {
 	if i+1 == len(w) && w[i]|0x20 == 's' { // a plural
 		return true
 	}

@@ -46,11 +46,11 @@ type parsedUserAgent struct {
 	firstKind        words.Kind // kind of the first word that is not a number
 	hasWord          bool       // the User-Agent has a word
 	numStopWords     int        // number of stop words
-	signs            uint32     // bit set of word kinds and of the bits below
+	signBits         uint32     // bit set of word kinds and of the bits below
 	registeredOffset uint16     // offset of the registry's crawler
 }
 
-// Additional bits of parsedUserAgent.signs.
+// Additional bits of parsedUserAgent.signBits.
 const (
 	signRobotLike  = 1 << (16 + iota) // an unknown word spelled like a robot's name
 	signCompatible                    // an unknown word after "compatible;"
@@ -179,7 +179,7 @@ func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordCo
 	if !s.hasWord && w.kind != words.Contact {
 		s.hasWord, s.firstKind = true, w.kind
 	}
-	s.signs |= kindSign(w.kind)
+	s.signBits |= kindSign(w.kind)
 	switch w.kind {
 	case words.Like:
 		prev.flags |= afterLike
@@ -215,12 +215,12 @@ func (s *parsedUserAgent) addUnknown(w *word, prev wordContext) {
 	if w.flags&inVersion != 0 {
 		return
 	}
-	s.signs |= signUnknown
+	s.signBits |= signUnknown
 	if prev.flags&afterCompatible != 0 {
-		s.signs |= signCompatible
+		s.signBits |= signCompatible
 	}
 	if looksLikeRobot(s.wordText(w)) && (w.start == 0 || s.ua[w.start-1] != '$') { // not "$BotName", an unexpanded variable
-		s.signs |= signRobotLike
+		s.signBits |= signRobotLike
 		w.flags |= spelledLikeRobot
 	}
 }
@@ -265,7 +265,7 @@ func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
 		}
 		w.key, w.kind = int16(number), k.Kind
 		if len(k.Phrases) > 0 {
-			s.signs |= kindSign(words.Name)
+			s.signBits |= kindSign(words.Name)
 		}
 		return
 	}

@@ -155,7 +155,7 @@ func TestServant(t *testing.T) {
 		"StatusBot": true, "status-bot": true, "status_bot": true, "Status Bot": true, "StatusRobot": true, "acme_rss-robot/2": true,
 		"status.bot": false, "status/bot": false, "status1bot": false, "status+bot": false, "StatusBotany": false, "Acme Monitoring Bot": false, "bot": false, "": false,
 	} {
-		if got := isService(name); got != want {
+		if got := isServiceName(name); got != want {
 			t.Errorf("%q: got %t, want %t", name, got, want)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// byStructure identifies a client by parts of the User-Agent that browsers do not send. The
+// identifyByStructure identifies a client by parts of the User-Agent that browsers do not send. The
 // class is GenericCrawler for parts that only robots send, else Other. fallback is the
 // library or headless browser in the User-Agent, if any.
-func (s *parsedUserAgent) byStructure(fallback Identity) Identity {
+func (s *parsedUserAgent) identifyByStructure(fallback Identity) Identity {
 	id := s.identifyProduct(fallback)
 	switch {
 	case id.Token == "":
-	case isService(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.siteIsService(id.Token) || s.continuesAsService(id.Token)):
+	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.siteIsService(id.Token) || s.continuesAsService(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWord() >= 0:
@@ -35,7 +35,7 @@ func (s *parsedUserAgent) siteIsService(token string) bool {
 		return false
 	}
 	w, from := &s.words[i], s.words[s.firstProduct()].start
-	return w.comment == 0 && w.end > from && isService(s.ua[from:w.end])
+	return w.comment == 0 && w.end > from && isServiceName(s.ua[from:w.end])
 }
 
 // continuesAsService reports whether the words after a robot's name describe a service: "Foo
@@ -51,7 +51,7 @@ func (s *parsedUserAgent) continuesAsService(token string) bool {
 		}
 		at = next
 	}
-	return at > end && isService(s.ua[start:at])
+	return at > end && isServiceName(s.ua[start:at])
 }
 
 // identifyProduct finds the name of a client by the structure of the User-Agent.
@@ -64,7 +64,7 @@ func (s *parsedUserAgent) identifyProduct(fallback Identity) Identity {
 	}
 	if i := s.wordAfterCompatible(); i >= 0 {
 		if s.startsWithRobot() {
-			if name := s.nameStartingAt(s.firstProduct()); !isService(name) {
+			if name := s.nameStartingAt(s.firstProduct()); !isServiceName(name) {
 				return robotIdentity(name, FromSuffix)
 			}
 		}
@@ -102,10 +102,10 @@ func (s *parsedUserAgent) identifyProduct(fallback Identity) Identity {
 	switch {
 	case s.robotWord() >= 0, !strings.HasPrefix(s.ua[s.words[first].start:], name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
 		return robotIdentity(name, FromSuffix)
-	case s.signs&kindSign(words.Contact) != 0:
+	case s.signBits&kindSign(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
-	case s.numStopWords > 3 || s.signs&kindSign(words.Device) != 0: // an app
-	case s.signs&kindSign(words.Tool) != 0 || s.toolWord() >= 0:
+	case s.numStopWords > 3 || s.signBits&kindSign(words.Device) != 0: // an app
+	case s.signBits&kindSign(words.Tool) != 0 || s.toolWord() >= 0:
 		return otherIdentity(name, FromTool)
 	case isDomain(s.wordText(&s.words[first])):
 		return otherIdentity(name, FromContact)
@@ -170,7 +170,7 @@ func (s *parsedUserAgent) wordAfterCompatible() int {
 		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
 			continue
 		}
-		if s.signs&kindSign(words.Contact) != 0 || s.hasOnlyMozilla() && w.end-w.start > 2 && s.startsWithMozilla5() || w.comment > 1 && s.startsWithMozilla() {
+		if s.signBits&kindSign(words.Contact) != 0 || s.hasOnlyMozilla() && w.end-w.start > 2 && s.startsWithMozilla5() || w.comment > 1 && s.startsWithMozilla() {
 			return i
 		}
 	}
@@ -189,7 +189,7 @@ func (s *parsedUserAgent) followsConvention(i int, name string) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signs&kindSign(words.Tool) == 0 && !hasPart(name, monitorParts, 5) && !hasPart(name, monitorEndParts, 5)
+		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !hasPart(name, monitorParts, 5) && !hasPart(name, monitorEndParts, 5)
 }
 
 // hasPlus reports whether a plus sign precedes contact j. Crawlers write the sign, browser
@@ -201,7 +201,7 @@ func (s *parsedUserAgent) hasPlus(j int) bool {
 
 // hasRobotContact reports whether the User-Agent contains a robot's URL or mail address.
 func (s *parsedUserAgent) hasRobotContact() bool {
-	return s.signs&kindSign(words.Contact) != 0 && s.robotContact() >= 0
+	return s.signBits&kindSign(words.Contact) != 0 && s.robotContact() >= 0
 }
 
 // robotContact returns the index of the first robot's URL or mail address, or -1.
@@ -242,10 +242,10 @@ func (s *parsedUserAgent) isAdjacent(i, j int) bool {
 	return true
 }
 
-// withFamily adds the entry of a family to id, if the token begins with the family's name and
+// addFamily adds the entry of a family to id, if the token begins with the family's name and
 // "-". For a robot a capital letter can replace the "-". Apps are also called YandexFoo, so
 // other clients need the "-".
-func (s *parsedUserAgent) withFamily(r *Registry, id Identity) Identity {
+func (s *parsedUserAgent) addFamily(r *Registry, id Identity) Identity {
 	hash := uint32(words.Seed) // incremental, since hashing every prefix takes quadratic time
 	for i := range len(id.Token) {
 		c := id.Token[i]

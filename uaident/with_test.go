@@ -41,7 +41,7 @@ func TestWith(t *testing.T) {
 	if chain := strings.Join(r.Identify("acmefetch/1").AppendNames(nil), " "); chain != "acmefetch Googlebot" {
 		t.Errorf("chain %s", chain)
 	}
-	if Identify("curl/8").Class != Library || Identify("AcmeFetch/1.0").Known() || Identify("NaverBot/1.0").Name() != "Yeti" {
+	if Identify("curl/8").Class != Library || Identify("AcmeFetch/1.0").HasKnownName() || Identify("NaverBot/1.0").Name() != "Yeti" {
 		t.Error("the default registry has changed")
 	}
 	if again, err := r.WithCrawlers(Crawler{Token: "Green Apple", Class: Ads}); err != nil || again.Identify("Green Apple/1").Class != Ads {

@@ -78,10 +78,10 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if d.NextArg() {
 		return d.Errf("unexpected argument %q; write options into a block after robots_txt", d.Val())
 	}
-	if err := option.ReadBlock(d, append(h.options(), ofGuard()...), h.Validate, h.Validate); err != nil {
+	if err := option.ReadBlock(d, append(h.options(), guardOnlyOptions()...), h.Validate, h.Validate); err != nil {
 		return err
 	}
-	if len(h.Rules)+len(h.Lists)+len(h.Sitemaps)+len(h.Lines) == 0 && !h.Staging {
+	if len(h.Rules)+len(h.ListSources)+len(h.Sitemaps)+len(h.ExtraLines) == 0 && !h.Staging {
 		return begin.Err("robots_txt has no rules; write a rule such as disallow ai_training, or staging")
 	}
 	return nil
@@ -91,22 +91,22 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
-		{Name: "base", Usage: "upstream, none or file <path>", Set: h.setBase, SetLine: h.markBase},
-		{Name: "disallow", Usage: who, Set: h.addRule(false), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
-		{Name: "allow", Usage: who, Set: h.addRule(true), SetLine: h.markRule, Block: h.readPaths, Repeatable: true},
-		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds, for example 10", Set: h.addDelay, SetLine: h.markRule, Repeatable: true},
-		{Name: "content_usage", Usage: usageWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.markRule, Repeatable: true},
-		{Name: "content_signal", Usage: signalWords, Set: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.markRule, Repeatable: true},
-		{Name: "training_preference", Usage: "y, n, or n noarchive", Set: h.setTraining, SetLine: h.markRule},
-		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", Set: add(&h.Sitemaps), Repeatable: true},
-		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", Set: add(&h.Lines), Repeatable: true},
-		{Name: "rule", Usage: "a name such as sale-2026, and a block", Set: h.addNamed, SetLine: h.markRule, Block: h.readRule, Repeatable: true},
-		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", Set: add(&h.Lists), SetLine: h.markList, Repeatable: true},
-		{Name: "staging", Usage: "nothing, or hosts, for example staging.example.com", Set: h.setStaging},
-		{Name: "gate", Usage: "error, warning or off", Set: option.OneArgument(&h.Gate, option.OneOfWords(gateWords...))},
-		{Name: "confirm", Usage: "search, any or off", Set: option.OneArgument(&h.Confirm, option.OneOfWords(confirmWords...))},
-		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, one or more hosts and optionally a duration", Set: h.setRollout, SetLine: h.markRollout},
-		{Name: "max_age", Usage: "a duration from 1m to 24h, for example 1h", Set: option.OneArgument(&h.MaxAge, option.Duration)},
+		{Name: "base", Usage: "upstream, none or file <path>", ParseArguments: h.setBase, SetLine: h.setBaseLine},
+		{Name: "disallow", Usage: who, ParseArguments: h.addRule(false), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "allow", Usage: who, ParseArguments: h.addRule(true), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds, for example 10", ParseArguments: h.addCrawlDelay, SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "training_preference", Usage: "y, n, or n noarchive", ParseArguments: h.setTraining, SetLine: h.setRuleLine},
+		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", ParseArguments: appendTo(&h.Sitemaps), Repeatable: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", ParseArguments: appendTo(&h.ExtraLines), Repeatable: true},
+		{Name: "rule", Usage: "a name such as sale-2026, and a block", ParseArguments: h.addRuleForName, SetLine: h.setRuleLine, ParseBlock: h.parseRule, Repeatable: true},
+		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", ParseArguments: appendTo(&h.ListSources), SetLine: h.setListLine, Repeatable: true},
+		{Name: "staging", Usage: "nothing, or hosts, for example staging.example.com", ParseArguments: h.setStaging},
+		{Name: "gate", Usage: "error, warning or off", ParseArguments: option.ParseOneArgument(&h.SearchGate, option.AcceptOneOf(gateWords...))},
+		{Name: "confirm", Usage: "search, any or off", ParseArguments: option.ParseOneArgument(&h.Confirm, option.AcceptOneOf(confirmWords...))},
+		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, one or more hosts and optionally a duration", ParseArguments: h.setRollout, SetLine: h.setRolloutLine},
+		{Name: "max_age", Usage: "a duration from 1m to 24h, for example 1h", ParseArguments: option.ParseOneArgument(&h.MaxAge, option.ParseDuration)},
 	}
 }
 
@@ -130,17 +130,17 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 			return option.ErrCount
 		}
 		h.Rules = append(h.Rules, Rule{For: args, Allow: allow})
-		return noPath(args)
+		return checkNoPath(args)
 	}
 }
 
-// markRule records the position of the last rule.
-func (h *Handler) markRule(d *caddyfile.Dispenser) {
-	h.Rules[len(h.Rules)-1].At = option.LineOf(d)
+// setRuleLine records the position of the last rule.
+func (h *Handler) setRuleLine(d *caddyfile.Dispenser) {
+	h.Rules[len(h.Rules)-1].At = option.CaddyfileLine(d)
 }
 
-// addNamed adds a named rule. readRule parses its block.
-func (h *Handler) addNamed(args []string) error {
+// addRuleForName adds a named rule. parseRule parses its block.
+func (h *Handler) addRuleForName(args []string) error {
 	if len(args) != 1 {
 		return option.ErrCount
 	}
@@ -148,8 +148,8 @@ func (h *Handler) addNamed(args []string) error {
 	return nil
 }
 
-// readRule parses the block of the last rule, which has a name.
-func (h *Handler) readRule(d *caddyfile.Dispenser) error {
+// parseRule parses the block of the last rule, which has a name.
+func (h *Handler) parseRule(d *caddyfile.Dispenser) error {
 	r := &h.Rules[len(h.Rules)-1]
 	says := 0
 	once := func(set func([]string) error) func([]string) error {
@@ -168,42 +168,42 @@ func (h *Handler) readRule(d *caddyfile.Dispenser) error {
 	}
 	const when = "a time with its zone, for example 2026-11-27T00:00:00+01:00"
 	options := []option.Option{
-		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", Set: option.ManyArguments(&r.For)},
-		{Name: "disallow", Usage: "paths, or nothing for the whole site", Set: say(false)},
-		{Name: "allow", Usage: "paths, or nothing for the whole site", Set: say(true)},
-		{Name: "content_usage", Usage: usageWords, Set: once(setPreference(&r.ContentUsage))},
-		{Name: "content_signal", Usage: signalWords, Set: once(setPreference(&r.ContentSignal))},
-		{Name: "training_preference", Usage: "y or n", Set: once(option.OneArgument(&r.TrainingPreference, option.OneOfWords("y", "n")))},
-		{Name: "from", Usage: when, Set: option.OneArgument(&r.From, option.NonEmptyString)},
-		{Name: "until", Usage: when, Set: option.OneArgument(&r.Until, option.NonEmptyString)},
-		{Name: "hosts", Usage: "one or more hosts, for example shop.example.com", Set: option.ManyArguments(&r.Hosts)},
-		{Name: "reason", Usage: "a text in quotes", Set: option.OneArgument(&r.Reason, option.NonEmptyString)},
-		{Name: "owner", Usage: "a text in quotes", Set: option.OneArgument(&r.Owner, option.NonEmptyString)},
-		{Name: "ticket", Usage: "a text in quotes", Set: option.OneArgument(&r.Ticket, option.NonEmptyString)},
+		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", ParseArguments: option.ParseManyArguments(&r.For)},
+		{Name: "disallow", Usage: "paths, or nothing for the whole site", ParseArguments: say(false)},
+		{Name: "allow", Usage: "paths, or nothing for the whole site", ParseArguments: say(true)},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: once(setPreference(&r.ContentUsage))},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: once(setPreference(&r.ContentSignal))},
+		{Name: "training_preference", Usage: "y or n", ParseArguments: once(option.ParseOneArgument(&r.TrainingPreference, option.AcceptOneOf("y", "n")))},
+		{Name: "from", Usage: when, ParseArguments: option.ParseOneArgument(&r.From, option.AcceptNonEmptyString)},
+		{Name: "until", Usage: when, ParseArguments: option.ParseOneArgument(&r.Until, option.AcceptNonEmptyString)},
+		{Name: "hosts", Usage: "one or more hosts, for example shop.example.com", ParseArguments: option.ParseManyArguments(&r.Hosts)},
+		{Name: "reason", Usage: "a text in quotes", ParseArguments: option.ParseOneArgument(&r.Reason, option.AcceptNonEmptyString)},
+		{Name: "owner", Usage: "a text in quotes", ParseArguments: option.ParseOneArgument(&r.Owner, option.AcceptNonEmptyString)},
+		{Name: "ticket", Usage: "a text in quotes", ParseArguments: option.ParseOneArgument(&r.Ticket, option.AcceptNonEmptyString)},
 	}
 	return option.ReadBlock(d, options, func() error {
 		_, err := managed.ParseWindow(r.From, r.Until)
-		return nameError(r, err)
+		return ruleNameError(r, err)
 	}, func() error {
 		switch {
 		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal+r.TrainingPreference == "":
-			return nameError(r, errors.New("the rule names no crawler; add for with a product token, a class, for example ai_training, or *"))
+			return ruleNameError(r, errors.New("the rule names no crawler; add for with a product token, a class, for example ai_training, or *"))
 		case says == 0:
-			return nameError(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
+			return ruleNameError(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
 		}
 		return nil
 	})
 }
 
-func nameError(r *Rule, err error) error {
+func ruleNameError(r *Rule, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	return err
 }
 
-// readPaths parses the block of the last rule, which has paths.
-func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
+// parsePaths parses the block of the last rule, which has paths.
+func (h *Handler) parsePaths(d *caddyfile.Dispenser) error {
 	rule, begin := &h.Rules[len(h.Rules)-1], *d
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		rule.Paths = append(append(rule.Paths, d.Val()), d.RemainingArgs()...)
@@ -214,7 +214,7 @@ func (h *Handler) readPaths(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-func (h *Handler) addDelay(args []string) error {
+func (h *Handler) addCrawlDelay(args []string) error {
 	if len(args) != 2 {
 		return option.ErrCount
 	}
@@ -264,8 +264,8 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// add returns a parser that appends an argument to into at each call.
-func add(into *[]string) func([]string) error {
+// appendTo returns a parser that appends an argument to into at each call.
+func appendTo(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return option.ErrCount
@@ -280,9 +280,9 @@ func (h *Handler) setStaging(args []string) error {
 	return nil
 }
 
-// ofGuard returns options of robots_guard often mistakenly written into robots_txt.
-func ofGuard() []option.Option {
+// guardOnlyOptions returns options of robots_guard often mistakenly written into robots_txt.
+func guardOnlyOptions() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
-	return option.Misplaced(others, "of the directive robots_guard; write the option into robots_guard { ... } of the site")
+	return option.MisplacedOptions(others, "of the directive robots_guard; write the option into robots_guard { ... } of the site")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gateWords are the values of Handler.Gate.
+// gateWords are the values of Handler.SearchGate.
 var gateWords = []string{string(managed.GateErrors), string(managed.GateWarnings), string(managed.GateOff)}
 
 // maxAtStart is the maximum number of files to check when a configuration is loaded. It limits the
@@ -24,38 +24,38 @@ const maxAtStart = 1000
 // maxLogged is the maximum number of logged findings. A list may have any number of findings.
 const maxLogged = 20
 
-// passGate checks the present and future files. The base from the next handlers is still unknown,
+// checkGate checks the present and future files. The base from the next handlers is still unknown,
 // and treated as missing.
-func (h *Handler) passGate(s *managed.Schedule, logger *zap.Logger) error {
-	base, err := h.knownBase()
-	if err != nil || h.Gate == string(managed.GateOff) {
+func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
+	base, err := h.readBase()
+	if err != nil || h.SearchGate == string(managed.GateOff) {
 		return err
 	}
 	report := s.Check(base, time.Now(), maxAtStart)
-	if f := managed.Gate(h.Gate).Stops(report.Findings); f != nil {
+	if f := managed.SearchGate(h.SearchGate).FirstStopping(report.Findings); f != nil {
 		at := ""
-		if f.At != "" {
-			at = f.At + ": "
+		if f.Position != "" {
+			at = f.Position + ": "
 		}
-		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
+		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.SearchGate, f)
 	}
 	findings := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
 		return f.Severity < policy.Warning && f.Code != managed.RuleOver
 	})
 	for i := range findings[:min(len(findings), maxLogged)] {
-		logger.Warn("robots_txt: "+findings[i].String(), zap.String("at", findings[i].At))
+		logger.Warn("robots_txt: "+findings[i].String(), zap.String("at", findings[i].Position))
 	}
 	if more := len(findings) - maxLogged; more > 0 {
 		logger.Warn("robots_txt: more findings exist; see caddy robots-guard managed check", zap.Int("more", more))
 	}
-	if report.Left > 0 {
-		logger.Info("robots_txt: not all future files were checked; each remaining file is checked when Caddy composes the file", zap.Int("checked", report.Texts), zap.Int("left", report.Left))
+	if report.UncheckedFiles > 0 {
+		logger.Info("robots_txt: not all future files were checked; each remaining file is checked when Caddy composes the file", zap.Int("checked", report.CheckedFiles), zap.Int("left", report.UncheckedFiles))
 	}
 	return nil
 }
 
-// knownBase returns the base file, or nil if the base is not a file.
-func (h *Handler) knownBase() ([]byte, error) {
+// readBase returns the base file, or nil if the base is not a file.
+func (h *Handler) readBase() ([]byte, error) {
 	if h.BaseFile == "" {
 		return nil, nil
 	}
@@ -72,19 +72,19 @@ func (h *Handler) knownBase() ([]byte, error) {
 
 // CheckRules checks the present and future files of a site for the commands. No hosts means any
 // host. CheckRules also reads the lists of rules. A non-nil base replaces the configured base.
-func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.Report, managed.Gate, error) {
+func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error) {
 	h.registry = registry
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
-		return managed.Report{}, "", err
+		return managed.CheckReport{}, "", err
 	}
-	s, err := h.wholeSchedule(hosts)
+	s, err := h.scheduleWithLists(hosts)
 	if err == nil && base == nil {
-		base, err = h.knownBase()
+		base, err = h.readBase()
 	}
 	if err != nil {
-		return managed.Report{}, "", err
+		return managed.CheckReport{}, "", err
 	}
 	const most = 1_000_000
-	return s.Check(base, time.Now(), most), managed.Gate(h.Gate), nil
+	return s.Check(base, time.Now(), most), managed.SearchGate(h.SearchGate), nil
 }

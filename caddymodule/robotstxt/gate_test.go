@@ -27,8 +27,8 @@ func TestFindingsNameLines(t *testing.T) {
 			t.Errorf("%s: found nothing: %v", line, err)
 		}
 		for _, f := range report.Findings {
-			if f.At != "Testfile:3" {
-				t.Errorf("%s: %s is at %q", line, &f, f.At)
+			if f.Position != "Testfile:3" {
+				t.Errorf("%s: %s is at %q", line, &f, f.Position)
 			}
 		}
 	}

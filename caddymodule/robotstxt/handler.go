@@ -41,14 +41,14 @@ type Handler struct {
 	Rules []Rule `json:"rules,omitempty"`
 
 	// Files and HTTP or HTTPS URLs with more rules as JSON. Changed lists are read again.
-	Lists []string `json:"lists,omitempty"`
+	ListSources []string `json:"lists,omitempty"`
 
 	// The URLs of sitemaps. `{http.request.host}` is replaced with the site's host, also in lines and
 	// paths.
 	Sitemaps []string `json:"sitemaps,omitempty"`
 
 	// Other lines for the whole file, for example `Host: example.com`.
-	Lines []string `json:"lines,omitempty"`
+	ExtraLines []string `json:"lines,omitempty"`
 
 	// Serve a robots.txt that disallows everything, and send `X-Robots-Tag: noindex` with every
 	// response. Responses of a preceding robots_guard do not get the header.
@@ -64,7 +64,7 @@ type Handler struct {
 	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
 	// start, a finding of this severity is an error. Later the previous file stays. Default:
 	// `error`.
-	Gate string `json:"gate,omitempty"`
+	SearchGate string `json:"gate,omitempty"`
 
 	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for
 	// a search engine, or a page requested by a search engine in the last 24 hours. `any` selects
@@ -82,10 +82,10 @@ type Handler struct {
 	// error messages. Set by the Caddyfile adapter.
 	Positions map[string]string `json:"at,omitempty"`
 
-	publisher *publish.Publisher
-	lists     *publish.Lists
-	release   []func()          // ends what Provision started, in reverse order
-	registry  *uaident.Registry // of the configuration; nil if unknown
+	publisher    *publish.Publisher
+	lists        *publish.Lists
+	releaseFuncs []func()          // ends what Provision started, in reverse order
+	registry     *uaident.Registry // of the configuration; nil if unknown
 }
 
 // The values of Handler.Base.
@@ -104,7 +104,7 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 
 // Provision sets up the handler.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	app, err := caddymodule.AppOf(ctx)
+	app, err := caddymodule.UseApp(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,14 +117,14 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	if err := h.checkBase(); err != nil {
-		return option.WithLine(h.Positions[h.BaseFile], err)
+		return option.AddCaddyfileLine(h.Positions[h.BaseFile], err)
 	}
-	texts, err := app.Texts(ctx, nameOf)
+	texts, err := app.FindManagedHandlers(ctx, configKeyOf)
 	if err != nil {
 		return err
 	}
-	hosts := texts.HostsOf(h.key()) // of all sites, if a snippet is used in several
-	rollout := option.WithLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.Named(h.key())))
+	hosts := texts.HostsOf(h.configKey()) // of all sites, if a snippet is used in several
+	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.WithName(h.configKey())))
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}
@@ -133,31 +133,31 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.useLists(ctx, app, hasHost(hosts), c.Observer); err != nil {
+	if err := h.acquireLists(ctx, app, hostMatcher(hosts), c.Observer); err != nil {
 		return err
 	}
-	if c.Schedule, err = h.lists.First(isReload()); err != nil {
-		return h.atList(h.lists.All, err)
+	if c.Schedule, err = h.lists.FirstSchedule(isReload()); err != nil {
+		return h.addListLine(h.lists.Sources, err)
 	}
-	c.Partial, c.Lists, c.SiteHosts = h.lists.Lacks(), h.lists.Report, hosts
+	c.IsPartial, c.Lists, c.SiteHosts = h.lists.LacksList(), h.lists.Report, hosts
 	h.publisher = publish.New(c)
-	h.release = append(h.release, app.Running().Add(h.publisher))
+	h.releaseFuncs = append(h.releaseFuncs, app.RunningManaged().Add(h.publisher))
 	app.AddStarter(h)
-	h.run(func(ctx context.Context) {
-		h.lists.Run(ctx, func(next *managed.Schedule) { h.publisher.Submit(next, publish.FromRules, h.lists.Lacks()) })
+	h.runInBackground(func(ctx context.Context) {
+		h.lists.Run(ctx, func(next *managed.Schedule) { h.publisher.Submit(next, publish.FromRules, h.lists.LacksList()) })
 	})
 	return nil
 }
 
-// run starts a goroutine that Cleanup stops.
-func (h *Handler) run(do func(context.Context)) {
+// runInBackground starts a goroutine that Cleanup stops.
+func (h *Handler) runInBackground(do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		do(ctx)
 	}()
-	h.release = append(h.release, func() {
+	h.releaseFuncs = append(h.releaseFuncs, func() {
 		cancel()
 		<-ended
 	})
@@ -165,10 +165,10 @@ func (h *Handler) run(do func(context.Context)) {
 
 // Cleanup stops everything started by Provision.
 func (h *Handler) Cleanup() error {
-	for _, release := range slices.Backward(h.release) {
+	for _, release := range slices.Backward(h.releaseFuncs) {
 		release()
 	}
-	h.release = nil
+	h.releaseFuncs = nil
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (h *Handler) Cleanup() error {
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
-	h.Gate = cmp.Or(h.Gate, string(managed.GateErrors))
+	h.SearchGate = cmp.Or(h.SearchGate, string(managed.GateErrors))
 	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
 }
 
@@ -191,7 +191,7 @@ func (h *Handler) Validate() error {
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
 	}
 	if err := cmp.Or(
-		option.CheckWord("gate", h.Gate, gateWords),
+		option.CheckWord("gate", h.SearchGate, gateWords),
 		option.CheckWord("confirm", h.Confirm, confirmWords),
 		h.validateStaging(),
 	); err != nil {
@@ -200,8 +200,8 @@ func (h *Handler) Validate() error {
 	if h.NoArchive && !slices.ContainsFunc(h.Rules, func(r Rule) bool { return r.TrainingPreference == "n" }) {
 		return errors.New("noarchive requires training_preference n")
 	}
-	for i, place := range h.Lists {
-		if slices.Contains(h.Lists[:i], place) {
+	for i, place := range h.ListSources {
+		if slices.Contains(h.ListSources[:i], place) {
 			return fmt.Errorf("rules %s is set twice; remove one", place)
 		}
 		if _, err := publish.NewList(place, nil); err != nil {
@@ -211,13 +211,13 @@ func (h *Handler) Validate() error {
 	if err := h.Rollout.validate(); err != nil {
 		return err
 	}
-	_, err := managed.NewSchedule(h.knownRegistry(), h.spec())
+	_, err := managed.NewSchedule(h.registryOrDefault(), h.managedSpec())
 	return err
 }
 
 // ServeHTTP answers requests for /robots.txt and passes all other requests to the next handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if publish.IsForBase(r.Context()) {
+	if publish.IsBaseRequest(r.Context()) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}
@@ -235,7 +235,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	if page == nil {
 		return next.ServeHTTP(w, r)
 	}
-	page.Serve(w, r, managed.Lifetime(time.Duration(h.MaxAge), time.Now(), until))
+	page.Serve(w, r, managed.CacheLifetime(time.Duration(h.MaxAge), time.Now(), until))
 	return nil
 }
 
@@ -251,8 +251,8 @@ var (
 // noBase is the advice for a missing base file.
 const noBase = "write base none if the site has no other robots.txt"
 
-// source returns the source of the base, with its key. from is nil without a base.
-func (h *Handler) source() (from site.Source, key string) {
+// baseSource returns the source of the base, with its key. from is nil without a base.
+func (h *Handler) baseSource() (from site.Source, key string) {
 	switch {
 	case h.BaseFile != "":
 		return site.FileSource{Path: h.BaseFile}, h.BaseFile
@@ -271,8 +271,8 @@ func (h *Handler) checkBase() error {
 	return site.CheckFile("base", h.BaseFile, noBase)
 }
 
-// markBase records the Caddyfile line of a missing base file. The file may exist on another machine.
-func (h *Handler) markBase(d *caddyfile.Dispenser) {
+// setBaseLine records the Caddyfile line of a missing base file. The file may exist on another machine.
+func (h *Handler) setBaseLine(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
 		h.mark(h.BaseFile, d)
 	}
@@ -283,7 +283,7 @@ func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
 	if h.Positions == nil {
 		h.Positions = make(map[string]string)
 	}
-	h.Positions[name] = option.LineOf(d)
+	h.Positions[name] = option.CaddyfileLine(d)
 }
 
 // confirmWords are the values of Handler.Confirm.
@@ -291,17 +291,17 @@ var confirmWords = []string{string(publish.Search), string(publish.Any), string(
 
 // publishConfig returns the configuration of the publisher, except for the rules.
 func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
-	source, key := h.source()
+	source, key := h.baseSource()
 	if c, err = app.PublishConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil, source != nil); err != nil {
 		return c, err
 	}
 	c.Source, c.SourceKey = source, key
-	c.Gate, c.Confirm, c.Rollout = managed.Gate(h.Gate), publish.ConfirmationMode(h.Confirm), h.Rollout.plan()
-	c.Base = func() func(host string) []byte {
+	c.Gate, c.ConfirmationMode, c.Rollout = managed.SearchGate(h.SearchGate), publish.ConfirmationMode(h.Confirm), h.Rollout.publishRollout()
+	c.NewBaseLookup = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
 			return publish.BasesByHost(c.Bases)
 		}
-		base, err := h.knownBase()
+		base, err := h.readBase()
 		if base == nil && err == nil {
 			base = []byte{} // without a base
 		}
@@ -311,9 +311,9 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 }
 
 // Start starts to publish the rules.
-func (h *Handler) Start(place publish.Place) (p *publish.Publisher, end func()) {
+func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end func()) {
 	if place.Name == "" { // routes of an unknown handler contain this handler
-		place.Name = h.key()
+		place.Name = h.configKey()
 	}
 	return h.publisher, h.publisher.Begin(place)
 }

@@ -25,23 +25,23 @@ var lists = caddy.NewUsagePool()
 // loadTime is the maximum wait for a list at a URL when a configuration is loaded.
 const loadTime = 5 * time.Second
 
-// useLists loads the lists of rules and uses them until Cleanup. [publish.Lists.First] returns the
+// acquireLists loads the lists of rules and uses them until Cleanup. [publish.Lists.FirstSchedule] returns the
 // result.
-func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) error {
+func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) error {
 	h.lists = &publish.Lists{
-		Registry: h.registry, Spec: h.spec(), Has: has, Logger: ctx.Logger(),
-		Check:  func(s *managed.Schedule) error { return h.passGate(s, ctx.Logger()) },
-		Failed: func() { observer.PageFailed(publish.StageRules) },
+		Registry: h.registry, Spec: h.managedSpec(), HasHost: has, Logger: ctx.Logger(),
+		Check:     func(s *managed.Schedule) error { return h.checkGate(s, ctx.Logger()) },
+		OnFailure: func() { observer.OnPageFailed(publish.StageRules) },
 	}
-	for _, place := range h.Lists {
+	for _, place := range h.ListSources {
 		l, err := h.acquireList(place)
 		if err != nil {
 			return err
 		}
-		h.lists.All = append(h.lists.All, l)
+		h.lists.Sources = append(h.lists.Sources, l)
 	}
-	h.release = append(h.release, h.lists.Start())
-	for _, l := range h.lists.All {
+	h.releaseFuncs = append(h.releaseFuncs, h.lists.Start())
+	for _, l := range h.lists.Sources {
 		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, the longest wait while a configuration is loaded", loadTime))
 		l.Load(waiting, weak.Make(app), nil)
 		cancel()
@@ -49,37 +49,37 @@ func (h *Handler) useLists(ctx caddy.Context, app *caddymodule.App, has func(hos
 	return nil
 }
 
-// wholeSchedule returns the schedule with freshly read lists, for the commands. An unreadable list is
+// scheduleWithLists returns the schedule with freshly read lists, for the commands. An unreadable list is
 // an error.
-func (h *Handler) wholeSchedule(hosts []string) (*managed.Schedule, error) {
-	lists := publish.Lists{Registry: h.knownRegistry(), Spec: h.spec(), Has: hasHost(hosts), Logger: zap.NewNop()}
-	for _, place := range h.Lists {
+func (h *Handler) scheduleWithLists(hosts []string) (*managed.Schedule, error) {
+	lists := publish.Lists{Registry: h.registryOrDefault(), Spec: h.managedSpec(), HasHost: hostMatcher(hosts), Logger: zap.NewNop()}
+	for _, place := range h.ListSources {
 		l, err := publish.NewList(place, time.Now)
 		if err != nil {
 			return nil, err
 		}
 		l.Load(context.Background(), h, nil)
 		if err := l.LastError(); err != nil {
-			return nil, h.atList([]*publish.List{l}, err)
+			return nil, h.addListLine([]*publish.List{l}, err)
 		}
-		lists.All = append(lists.All, l)
+		lists.Sources = append(lists.Sources, l)
 	}
-	return lists.First(true)
+	return lists.FirstSchedule(true)
 }
 
-// markList records the Caddyfile line of the last list if the list is a missing file.
-func (h *Handler) markList(d *caddyfile.Dispenser) {
-	place := h.Lists[len(h.Lists)-1]
+// setListLine records the Caddyfile line of the last list if the list is a missing file.
+func (h *Handler) setListLine(d *caddyfile.Dispenser) {
+	place := h.ListSources[len(h.ListSources)-1]
 	if l, err := publish.NewList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
 		h.mark(place, d)
 	}
 }
 
-// atList adds the recorded line of a list to an error.
-func (h *Handler) atList(lists []*publish.List, err error) error {
+// addListLine adds the recorded line of a list to an error.
+func (h *Handler) addListLine(lists []*publish.List, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.LastError()) {
-			return option.WithLine(h.Positions[l.Name()], err)
+			return option.AddCaddyfileLine(h.Positions[l.Name()], err)
 		}
 	}
 	return err
@@ -97,7 +97,7 @@ func (h *Handler) acquireList(place string) (*publish.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.release = append(h.release, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
+	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
 	return value.(*remote.BackgroundRunner[*publish.List]).Runner, nil
 }
 

@@ -42,7 +42,7 @@ func (h *Handler) setRollout(args []string) error {
 		h.Rollout = nil
 	case len(args) == 2 && args[0] == rolloutShadow:
 		h.Rollout = &Rollout{Stage: args[0]}
-		return option.OneArgument(&h.Rollout.Duration, option.Duration)(args[1:])
+		return option.ParseOneArgument(&h.Rollout.Duration, option.ParseDuration)(args[1:])
 	case len(args) > 1 && args[0] == rolloutHosts:
 		h.Rollout = &Rollout{Stage: args[0], Hosts: args[1:]}
 		last := len(args) - 1
@@ -57,8 +57,8 @@ func (h *Handler) setRollout(args []string) error {
 	return nil
 }
 
-// markRollout records the position of the option.
-func (h *Handler) markRollout(d *caddyfile.Dispenser) {
+// setRolloutLine records the position of the option.
+func (h *Handler) setRolloutLine(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
 		h.mark("rollout", d)
 	}
@@ -87,8 +87,8 @@ func (r *Rollout) validate() error {
 	return nil
 }
 
-// plan returns the rollout for the history.
-func (r *Rollout) plan() publish.Rollout {
+// publishRollout returns the rollout for the history.
+func (r *Rollout) publishRollout() publish.Rollout {
 	if r == nil {
 		return publish.Rollout{}
 	}
@@ -109,10 +109,10 @@ func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) er
 
 // checkHosts returns an error unless the site has the hosts of the rollout.
 func (r *Rollout) checkHosts(hosts []string) error {
-	has := hasHost(hosts)
+	has := hostMatcher(hosts)
 	for _, host := range r.Hosts {
 		if !has(host) {
-			return fmt.Errorf("rollout: this site has no host %q; %s", host, hintOf(host, hosts))
+			return fmt.Errorf("rollout: this site has no host %q; %s", host, suggestHosts(host, hosts))
 		}
 	}
 	return nil

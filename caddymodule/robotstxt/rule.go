@@ -17,41 +17,41 @@ import (
 // Rule describes access to pages, or their use, for some crawlers.
 type Rule = rules.Rule
 
-// spec returns the spec of the configuration, without lists.
-func (h *Handler) spec() managed.Spec {
-	spec := managed.Spec{Rules: h.Rules, Sitemaps: h.Sitemaps, Lines: h.Lines}
+// managedSpec returns the spec of the configuration, without lists.
+func (h *Handler) managedSpec() managed.Spec {
+	spec := managed.Spec{Rules: h.Rules, Sitemaps: h.Sitemaps, ExtraLines: h.ExtraLines}
 	if h.Staging {
-		if spec.Staging = h.StagingHosts; len(spec.Staging) == 0 {
-			spec.Staging = []string{managed.AllHosts}
+		if spec.StagingHosts = h.StagingHosts; len(spec.StagingHosts) == 0 {
+			spec.StagingHosts = []string{managed.AllHosts}
 		}
 	}
 	return spec
 }
 
-// knownRegistry returns the registry of the configuration, or the default registry.
-func (h *Handler) knownRegistry() *uaident.Registry {
+// registryOrDefault returns the registry of the configuration, or the default registry.
+func (h *Handler) registryOrDefault() *uaident.Registry {
 	if h.registry == nil {
 		return uaident.Default()
 	}
 	return h.registry
 }
 
-// noPath returns an error if a path is among the names of crawlers.
-func noPath(names []string) error {
+// checkNoPath returns an error if a path is among the names of crawlers.
+func checkNoPath(names []string) error {
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "/") }); i >= 0 {
 		return fmt.Errorf("%q is a path; write paths into a block after the crawlers, one per line", names[i])
 	}
 	return nil
 }
 
-// hasHost returns a function that reports whether hosts match a host or a wildcard. No hosts match
+// hostMatcher returns a function that reports whether hosts match a host or a wildcard. No hosts match
 // any host.
-func hasHost(hosts []string) func(host string) bool {
+func hostMatcher(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
 		return func(string) bool { return true }
 	}
 	of := site.HostsOfServer(nil)
-	of.Add(hosts)
+	of.AddNames(hosts)
 	above := make(map[string]bool, len(hosts)) // each host without its first label
 	for _, host := range hosts {
 		_, rest, _ := strings.Cut(site.NormalHost(host, false), ".")
@@ -67,20 +67,20 @@ func hasHost(hosts []string) func(host string) bool {
 
 // checkHosts returns an error if a rule has a host outside the site.
 func (h *Handler) checkHosts(hosts []string) error {
-	has := hasHost(hosts)
+	has := hostMatcher(hosts)
 	for i := range h.Rules {
 		for _, host := range h.Rules[i].Hosts {
 			if !has(host) {
-				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].Name(), host, hintOf(host, hosts))
-				return option.WithLine(h.Rules[i].At, err)
+				err := fmt.Errorf("%s: this site has no host %q; %s", h.Rules[i].Name(), host, suggestHosts(host, hosts))
+				return option.AddCaddyfileLine(h.Rules[i].At, err)
 			}
 		}
 	}
 	return nil
 }
 
-// key identifies the configuration of a handler.
-func (h *Handler) key() string {
+// configKey identifies the configuration of a handler.
+func (h *Handler) configKey() string {
 	same := *h
 	same.Rules, same.Positions = slices.Clone(h.Rules), nil
 	for i := range same.Rules {
@@ -93,19 +93,19 @@ func (h *Handler) key() string {
 	return string(text)
 }
 
-// nameOf returns the key of a handler's configuration in a route.
-func nameOf(config json.RawMessage) string {
+// configKeyOf returns the key of a handler's configuration in a route.
+func configKeyOf(config json.RawMessage) string {
 	var h Handler
 	if err := json.Unmarshal(config, &h); err != nil {
 		return ""
 	}
 	h.setDefaults()
-	return h.key()
+	return h.configKey()
 }
 
-// hintOf suggests hosts for an unknown host.
-func hintOf(word string, hosts []string) string {
-	if near := nearHost(word, hosts); near != "" {
+// suggestHosts suggests hosts for an unknown host.
+func suggestHosts(word string, hosts []string) string {
+	if near := similarHost(word, hosts); near != "" {
 		return near
 	}
 	if len(hosts) > 5 {
@@ -114,8 +114,8 @@ func hintOf(word string, hosts []string) string {
 	return "it has " + strings.Join(hosts, ", ")
 }
 
-// nearHost suggests a host with a similar name, or returns "".
-func nearHost(word string, hosts []string) string {
+// similarHost suggests a host with a similar name, or returns "".
+func similarHost(word string, hosts []string) string {
 	if near := text.Nearest(word, hosts); near != "" {
 		return "did you mean " + near + "?"
 	}

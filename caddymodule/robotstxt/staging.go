@@ -32,7 +32,7 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	if !h.Staging {
 		return nil
 	}
-	isOfSite, isStaging := hasHost(hosts), hasHost(h.StagingHosts)
+	isOfSite, isStaging := hostMatcher(hosts), hostMatcher(h.StagingHosts)
 	for _, host := range production {
 		if isOfSite(host) && isStaging(host) {
 			return fmt.Errorf("staging would close %s to all crawlers, but the global option production names this host; "+
@@ -45,11 +45,11 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 // warnStaging logs staging hosts outside the site. A mistyped host would not be closed. hosts are
 // the hosts of the site. No hosts means any host.
 func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
-	isOfSite := hasHost(hosts)
+	isOfSite := hostMatcher(hosts)
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {
 			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
-				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(nearHost(host, hosts), "write robots_txt into the site of this host")))
+				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(similarHost(host, hosts), "write robots_txt into the site of this host")))
 		}
 	}
 }

@@ -16,7 +16,7 @@ func TestHasHost(t *testing.T) {
 		{"a.test", []string{"*.a.test", "b.test"}, false},
 		{"www.a.test", []string{"staging.a.test"}, false},
 	} {
-		if got := hasHost(tc.some)(tc.host); got != tc.want {
+		if got := hostMatcher(tc.some)(tc.host); got != tc.want {
 			t.Errorf("%s and %v: got %t", tc.host, tc.some, got)
 		}
 	}

@@ -144,12 +144,12 @@ func TestAlerts(t *testing.T) {
 	if gone.Site != "a.test" || gone.Severity != alert.Critical || !strings.Contains(gone.RemedySnippet, "curl -i http://a.test:"+o.Port+"/robots.txt") {
 		t.Errorf("%+v", gone)
 	}
-	if m := o.message(); len(m.Open) != 1 || len(m.Over) != 0 || m.Open[0].ID != gone.ID {
+	if m := o.message(); len(m.OpenAlerts) != 1 || len(m.EndedAlerts) != 0 || m.OpenAlerts[0].ID != gone.ID {
 		t.Errorf("sent is %+v", m)
 	}
 
 	tested := harness.Get(t, "http://127.0.0.1:"+o.admin+"/robots_guard/alerts/test", "test", harness.Method(http.MethodPost))
-	if m := o.message(); !m.Test || len(m.Open) != 0 || !strings.Contains(tested.Body, `"sent": true`) || strings.Contains(tested.Body, "secret") {
+	if m := o.message(); !m.IsTest || len(m.OpenAlerts) != 0 || !strings.Contains(tested.Body, `"sent": true`) || strings.Contains(tested.Body, "secret") {
 		t.Errorf("%+v: %s", m, tested.Body)
 	}
 
@@ -192,7 +192,7 @@ func TestAlerts(t *testing.T) {
 
 	harness.Write(t, o.robots, "User-agent: *\nDisallow: /private/\n")
 	o.reread("robots_changed open, robots_gone over")
-	if m := o.message(); len(m.Open) != 0 || len(m.Over) != 1 || m.Over[0].ID != gone.ID || m.Over[0].Until.IsZero() {
+	if m := o.message(); len(m.OpenAlerts) != 0 || len(m.EndedAlerts) != 1 || m.EndedAlerts[0].ID != gone.ID || m.EndedAlerts[0].Until.IsZero() {
 		t.Errorf("sent is %+v", m)
 	}
 	o.Await("alerts were sent", 2)

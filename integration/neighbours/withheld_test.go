@@ -157,7 +157,7 @@ Disallow: /private/"
 		says := make(map[string]string)
 		for _, p := range listed.Policies {
 			host, _, _ := strings.Cut(strings.TrimPrefix(p.Authority, "http://"), ":")
-			says[host] = strings.Join(p.Withheld, "; ")
+			says[host] = strings.Join(p.WithheldFrom, "; ")
 		}
 		return says
 	}

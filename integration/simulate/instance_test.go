@@ -132,7 +132,7 @@ func (i *instance) load() {
 	c := guard.Config{
 		Settings: judge.Settings{Enforce: true},
 		Source:   i, FetchTimeout: 5 * time.Second, FetchWait: 250 * time.Millisecond,
-		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
+		Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
 		Registry: uaident.NewCurrentRegistry(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
 		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
@@ -155,7 +155,7 @@ func (i *instance) load() {
 		}
 	}
 	i.guard = guard.New(ctx, i.state, c)
-	i.state.Reread(ctx)
+	i.state.RefetchAll(ctx)
 	i.dirty.Store(true)
 	if before != nil {
 		before()

@@ -79,15 +79,15 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	i.hears(w.owner.rules)
 	i.state.WatchServed(ctx)
 	c := publish.Config{
-		Schedule: w.owner.rules, Registry: uaident.Default(), Confirm: publish.Search, Rollout: w.owner.rollout,
-		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.Published,
+		Schedule: w.owner.rules, Registry: uaident.Default(), ConfirmationMode: publish.Search, Rollout: w.owner.rollout,
+		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.SiteHistories,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
-		Base:   func() func(string) []byte { return func(string) []byte { return []byte{} } },
-		Visits: i.state.Visits, ReadSince: i.state.ReadSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
+		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte{} } },
+		Visits:        i.state.Visits, FetchedSince: i.state.FetchedSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
-		c.Base = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }
-		c.Source, c.Bases, c.Stored = ownTexts{i}, i.state.Bases, i.stored
+		c.NewBaseLookup = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }
+		c.Source, c.Bases, c.StorageRead = ownTexts{i}, i.state.Bases, i.stored
 	}
 	p := publish.New(c)
 	shown, under := make(map[*site]string), make(map[*site]seenUnder)
@@ -95,7 +95,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		shown, under = i.published.shown, i.published.under
 	}
 	i.published = &published{p, shown, under, make(map[string]knownPage)}
-	return p.Begin(publish.Place{Name: "sites", Hosts: hosts})
+	return p.Begin(publish.HandlerPlace{Name: "sites", Hosts: hosts})
 }
 
 // hears records the rules that the owner wants. Without the storage the instance cannot
@@ -114,7 +114,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 		next = w.owner.before
 	}
 	w.owner.rules, w.owner.before, w.owner.back = next, w.owner.rules, ""
-	w.tell("the owner wants change %s\n%s", publish.IDOf(next.Spec()), indent(string(next.Spec())))
+	w.tell("the owner wants change %s\n%s", publish.SpecID(next.EncodeSpec()), indent(string(next.EncodeSpec())))
 	switch dice.IntN(3) {
 	case 0:
 		w.tell("all reload")
@@ -137,7 +137,7 @@ func (w *world) publishes(dice *rand.Rand, i *instance) {
 // acts makes the owner confirm, promote, stop or roll back a change.
 func (w *world) acts(dice *rand.Rand, i *instance) {
 	verb := []string{"confirm", "confirm", "promote", "stop", "rollback"}[dice.IntN(5)]
-	changed, err := i.published.Act(context.Background(), verb, "", publish.By{Who: "ann", Why: "meant"})
+	changed, err := i.published.ApplyAction(context.Background(), verb, "", publish.Decision{User: "ann", Reason: "meant"})
 	if err != nil {
 		return // there is no change to act on, or no storage
 	}

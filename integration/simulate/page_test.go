@@ -46,7 +46,7 @@ func (i *instance) servePage(rw http.ResponseWriter, r *http.Request) {
 		i.world.servesByItself(rw, r.Host)
 		return
 	}
-	page.Serve(rw, r, managed.Lifetime(i.world.owner.maxAge, time.Now(), until))
+	page.Serve(rw, r, managed.CacheLifetime(i.world.owner.maxAge, time.Now(), until))
 }
 
 // shows returns the robots.txt of a site at an instance.

@@ -35,7 +35,7 @@ func (i *instance) tellKnown() {
 			i.world.tell("%s has no copy of %s", i.id, e.Key().Host)
 			continue
 		}
-		i.world.tell("%s has these versions of %s, with %d failures since:", i.id, e.Key().Host, state.Failures)
+		i.world.tell("%s has these versions of %s, with %d failures since:", i.id, e.Key().Host, state.FailureCount)
 		for _, v := range append([]*policy.Version{state.Current}, state.Previous...) {
 			i.world.tell("from %s to %s, over since %s\n%s", i.world.since(v.FirstFetched), i.world.since(v.LastFetched), i.world.since(v.ReplacedAt), indent(v.Robots.Text()))
 		}

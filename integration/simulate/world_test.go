@@ -97,7 +97,7 @@ func run(t *testing.T, p plan) *world {
 		if p.builds {
 			w.newBases(rand.New(rand.NewPCG(p.seed, 10)))
 		}
-		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.Spec())))
+		w.tell("the owner publishes by rules, rollout %+v\n%s", w.owner.rollout, indent(string(w.owner.rules.EncodeSpec())))
 	}
 	if p.tenants {
 		hosts = caddyhttp.MatchHost{"*.test"}
@@ -184,9 +184,9 @@ func (w *world) verify(t *testing.T) {
 	c := verify.Config{Crawlers: uaident.Default().Crawlers()}
 	w.verified = append(slices.Clone(tokens[:5]), slow)
 	for _, token := range w.verified {
-		c.Lists = append(c.Lists, verify.List{For: token, File: list})
+		c.Lists = append(c.Lists, verify.List{CrawlerOrOperator: token, File: list})
 	}
-	w.verifier = verify.New(verify.Options{KeepVerified: 64, KeepOthers: 64})
+	w.verifier = verify.New(verify.Options{MaxVerified: 64, MaxOtherResults: 64})
 	if err := w.verifier.Configure(c); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestStorageAtStop(t *testing.T) {
 func put(t *testing.T, store, host, robots string, age time.Duration) {
 	t.Helper()
 	read := time.Now().Add(-age)
-	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(robots)}, read, policy.Freshness{Max: time.Hour}, 0)
+	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(robots)}, read, policy.FreshnessPolicy{Max: time.Hour}, 0)
 	data, err := policy.Snapshot{Key: policy.Key{Site: host, Host: host}, State: s, Saved: time.Now()}.Encode()
 	if err != nil {
 		t.Fatal(err)

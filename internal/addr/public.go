@@ -26,17 +26,17 @@ func FromInternet(addr netip.Addr) bool {
 	return b == nil || b.isSource
 }
 
-// block is a block of reserved addresses.
-type block struct {
+// reservedBlock is a block of reserved addresses.
+type reservedBlock struct {
 	netip.Prefix
 	isSource bool // requests may come from the block
 
-	first, mask uint64 // the prefix as numbers, see top
+	prefixBits, prefixMask uint64 // the prefix as numbers, see top
 }
 
-func newBlock(prefix string, sends bool) block {
+func newBlock(prefix string, sends bool) reservedBlock {
 	p := netip.MustParsePrefix(prefix)
-	return block{Prefix: p, isSource: sends, first: highBits(p.Addr()), mask: ^uint64(0) << (64 - p.Bits())}
+	return reservedBlock{Prefix: p, isSource: sends, prefixBits: highBits(p.Addr()), prefixMask: ^uint64(0) << (64 - p.Bits())}
 }
 
 // highBits returns the first 64 bits of an IPv6 address, or the 32 bits of an IPv4 address. No block
@@ -51,10 +51,10 @@ func highBits(addr netip.Addr) uint64 {
 }
 
 // unallocated is for addresses outside the allocated space.
-var unallocated block
+var unallocated reservedBlock
 
 // blockOf returns the block of a normal address, or nil.
-func blockOf(addr netip.Addr) *block {
+func blockOf(addr netip.Addr) *reservedBlock {
 	n := highBits(addr)
 	blocks := special4[n>>56]
 	if !addr.Is4() {
@@ -64,7 +64,7 @@ func blockOf(addr netip.Addr) *block {
 		blocks = special6[n>>56]
 	}
 	for _, b := range blocks {
-		if n&b.mask == b.first {
+		if n&b.prefixMask == b.prefixBits {
 			return b
 		}
 	}
@@ -78,17 +78,17 @@ const globalUnicast = 0b001
 var (
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-	special4 = byFirstByte(registered4, platforms4)
-	special6 = byFirstByte(registered6, platforms6)
+	special4 = groupByFirstByte(registered4, platforms4)
+	special6 = groupByFirstByte(registered6, platforms6)
 )
 
-// byFirstByte groups blocks by the first byte of their addresses. Most addresses begin with a
+// groupByFirstByte groups blocks by the first byte of their addresses. Most addresses begin with a
 // byte that no block has.
-func byFirstByte(lists ...[]block) (sorted [256][]*block) {
+func groupByFirstByte(lists ...[]reservedBlock) (sorted [256][]*reservedBlock) {
 	for _, list := range lists {
 		for i := range list {
 			b := &list[i]
-			for n := b.first >> 56; n <= (b.first|^b.mask)>>56; n++ {
+			for n := b.prefixBits >> 56; n <= (b.prefixBits|^b.prefixMask)>>56; n++ {
 				sorted[n] = append(sorted[n], b)
 			}
 		}
@@ -101,7 +101,7 @@ const isSource = true
 // registered4 lists the blocks of the IANA IPv4 special-purpose address registry (RFC 6890) that
 // have no public web servers.
 // https://www.iana.org/assignments/iana-ipv4-special-registry/
-var registered4 = []block{
+var registered4 = []reservedBlock{
 	newBlock("0.0.0.0/8", !isSource),      // this host, this network
 	newBlock("10.0.0.0/8", !isSource),     // private
 	newBlock("100.64.0.0/10", !isSource),  // carrier-grade NAT, metadata of Alibaba Cloud
@@ -124,7 +124,7 @@ var registered4 = []block{
 
 // registered6 is the same for IPv6. The first matching block applies.
 // https://www.iana.org/assignments/iana-ipv6-special-registry/
-var registered6 = []block{
+var registered6 = []reservedBlock{
 	newBlock("2001:2::/48", !isSource),      // benchmarking (RFC 5180)
 	newBlock("2001:10::/28", !isSource),     // ORCHID (RFC 4843)
 	newBlock("2001:20::/28", !isSource),     // ORCHIDv2 (RFC 7343)
@@ -140,7 +140,7 @@ var registered6 = []block{
 // Other cloud addresses are in the registered blocks, or are not global unicast, such as
 // fd00:ec2::254 and fd20:ce::254.
 var (
-	platforms4 = []block{
+	platforms4 = []reservedBlock{
 		// Azure: agent, DNS, DHCP, health probes and the state of the machine.
 		// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 		newBlock("168.63.129.16/32", !isSource),
@@ -153,7 +153,7 @@ var (
 		newBlock("161.26.0.0/16", !isSource),
 		newBlock("166.8.0.0/14", !isSource),
 	}
-	platforms6 = []block{
+	platforms6 = []reservedBlock{
 		// Google Cloud, the same as above.
 		newBlock("2600:2d00:2:1000::/56", !isSource),
 		newBlock("2600:2d00:2:2000::/56", !isSource),

@@ -68,7 +68,7 @@ func TestFromInternet(t *testing.T) {
 // TestEveryBlock checks the first and the last address of each block, because the tables index
 // blocks by the first byte.
 func TestEveryBlock(t *testing.T) {
-	blocks := append(append([]block(nil), registered4...), platforms4...)
+	blocks := append(append([]reservedBlock(nil), registered4...), platforms4...)
 	blocks = append(append(blocks, registered6...), platforms6...)
 	for _, b := range blocks {
 		if b.Prefix != b.Masked() {

@@ -31,18 +31,18 @@ type Running interface {
 	Enforces(policy.Key) bool
 	// Modes returns the mode of each configured site by its label.
 	Modes() map[string]string
-	// WithheldAt returns in words which crawlers receive another response instead of this
+	// WithheldFrom returns in words which crawlers receive another response instead of this
 	// robots.txt.
-	WithheldAt(policy.Key) []string
-	// TakesEffect returns a function for the time from which only the current robots.txt applies,
+	WithheldFrom(policy.Key) []string
+	// EffectiveTimes returns a function for the time from which only the current robots.txt applies,
 	// or the zero time if it already does. EndGrace ends the use of earlier versions.
-	TakesEffect() func(policy.Key) time.Time
+	EffectiveTimes() func(policy.Key) time.Time
 	EndGrace(policy.Key)
 	// Fetch fetches a robots.txt and waits for the result. It returns an error if the fetch needs a
 	// request for the site, or if ctx ends.
 	Fetch(ctx context.Context, e *policy.Entry) error
-	// Findings returns the problems of a version of a robots.txt.
-	Findings(policy.Key, *policy.Version) *lint.Report
+	// LintFindings returns the problems of a version of a robots.txt.
+	LintFindings(policy.Key, *policy.Version) *lint.Report
 	// Reports returns the source of all reports.
 	Reports(now time.Time) *report.Source
 	// AlertManager returns the alerts, or nil without a guard.
@@ -52,7 +52,7 @@ type Running interface {
 	// Managed returns the publishers of the running robots_txt handlers.
 	Managed() []*publish.Publisher
 	// Registry returns the state of the configured registry, or nil if none is configured.
-	Registry() *report.Registry
+	Registry() *report.RegistryStatus
 	// Proposals returns frequent names of unregistered clients.
 	Proposals() []report.Proposal
 	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard for
@@ -77,7 +77,7 @@ type Guard struct {
 const ExplainPath = "/robots_guard/explain"
 
 // API has the endpoints.
-type API struct{ running func() Running }
+type API struct{ findRunning func() Running }
 
 // New returns the endpoints. find returns the running configuration and never nil.
 func New(find func() Running) *API { return &API{find} }
@@ -85,21 +85,21 @@ func New(find func() Running) *API { return &API{find} }
 // Routes returns all endpoints.
 func (a *API) Routes() []caddy.AdminRoute {
 	return slices.Concat(a.reportRoutes(), a.managedRoutes(), []caddy.AdminRoute{
-		route(ExplainPath, "POST", a.explain),
-		route(StatusPath, "GET", a.status, "site"),
-		route(AlertsPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) { return listAlerts(a.running()), nil }),
-		route(TestNotifyPath, "POST", func(_ http.ResponseWriter, r *http.Request) (any, error) {
-			return NotifyTest{a.running().TestNotify(r.Context())}, nil
+		newRoute(ExplainPath, "POST", a.serveExplain),
+		newRoute(StatusPath, "GET", a.serveStatus, "site"),
+		newRoute(AlertsPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) { return listAlerts(a.findRunning()), nil }),
+		newRoute(TestNotifyPath, "POST", func(_ http.ResponseWriter, r *http.Request) (any, error) {
+			return NotifyTest{a.findRunning().TestNotify(r.Context())}, nil
 		}),
-		route(AlertsPath+"/", "POST or DELETE", a.acknowledge),
-		route(RegistryPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) {
-			return RegistryReport{a.running().Registry()}, nil
+		newRoute(AlertsPath+"/", "POST or DELETE", a.serveAcknowledge),
+		newRoute(RegistryPath, "GET", func(http.ResponseWriter, *http.Request) (any, error) {
+			return RegistryReport{a.findRunning().Registry()}, nil
 		}),
-		route(RegistryPath+"/proposals", "GET", func(http.ResponseWriter, *http.Request) (any, error) {
-			return Proposals{a.running().Proposals()}, nil
+		newRoute(RegistryPath+"/proposals", "GET", func(http.ResponseWriter, *http.Request) (any, error) {
+			return Proposals{a.findRunning().Proposals()}, nil
 		}),
-		route(PoliciesPath, "GET", a.policies, "limit", "after"),
-		route(PoliciesPath+"/", "GET or POST", a.policy, "server"),
+		newRoute(PoliciesPath, "GET", a.servePolicies, "limit", "after"),
+		newRoute(PoliciesPath+"/", "GET or POST", a.servePolicy, "server"),
 	})
 }
 

@@ -36,7 +36,7 @@ type NotifyTest struct {
 // AlertNote is the optional body of an acknowledgement.
 type AlertNote struct {
 	Note string `json:"note,omitempty"`
-	By   string `json:"by,omitempty"` // the person who acknowledges
+	User string `json:"by,omitempty"` // the person who acknowledges
 }
 
 // listAlerts returns all alerts, or none without a guard.
@@ -47,10 +47,10 @@ func listAlerts(running Running) alert.List {
 	return alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
 }
 
-// acknowledge acknowledges an alert, or reverts an acknowledgement.
-func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) (any, error) {
+// serveAcknowledge acknowledges an alert, or reverts an acknowledgement.
+func (a *API) serveAcknowledge(w http.ResponseWriter, r *http.Request) (any, error) {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
-	manager := a.running().AlertManager()
+	manager := a.findRunning().AlertManager()
 	if !ok || manager == nil {
 		return nil, httpError(http.StatusNotFound, "unknown path; use %s/<id>/acknowledge", AlertsPath)
 	}
@@ -58,7 +58,7 @@ func (a *API) acknowledge(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := readBody(w, r, &note); err != nil {
 		return nil, err
 	}
-	change := func() (alert.Alert, error) { return manager.Acknowledge(id, note.By, note.Note) }
+	change := func() (alert.Alert, error) { return manager.Acknowledge(id, note.User, note.Note) }
 	if r.Method == http.MethodDelete {
 		change = func() (alert.Alert, error) { return manager.Reopen(id) }
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// explain responds with the verdict of the running server on a request, by the current robots.txt
+// serveExplain responds with the verdict of the running server on a request, by the current robots.txt
 // and the settings of the site:
 //
 //	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
@@ -18,7 +18,7 @@ import (
 // The optional "identity" is the assumed identity of the client: verified, claimed, unknown or
 // spoofed. The default is claimed. The default of "method" is GET. The response is an
 // explain.Explanation as JSON.
-func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
+func (a *API) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) {
 	var asked struct {
 		UserAgent string `json:"user_agent"`
 		URL       string `json:"url"`
@@ -28,7 +28,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := readBody(w, r, &asked); err != nil {
 		return nil, err
 	}
-	running := a.running()
+	running := a.findRunning()
 	host, guard := running.Guard(asked.URL)
 	if host == "" {
 		return nil, httpError(http.StatusBadRequest, "url %q has no host; write the full URL, such as https://example.com/path", asked.URL)
@@ -40,7 +40,7 @@ func (a *API) explain(w http.ResponseWriter, r *http.Request) (any, error) {
 	if guard == nil {
 		return nil, httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
 	}
-	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, Configured: true}
+	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, HasGuard: true}
 	e := site.Explain(currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	var notes []string
@@ -65,7 +65,7 @@ func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 	state := entry.State()
 	from.Robots, from.DisallowAll = state.RulesAt(time.Now(), guard.Fallback)
 	from.Version, from.RedirectTargets = state.Current, state.RedirectTargets
-	if state.Failures > 0 {
+	if state.FailureCount > 0 {
 		from.Note = "the last fetches of robots.txt failed"
 	}
 	if len(state.Previous) > 0 {

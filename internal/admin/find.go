@@ -16,7 +16,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	if name == "" {
 		return nil
 	}
-	name = PathName(name)
+	name = PathEscapeName(name)
 	scheme, authority := schemeAndAuthority(name)
 	host, port := addr.SplitPort(authority)
 	normal := map[bool]string{true: site.NormalHost(authority, true), false: site.NormalHost(authority, false)}
@@ -32,7 +32,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 		}
 		own, _ := addr.SplitPort(key.Host)
 		switch {
-		case PathName(key.String()) == name:
+		case PathEscapeName(key.String()) == name:
 			rank = 4
 		case key.Source != "":
 		case key.Host == authority && key.Secure:
@@ -75,14 +75,14 @@ func sortKey(key policy.Key) string {
 	return key.String() + " " + key.UniqueString()
 }
 
-// PathName returns the name of an authority or a source inside a path.
-func PathName(name string) string {
+// PathEscapeName returns the name of an authority or a source inside a path.
+func PathEscapeName(name string) string {
 	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
 // schemeAndAuthority splits a name into the scheme, which may be "", and the authority.
 func schemeAndAuthority(name string) (scheme, authority string) {
-	name = PathName(name)
+	name = PathEscapeName(name)
 	if scheme, authority, ok := strings.Cut(name, ":/"); ok {
 		return scheme, authority
 	}

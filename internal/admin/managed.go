@@ -27,15 +27,15 @@ import (
 // one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
 
-// Verbs returns the possible actions of a person on a change.
-func Verbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
+// ActionVerbs returns the possible actions of a person on a change.
+func ActionVerbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
 
 // Action is an action of a person on a change.
 type Action struct {
 	Site   string `json:"site,omitempty"`
 	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
-	Who    string `json:"who"`
-	Why    string `json:"why,omitempty"` // required to confirm
+	User   string `json:"who"`
+	Reason string `json:"why,omitempty"` // required to confirm
 	Ticket string `json:"ticket,omitempty"`
 }
 
@@ -54,9 +54,9 @@ type ManagedState struct {
 
 // ManagedSite is a robots_txt handler with its published and its pending change.
 type ManagedSite struct {
-	Site  string   `json:"site"`
-	Hosts []string `json:"hosts"` // empty for any host
-	Known bool     `json:"known"` // false if the history is unreadable
+	Site            string   `json:"site"`
+	Hosts           []string `json:"hosts"` // empty for any host
+	HistoryReadable bool     `json:"known"` // false if the history is unreadable
 	ManagedState
 }
 
@@ -73,20 +73,20 @@ type ManagedHistory struct {
 
 // ManagedDiff is the difference between two changes.
 type ManagedDiff struct {
-	Site       string   `json:"site"`
-	From       string   `json:"from"`
-	To         string   `json:"to"`
-	Difference []string `json:"difference"`
+	Site      string   `json:"site"`
+	From      string   `json:"from"`
+	To        string   `json:"to"`
+	DiffLines []string `json:"difference"`
 }
 
 func (a *API) managedRoutes() []caddy.AdminRoute {
 	routes := []caddy.AdminRoute{
-		route(ManagedPath+"/changes", "GET", a.managed),
-		route(ManagedPath+"/history", "GET", a.managedHistory, "site"),
-		route(ManagedPath+"/diff", "GET", a.managedDiff, "site", "from", "to"),
+		newRoute(ManagedPath+"/changes", "GET", a.serveManaged),
+		newRoute(ManagedPath+"/history", "GET", a.serveManagedHistory, "site"),
+		newRoute(ManagedPath+"/diff", "GET", a.serveManagedDiff, "site", "from", "to"),
 	}
-	for _, verb := range Verbs() {
-		routes = append(routes, route(ManagedPath+"/"+verb, "POST", a.managedAction(verb)))
+	for _, verb := range ActionVerbs() {
+		routes = append(routes, newRoute(ManagedPath+"/"+verb, "POST", a.serveManagedAction(verb)))
 	}
 	return routes
 }
@@ -97,10 +97,10 @@ func siteState(m *publish.Publisher) (ManagedSite, publish.History) {
 	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
 
-// managed responds with all robots_txt handlers.
-func (a *API) managed(http.ResponseWriter, *http.Request) (any, error) {
+// serveManaged responds with all robots_txt handlers.
+func (a *API) serveManaged(http.ResponseWriter, *http.Request) (any, error) {
 	all := ManagedSites{Sites: []ManagedSite{}}
-	for _, m := range a.running().Managed() {
+	for _, m := range a.findRunning().Managed() {
 		site, _ := siteState(m)
 		all.Sites = append(all.Sites, site)
 	}
@@ -109,7 +109,7 @@ func (a *API) managed(http.ResponseWriter, *http.Request) (any, error) {
 
 // publisherOf returns the robots_txt handler with a name or a host. "" selects the only handler.
 func (a *API) publisherOf(name string) (*publish.Publisher, error) {
-	all := a.running().Managed()
+	all := a.findRunning().Managed()
 	if name == "" && len(all) == 1 {
 		return all[0], nil
 	}
@@ -130,8 +130,8 @@ func (a *API) publisherOf(name string) (*publish.Publisher, error) {
 	return nil, httpError(http.StatusNotFound, "choose a robots_txt: set the parameter site to one of %s", strings.Join(names, " or "))
 }
 
-// managedHistory responds with the changes of a site.
-func (a *API) managedHistory(_ http.ResponseWriter, r *http.Request) (any, error) {
+// serveManagedHistory responds with the changes of a site.
+func (a *API) serveManagedHistory(_ http.ResponseWriter, r *http.Request) (any, error) {
 	m, err := a.publisherOf(r.FormValue("site"))
 	if err != nil {
 		return nil, err
@@ -139,15 +139,15 @@ func (a *API) managedHistory(_ http.ResponseWriter, r *http.Request) (any, error
 	site, state := siteState(m)
 	if site.Published != nil {
 		published := *site.Published
-		published.ReadBy = m.ReadBy()
+		published.FetchedBy = m.FetchedBy()
 		site.Published = &published
 	}
 	return ManagedHistory{site, append([]publish.Change{}, state.Past...)}, nil
 }
 
-// managedDiff responds with the difference of two changes. The default is the published and the
+// serveManagedDiff responds with the difference of two changes. The default is the published and the
 // pending change, or else the previous and the published change.
-func (a *API) managedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
+func (a *API) serveManagedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
 	m, err := a.publisherOf(r.FormValue("site"))
 	if err != nil {
 		return nil, err
@@ -161,15 +161,15 @@ func (a *API) managedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
 		from = state.Published.Parent
 	}
 	d := ManagedDiff{Site: m.Site(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
-	if d.Difference, err = m.Difference(r.Context(), d.From, d.To); err != nil {
+	if d.DiffLines, err = m.Difference(r.Context(), d.From, d.To); err != nil {
 		return nil, httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
 	}
-	d.Difference = append([]string{}, d.Difference...)
+	d.DiffLines = append([]string{}, d.DiffLines...)
 	return d, nil
 }
 
-// managedAction applies the action of a person.
-func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request) (any, error) {
+// serveManagedAction applies the action of a person.
+func (a *API) serveManagedAction(verb string) func(http.ResponseWriter, *http.Request) (any, error) {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		var d Action
 		if err := readBody(w, r, &d); err != nil {
@@ -182,7 +182,7 @@ func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request
 		if err != nil {
 			return nil, err
 		}
-		changed, err := m.Act(r.Context(), verb, d.ID, publish.By{Who: d.Who, Why: d.Why, Ticket: d.Ticket})
+		changed, err := m.ApplyAction(r.Context(), verb, d.ID, publish.Decision{User: d.User, Reason: d.Reason, Ticket: d.Ticket})
 		for _, cannot := range []error{publish.ErrNonePending, publish.ErrOther, publish.ErrUnconfirmed, publish.ErrConfirmed,
 			publish.ErrUnknown, publish.ErrUnreadable, publish.ErrIsPublished, publish.ErrIsFirst} {
 			if errors.Is(err, cannot) {
@@ -199,17 +199,17 @@ func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request
 
 // validate returns an error for an invalid action.
 func (d *Action) validate(verb string) error {
-	for _, field := range []struct{ name, text string }{{"who", d.Who}, {"why", d.Why}, {"ticket", d.Ticket}} {
+	for _, field := range []struct{ name, text string }{{"who", d.User}, {"why", d.Reason}, {"ticket", d.Ticket}} {
 		if utf8.RuneCountInString(field.text) > publish.MaxText || strings.ContainsAny(field.text, "\r\n\x00") {
 			return errors.New(field.name + " has to be one line of up to 500 characters")
 		}
 	}
 	switch {
-	case d.Who == "":
+	case d.User == "":
 		return errors.New("the field who is missing; enter a name for the history")
-	case d.Who == publish.ByTrial:
+	case d.User == publish.ByTrial:
 		return errors.New("the name trial is reserved for trials that end automatically; set who to the name of a person")
-	case d.Why == "" && verb == "confirm":
+	case d.Reason == "" && verb == "confirm":
 		return errors.New("the field why is missing; enter a reason for the history")
 	}
 	return nil

@@ -29,7 +29,7 @@ func TestReportIsOfOneMoment(t *testing.T) {
 		e := k.cache.Get(key)
 		k.change = func() {
 			e.MakeDue()
-			<-e.Refresh(policy.Freshness{Default: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
+			<-e.Refresh(policy.FreshnessPolicy{Default: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
 				return policy.FetchResult{Status: 200, Body: []byte("User-agent: *\nDisallow: /a\nDisallow: /b\n")}
 			}, nil)
 		}
@@ -37,13 +37,13 @@ func TestReportIsOfOneMoment(t *testing.T) {
 		if method == http.MethodPost {
 			path += "/refresh"
 		}
-		answer, err := New(func() Running { return k }).policy(nil, httptest.NewRequest(method, path, nil))
+		answer, err := New(func() Running { return k }).servePolicy(nil, httptest.NewRequest(method, path, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := answer.(PolicyReport)
-		if current := got.VersionList[0]; current.Version != got.Version || current.Rules != got.Rules || len(got.VersionList) != got.Versions {
-			t.Errorf("%s: version %.8s with %d rules of %d, and beside it %+v", method, got.Version, got.Rules, got.Versions, got.VersionList)
+		if current := got.VersionList[0]; current.Version != got.Version || current.RuleCount != got.RuleCount || len(got.VersionList) != got.VersionCount {
+			t.Errorf("%s: version %.8s with %d rules of %d, and beside it %+v", method, got.Version, got.RuleCount, got.VersionCount, got.VersionList)
 		}
 	}
 }

@@ -10,15 +10,15 @@ import (
 // in the documented order.
 func TestFirstMistakeIsTold(t *testing.T) {
 	for range 50 {
-		d := Action{Who: "a\nb", Why: "a\nb", Ticket: "a\nb"}
+		d := Action{User: "a\nb", Reason: "a\nb", Ticket: "a\nb"}
 		if err := d.validate("confirm"); err == nil || !strings.HasPrefix(err.Error(), "who ") {
 			t.Fatalf("an action: %v", err)
 		}
-		d = Action{Who: "trial"}
+		d = Action{User: "trial"}
 		if err := d.validate("stop"); err == nil || !strings.HasPrefix(err.Error(), "the name trial is reserved") {
 			t.Fatalf("a person of that name: %v", err)
 		}
-		d = Action{Who: "ann", Why: "a\nb", Ticket: "a\nb"}
+		d = Action{User: "ann", Reason: "a\nb", Ticket: "a\nb"}
 		if err := d.validate("confirm"); err == nil || !strings.HasPrefix(err.Error(), "why ") {
 			t.Fatalf("an action by somebody: %v", err)
 		}

@@ -22,10 +22,10 @@ var filters = []string{"site", "host", "class", "identity", "window", "from", "t
 // pageFilters are the URL parameters of a report with pages.
 var pageFilters = append(slices.Clip(filters), "limit", "after")
 
-// route returns an endpoint for the given methods and URL parameters. The value of answer is sent
+// newRoute returns an endpoint for the given methods and URL parameters. The value of answer is sent
 // as JSON. A misspelt parameter is an error, because the response would answer another question. An
 // empty parameter has no effect. Clients use "_" to bypass caches.
-func route(path, methods string, answer func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) caddy.AdminRoute {
+func newRoute(path, methods string, answer func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: path, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		if !slices.Contains(strings.Fields(methods), r.Method) {
 			return httpError(http.StatusMethodNotAllowed, "use %s for %s", methods, r.URL.Path)
@@ -68,8 +68,8 @@ func checkParameters(u *url.URL, parameters []string) error {
 	return nil
 }
 
-// numberParameter returns a parameter from least to most, or fallback without the parameter.
-func numberParameter(query url.Values, name string, fallback, least, most int) (int, error) {
+// parseNumber returns a parameter from least to most, or fallback without the parameter.
+func parseNumber(query url.Values, name string, fallback, least, most int) (int, error) {
 	value := query.Get(name)
 	if value == "" {
 		return fallback, nil
@@ -94,7 +94,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 		return httpError(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", maxBody)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return httpError(http.StatusBadRequest, "the body is not a JSON object as docs/admin.md describes it: %w", jsontext.WithoutGoTypes(err))
+		return httpError(http.StatusBadRequest, "the body is not a JSON object as docs/admin.md describes it: %w", jsontext.RemoveGoTypes(err))
 	}
 	return nil
 }

@@ -39,47 +39,47 @@ type PolicySummary struct {
 	Source       string     `json:"source"`           // server, url or file
 	Segment      string     `json:"segment"`          // named or invented
 	Status       int        `json:"status"`           // the status of the last good response; 0 without one
-	LastMeaning  string     `json:"last_meaning,omitempty"`
+	LastOutcome  string     `json:"last_meaning,omitempty"`
 	LastError    string     `json:"last_error,omitempty"`
-	Failures     int        `json:"failures"`
+	FailureCount int        `json:"failures"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	Version      string     `json:"version,omitempty"` // SHA-256
-	FirstRead    *time.Time `json:"first_read,omitempty"`
-	LastRead     *time.Time `json:"last_read,omitempty"`
+	FirstFetched *time.Time `json:"first_read,omitempty"`
+	LastFetched  *time.Time `json:"last_read,omitempty"`
 	AgeSeconds   float64    `json:"age_seconds"`
 	NextRefresh  *time.Time `json:"next_refresh,omitempty"`
 	Expires      *time.Time `json:"expires,omitempty"` // when the version expires, unless the robots.txt is unreachable
-	Rules        int        `json:"rules"`
-	Findings     int        `json:"findings"`
-	Versions     int        `json:"versions"` // number of stored versions, with the current one
-	// TakesEffect is the time from which the current version alone decides. Before this time a
+	RuleCount    int        `json:"rules"`
+	FindingCount int        `json:"findings"`
+	VersionCount int        `json:"versions"` // number of stored versions, with the current one
+	// EffectiveTimes is the time from which the current version alone decides. Before this time a
 	// crawler may follow an earlier version. Absent if the current version already decides alone.
 	TakesEffect *time.Time `json:"takes_effect,omitempty"`
 	// NotProtecting is the reason why enforce has nothing to enforce. Absent if enforce has rules,
 	// and if no site with this robots.txt is in enforce mode.
 	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
-	// Withheld names crawlers with another response instead of the file, and the remedy.
-	Withheld []string `json:"withheld,omitempty"`
+	// WithheldFrom names crawlers with another response instead of the file, and the remedy.
+	WithheldFrom []string `json:"withheld,omitempty"`
 }
 
 // PolicyReport is the response to GET with an authority.
 type PolicyReport struct {
 	PolicySummary
-	FindingList []lint.Finding  `json:"finding_list"`
-	Unreported  int             `json:"unreported"` // findings beyond those in the list
-	VersionList []PolicyVersion `json:"version_list"`
-	Refresh     *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
+	FindingList      []lint.Finding  `json:"finding_list"`
+	UnlistedFindings int             `json:"unreported"` // findings beyond those in the list
+	VersionList      []PolicyVersion `json:"version_list"`
+	Refresh          *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
 }
 
 // PolicyVersion is a stored version of a robots.txt.
 type PolicyVersion struct {
-	Version   string     `json:"version"`
-	Status    int        `json:"status"`
-	Rules     int        `json:"rules"`
-	Bytes     int        `json:"bytes"`
-	FirstRead time.Time  `json:"first_read"`
-	LastRead  time.Time  `json:"last_read"`
-	Until     *time.Time `json:"until,omitempty"`
+	Version      string     `json:"version"`
+	Status       int        `json:"status"`
+	RuleCount    int        `json:"rules"`
+	Bytes        int        `json:"bytes"`
+	FirstFetched time.Time  `json:"first_read"`
+	LastFetched  time.Time  `json:"last_read"`
+	GraceUntil   *time.Time `json:"until,omitempty"`
 }
 
 // Bounds of a page of policies.
@@ -88,16 +88,16 @@ const (
 	maxPage     = 1000
 )
 
-// policies responds with a page of the policies of all sites.
-func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
-	limit, err := numberParameter(r.URL.Query(), "limit", defaultPage, 1, maxPage)
+// servePolicies responds with a page of the policies of all sites.
+func (a *API) servePolicies(_ http.ResponseWriter, r *http.Request) (any, error) {
+	limit, err := parseNumber(r.URL.Query(), "limit", defaultPage, 1, maxPage)
 	if err != nil {
 		return nil, err
 	}
-	running := a.running()
+	running := a.findRunning()
 	entries := sortEntries(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
-	after, takesEffect := r.URL.Query().Get("after"), running.TakesEffect()
+	after, takesEffect := r.URL.Query().Get("after"), running.EffectiveTimes()
 	for _, e := range entries {
 		if e.key <= after {
 			continue
@@ -114,15 +114,15 @@ func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return list, nil
 }
 
-// policy responds with the policy of a site, or refreshes the site's robots.txt.
-func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
+// servePolicy responds with the policy of a site, or refreshes the site's robots.txt.
+func (a *API) servePolicy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
 	name, endGrace := strings.CutSuffix(name, "/end-grace")
 	if changes := r.Method == http.MethodPost; changes != (refresh || endGrace) {
 		return nil, httpError(http.StatusMethodNotAllowed, "use GET to read a policy, and POST to change it")
 	}
-	running := a.running()
+	running := a.findRunning()
 	server := r.URL.Query().Get("server")
 	e := findEntry(running.Policies(), name, server)
 	if e == nil && refresh && server == "" {
@@ -147,12 +147,12 @@ func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // policySummary summarises an entry in state s, which may be replaced meanwhile.
 func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
-	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), Withheld: running.WithheldAt(e.Key())}
+	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), WithheldFrom: running.WithheldFrom(e.Key())}
 	if s == nil {
 		return r
 	}
-	r.LastMeaning, r.NextRefresh, r.Failures = s.LastResult.String(), &s.NextFetch, s.Failures
-	if s.Failures > 0 {
+	r.LastOutcome, r.NextRefresh, r.FailureCount = s.LastResult.String(), &s.NextFetch, s.FailureCount
+	if s.FailureCount > 0 {
 		r.FailingSince = &s.FailingSince
 	}
 	r.LastError = report.FetchProblem(s)
@@ -160,34 +160,34 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 		r.TakesEffect = &at
 	}
 	if running.Enforces(e.Key()) {
-		r.NotProtecting = report.NotProtectingOf(s, r.Source)
+		r.NotProtecting = report.FindNotProtecting(s, r.Source)
 	}
 	if good := s.Current; good != nil {
 		expires := good.LastFetched.Add(policy.MaxAge)
 		r.Status, r.Version = good.Status, versionName(good)
-		r.FirstRead, r.LastRead, r.Expires = &good.FirstFetched, &good.LastFetched, &expires
+		r.FirstFetched, r.LastFetched, r.Expires = &good.FirstFetched, &good.LastFetched, &expires
 		r.AgeSeconds = now.Sub(good.LastFetched).Seconds()
-		r.Rules, r.Findings, r.Versions = good.Robots.RuleCount(), running.Findings(e.Key(), good).Total(), 1+len(s.Previous)
+		r.RuleCount, r.FindingCount, r.VersionCount = good.Robots.RuleCount(), running.LintFindings(e.Key(), good).Total(), 1+len(s.Previous)
 	}
 	return r
 }
 
 // policyReport returns the summary with the details.
 func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: policySummary(running, running.TakesEffect(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
+	r := PolicyReport{PolicySummary: policySummary(running, running.EffectiveTimes(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Current == nil {
 		return r
 	}
-	found := running.Findings(e.Key(), s.Current)
-	r.Unreported = found.Unreported
+	found := running.LintFindings(e.Key(), s.Current)
+	r.UnlistedFindings = found.UnlistedFindings
 	r.FindingList = append(r.FindingList, found.Findings...)
 	for _, v := range append([]*policy.Version{s.Current}, s.Previous...) {
 		report := PolicyVersion{
-			Version: versionName(v), Status: v.Status, Rules: v.Robots.RuleCount(),
-			Bytes: len(v.Robots.Text()), FirstRead: v.FirstFetched, LastRead: v.LastFetched,
+			Version: versionName(v), Status: v.Status, RuleCount: v.Robots.RuleCount(),
+			Bytes: len(v.Robots.Text()), FirstFetched: v.FirstFetched, LastFetched: v.LastFetched,
 		}
 		if !v.ReplacedAt.IsZero() {
-			report.Until = &v.ReplacedAt
+			report.GraceUntil = &v.ReplacedAt
 		}
 		r.VersionList = append(r.VersionList, report)
 	}

@@ -30,22 +30,22 @@ type known struct {
 }
 
 func (k known) Policies() []*policy.Entry { return k.cache.Entries() }
-func (k known) TakesEffect() func(policy.Key) time.Time {
+func (k known) EffectiveTimes() func(policy.Key) time.Time {
 	return func(policy.Key) time.Time { return time.Time{} }
 }
 func (k known) EndGrace(policy.Key)                          {}
 func (k known) Enforces(key policy.Key) bool                 { return key.Site == "enforced.test" }
 func (known) Modes() map[string]string                       { return map[string]string{"enforced.test": "enforce"} }
-func (known) Registry() *report.Registry                     { return nil }
+func (known) Registry() *report.RegistryStatus               { return nil }
 func (known) Proposals() []report.Proposal                   { return nil }
-func (known) WithheldAt(policy.Key) []string                 { return nil }
+func (known) WithheldFrom(policy.Key) []string               { return nil }
 func (known) AlertManager() *alert.Manager                   { return nil }
 func (known) TestNotify(context.Context) []notify.TestResult { return []notify.TestResult{} }
 
 func (known) Reports(now time.Time) *report.Source { return &report.Source{Now: now} }
 func (k known) Guard(string) (string, *Guard)      { return "shop.test", k.guard }
 
-func (known) Findings(_ policy.Key, v *policy.Version) *lint.Report {
+func (known) LintFindings(_ policy.Key, v *policy.Version) *lint.Report {
 	return lint.CheckParsed(v.Robots, lint.Options{})
 }
 func (k known) Policy(_, authority string) *policy.Entry {
@@ -60,7 +60,7 @@ func (k known) Fetch(_ context.Context, e *policy.Entry) error {
 		return errors.New("no request has come")
 	}
 	e.MakeDue()
-	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}, k.answer, nil)
+	<-e.Refresh(policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}, k.answer, nil)
 	return nil
 }
 
@@ -70,7 +70,7 @@ func learn(keys ...policy.Key) known {
 	cache := policy.NewCache(bounds, bounds, time.Now, nil)
 	for _, key := range keys {
 		text := "User-agent: *\nDisallow: /" + key.Server + "\n# " + key.String() + "\n"
-		<-cache.GetOrCreate(key, policy.ConfiguredHosts).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+		<-cache.GetOrCreate(key, policy.ConfiguredHosts).Refresh(policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge},
 			func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 	}
 	return known{cache: cache}
@@ -170,9 +170,9 @@ func TestAdminRefreshes(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &got); err != nil || got.Refresh == nil {
 				t.Fatalf("%v: %s", err, body)
 			}
-			want := PolicyRefresh{Outcome: tc.outcome, Why: tc.why, Before: versionName(same), RulesBefore: 1}
-			if status != tc.status || *got.Refresh != want || got.Rules != tc.rules {
-				t.Errorf("%d, %+v, %d rules; want %d, %+v, %d rules", status, *got.Refresh, got.Rules, tc.status, want, tc.rules)
+			want := PolicyRefresh{Outcome: tc.outcome, Reason: tc.why, VersionBefore: versionName(same), RuleCountBefore: 1}
+			if status != tc.status || *got.Refresh != want || got.RuleCount != tc.rules {
+				t.Errorf("%d, %+v, %d rules; want %d, %+v, %d rules", status, *got.Refresh, got.RuleCount, tc.status, want, tc.rules)
 			}
 			if e := k.cache.Get(key); tc.answer == nil && !e.IsDue(time.Now()) {
 				t.Error("it is not due, so that the next request would not read it")
@@ -188,7 +188,7 @@ func TestAdminRefreshes(t *testing.T) {
 func TestAdminTellsWhatProtectsNothing(t *testing.T) {
 	for site, want := range map[string]string{"enforced.test": `"cause": "missing"`, "monitored.test": ""} {
 		k := learn()
-		<-k.cache.GetOrCreate(policy.Key{Site: site, Host: site}, policy.ConfiguredHosts).Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+		<-k.cache.GetOrCreate(policy.Key{Site: site, Host: site}, policy.ConfiguredHosts).Refresh(policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge},
 			func() policy.FetchResult { return policy.FetchResult{Status: http.StatusNotFound} }, nil)
 		for _, path := range []string{PoliciesPath, PoliciesPath + "/" + site} {
 			_, body := k.ask(t, http.MethodGet, path, "")

@@ -12,12 +12,12 @@ import (
 // PolicyRefresh is the result of a refresh.
 type PolicyRefresh struct {
 	Outcome Outcome `json:"outcome"`
-	// Why is the reason in words if the refresh failed or is waiting, else "".
-	Why string `json:"why,omitempty"`
-	// Before is the version before the refresh, or "".
-	Before string `json:"before,omitempty"`
-	// RulesBefore is the number of rules in Before.
-	RulesBefore int `json:"rules_before"`
+	// Reason is the reason in words if the refresh failed or is waiting, else "".
+	Reason string `json:"why,omitempty"`
+	// VersionBefore is the version before the refresh, or "".
+	VersionBefore string `json:"before,omitempty"`
+	// RuleCountBefore is the number of rules in Before.
+	RuleCountBefore int `json:"rules_before"`
 }
 
 // Outcome is the outcome of a refresh.
@@ -48,7 +48,7 @@ func refreshPolicy(ctx context.Context, running Running, e *policy.Entry) Policy
 	if err != nil {
 		e.MakeDue()
 		after = e.State() // the state has the error
-		outcome.Outcome, outcome.Why = Waiting, err.Error()
+		outcome.Outcome, outcome.Reason = Waiting, err.Error()
 	}
 	answer := policyReport(running, e, after, time.Now())
 	answer.Refresh = &outcome
@@ -59,12 +59,12 @@ func refreshPolicy(ctx context.Context, running Running, e *policy.Entry) Policy
 func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	o := PolicyRefresh{Outcome: Changed}
 	if before != nil && before.Current != nil {
-		o.Before, o.RulesBefore = versionName(before.Current), before.Current.Robots.RuleCount()
+		o.VersionBefore, o.RuleCountBefore = versionName(before.Current), before.Current.Robots.RuleCount()
 	}
 	switch {
-	case after == nil || after.Failures > 0:
-		o.Outcome, o.Why = Failed, report.FetchProblem(after)
-	case o.Before != "" && after.Current != nil && before.Current.Hash == after.Current.Hash && before.Current.Status == after.Current.Status:
+	case after == nil || after.FailureCount > 0:
+		o.Outcome, o.Reason = Failed, report.FetchProblem(after)
+	case o.VersionBefore != "" && after.Current != nil && before.Current.Hash == after.Current.Hash && before.Current.Status == after.Current.Status:
 		o.Outcome = Unchanged
 	}
 	return o

@@ -12,7 +12,7 @@ const RegistryPath = "/robots_guard/registry"
 
 // RegistryReport is the state of the registry.
 type RegistryReport struct {
-	Registry *report.Registry `json:"registry"` // null if the configuration names none
+	Registry *report.RegistryStatus `json:"registry"` // null if the configuration names none
 }
 
 // Proposals are unregistered names: robots first, then by frequency.

@@ -40,17 +40,17 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		{"crawlers", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Crawlers(q.Filter, q.after, q.limit), nil
 		}},
-		{"crawlers/", filters, crawlerReport},
+		{"crawlers/", filters, viewCrawler},
 		{"violations", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Violations(q.Filter, q.after, q.limit), nil
 		}},
-		{"robots", filters, robotsReport},
-		{"managed", filters, managedReport},
+		{"robots", filters, viewRobots},
+		{"managed", filters, viewManaged},
 		{"shadow", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil }},
 		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.ResponseAudit(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		routes = append(routes, route(reportPrefix+it.path, "GET", a.reportHandler(it.view), it.parameters...))
+		routes = append(routes, newRoute(reportPrefix+it.path, "GET", a.reportHandler(it.view), it.parameters...))
 	}
 	return routes
 }
@@ -73,7 +73,7 @@ func (a *API) reportHandler(view reportView) func(http.ResponseWriter, *http.Req
 			return nil, err
 		}
 		q.path = strings.TrimPrefix(r.URL.Path, reportPrefix)
-		return view(a.running().Reports(time.Now()), q)
+		return view(a.findRunning().Reports(time.Now()), q)
 	}
 }
 
@@ -81,15 +81,15 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 	if q.Filter, err = report.ParseFilter(query); err != nil {
 		return q, httpError(http.StatusBadRequest, "%w", err)
 	}
-	if q.limit, err = numberParameter(query, "limit", defaultPage, 1, maxPage); err != nil {
+	if q.limit, err = parseNumber(query, "limit", defaultPage, 1, maxPage); err != nil {
 		return q, err
 	}
-	q.after, err = numberParameter(query, "after", 0, 0, 1<<30)
+	q.after, err = parseNumber(query, "after", 0, 0, 1<<30)
 	return q, err
 }
 
-// crawlerReport returns the details of a crawler.
-func crawlerReport(s *report.Source, q reportQuery) (any, error) {
+// viewCrawler returns the details of a crawler.
+func viewCrawler(s *report.Source, q reportQuery) (any, error) {
 	id, evidence := strings.CutSuffix(strings.TrimPrefix(q.path, "crawlers/"), "/evidence")
 	if evidence {
 		if e, ok := s.Evidence(q.Filter, id); ok {
@@ -101,8 +101,8 @@ func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	return nil, httpError(http.StatusNotFound, "no request of %.80q is recorded in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
-// robotsReport returns the view of a robots.txt.
-func robotsReport(s *report.Source, q reportQuery) (any, error) {
+// viewRobots returns the view of a robots.txt.
+func viewRobots(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
 		return nil, httpError(http.StatusBadRequest, "the parameter site is missing; add ?site=<host>")
 	}
@@ -112,8 +112,8 @@ func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	return nil, httpError(http.StatusNotFound, "there is no data for the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
 }
 
-// managedReport returns the view of robots_txt, with the details of the site in the filter.
-func managedReport(s *report.Source, q reportQuery) (any, error) {
+// viewManaged returns the view of robots_txt, with the details of the site in the filter.
+func viewManaged(s *report.Source, q reportQuery) (any, error) {
 	if m, ok := s.ManagedTexts(q.Filter); ok {
 		return m, nil
 	}

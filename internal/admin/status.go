@@ -26,16 +26,16 @@ type Status struct {
 	alert.List
 	Sites []report.SiteStatus `json:"sites"`
 	// TrialFiles are the files on trial, and Trials the results at each site.
-	TrialFiles []report.TriedText `json:"texts"`
+	TrialFiles []report.TrialFile `json:"texts"`
 	Trials     []report.Trial     `json:"trials"`
 }
 
-// status returns the state of the server, or of a site.
-func (a *API) status(_ http.ResponseWriter, r *http.Request) (any, error) {
-	running := a.running()
+// serveStatus returns the state of the server, or of a site.
+func (a *API) serveStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
+	running := a.findRunning()
 	source := running.Reports(time.Now())
 	tried := source.Shadow(report.Filter{})
-	s := Status{List: listAlerts(running), Sites: source.Status(liveSites(running, source)), TrialFiles: tried.Texts, Trials: tried.Trials}
+	s := Status{List: listAlerts(running), Sites: source.Status(liveSites(running, source)), TrialFiles: tried.TrialFiles, Trials: tried.Trials}
 	name := r.URL.Query().Get("site")
 	if name == "" {
 		return s, nil
@@ -60,7 +60,7 @@ func matchesSite(s *report.SiteStatus, name string) bool {
 	_, authority := schemeAndAuthority(s.Robots.Authority)
 	host, _ := addr.SplitPort(authority)
 	switch {
-	case s.Site == name, PathName(s.Robots.Authority) == PathName(name):
+	case s.Site == name, PathEscapeName(s.Robots.Authority) == PathEscapeName(name):
 		return true
 	case strings.Contains(name, ":/"):
 		return false
@@ -70,14 +70,14 @@ func matchesSite(s *report.SiteStatus, name string) bool {
 
 // liveSites returns the state of each site: visited sites, and configured sites without a crawler's
 // visit so far.
-func liveSites(running Running, source *report.Source) map[string]report.Live {
-	sites := maps.Clone(source.Live)
+func liveSites(running Running, source *report.Source) map[string]report.SiteState {
+	sites := maps.Clone(source.SiteStates)
 	if sites == nil {
-		sites = make(map[string]report.Live)
+		sites = make(map[string]report.SiteState)
 	}
 	for label, mode := range running.Modes() {
 		if _, known := sites[label]; !known {
-			sites[label] = report.Live{Mode: mode, Enforces: mode != judge.ModeOf(false)}
+			sites[label] = report.SiteState{Mode: mode, Enforces: mode != judge.ModeWord(false)}
 		}
 	}
 	for _, e := range running.Policies() {

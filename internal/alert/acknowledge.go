@@ -51,11 +51,11 @@ func (a *acknowledgements) apply(alert Alert) Alert {
 	return alert
 }
 
-// set stores an acknowledgement newer than the stored acknowledgement. It returns false for an
+// record stores an acknowledgement newer than the stored acknowledgement. It returns false for an
 // older acknowledgement, or without room.
-func (a *acknowledgements) set(ack acknowledgement) bool {
+func (a *acknowledgements) record(ack acknowledgement) bool {
 	known, ok := a.byID[ack.ID]
-	if ok && !ack.Time.After(known.Time) || !ok && len(a.byID) >= maxAcknowledgements {
+	if ok && !ack.At.After(known.At) || !ok && len(a.byID) >= maxAcknowledgements {
 		return false
 	}
 	if a.byID == nil {
@@ -102,12 +102,12 @@ func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
 	if !ok || !alert.isListed(now) || alert.State == Over {
 		return Alert{}, fmt.Errorf("%.60q: %w", ack.ID, ErrUnknown)
 	}
-	ack.Time, ack.LastOpen = now, now
-	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.Time) {
-		ack.Time = known.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
+	ack.At, ack.LastOpen = now, now
+	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.At) {
+		ack.At = known.At.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
 	ack.truncate()
-	if !m.acknowledgements.set(ack) {
+	if !m.acknowledgements.record(ack) {
 		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is the maximum", maxAcknowledgements)
 	}
 	return m.acknowledgements.apply(alert), nil
@@ -158,23 +158,23 @@ func (m *Manager) Import(data []byte) error {
 		return fmt.Errorf("invalid version %d or number of acknowledgements %d", d.Version, len(d.Acknowledged))
 	}
 	for _, stored := range d.Acknowledged {
-		if len(stored.ID) > maxIDBytes || stored.Time.IsZero() {
-			return fmt.Errorf("invalid acknowledgement of %.60q at %v", stored.ID, stored.Time)
+		if len(stored.ID) > maxIDBytes || stored.At.IsZero() {
+			return fmt.Errorf("invalid acknowledgement of %.60q at %v", stored.ID, stored.At)
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now().UTC()
 	for _, stored := range d.Acknowledged {
-		if stored.Time.After(now) {
-			stored.Time = now // bounds times of a wrong clock
+		if stored.At.After(now) {
+			stored.At = now // bounds times of a wrong clock
 		}
 		if stored.LastOpen.IsZero() || stored.LastOpen.After(now) {
 			stored.LastOpen = now
 		}
 		if now.Sub(stored.LastOpen) < acknowledgementRetention { // else its writer has not yet removed it
 			stored.truncate()
-			m.acknowledgements.set(stored)
+			m.acknowledgements.record(stored)
 		}
 	}
 	return nil

@@ -102,7 +102,7 @@ const (
 
 // Acknowledgement is the owner's confirmation of an alert.
 type Acknowledgement struct {
-	Time time.Time `json:"at"`
+	At   time.Time `json:"at"`
 	User string    `json:"by,omitempty"` // the user, with a login
 	Note string    `json:"note,omitempty"`
 }
@@ -113,8 +113,8 @@ type List struct {
 	// Alerts are sorted by state (open, acknowledged, over), severity and time, newest first. The
 	// list is never null.
 	Alerts []Alert `json:"alerts"`
-	// More is the number of alerts beyond the limit.
-	More int `json:"more,omitempty"`
+	// MoreCount is the number of alerts beyond the limit.
+	MoreCount int `json:"more,omitempty"`
 	// IsPersistent reports whether acknowledgements survive a restart.
 	IsPersistent bool `json:"kept"`
 	// ReadOnly reports whether alerts cannot be acknowledged here.

@@ -43,8 +43,8 @@ type BlockedSearchEngine struct {
 	Identity verify.State // verified, claimed or unknown
 }
 
-// Block is a block of a search engine.
-type Block struct {
+// SearchBlock is a block of a search engine.
+type SearchBlock struct {
 	BlockedSearchEngine
 	Rule  string // in robots.txt syntax
 	Group string // the user-agent line of its group
@@ -64,13 +64,13 @@ type blockKey struct {
 }
 
 type blockRecord struct {
-	Block
-	start time.Time // start of a period without gaps, or of the alert
-	last  time.Time // time of the last block
+	SearchBlock
+	firstBlock time.Time // firstBlock of a period without gaps, or of the alert
+	lastBlock  time.Time // time of the last block
 }
 
 // RecordBlock records a blocked search engine.
-func (m *Manager) RecordBlock(block Block) { m.blocks.record(block, m.now()) }
+func (m *Manager) RecordBlock(block SearchBlock) { m.blocks.record(block, m.now()) }
 
 // BlockedSearchEngines returns the time of the last block of each recently blocked search engine.
 func (m *Manager) BlockedSearchEngines() map[BlockedSearchEngine]time.Time {
@@ -78,20 +78,20 @@ func (m *Manager) BlockedSearchEngines() map[BlockedSearchEngine]time.Time {
 	defer m.blocks.mu.Unlock()
 	last := make(map[BlockedSearchEngine]time.Time)
 	for key, rec := range m.blocks.byKey {
-		if rec.last.After(last[key.BlockedSearchEngine]) {
-			last[key.BlockedSearchEngine] = rec.last
+		if rec.lastBlock.After(last[key.BlockedSearchEngine]) {
+			last[key.BlockedSearchEngine] = rec.lastBlock
 		}
 	}
 	return last
 }
 
-func (b *searchBlocks) record(block Block, now time.Time) {
+func (b *searchBlocks) record(block SearchBlock, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := blockKey{block.BlockedSearchEngine, block.Rule, block.Group}
 	rec := b.byKey[key]
 	if rec == nil {
-		if len(b.byKey) >= MaxBlocks && !b.makeRoom(block.Identity) {
+		if len(b.byKey) >= MaxBlocks && !b.evictOldest(block.Identity) {
 			return
 		}
 		if b.byKey == nil {
@@ -99,24 +99,24 @@ func (b *searchBlocks) record(block Block, now time.Time) {
 		}
 		block.Site, block.Crawler, block.Rule, block.Group = strings.Clone(block.Site), strings.Clone(block.Crawler), strings.Clone(block.Rule), strings.Clone(block.Group)
 		block.Path = strings.Clone(text.Truncate(block.Path, maxPath))
-		rec = &blockRecord{Block: block, start: now}
+		rec = &blockRecord{SearchBlock: block, firstBlock: now}
 		b.byKey[blockKey{block.BlockedSearchEngine, block.Rule, block.Group}] = rec
-	} else if now.Sub(rec.last) > maxUnverifiedGap && !rec.causesAlert(now) {
-		rec.start = now
+	} else if now.Sub(rec.lastBlock) > maxUnverifiedGap && !rec.causesAlert(now) {
+		rec.firstBlock = now
 	}
-	rec.Line, rec.last = block.Line, now
+	rec.Line, rec.lastBlock = block.Line, now
 }
 
-// makeRoom removes the oldest block, unverified clients first. An unverified client never displaces
+// evictOldest removes the oldest block, unverified clients first. An unverified client never displaces
 // a verified client. The caller must lock b.mu.
-func (b *searchBlocks) makeRoom(identity verify.State) bool {
+func (b *searchBlocks) evictOldest(identity verify.State) bool {
 	var oldest *blockRecord
 	var oldestKey blockKey
 	for key, rec := range b.byKey {
 		isVerified := rec.Identity == verify.Verified
 		switch {
 		case isVerified && identity != verify.Verified:
-		case oldest == nil, isVerified == (oldest.Identity == verify.Verified) && rec.last.Before(oldest.last), !isVerified && oldest.Identity == verify.Verified:
+		case oldest == nil, isVerified == (oldest.Identity == verify.Verified) && rec.lastBlock.Before(oldest.lastBlock), !isVerified && oldest.Identity == verify.Verified:
 			oldest, oldestKey = rec, key
 		}
 	}
@@ -124,19 +124,19 @@ func (b *searchBlocks) makeRoom(identity verify.State) bool {
 	return oldest != nil
 }
 
-// alerts returns the current alerts in order. lastLoad is the time at which the configuration was loaded.
-func (b *searchBlocks) alerts(live map[string]report.Live, lastLoad, now time.Time) (found []Alert) {
+// alerts returns the current alerts in order. lastLedgerLoad is the time at which the configuration was loaded.
+func (b *searchBlocks) alerts(live map[string]report.SiteState, lastLoad, now time.Time) (found []Alert) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, rec := range b.byKey {
-		if now.Sub(rec.last) >= rec.alertDuration() {
+		if now.Sub(rec.lastBlock) >= rec.alertDuration() {
 			delete(b.byKey, key)
 			continue
 		}
 		state := live[rec.Site].State
 		switch {
-		case rec.last.Before(lastLoad.Add(reloadDuration)) && now.Sub(lastLoad) >= reloadAlertDuration:
-		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.last): // another version
+		case rec.lastBlock.Before(lastLoad.Add(reloadDuration)) && now.Sub(lastLoad) >= reloadAlertDuration:
+		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock): // another version
 		case state != nil && alwaysDisallowedAll(state): // as on a staging site
 		case rec.causesAlert(now):
 			found = append(found, rec.alert())
@@ -157,7 +157,7 @@ func (x *blockRecord) alertDuration() time.Duration {
 // causesAlert reports whether a block causes an alert. A pause does not end the alert early, so
 // that irregular clients do not open and close the alert repeatedly.
 func (x *blockRecord) causesAlert(now time.Time) bool {
-	return now.Sub(x.last) < x.alertDuration() && (x.Identity == verify.Verified || x.last.Sub(x.start) >= minUnverifiedTime)
+	return now.Sub(x.lastBlock) < x.alertDuration() && (x.Identity == verify.Verified || x.lastBlock.Sub(x.firstBlock) >= minUnverifiedTime)
 }
 
 // alert returns the alert of a block.
@@ -173,10 +173,10 @@ func (x *blockRecord) alert() Alert {
 	}
 	return Alert{
 		ID: newID(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,
-		Site: x.Site, Crawler: x.Crawler, Since: x.start, Title: name + " is blocked at " + x.Site,
+		Site: x.Site, Crawler: x.Crawler, Since: x.firstBlock, Title: name + " is blocked at " + x.Site,
 		Detail: fmt.Sprintf("%s Line %d, %q of User-agent: %s, disallows %s. No group of the robots.txt names this crawler.",
 			identity, x.Line, text.Printable(x.Rule), text.Printable(x.Group), text.Printable(x.Path)),
-		Remedy: searchRemedy, RemedySnippet: searchOption(x.Crawler, x.Identity == verify.Verified),
+		Remedy: searchRemedy, RemedySnippet: onlyLogOption(x.Crawler, x.Identity == verify.Verified),
 	}
 }
 
@@ -184,9 +184,9 @@ func (x *blockRecord) alert() Alert {
 // The dashboard and the Prometheus rules contain the same text.
 const searchRemedy = "Correct the rule, or write this into robots_guard of the site and reload."
 
-// searchOption returns the line of searchRemedy for a crawler. The class search stands for a
+// onlyLogOption returns the line of searchRemedy for a crawler. The class search stands for a
 // crawler without a name of its own.
-func searchOption(crawler string, verified bool) string {
+func onlyLogOption(crawler string, verified bool) string {
 	if crawler == judge.OtherName {
 		crawler = "search"
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-func googlebot(identity verify.State) Block {
-	return Block{BlockedSearchEngine: BlockedSearchEngine{Site: "a.test", Crawler: "Googlebot", Identity: identity}, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
+func googlebot(identity verify.State) SearchBlock {
+	return SearchBlock{BlockedSearchEngine: BlockedSearchEngine{Site: "a.test", Crawler: "Googlebot", Identity: identity}, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
 }
 
 // TestSearchBlocked tells of verified engines at once, and of others when they come
@@ -62,7 +62,7 @@ func TestSearchBlockedNoMore(t *testing.T) {
 
 	w = blocked(t)
 	loaded := w.time
-	w.loads[&loaded] = true
+	w.ledgerLoads[&loaded] = true
 	w.leap(59 * time.Minute)
 	w.want("after a reload", "open critical search_blocked")
 	w.leap(time.Minute)
@@ -130,7 +130,7 @@ func TestSearchBlockedInAReload(t *testing.T) {
 		w.leap(time.Minute)
 		w.RecordBlock(googlebot(verify.Verified))
 		loaded := w.time
-		w.loads[&loaded] = true
+		w.ledgerLoads[&loaded] = true
 		w.leap(after)
 		w.RecordBlock(googlebot(verify.Verified))
 		w.leap(30 * time.Minute)
@@ -197,7 +197,7 @@ func TestSearchCure(t *testing.T) {
 		{judge.OtherName, verify.Verified, "A search engine is blocked at a.test", "only_log verified search"},
 		{judge.OtherName, verify.Unknown, "A client that claims to be a search engine is blocked at a.test", "only_log search"},
 	} {
-		x := blockRecord{Block: googlebot(tc.identity)}
+		x := blockRecord{SearchBlock: googlebot(tc.identity)}
 		x.Crawler = tc.crawler
 		if a := x.alert(); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
 			t.Errorf("%s, %s: %+v", tc.crawler, tc.identity, a)

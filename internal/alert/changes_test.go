@@ -16,7 +16,7 @@ func TestChanges(t *testing.T) {
 	change := report.ManagedChange{Number: 2, ID: "first", State: report.ChangeWaiting, Since: w.time,
 		Reasons: []string{"Googlebot may not fetch / any more", "bingbot may not fetch /shop any more", "x", "y"}}
 	becomes := func(state, stopped string) {
-		change.State, change.Stopped, change.Since = state, stopped, w.time
+		change.State, change.StopReason, change.Since = state, stopped, w.time
 		w.changes["a.test,b.test"] = []report.ManagedChange{published, change}
 		w.pass(time.Minute)
 	}

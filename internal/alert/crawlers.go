@@ -44,7 +44,7 @@ type crawlerStats struct {
 func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 	candidates := slices.Collect(maps.Values(crawlerStatsByName(source.Ledger, now)))
 	candidates = slices.DeleteFunc(candidates, func(a *crawlerStats) bool {
-		isLaterArrival := a.firstSeen.Sub(ledger.Time(source.Ledger.Since)) >= minCountingTime
+		isLaterArrival := a.firstSeen.Sub(ledger.FromUnixMilli(source.Ledger.Since)) >= minCountingTime
 		return !isLaterArrival || a.isNamed || a.requests < minNewCrawlerRequests || now.Sub(a.firstSeen) >= newCrawlerPeriod
 	})
 	slices.SortFunc(candidates, func(x, y *crawlerStats) int {
@@ -76,7 +76,7 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 			if !class.IsCrawler() || row.Token == judge.SpoofedName || row.Token == ledger.Other {
 				continue
 			}
-			firstSeen := ledger.Time(row.FirstSeen)
+			firstSeen := ledger.FromUnixMilli(row.FirstSeen)
 			a := stats[row.Token]
 			if a == nil {
 				a = &crawlerStats{name: row.Token, firstSeen: firstSeen}
@@ -87,7 +87,7 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 			}
 			sum := row.Series[ledger.Hours].Sum(ledger.Hours, now.Add(-23*time.Hour), now)
 			a.requests += sum.Requests()
-			a.isNamed = a.isNamed || row.Named
+			a.isNamed = a.isNamed || row.NamedByRobots
 		}
 	}
 	return stats
@@ -96,22 +96,22 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 // readyForEnforceAlerts returns sites in monitor for a week in which enforce would have blocked no
 // crawler by mistake.
 func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert) {
-	if now.Sub(ledger.Time(source.Ledger.Since)) < minMonitorTime {
+	if now.Sub(ledger.FromUnixMilli(source.Ledger.Since)) < minMonitorTime {
 		return nil
 	}
 	for _, s := range source.Ledger.Sites {
-		live := source.Live[s.Name]
-		if live.Mode != judge.ModeOf(false) || live.State == nil || live.State.Current == nil || !live.State.Current.Robots.Restricts() || len(found) == maxReadySites {
+		live := source.SiteStates[s.Name]
+		if live.Mode != judge.ModeWord(false) || live.State == nil || live.State.Current == nil || !live.State.Current.Robots.Restricts() || len(found) == maxReadySites {
 			continue
 		}
 		first := now
 		for _, row := range s.Rows {
-			if firstSeen := ledger.Time(row.FirstSeen); firstSeen.Before(first) {
+			if firstSeen := ledger.FromUnixMilli(row.FirstSeen); firstSeen.Before(first) {
 				first = firstSeen
 			}
 		}
 		impact := source.Impact(report.Filter{Site: s.Name, Window: report.Week})
-		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, blocksByMistake) {
+		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, maybeMistaken) {
 			continue
 		}
 		found = append(found, Alert{
@@ -126,9 +126,9 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 	return found
 }
 
-// blocksByMistake reports whether enforce would block crawlers of a class by mistake. The result is
+// maybeMistaken reports whether enforce would block crawlers of a class by mistake. The result is
 // true for classes that bring visitors, unless a rule names the crawler.
-func blocksByMistake(class report.ImpactClass) bool {
+func maybeMistaken(class report.ImpactClass) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():
 	default:
@@ -136,7 +136,7 @@ func blocksByMistake(class report.ImpactClass) bool {
 	}
 	return slices.ContainsFunc(class.Crawlers, func(c report.ImpactCrawler) bool {
 		isMistake := func(r report.RuleCount) bool { return !namesCrawler(r.Group, c.Token) }
-		return c.Blockable > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, isMistake))
+		return c.BlockedByEnforce > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, isMistake))
 	})
 }
 

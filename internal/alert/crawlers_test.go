@@ -35,7 +35,7 @@ func TestNewCrawler(t *testing.T) {
 	w.come(1500, bot("New-Bot"))
 	w.come(1500, ledger.Request{Token: "NewEngine", Class: uaident.Search})
 	named := bot("NamedBot")
-	named.Named = true
+	named.NamedByRobots = true
 	w.come(1500, named)
 	own := bot(ledger.Other)
 	own.Name = "its own/1 name"
@@ -94,7 +94,7 @@ func TestReady(t *testing.T) {
 				t.Errorf("%+v", a)
 			}
 			w.answer("a.test", "enforce", 200, tc.text)
-			w.lastLedgerRead = time.Time{} // by Watch
+			w.lastLedgerUpdate = time.Time{} // by Watch
 			w.leap(time.Minute)
 			w.want("when that is done", "over info ready_for_enforce")
 		})

@@ -66,7 +66,7 @@ func TestExample(t *testing.T) {
 			Title:  "NewBot is new here",
 			Detail: "It came 4210 times in 24 hours, first at 08:20 UTC on 20 November. No robots.txt names it.",
 			Remedy: "Add this to robots.txt if you do not want it.", RemedySnippet: "User-agent: NewBot\nDisallow: /", State: Acknowledged,
-			Acknowledged: &Acknowledgement{Time: ago(time.Hour), User: "ann", Note: "a partner"},
+			Acknowledged: &Acknowledgement{At: ago(time.Hour), User: "ann", Note: "a partner"},
 		},
 		{
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: ago(5 * time.Hour), Until: ago(4 * time.Hour),

@@ -24,16 +24,16 @@ func managedAlerts(texts report.ManagedFiles, now time.Time) (found []Alert) {
 	for _, s := range texts.Sites(now) {
 		if s.Base.Failure != "" && !files[s.Base.File] {
 			files[s.Base.File] = s.Base.File != ""
-			found = append(found, baseFailing(&s))
+			found = append(found, baseFailureAlert(&s))
 		}
 		if s.Refused != nil {
-			found = append(found, refusedFile(&s))
+			found = append(found, refusedFileAlert(&s))
 		}
 	}
 	return found
 }
 
-func baseFailing(s *report.ManagedSite) Alert {
+func baseFailureAlert(s *report.ManagedSite) Alert {
 	source := cmp.Or(text.Printable(s.Base.File), "The site's own robots.txt")
 	consequence := "No good copy is stored, so the site's own answer is served without your rules."
 	if s.Version != "" {
@@ -48,15 +48,15 @@ func baseFailing(s *report.ManagedSite) Alert {
 	}
 }
 
-func refusedFile(s *report.ManagedSite) Alert {
+func refusedFileAlert(s *report.ManagedSite) Alert {
 	consequence := "The site's own answer is served without your rules."
 	if s.Version != "" {
 		consequence = "The previous file stays in force, version " + s.Version + "."
 	}
 	return Alert{
-		ID: newID(ManagedFileRefused, s.Host, s.Refused.Why), Kind: ManagedFileRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
+		ID: newID(ManagedFileRefused, s.Host, s.Refused.Reason), Kind: ManagedFileRefused, Severity: Warning, Site: s.Host, Since: s.Refused.Since,
 		Title:         "A robots.txt of " + hostName(s) + " is refused",
-		Detail:        sentence(s.Refused.Why) + " " + consequence,
+		Detail:        formatSentence(s.Refused.Reason) + " " + consequence,
 		Remedy:        "Correct the rule or robots.txt named above. If you want this rule, change the option gate.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
 	}
@@ -73,16 +73,16 @@ func changeAlerts(sites map[string][]report.ManagedChange, now time.Time) (found
 		}
 		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
 		case latest.State == report.ChangeWaiting:
-			found = append(found, waitingChange(site, &latest))
-		case latest.Stopped != "" && now.Sub(latest.Since) < overRetention:
-			found = append(found, stoppedChange(site, &latest))
+			found = append(found, waitingChangeAlert(site, &latest))
+		case latest.StopReason != "" && now.Sub(latest.Since) < overRetention:
+			found = append(found, stoppedChangeAlert(site, &latest))
 		}
 	}
 	return found
 }
 
-func waitingChange(site string, change *report.ManagedChange) Alert {
-	reasons := sentence(strings.Join(change.Reasons[:min(len(change.Reasons), maxReasons)], "; "))
+func waitingChangeAlert(site string, change *report.ManagedChange) Alert {
+	reasons := formatSentence(strings.Join(change.Reasons[:min(len(change.Reasons), maxReasons)], "; "))
 	return Alert{
 		ID: newID(ChangeUnconfirmed, site, change.ID), Kind: ChangeUnconfirmed, Severity: Warning, Site: site, Since: change.Since,
 		Title:         "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
@@ -92,11 +92,11 @@ func waitingChange(site string, change *report.ManagedChange) Alert {
 	}
 }
 
-func stoppedChange(site string, change *report.ManagedChange) Alert {
+func stoppedChangeAlert(site string, change *report.ManagedChange) Alert {
 	return Alert{
 		ID: newID(ChangeStopped, site, change.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: change.Since,
 		Title:         "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
-		Detail:        sentence(change.Stopped) + " The previous file stays in force.",
+		Detail:        formatSentence(change.StopReason) + " The previous file stays in force.",
 		Remedy:        "Change the rules. If they are intended, load them with rollout now and confirm them.",
 		RemedySnippet: "caddy robots-guard managed history --site " + shellQuote(site),
 	}

@@ -26,20 +26,20 @@ const (
 
 // StateSource provides the state for a Manager. All functions must be safe for concurrent use.
 type StateSource interface {
-	// Live returns the current state of each site by name.
-	Live() map[string]report.Live
-	// Managed returns the state of robots_txt.
-	Managed() report.ManagedFiles
+	// SiteStates returns the current state of each site by name.
+	SiteStates() map[string]report.SiteState
+	// ManagedSource returns the state of robots_txt.
+	ManagedSource() report.ManagedFiles
 	// ManagedChanges returns the changes of robots_txt by site.
 	ManagedChanges() map[string][]report.ManagedChange
 	// AddressLists returns the address lists for verification, if any.
 	AddressLists() []verify.ListStatus
 	// Registry returns the state of the configured registry, or nil.
-	Registry() *report.Registry
+	Registry() *report.RegistryStatus
 	// Proposals returns the frequent names of unregistered crawlers, robots first.
 	Proposals() []report.Proposal
-	// Withheld returns the crawlers with another response instead of a robots.txt.
-	Withheld(now time.Time) []responseaudit.Withheld
+	// WithheldResponses returns the crawlers with another response instead of a robots.txt.
+	WithheldResponses(now time.Time) []responseaudit.Withheld
 	// StorageFailure returns the error of the storage and the time of its beginning. The time
 	// is zero without an error or storage.
 	StorageFailure() (since time.Time, err error)
@@ -57,25 +57,25 @@ type Manager struct {
 
 	mu               sync.Mutex
 	lastUpdate       time.Time
-	loads            map[*time.Time]bool // load times of the running configurations
-	lastLedgerRead   time.Time
+	ledgerLoads      map[*time.Time]bool // load times of the running configurations
+	lastLedgerUpdate time.Time
 	ledgerAlerts     []Alert          // problems in the ledger
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
 	acknowledgements acknowledgements
 	latest           []Alert       // all alerts at the last update
-	updated          chan struct{} // closed by the next update
+	latestReplaced   chan struct{} // closed by the next update
 }
 
 // NewManager returns a Manager without alerts. now is the clock.
 func NewManager(state StateSource, now func() time.Time) *Manager {
-	return &Manager{state: state, now: now, loads: make(map[*time.Time]bool), alerts: make(map[string]Alert), updated: make(chan struct{})}
+	return &Manager{state: state, now: now, ledgerLoads: make(map[*time.Time]bool), alerts: make(map[string]Alert), latestReplaced: make(chan struct{})}
 }
 
 // Watch updates the alerts of a new configuration now and every minute until ctx ends.
 func (m *Manager) Watch(ctx context.Context) {
 	loaded := m.now()
 	m.mu.Lock()
-	m.loads[&loaded], m.lastLedgerRead = true, time.Time{}
+	m.ledgerLoads[&loaded], m.lastLedgerUpdate = true, time.Time{}
 	m.mu.Unlock()
 	go func() {
 		ticker := time.NewTicker(updateInterval)
@@ -86,7 +86,7 @@ func (m *Manager) Watch(ctx context.Context) {
 			case <-ticker.C:
 			case <-ctx.Done():
 				m.mu.Lock()
-				delete(m.loads, &loaded) // a failed reload does not count
+				delete(m.ledgerLoads, &loaded) // a failed reload does not count
 				m.mu.Unlock()
 				return
 			}
@@ -94,10 +94,10 @@ func (m *Manager) Watch(ctx context.Context) {
 	}()
 }
 
-// lastLoad returns the load time of the latest running configuration, or the zero time. The caller must
+// lastLedgerLoad returns the load time of the latest running configuration, or the zero time. The caller must
 // lock m.mu.
-func (m *Manager) lastLoad() (last time.Time) {
-	for loaded := range m.loads {
+func (m *Manager) lastLedgerLoad() (last time.Time) {
+	for loaded := range m.ledgerLoads {
 		if loaded.After(last) {
 			last = *loaded
 		}
@@ -110,7 +110,7 @@ func (m *Manager) lastLoad() (last time.Time) {
 func (m *Manager) Latest() (alerts []Alert, updated <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.latest, m.updated
+	return m.latest, m.latestReplaced
 }
 
 // List returns the alerts, after an update unless the last update is recent.
@@ -122,18 +122,18 @@ func (m *Manager) List() List {
 		m.update(now)
 	}
 	list := List{Generated: now.UTC(), Alerts: []Alert{}, IsPersistent: m.state.HasStorage()}
-	for _, a := range m.all(now) {
+	for _, a := range m.allAlerts(now) {
 		if a.State == Over || len(list.Alerts) < maxAlerts {
 			list.Alerts = append(list.Alerts, a)
 		} else {
-			list.More++
+			list.MoreCount++
 		}
 	}
 	return list
 }
 
-// all returns all alerts in the order of a list. The caller must lock m.mu.
-func (m *Manager) all(now time.Time) (alerts []Alert) {
+// allAlerts returns all alerts in the order of a list. The caller must lock m.mu.
+func (m *Manager) allAlerts(now time.Time) (alerts []Alert) {
 	for _, a := range m.alerts {
 		if a.isListed(now) {
 			alerts = append(alerts, m.acknowledgements.apply(a))
@@ -146,14 +146,14 @@ func (m *Manager) all(now time.Time) (alerts []Alert) {
 // update updates the alerts. The caller must lock m.mu.
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
-	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
-		m.lastLedgerRead, m.ledgerAlerts = now, ledgerAlerts(m.state.Reports(now), now)
+	if now.Sub(m.lastLedgerUpdate) >= ledgerReadInterval {
+		m.lastLedgerUpdate, m.ledgerAlerts = now, ledgerAlerts(m.state.Reports(now), now)
 	}
-	live := m.state.Live()
+	live := m.state.SiteStates()
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
-		serverAlerts(m.state, now), siteAlerts(live, now), managedAlerts(m.state.Managed(), now), changeAlerts(m.state.ManagedChanges(), now),
-		m.blocks.alerts(live, m.lastLoad(), now), withheldAlerts(m.state.Withheld(now), now), m.ledgerAlerts,
+		serverAlerts(m.state, now), siteAlerts(live, now), managedAlerts(m.state.ManagedSource(), now), changeAlerts(m.state.ManagedChanges(), now),
+		m.blocks.alerts(live, m.lastLedgerLoad(), now), withheldAlerts(m.state.WithheldResponses(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {
 			current[a.ID] = true
@@ -171,14 +171,14 @@ func (m *Manager) update(now time.Time) {
 		}
 	}
 	m.acknowledgements.prune(now, current)
-	m.dropOver()
-	m.latest = m.all(now)
-	close(m.updated)
-	m.updated = make(chan struct{})
+	m.removeExpired()
+	m.latest = m.allAlerts(now)
+	close(m.latestReplaced)
+	m.latestReplaced = make(chan struct{})
 }
 
-// dropOver removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
-func (m *Manager) dropOver() {
+// removeExpired removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
+func (m *Manager) removeExpired() {
 	over := slices.DeleteFunc(slices.Collect(maps.Values(m.alerts)), func(a Alert) bool { return a.State != Over })
 	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
 	for _, a := range over[min(len(over), maxOverAlerts):] {

@@ -181,8 +181,8 @@ func TestBounds(t *testing.T) {
 	w.answer("z.test", "enforce", 404, "")
 	w.leap(time.Minute)
 	list := w.List()
-	if len(list.Alerts) != maxAlerts || list.More != maxAlerts+1 || list.Alerts[0].Kind != RobotsGone {
-		t.Errorf("%d alerts and %d more, first %+v", len(list.Alerts), list.More, list.Alerts[0])
+	if len(list.Alerts) != maxAlerts || list.MoreCount != maxAlerts+1 || list.Alerts[0].Kind != RobotsGone {
+		t.Errorf("%d alerts and %d more, first %+v", len(list.Alerts), list.MoreCount, list.Alerts[0])
 	}
 	for _, a := range list.Alerts {
 		if _, err := w.Acknowledge(a.ID, strings.Repeat("x", 1000), strings.Repeat("x", 1000)); err != nil {

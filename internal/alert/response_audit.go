@@ -20,15 +20,15 @@ const maxResponseAuditAlerts = 50
 func responseAuditAlerts(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
-		isRefusal := x.What == responseaudit.PagesRefused || x.What == responseaudit.RobotsFails && x.Status == responseaudit.StatusRefused.String()
-		if x.What == responseaudit.RobotsWithheld || isRefusal && !verified || len(found) == maxResponseAuditAlerts {
+		isRefusal := x.Kind == responseaudit.PagesRefused || x.Kind == responseaudit.RobotsFails && x.Status == responseaudit.StatusRefused.String()
+		if x.Kind == responseaudit.RobotsWithheld || isRefusal && !verified || len(found) == maxResponseAuditAlerts {
 			continue
 		}
 		severity := Info
 		switch {
-		case verified && x.Search && x.What == responseaudit.RobotsFails && !isRefusal:
+		case verified && x.IsSearchEngine && x.Kind == responseaudit.RobotsFails && !isRefusal:
 			severity = Critical
-		case verified && x.Search, verified && x.What == responseaudit.RobotsFails:
+		case verified && x.IsSearchEngine, verified && x.Kind == responseaudit.RobotsFails:
 			severity = Warning
 		}
 		found = append(found, responseAuditAlert(&x, severity, now))
@@ -42,10 +42,10 @@ func responseAuditAlert(x *report.AuditFinding, severity Severity, now time.Time
 		who = "A client that claims to be " + x.Token
 	}
 	a := Alert{
-		ID: newID(Kind(x.What), x.Site, x.Token, x.Identity), Kind: Kind(x.What), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
-		Detail: fmt.Sprintf("%s %d of %d answers since %s.", sentence(x.Text), x.Bad, x.Of, formatTime(x.From, now)),
+		ID: newID(Kind(x.Kind), x.Site, x.Token, x.Identity), Kind: Kind(x.Kind), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
+		Detail: fmt.Sprintf("%s %d of %d answers since %s.", formatSentence(x.Text), x.Contradicting, x.Total, formatTime(x.CountedSince, now)),
 	}
-	switch x.What {
+	switch x.Kind {
 	case responseaudit.PagesRefused:
 		a.Title = fmt.Sprintf("%s is refused %d %% of the pages that the robots.txt of %s allows", who, x.Percent, x.Site)
 		a.Remedy = "If you want this crawler, exempt its requests from the firewall, bot filter or rate limit. If you do not, disallow the crawler in the robots.txt, which the crawler reads."

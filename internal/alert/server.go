@@ -27,13 +27,13 @@ func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 		found = append(found, Alert{
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
 			Title:  "Saving to the storage fails",
-			Detail: sentence(err.Error()) + " A restart loses all data since then.",
+			Detail: formatSentence(err.Error()) + " A restart loses all data since then.",
 			Remedy: "Look at the storage of the Caddyfile; the log has each attempt.",
 		})
 	}
 	for _, list := range state.AddressLists() {
-		if list.Prefixes == 0 || now.Sub(list.Checked) >= maxListAge {
-			found = append(found, outdatedList(list, now))
+		if list.Prefixes == 0 || now.Sub(list.CheckedAt) >= maxListAge {
+			found = append(found, outdatedListAlert(list, now))
 		}
 	}
 	if r := state.Registry(); r != nil && r.Failure != "" {
@@ -44,33 +44,33 @@ func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 		found = append(found, Alert{
 			ID: newID(RegistryFails, r.Name), Kind: RegistryFails, Severity: Warning, Since: r.FailingSince,
 			Title:  "The registry of crawlers cannot be used",
-			Detail: sentence(r.Failure) + meanwhile,
+			Detail: formatSentence(r.Failure) + meanwhile,
 			Remedy: "Check the file or URL with: caddy robots-guard registry diff.",
 		})
 	}
 	return append(found, unregisteredCrawlerAlerts(state.Proposals(), now)...)
 }
 
-// outdatedList returns the alert of an address list. Its beginning is the last successful look, if any.
-func outdatedList(list verify.ListStatus, now time.Time) Alert {
+// outdatedListAlert returns the alert of an address list. Its beginning is the last successful look, if any.
+func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	a := Alert{
-		ID: newID(ListsStale, list.Source), Kind: ListsStale, Severity: Warning, Since: list.Checked,
-		Title:         "The addresses of " + joinNames(list.For) + " are out of date",
+		ID: newID(ListsStale, list.Source), Kind: ListsStale, Severity: Warning, Since: list.CheckedAt,
+		Title:         "The addresses of " + joinNames(list.Crawlers) + " are out of date",
 		Detail:        fmt.Sprintf("%s could never be read.", text.Printable(list.Source)),
 		Remedy:        "See whether this server can reach the list. Without the list these crawlers are verified by names only, or not at all.",
 		RemedySnippet: "curl -I " + shellQuote(list.Source),
 	}
-	if len(list.For) == 1 {
-		a.Crawler = list.For[0]
+	if len(list.Crawlers) == 1 {
+		a.Crawler = list.Crawlers[0]
 	}
 	if list.Prefixes > 0 {
-		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.Checked, now))
+		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.CheckedAt, now))
 	}
-	if list.Next.IsZero() { // a file
+	if list.NextFetch.IsZero() { // a file
 		a.RemedySnippet, a.Remedy = "", "See whether the file exists and the server can read the file."
 	}
 	if list.Err != nil {
-		a.Detail += " " + sentence(list.Err.Error())
+		a.Detail += " " + formatSentence(list.Err.Error())
 	}
 	return a
 }
@@ -82,18 +82,18 @@ func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (foun
 	for _, p := range proposals {
 		switch {
 		case p.Class != uaident.GenericCrawler.String():
-		case p.WaveNetworks > 0 && now.Sub(p.WaveAt) < waveAlertDuration:
+		case p.WaveNetworks > 0 && now.Sub(p.LastWave) < waveAlertDuration:
 			waves = append(waves, p)
 		case p.Requests-p.Error >= minUnregisteredRequests:
 			others = append(others, p)
 		}
 	}
-	slices.SortStableFunc(waves, func(a, b report.Proposal) int { return a.WaveAt.Compare(b.WaveAt) })
+	slices.SortStableFunc(waves, func(a, b report.Proposal) int { return a.LastWave.Compare(b.LastWave) })
 	for _, p := range waves[:min(len(waves), maxWaves)] {
 		found = append(found, Alert{
-			ID: newID(CrawlerWave, p.Name, p.WaveAt.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.WaveAt,
+			ID: newID(CrawlerWave, p.Name, p.LastWave.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.LastWave,
 			Title:         fmt.Sprintf("%s comes from %d networks at once", p.Name, p.WaveNetworks),
-			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.Seen(), p.UserAgent),
+			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.DescribeSightings(), p.UserAgent),
 			Remedy:        "Add these lines to robots.txt if you do not want this crawler; enforce blocks the crawler from then on.",
 			RemedySnippet: disallowGroup(p.Name),
 		})
@@ -102,7 +102,7 @@ func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (foun
 		found = append(found, Alert{
 			ID: newID(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:         p.Name + " is in no registry",
-			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.Seen(), p.UserAgent),
+			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.DescribeSightings(), p.UserAgent),
 			Remedy:        "Find out the operator and the purpose, and write both into the global option robots_guard. Until then the client is of class crawler.",
 			RemedySnippet: p.Option,
 		})

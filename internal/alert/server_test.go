@@ -31,9 +31,9 @@ func TestStorage(t *testing.T) {
 func TestLists(t *testing.T) {
 	w := newWorld(t)
 	w.lists = []verify.ListStatus{
-		{Source: "https://good.test/", For: []string{"A"}, Prefixes: 3, Checked: start, Next: start},
-		{Source: "https://old.test/", For: []string{"B", "C", "D", "E"}, Prefixes: 3, Checked: start.Add(-71 * time.Hour), Next: start},
-		{Source: "/never.txt", For: []string{"F"}, Err: errors.New("no such file")},
+		{Source: "https://good.test/", Crawlers: []string{"A"}, Prefixes: 3, CheckedAt: start, NextFetch: start},
+		{Source: "https://old.test/", Crawlers: []string{"B", "C", "D", "E"}, Prefixes: 3, CheckedAt: start.Add(-71 * time.Hour), NextFetch: start},
+		{Source: "/never.txt", Crawlers: []string{"F"}, Err: errors.New("no such file")},
 	}
 	w.want("at once", "")
 	w.pass(59 * time.Minute)
@@ -51,12 +51,12 @@ func TestLists(t *testing.T) {
 // TestRegistry opens an alert if a registry cannot be used for an hour.
 func TestRegistry(t *testing.T) {
 	w := newWorld(t)
-	w.registry = &report.Registry{Name: "https://names.test/", Failure: "no route to host", FailingSince: w.time}
+	w.registry = &report.RegistryStatus{Name: "https://names.test/", Failure: "no route to host", FailingSince: w.time}
 	w.pass(59 * time.Minute)
 	w.want("failing for less than an hour", "")
 	w.pass(time.Minute)
 	w.want("failing for an hour", "open warning registry_failing")
-	w.registry = &report.Registry{Name: "https://names.test/"}
+	w.registry = &report.RegistryStatus{Name: "https://names.test/"}
 	w.pass(time.Minute)
 	w.want("usable", "over warning registry_failing")
 }
@@ -81,7 +81,7 @@ func TestUnknownCrawlers(t *testing.T) {
 // nothing else about it meanwhile.
 func TestCrawlerWave(t *testing.T) {
 	w := newWorld(t)
-	wave := report.Proposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, WaveAt: start, WaveNetworks: 180}
+	wave := report.Proposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, LastWave: start, WaveNetworks: 180}
 	w.proposals = []report.Proposal{wave}
 	if a := w.only(); a.Kind != CrawlerWave || a.Severity != Warning || a.Crawler != "ThinkHarvestBot" || a.Title != "ThinkHarvestBot comes from 180 networks at once" ||
 		a.RemedySnippet != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never fetched robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
@@ -100,7 +100,7 @@ func TestCrawlerWave(t *testing.T) {
 func TestManyWaves(t *testing.T) {
 	w := newWorld(t)
 	begin := func(n int) {
-		p := report.Proposal{Name: fmt.Sprintf("Robot%dBot", n), Class: "crawler", Requests: uint64(n) * 1000, WaveAt: w.time, WaveNetworks: 120}
+		p := report.Proposal{Name: fmt.Sprintf("Robot%dBot", n), Class: "crawler", Requests: uint64(n) * 1000, LastWave: w.time, WaveNetworks: 120}
 		w.proposals = slices.Insert(w.proposals, 0, p) // the most requests first
 		w.pass(time.Minute)
 	}

@@ -21,18 +21,18 @@ const (
 	harmfulChangeAlertDuration = 7 * 24 * time.Hour
 )
 
-// site is a robots.txt with the sites that share the file.
-type site struct {
-	report.Live
-	name    string // the first of them, in enforce if possible
-	title   string // all of them, in short
-	subject string // part of the IDs
-	now     time.Time
+// siteFinder is a robots.txt with the sites that share the file.
+type siteFinder struct {
+	report.SiteState
+	name         string // the first of them, in enforce if possible
+	title        string // all of them, in short
+	alertSubject string // part of the IDs
+	now          time.Time
 }
 
 // siteAlerts examines the robots.txt of each guarded site.
-func siteAlerts(live map[string]report.Live, now time.Time) (found []Alert) {
-	bySource := make(map[string]*site)
+func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert) {
+	bySource := make(map[string]*siteFinder)
 	sharing := make(map[string]int) // sites by source
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		l, source := live[name], name
@@ -44,7 +44,7 @@ func siteAlerts(live map[string]report.Live, now time.Time) (found []Alert) {
 		}
 		sharing[source]++
 		if s := bySource[source]; s == nil || l.Enforces && !s.Enforces {
-			bySource[source] = &site{Live: l, name: name, title: name, subject: source, now: now}
+			bySource[source] = &siteFinder{SiteState: l, name: name, title: name, alertSubject: source, now: now}
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(bySource)) {
@@ -60,46 +60,46 @@ func siteAlerts(live map[string]report.Live, now time.Time) (found []Alert) {
 }
 
 // alerts returns the alerts about a robots.txt. A harmful change is not also reported as a change.
-func (s *site) alerts() (found []Alert) {
-	found = s.unreachable()
+func (s *siteFinder) alerts() (found []Alert) {
+	found = s.unreachableAlerts()
 	if s.State.Current == nil {
 		return found
 	}
-	gone := s.rulesGone()
-	harmful := slices.Concat(gone, s.shutsOutSearch(), s.delayedChange())
+	gone := s.rulesGoneAlerts()
+	harmful := slices.Concat(gone, s.shutsOutSearchAlerts(), s.delayedChangeAlerts())
 	found = append(found, harmful...)
 	if len(gone) == 0 {
-		found = append(found, s.notProtecting()...)
+		found = append(found, s.notProtectingAlerts()...)
 	}
 	if len(harmful) == 0 {
-		found = append(found, s.changed()...)
+		found = append(found, s.changedRulesAlerts()...)
 	}
 	return found
 }
 
 // addSubject completes an alert about the site. subject is part of its ID.
-func (s *site) addSubject(a Alert, subject ...string) []Alert {
-	a.ID, a.Site = newID(a.Kind, append([]string{s.subject}, subject...)...), s.name
+func (s *siteFinder) addSubject(a Alert, subject ...string) []Alert {
+	a.ID, a.Site = newID(a.Kind, append([]string{s.alertSubject}, subject...)...), s.name
 	return []Alert{a}
 }
 
-func (s *site) unreachable() []Alert {
-	if s.State.Failures == 0 {
+func (s *siteFinder) unreachableAlerts() []Alert {
+	if s.State.FailureCount == 0 {
 		return nil
 	}
 	return s.addSubject(Alert{
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
-		Detail:        sentence(report.FetchProblem(s.State)) + " Search engines may stop crawling the site.",
+		Detail:        formatSentence(report.FetchProblem(s.State)) + " Search engines may stop crawling the site.",
 		Remedy:        "See why the server does not serve the file, then let the guard fetch the file again.",
 		RemedySnippet: s.showCommand(),
 	})
 }
 
-// rulesGone returns an alert if a file with rules became a file without rules. In mode enforce the
+// rulesGoneAlerts returns an alert if a file with rules became a file without rules. In mode enforce the
 // alert stays until the owner fixes the file, because nothing is protected.
-func (s *site) rulesGone() []Alert {
-	problem := report.NotProtectingOf(s.State, s.Source)
+func (s *siteFinder) rulesGoneAlerts() []Alert {
+	problem := report.FindNotProtecting(s.State, s.Source)
 	if problem == nil || problem.Cause == report.NoRules {
 		return nil // rules that disallow nothing are the owner's intention
 	}
@@ -125,14 +125,14 @@ func (s *site) rulesGone() []Alert {
 		Kind: RobotsGone, Severity: severity, Since: previous.ReplacedAt,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
-			sentence(problem.Detail), formatTime(previous.ReplacedAt, s.now), ruleCountText(previous.Robots.RuleCount())),
-		Remedy:        sentence(problem.Cure) + " If this is intended, acknowledge the alert.",
+			formatSentence(problem.Detail), formatTime(previous.ReplacedAt, s.now), ruleCountText(previous.Robots.RuleCount())),
+		Remedy:        formatSentence(problem.Remedy) + " If this is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
-	}, versionID(previous), string(problem.Cause))
+	}, versionName(previous), string(problem.Cause))
 }
 
-func (s *site) notProtecting() []Alert {
-	problem := report.NotProtectingOf(s.State, s.Source)
+func (s *siteFinder) notProtectingAlerts() []Alert {
+	problem := report.FindNotProtecting(s.State, s.Source)
 	if !s.Enforces || problem == nil {
 		return nil
 	}
@@ -140,14 +140,14 @@ func (s *site) notProtecting() []Alert {
 		Kind: NotProtecting, Severity: Warning, Since: s.State.Current.FirstFetched,
 		Title:         "Nothing is protected at " + s.title,
 		Detail:        "The site is in enforce, but " + problem.Detail + ".",
-		Remedy:        sentence(problem.Cure),
+		Remedy:        formatSentence(problem.Remedy),
 		RemedySnippet: s.showCommand(),
 	}, string(problem.Cause))
 }
 
-// shutsOutSearch returns an alert if a version newly disallows / for search engines without their
+// shutsOutSearchAlerts returns an alert if a version newly disallows / for search engines without their
 // names. A group that names an engine is the owner's intention.
-func (s *site) shutsOutSearch() []Alert {
+func (s *siteFinder) shutsOutSearchAlerts() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= harmfulChangeAlertDuration {
 		return nil
@@ -175,10 +175,10 @@ func (s *site) shutsOutSearch() []Alert {
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
 		Remedy:        "If this is the file of a staging site, restore the file of this site. If you want this file, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
-	}, versionID(current))
+	}, versionName(current))
 }
 
-func (s *site) delayedChange() []Alert {
+func (s *siteFinder) delayedChangeAlerts() []Alert {
 	if !s.HeldUntil.After(s.now) {
 		return nil
 	}
@@ -190,10 +190,10 @@ func (s *site) delayedChange() []Alert {
 			formatTime(s.HeldUntil, s.now)),
 		Remedy:        "If the change is a mistake, restore the robots.txt. If you want the change, wait, or write this line and reload.",
 		RemedySnippet: "change_guard off",
-	}, versionID(current))
+	}, versionName(current))
 }
 
-func (s *site) changed() []Alert {
+func (s *siteFinder) changedRulesAlerts() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= changeAlertDuration {
 		return nil
@@ -209,11 +209,11 @@ func (s *site) changed() []Alert {
 		Detail:        detail,
 		Remedy:        "Look at the difference. If you want the change, acknowledge the alert.",
 		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
-	}, versionID(previous), versionID(current))
+	}, versionName(previous), versionName(current))
 }
 
 // showCommand returns a command that shows the served file, or "" without a URL.
-func (s *site) showCommand() string {
+func (s *siteFinder) showCommand() string {
 	switch s.Source {
 	case "server":
 		return "curl -i " + shellQuote(s.Authority+"/robots.txt")
@@ -231,7 +231,7 @@ func alwaysDisallowedAll(s *policy.State) bool {
 	return disallowsAll(s.Current) && !slices.ContainsFunc(s.Previous, func(v *policy.Version) bool { return !disallowsAll(v) })
 }
 
-func versionID(v *policy.Version) string { return ledger.Version(v.Hash).String() }
+func versionName(v *policy.Version) string { return ledger.Version(v.Hash).String() }
 
 // ruleCountText formats a number of rules.
 func ruleCountText(n int) string {

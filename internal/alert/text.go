@@ -13,8 +13,8 @@ const (
 	maxErrorBytes  = 300 // of a quoted error
 )
 
-// sentence makes a sentence of words, such as an error, or returns "".
-func sentence(words string) string {
+// formatSentence makes a sentence of words, such as an error, or returns "".
+func formatSentence(words string) string {
 	words = strings.TrimSuffix(text.Truncate(text.Printable(words), maxErrorBytes), ".")
 	if words == "" {
 		return ""

@@ -21,9 +21,9 @@ type world struct {
 	t         *testing.T
 	clock     sync.Mutex // guards time where a manager watches
 	time      time.Time
-	sites     map[string]report.Live
+	sites     map[string]report.SiteState
 	lists     []verify.ListStatus
-	registry  *report.Registry
+	registry  *report.RegistryStatus
 	proposals []report.Proposal
 	since     time.Time // of the trouble of the storage
 	trouble   error
@@ -36,7 +36,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, time: start, sites: make(map[string]report.Live)}
+	w := &world{t: t, time: start, sites: make(map[string]report.SiteState)}
 	w.counted = ledger.New(w.now)
 	w.Manager = NewManager(w, w.now)
 	return w
@@ -48,19 +48,19 @@ func (w *world) now() time.Time {
 	return w.time
 }
 
-func (w *world) Live() map[string]report.Live                      { return w.sites }
-func (w *world) Proposals() []report.Proposal                      { return w.proposals }
-func (w *world) Registry() *report.Registry                        { return w.registry }
-func (w *world) AddressLists() []verify.ListStatus                 { return w.lists }
-func (w *world) StorageFailure() (time.Time, error)                { return w.since, w.trouble }
-func (w *world) ManagedChanges() map[string][]report.ManagedChange { return w.changes }
-func (w *world) Managed() report.ManagedFiles                      { return w.texts }
-func (w *world) Withheld(time.Time) []responseaudit.Withheld       { return w.withheld }
-func (w *world) HasStorage() bool                                  { return w.stores }
+func (w *world) SiteStates() map[string]report.SiteState              { return w.sites }
+func (w *world) Proposals() []report.Proposal                         { return w.proposals }
+func (w *world) Registry() *report.RegistryStatus                     { return w.registry }
+func (w *world) AddressLists() []verify.ListStatus                    { return w.lists }
+func (w *world) StorageFailure() (time.Time, error)                   { return w.since, w.trouble }
+func (w *world) ManagedChanges() map[string][]report.ManagedChange    { return w.changes }
+func (w *world) ManagedSource() report.ManagedFiles                   { return w.texts }
+func (w *world) WithheldResponses(time.Time) []responseaudit.Withheld { return w.withheld }
+func (w *world) HasStorage() bool                                     { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++
-	return &report.Source{Now: now, Ledger: w.counted.Snapshot(), Live: w.sites}
+	return &report.Source{Now: now, Ledger: w.counted.Snapshot(), SiteStates: w.sites}
 }
 
 // pass lets time pass, and the manager update once a minute.
@@ -86,7 +86,7 @@ func (w *world) answer(name, mode string, status int, text string) {
 	if l.State != nil {
 		before = *l.State
 	}
-	after := before.AfterFetch(policy.FetchResult{Status: status, Body: []byte(text)}, w.time, policy.Freshness{Max: time.Hour}, 0)
+	after := before.AfterFetch(policy.FetchResult{Status: status, Body: []byte(text)}, w.time, policy.FreshnessPolicy{Max: time.Hour}, 0)
 	l.State = &after
 	w.sites[name] = l
 }

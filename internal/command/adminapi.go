@@ -26,8 +26,8 @@ type adminAPI struct {
 	address, config, adapter string
 }
 
-// define defines the flags.
-func (a *adminAPI) define(flags *pflag.FlagSet) {
+// defineFlags defines the flags.
+func (a *adminAPI) defineFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.address, "address", "", "the address of the admin API, if not the default")
 	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with this address")
 	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the file")
@@ -68,7 +68,7 @@ func (a *adminAPI) server() (adminServer, error) {
 	}
 	config, _, _, err := caddycmd.LoadConfig(a.config, a.adapter)
 	if err != nil {
-		return "", withConfigName(a.config, err)
+		return "", addConfigName(a.config, err)
 	}
 	if adminDisabled(config) { // another server may listen at the default address
 		return "", fmt.Errorf("the admin API is off in %s, so commands cannot reach the server; remove admin off, or use a socket, for example admin unix//run/caddy.sock", a.config)
@@ -104,7 +104,7 @@ func (s adminServer) request(method, uri string, value, answer any) (body json.R
 		return nil, err
 	}
 	if err = json.Unmarshal(body, answer); err != nil {
-		return nil, s.notCaddy(err)
+		return nil, s.notCaddyError(err)
 	}
 	return body, nil
 }
@@ -129,7 +129,7 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 	go func() { // ends with the process after a timeout
 		response, err := caddycmd.AdminAPIRequest(string(s), method, uri, header, bytes.NewReader(request))
 		if err != nil {
-			results <- result{nil, s.explain(err)}
+			results <- result{nil, s.explainError(err)}
 			return
 		}
 		defer response.Body.Close()
@@ -138,7 +138,7 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 			err = fmt.Errorf("it has more than %d MiB", maxAdminAnswer>>20)
 		}
 		if err != nil {
-			err = s.notCaddy(err)
+			err = s.notCaddyError(err)
 		}
 		results <- result{body, err}
 	}()
@@ -146,18 +146,18 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 	case r := <-results:
 		return r.body, r.err
 	case <-time.After(timeout):
-		return nil, s.explain(errTimeout)
+		return nil, s.explainError(errTimeout)
 	}
 }
 
-// notCaddy returns the error for a response from another server than Caddy's admin API.
-func (s adminServer) notCaddy(err error) error {
+// notCaddyError returns the error for a response from another server than Caddy's admin API.
+func (s adminServer) notCaddyError(err error) error {
 	return fmt.Errorf("the server at %s is not the admin API of Caddy: %w; %s", s, err, addressHint)
 }
 
-// explain converts the error of a request to the admin API into advice. Caddy's errors have nothing
+// explainError converts the error of a request to the admin API into advice. Caddy's errors have nothing
 // but a message.
-func (s adminServer) explain(err error) error {
+func (s adminServer) explainError(err error) error {
 	if _, body, ok := strings.Cut(err.Error(), "caddy responded with error: HTTP "); ok {
 		status, body, _ := strings.Cut(body, ": ")
 		var answer struct {

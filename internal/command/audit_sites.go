@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
-// hostAudit is a host and its site.
-type hostAudit struct {
+// hostToAudit is a host and its site.
+type hostToAudit struct {
 	name string // in lower case; "" or a pattern only if there is one site
 	site *Site
 }
@@ -30,7 +30,7 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 		return nil, err
 	}
 	o.Registry = registry
-	hosts, notes, err := a.auditedHosts(sites)
+	hosts, notes, err := a.hostsToAudit(sites)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.configFile, err)
 	}
@@ -60,7 +60,7 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 	}
 	o.Settings, o.Grace = first.Settings, first.Grace
 	a.robots = cmp.Or(a.robots, first.Source)
-	if len(o.Sites) == 0 && !slices.ContainsFunc(first.Hosts, isPattern) {
+	if len(o.Sites) == 0 && !slices.ContainsFunc(first.Hosts, isHostPattern) {
 		o.Sites = slices.Clone(first.Hosts)
 	}
 	return notes, a.readRobots(ctx, o)
@@ -100,17 +100,17 @@ func robotsURL(site string) string {
 	return scheme + "://" + rest + "/robots.txt"
 }
 
-// isPattern reports whether a configured host matches several hosts.
-func isPattern(host string) bool { return strings.ContainsAny(host, "*{") }
+// isHostPattern reports whether a configured host matches several hosts.
+func isHostPattern(host string) bool { return strings.ContainsAny(host, "*{") }
 
-// auditedHosts returns at least one host to audit, each with its site: the hosts of --site, or
+// hostsToAudit returns at least one host to audit, each with its site: the hosts of --site, or
 // else all hosts of the configuration.
-func (a *auditRunner) auditedHosts(sites []Site) (hosts []hostAudit, notes []string, err error) {
+func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	switch {
 	case len(a.sites) > 0:
-		return a.namedHosts(sites)
+		return a.hostsFromFlags(sites)
 	case len(sites) == 1:
-		return []hostAudit{{site: &sites[0]}}, nil, nil
+		return []hostToAudit{{site: &sites[0]}}, nil, nil
 	}
 	known := make(map[string]*Site)
 	var skipped []string
@@ -122,11 +122,11 @@ func (a *auditRunner) auditedHosts(sites []Site) (hosts []hostAudit, notes []str
 		for _, name := range site.Hosts {
 			name = strings.ToLower(name)
 			switch first := known[name]; {
-			case isPattern(name):
+			case isHostPattern(name):
 				skipped = append(skipped, name)
 			case first == nil:
 				known[name] = site
-				hosts = append(hosts, hostAudit{name, site})
+				hosts = append(hosts, hostToAudit{name, site})
 			case !first.sameSettings(site):
 				notes = append(notes, a.noteFirstGuard(name))
 			}
@@ -141,13 +141,13 @@ func (a *auditRunner) auditedHosts(sites []Site) (hosts []hostAudit, notes []str
 	return hosts, notes, nil
 }
 
-// namedHosts returns the hosts of --site.
-func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []string, err error) {
+// hostsFromFlags returns the hosts of --site.
+func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
 			name = "any://" + name // any port
 		}
-		s, several, err := siteFor(sites, name)
+		s, several, err := findSite(sites, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,7 +155,7 @@ func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []strin
 		if several {
 			notes = append(notes, a.noteFirstGuard(host))
 		}
-		hosts = append(hosts, hostAudit{host, s})
+		hosts = append(hosts, hostToAudit{host, s})
 	}
 	return hosts, notes, nil
 }
@@ -166,7 +166,7 @@ func (a *auditRunner) noteFirstGuard(host string) string {
 
 // readRobotsByHost reads the robots.txt of each host, for verdicts by the settings of its site. The
 // notes name the hosts whose robots.txt cannot be read.
-func (a *auditRunner) readRobotsByHost(ctx context.Context, hosts []hostAudit, o *replay.Options) (notes []string, err error) {
+func (a *auditRunner) readRobotsByHost(ctx context.Context, hosts []hostToAudit, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version
 	if a.robots != "" {
 		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {

@@ -39,7 +39,7 @@ func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact)
 		if err != nil {
 			return nil, err
 		}
-		path := filepath.Join(a.xarf, fmt.Sprintf("%04d-%s.json", i+1, fileNameOf(&sources[i])))
+		path := filepath.Join(a.xarf, fmt.Sprintf("%04d-%s.json", i+1, reportFileName(&sources[i])))
 		err = writeNewFile(path, report)
 		if errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("--xarf: %s exists already; name a directory for each audit", path)
@@ -71,8 +71,8 @@ func writeNewFile(path string, value any) error {
 	return errors.Join(err, file.Close())
 }
 
-// fileNameOf returns the file name of a report, from the network and the crawler of the source.
-func fileNameOf(s *replay.Source) string {
+// reportFileName returns the file name of a report, from the network and the crawler of the source.
+func reportFileName(s *replay.Source) string {
 	name := s.Network.String() + "-" + s.Crawler
 	return strings.Trim(strings.Map(func(c rune) rune {
 		if c < 128 && (c == '.' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') {
@@ -96,7 +96,7 @@ func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error
 	return len(errs) > 0, a.output.print(cmd, nil, func(w io.Writer) {
 		fmt.Fprintf(w, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
 			text.Printable(v.Report.Source), v.Report.TotalRequests, v.Report.FirstSeen.Format(time.RFC3339), v.Report.LastSeen.Format(time.RFC3339),
-			v.RobotsSHA256, v.Samples-len(v.Errors), v.Samples)
+			v.RobotsSHA256, v.SampleCount-len(v.Errors), v.SampleCount)
 		for _, wrong := range errs {
 			fmt.Fprintf(w, "wrong:      %s\n", text.Printable(wrong))
 		}

@@ -37,12 +37,12 @@ caddy robots-guard status
 				return false, cmd.Help()
 			})
 			cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-				return fail(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+				return reportError(cmd, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 			})
 			// Cobra checks groups of flags after this, and would exit with ExitFindings.
 			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 				if err := cmd.ValidateFlagGroups(); err != nil {
-					return fail(cmd, describeFlagGroupError(err))
+					return reportError(cmd, describeFlagGroupError(err))
 				}
 				return nil
 			}
@@ -96,12 +96,12 @@ var ErrFindings = errors.New("there are findings")
 func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
-		printWarnings := bufferLog(cmd.ErrOrStderr())
+		printWarnings := bufferWarnings(cmd.ErrOrStderr())
 		findings, err := run(cmd, args)
 		printWarnings()
 		switch {
 		case err != nil:
-			return fail(cmd, err)
+			return reportError(cmd, err)
 		case findings:
 			return ErrFindings
 		}
@@ -109,8 +109,8 @@ func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err 
 	}
 }
 
-// fail prints an error, and returns an error for the exit status ExitFailed.
-func fail(cmd *cobra.Command, err error) error {
+// reportError prints an error, and returns an error for the exit status ExitFailed.
+func reportError(cmd *cobra.Command, err error) error {
 	cmd.SilenceErrors = true
 	printError(cmd.ErrOrStderr(), err)
 	exit := caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return ExitFailed, nil })
@@ -118,11 +118,11 @@ func fail(cmd *cobra.Command, err error) error {
 }
 
 // printedError is a printed error, with an error for the exit status ExitFailed.
-type printedError struct{ printed, exit error }
+type printedError struct{ shown, exitStatus error }
 
-func (f *printedError) Error() string { return f.printed.Error() }
+func (f *printedError) Error() string { return f.shown.Error() }
 
-func (f *printedError) Unwrap() []error { return []error{f.printed, f.exit} }
+func (f *printedError) Unwrap() []error { return []error{f.shown, f.exitStatus} }
 
 // maxArgs returns a check for at most n arguments. Its error is printed like all other errors.
 func maxArgs(n int) cobra.PositionalArgs {
@@ -130,7 +130,7 @@ func maxArgs(n int) cobra.PositionalArgs {
 		if len(args) <= n {
 			return nil
 		}
-		return fail(cmd, fmt.Errorf("%s takes at most %d argument, not also %q; see %s --help", cmd.Name(), n, args[n], cmd.CommandPath()))
+		return reportError(cmd, fmt.Errorf("%s takes at most %d argument, not also %q; see %s --help", cmd.Name(), n, args[n], cmd.CommandPath()))
 	}
 }
 

@@ -36,58 +36,58 @@ type Config struct {
 // ManagedCheck is the result of a check of a robots_txt.
 type ManagedCheck struct {
 	Hosts []string `json:"hosts"` // empty for any host
-	managed.Report
-	Stopped bool `json:"stopped"` // the gate stops one of the findings
+	managed.CheckReport
+	HasErrors bool `json:"stopped"` // the gate stops one of the findings
 }
 
 // Site is the configuration of a site with a robots_guard.
 type Site struct {
-	Hosts        []string // empty for any host
-	Listen       []string // the addresses of the server
-	RedirectedTo bool     // automatic HTTPS redirects http requests to this site
-	HasMatchers  bool     // whether the robots_guard has matchers other than hosts
-	Source       string   // the URL or file of the robots.txt; "" for the robots.txt of the site
-	Settings     judge.Settings
-	Err          error // the error if the settings are invalid
-	Grace        time.Duration
-	Rate         *rate.Settings // nil if the guard does not measure request rates
+	Hosts            []string // empty for any host
+	Listen           []string // the addresses of the server
+	IsRedirectTarget bool     // automatic HTTPS redirects http requests to this site
+	HasMatchers      bool     // whether the robots_guard has matchers other than hosts
+	Source           string   // the URL or file of the robots.txt; "" for the robots.txt of the site
+	Settings         judge.Settings
+	Err              error // the error if the settings are invalid
+	Grace            time.Duration
+	Rate             *rate.Settings // nil if the guard does not measure request rates
 }
 
-// name names the site in a message.
-func (s *Site) name() string { return strings.Join(s.Hosts, ", ") }
+// hostNames names the site in a message.
+func (s *Site) hostNames() string { return strings.Join(s.Hosts, ", ") }
 
 // sameSettings reports whether two sites have the same settings, as a site with both http and https does.
 func (s *Site) sameSettings(other *Site) bool {
 	a, b := *s, *other
 	for _, site := range []*Site{&a, &b} {
-		site.Hosts, site.Listen, site.RedirectedTo = nil, nil, false
+		site.Hosts, site.Listen, site.IsRedirectTarget = nil, nil, false
 	}
 	return reflect.DeepEqual(a, b)
 }
 
 // Verification has the settings for verifying clients.
 type Verification struct {
-	Registry   *uaident.Registry
-	On         bool              // whether verification is on
-	Signatures bool              // whether to verify signatures
-	Agents     map[string]string // signing agents with their operators
-	Verifier   verify.Config
+	Registry      *uaident.Registry
+	Enabled       bool              // whether verification is on
+	Signatures    bool              // whether to verify signatures
+	SigningAgents map[string]string // signing agents with their operators
+	Verifier      verify.Config
 }
 
-// siteFor returns the site of a URL, or the only site if the URL has no host. A site on the port of
+// findSite returns the site of a URL, or the only site if the URL has no host. A site on the port of
 // the URL has precedence, see [site.FindHandler]. An https site for the host has precedence over
 // http sites for any host, because Caddy redirects. several reports whether another site with
 // different settings also matches.
-func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
+func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 	host := site.HostOf(url)
 	if host == "" && len(sites) == 1 {
 		return &sites[0], false, nil
 	}
 	best := 0
-	httpsURL, isRedirected := httpsRedirect(url)
+	httpsURL, isRedirected := followHTTPSRedirect(url)
 	for i := range sites {
 		s := &sites[i]
-		fits := site.HostFits(s.Hosts, host)
+		fits := site.HostMatchScore(s.Hosts, host)
 		if fits == 0 {
 			continue
 		}
@@ -95,7 +95,7 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 		switch listens := site.Listens(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
-		case listens, named && s.RedirectedTo && isRedirected && site.Listens(s.Listen, httpsURL):
+		case listens, named && s.IsRedirectTarget && isRedirected && site.Listens(s.Listen, httpsURL):
 			fits += 4
 		}
 		switch {
@@ -110,7 +110,7 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	}
 	var names []string
 	for i := range sites {
-		if name := sites[i].name(); name != "" {
+		if name := sites[i].hostNames(); name != "" {
 			names = append(names, name)
 		}
 	}
@@ -120,10 +120,10 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 	return nil, false, fmt.Errorf("no robots_guard is configured for %s; configured sites: %s", host, strings.Join(names, ", "))
 }
 
-// httpsRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
+// followHTTPSRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
 // URL with a port.
-func httpsRedirect(url string) (httpsURL string, ok bool) {
-	authority := site.AsSent(addr.Authority(url), false)
+func followHTTPSRedirect(url string) (httpsURL string, ok bool) {
+	authority := site.HostAsSent(addr.Authority(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
 	}
@@ -155,11 +155,11 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 		return nil, nil, err
 	}
 	sites, registry, err := c.Sites(file, adapter)
-	return sites, registry, withConfigName(file, err)
+	return sites, registry, addConfigName(file, err)
 }
 
-// withConfigName adds the name of the configuration file to an error without the name.
-func withConfigName(file string, err error) error {
+// addConfigName adds the name of the configuration file to an error without the name.
+func addConfigName(file string, err error) error {
 	if err == nil || strings.Contains(err.Error(), file) {
 		return err
 	}

@@ -50,10 +50,10 @@ func TestSiteOfAURL(t *testing.T) {
 	enforce := judge.Settings{Enforce: true}
 	redirected := []Site{
 		{Listen: []string{":80"}},
-		{Hosts: []string{"a.test"}, Listen: []string{":443"}, RedirectedTo: true, Settings: enforce},
+		{Hosts: []string{"a.test"}, Listen: []string{":443"}, IsRedirectTarget: true, Settings: enforce},
 		{Hosts: []string{"b.test"}, Listen: []string{":80"}, Settings: enforce},
-		{Hosts: []string{"b.test"}, Listen: []string{":443"}, RedirectedTo: true},
-		{Hosts: []string{"*.d.test"}, Listen: []string{":443"}, RedirectedTo: true, Settings: enforce},
+		{Hosts: []string{"b.test"}, Listen: []string{":443"}, IsRedirectTarget: true},
+		{Hosts: []string{"*.d.test"}, Listen: []string{":443"}, IsRedirectTarget: true, Settings: enforce},
 		{Hosts: []string{"e.test"}, Listen: []string{":443"}, Settings: enforce},
 		{Hosts: []string{"f.test"}, Listen: []string{":80"}},
 		{Hosts: []string{"f.test"}, Listen: []string{":443"}},

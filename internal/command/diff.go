@@ -47,7 +47,7 @@ type diffRunner struct {
 func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	fails := map[string]func(diff.Pair, *diff.Result) bool{
 		"search-block": diff.Pair.ShutsOutSearch,
-		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.Blocks() },
+		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.DisallowsNewURL() },
 		"change":       func(_ diff.Pair, r *diff.Result) bool { return len(r.Changes) > 0 },
 		"never":        func(diff.Pair, *diff.Result) bool { return false },
 	}

@@ -149,11 +149,11 @@ func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*expla
 	}
 	e := at.site.Explain(explain.RobotsFile{Name: file.name, Robots: file.rules, Note: file.note}, r)
 	if e.Handler != nil {
-		e.Handler.Site = at.configured.name()
+		e.Handler.Site = at.configuredSite.hostNames()
 		switch {
-		case at.ambiguous:
+		case at.isAmbiguous:
 			e.Handler.Note = explain.NoteFirstOfSeveral
-		case at.configured.HasMatchers:
+		case at.configuredSite.HasMatchers:
 			e.Handler.Note = "matchers other than the host precede it; whether they match this request is not checked here"
 		}
 	}
@@ -171,7 +171,7 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 			return false, err
 		}
 		if i == 0 {
-			note = at.site.Hint(r)
+			note = at.site.ClientNote(r)
 		}
 		r.URL = u
 		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.Names()), r)
@@ -209,29 +209,29 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 
 // siteForURL is the site of a URL.
 type siteForURL struct {
-	site       explain.Site
-	configured *Site // empty without --config
-	ambiguous  bool  // whether the configuration has other guards for the URL
+	site           explain.Site
+	configuredSite *Site // empty without --config
+	isAmbiguous    bool  // whether the configuration has other guards for the URL
 }
 
 // siteAndRobots returns the site of a URL by --config, or a site with the default settings, and its
 // robots.txt.
 func (x *explainRunner) siteAndRobots(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
-	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
+	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configuredSite: new(Site)}
 	if x.configFile != "" {
 		sites, registry, err := x.config.sites(x.configFile, x.adapter)
 		if err != nil {
 			return at, nil, err
 		}
-		if at.configured, at.ambiguous, err = siteFor(sites, u); err != nil {
+		if at.configuredSite, at.isAmbiguous, err = findSite(sites, u); err != nil {
 			return at, nil, err
 		}
-		if at.configured.Err != nil {
-			return at, nil, at.configured.Err
+		if at.configuredSite.Err != nil {
+			return at, nil, at.configuredSite.Err
 		}
-		at.site = explain.Site{Registry: registry, Settings: at.configured.Settings, Rate: at.configured.Rate, Configured: true}
+		at.site = explain.Site{Registry: registry, Settings: at.configuredSite.Settings, Rate: at.configuredSite.Rate, HasGuard: true}
 	}
-	name := cmp.Or(x.robots, at.configured.Source)
+	name := cmp.Or(x.robots, at.configuredSite.Source)
 	if name == "" {
 		if addr.Authority(u) == "" {
 			return at, nil, fmt.Errorf("%q has no host; give the robots.txt with --robots", u)

@@ -37,13 +37,13 @@ type batchRequest struct {
 // batchAgent is an optional User-Agent. The null of a database means a client without a User-Agent,
 // unless the line has a token.
 type batchAgent struct {
-	text        string
-	given, null bool
+	text            string
+	isGiven, isNull bool
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *batchAgent) UnmarshalJSON(value []byte) error {
-	*a = batchAgent{given: true, null: string(value) == "null"}
+	*a = batchAgent{isGiven: true, isNull: string(value) == "null"}
 	return json.Unmarshal(value, &a.text)
 }
 
@@ -70,8 +70,8 @@ func (t *batchTime) UnmarshalJSON(value []byte) (err error) {
 	return nil
 }
 
-// batch finds the verdict for each line.
-type batch struct {
+// batchJudge finds the verdict for each line.
+type batchJudge struct {
 	history *replay.RobotsHistory // from --robots; nil without the flag
 	last    struct {              // robots.txt of the last line, since many lines tend to have the same
 		body    []byte
@@ -82,7 +82,7 @@ type batch struct {
 
 // runBatch judges the lines of standard input.
 func (x *explainRunner) runBatch(cmd *cobra.Command) error {
-	var b batch
+	var b batchJudge
 	if x.robots == "-" {
 		return errors.New("--batch reads requests from standard input; name a file or a directory with --robots")
 	}
@@ -115,7 +115,7 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 
 // judge returns the verdict for a line. An invalid line has the verdict unknown, is allowed, and
 // has an error.
-func (b *batch) judge(line []byte) explain.Verdict {
+func (b *batchJudge) judge(line []byte) explain.Verdict {
 	var request batchRequest
 	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
 	err := json.Unmarshal(line, &request)
@@ -125,16 +125,16 @@ func (b *batch) judge(line []byte) explain.Verdict {
 	if request.ID != nil {
 		unknown.ID = request.ID
 	}
-	isAgent := request.UserAgent.given && (request.Token == "" || !request.UserAgent.null)
+	isAgent := request.UserAgent.isGiven && (request.Token == "" || !request.UserAgent.isNull)
 	switch {
 	case err != nil:
-		unknown.Error = "not a request as explain --help describes: " + jsontext.WithoutGoTypes(err).Error()
+		unknown.Error = "not a request as explain --help describes: " + jsontext.RemoveGoTypes(err).Error()
 		return unknown
 	case isAgent && request.Token != "":
 		unknown.Error = `both "token" and "user_agent" are given; leave out one`
 		return unknown
 	}
-	robots, overlay := b.robots(&request)
+	robots, overlay := b.parseRobots(&request)
 	if robots == nil { // no robots.txt for the host
 		return unknown
 	}
@@ -150,15 +150,15 @@ func (b *batch) judge(line []byte) explain.Verdict {
 // defaultSite is a site without a configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
 
-// robots returns the robots.txt in a line, or else the robots.txt from --robots. The result is nil
+// parseRobots returns the robots.txt in a line, or else the robots.txt from --robots. The result is nil
 // if --robots has no robots.txt for the host.
-func (b *batch) robots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
+func (b *batchJudge) parseRobots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	body := q.RobotsB64
 	switch {
 	case body == nil && q.Robots != nil:
 		body = []byte(*q.Robots)
 	case body == nil && b.history != nil:
-		return b.history.At(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
+		return b.history.RobotsAt(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)

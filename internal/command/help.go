@@ -31,7 +31,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	if cmd.HasSubCommands() {
 		fmt.Fprintf(&b, "More about one: %s <command> --help\n", cmd.CommandPath())
 	} else if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(screenOf(w).Width()))
+		fmt.Fprintf(&b, "Options:\n%s", cmd.LocalFlags().FlagUsagesWrapped(newScreen(w).Width()))
 	}
 	_, _ = io.WriteString(w, b.String()) // long lines are not wrapped, because people copy commands
 }

@@ -42,7 +42,7 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
-	flags.BoolVar(&x.online, "online", false, "with --ip, fetch lists and keys, and query the DNS")
+	flags.BoolVar(&x.useNetwork, "online", false, "with --ip, fetch lists and keys, and query the DNS")
 	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the options")
 	x.output.define(flags)
 	return cmd
@@ -53,11 +53,11 @@ type identifyRunner struct {
 	config         Config
 	output         output
 	ip, configFile string
-	online         bool
+	useNetwork     bool
 }
 
 func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool, err error) {
-	if x.online && x.ip == "" {
+	if x.useNetwork && x.ip == "" {
 		return false, errors.New("--online needs --ip")
 	}
 	if err := checkConfigFile(x.configFile); err != nil {
@@ -113,7 +113,7 @@ type registryEntry struct {
 	Fallback      []string `json:"fallback,omitempty"`
 	RDNS          []string `json:"rdns,omitempty"`
 	Ranges        []string `json:"ranges,omitempty"`
-	Confirming    []string `json:"confirming_ranges,omitempty"`
+	ConfirmedBy   []string `json:"confirming_ranges,omitempty"`
 	WebBotAuth    string   `json:"web_bot_auth,omitempty"`
 	CrawlDelay    string   `json:"crawl_delay"`
 	DelayMax      float64  `json:"crawl_delay_max,omitempty"` // seconds
@@ -135,7 +135,7 @@ func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
 	if c := id.Crawler; c != nil {
 		report.Registry = &registryEntry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
-			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, Confirming: c.Verification.PartialRanges, WebBotAuth: c.Verification.WebBotAuth,
+			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, ConfirmedBy: c.Verification.PartialRanges, WebBotAuth: c.Verification.WebBotAuth,
 			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
 			Purposes: c.Purposes.Set.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}

@@ -28,7 +28,7 @@ type verificationReport struct {
 	Class     string             `json:"class"`
 	Operator  string             `json:"operator,omitempty"`
 	Identity  string             `json:"identity"`
-	Proof     string             `json:"proof"`
+	Method    string             `json:"proof"`
 	Steps     []verificationStep `json:"steps"`
 }
 
@@ -50,7 +50,7 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	if err != nil {
 		return false, err
 	}
-	report := verificationReport{UserAgent: agents[0], IP: addr, Proof: verify.None.String()}
+	report := verificationReport{UserAgent: agents[0], IP: addr, Method: verify.None.String()}
 	client := verification.Registry.IdentifyWith(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
 	found, err := x.explain(cmd.Context(), verification, client, addr)
@@ -60,7 +60,7 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	if client.Crawler != nil {
 		report.Operator = client.Crawler.Operator
 	}
-	report.Identity, report.Proof = found.Finding.State.String(), found.Finding.Method.String()
+	report.Identity, report.Method = found.Finding.State.String(), found.Finding.Method.String()
 	for _, step := range found.Steps {
 		report.Steps = append(report.Steps, verificationStep{step.Method.String(), step.Text})
 	}
@@ -71,18 +71,18 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 func (x *identifyRunner) explain(ctx context.Context, verification *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
 	switch {
 	case client.Class == uaident.Browser:
-		return unverified("the User-Agent does not claim to be a crawler"), nil
+		return unverifiedExplanation("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
-		return unverified("the registry does not contain this crawler, so its claim cannot be verified; add the crawler with the global option crawler"), nil
-	case !verification.On:
-		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
+		return unverifiedExplanation("the registry does not contain this crawler, so its claim cannot be verified; add the crawler with the global option crawler"), nil
+	case !verification.Enabled:
+		return unverifiedExplanation("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}
 	verifier := verify.New(verify.Options{UserAgent: site.GuardUserAgent})
 	defer verifier.Close()
 	if err := verifier.Configure(verification.Verifier); err != nil {
 		return verify.Explanation{}, err
 	}
-	found := verifier.Explain(ctx, client.Crawler, addr, x.online)
+	found := verifier.Explain(ctx, client.Crawler, addr, x.useNetwork)
 	step, err := x.explainSignatures(ctx, verification, client.Crawler)
 	if step.Text != "" {
 		found.Steps = append(found.Steps, step)
@@ -97,8 +97,8 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Ve
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
 	}
 	var signingAgents []string
-	for _, agent := range slices.Sorted(maps.Keys(verification.Agents)) {
-		if verification.Agents[agent] == c.Operator {
+	for _, agent := range slices.Sorted(maps.Keys(verification.SigningAgents)) {
+		if verification.SigningAgents[agent] == c.Operator {
 			signingAgents = append(signingAgents, agent)
 		}
 	}
@@ -107,10 +107,10 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Ve
 		return verify.Step{}, nil
 	case !verification.Signatures:
 		return newStep("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signingAgents, ", "))
-	case !x.online:
+	case !x.useNetwork:
 		return newStep("A request signed by %s is verified at any address. Whether its keys can be fetched was not checked; add --online.", strings.Join(signingAgents, ", "))
 	}
-	signatures, err := botauth.New(botauth.Options{Agents: verification.Agents, UserAgent: site.GuardUserAgent})
+	signatures, err := botauth.New(botauth.Options{Agents: verification.SigningAgents, UserAgent: site.GuardUserAgent})
 	if err != nil {
 		return verify.Step{}, err
 	}
@@ -123,14 +123,14 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Ve
 	}
 	for _, d := range signatures.Directories() {
 		if slices.Contains(signingAgents, d.Agent) && d.Err == nil {
-			results = append(results, fmt.Sprintf("A request signed by %s is verified at any address; its directory has usable keys: %d.", d.Agent, d.Keys))
+			results = append(results, fmt.Sprintf("A request signed by %s is verified at any address; its directory has usable keys: %d.", d.Agent, d.KeyCount))
 		}
 	}
 	return newStep("%s", strings.Join(results, " "))
 }
 
-// unverified returns an explanation for an unverifiable claim.
-func unverified(text string) verify.Explanation {
+// unverifiedExplanation returns an explanation for an unverifiable claim.
+func unverifiedExplanation(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }
 
@@ -141,8 +141,8 @@ func (r *verificationReport) writeText(w io.Writer) {
 		who += ", " + r.Operator
 	}
 	identity := text.Colorize(w, r.Identity)
-	if r.Proof != verify.None.String() {
-		identity += " (" + r.Proof + ")"
+	if r.Method != verify.None.String() {
+		identity += " (" + r.Method + ")"
 	}
 	fmt.Fprintf(w, "claims to be  %s\naddress       %s\nidentity      %s\n\n", text.Printable(who+")"), r.IP, identity)
 	for _, step := range r.Steps {

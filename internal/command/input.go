@@ -27,12 +27,12 @@ type robotsFile struct {
 	name string // the argument; - for standard input
 	body []byte // at most policy.MaxSize+1 bytes
 	site string // scheme and host of a URL; "" for a file
-	// missing reports a response for a file that does not exist, which restricts nothing. status is
+	// isMissing reports a response for a file that does not exist, which restricts nothing. status is
 	// the status of the response.
-	missing bool
-	status  int
-	rules   *policy.Robots // set by [robotsFile.parse]
-	note    string         // that the file restricts nothing, or ""; set by parse
+	isMissing bool
+	status    int
+	rules     *policy.Robots // set by [robotsFile.parse]
+	note      string         // that the file restricts nothing, or ""; set by parse
 }
 
 // readInput reads a file, a URL, or standard input for -. A URL without a path means its
@@ -96,7 +96,7 @@ func (in *robotsFile) parse() error {
 		}
 	}
 	switch {
-	case in.missing:
+	case in.isMissing:
 		in.note = fmt.Sprintf("%s responds with status %d, so there is no robots.txt and nothing is restricted", in.name, in.status)
 	case other && len(in.rules.Groups())+len(in.rules.Records()) == 0:
 		in.note = in.name + " has no line of a robots.txt, so it allows everything; give a robots.txt"
@@ -123,7 +123,7 @@ func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 		in.body = answer.Body
 		return nil
 	case policy.Unavailable:
-		in.missing = true
+		in.isMissing = true
 		return nil
 	}
 	if answer.Err != nil {
@@ -207,7 +207,7 @@ func (r *robotsReader) read(name string) (*robotsFile, error) {
 // printNotes prints the notes about the files, except about a missing file.
 func (r *robotsReader) printNotes() {
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
-		if file := r.files[name]; file.note != "" && !file.missing {
+		if file := r.files[name]; file.note != "" && !file.isMissing {
 			printNote(r.cmd.ErrOrStderr(), "note", file.note)
 		}
 	}

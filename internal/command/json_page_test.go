@@ -62,55 +62,55 @@ func TestJSONPage(t *testing.T) {
 	explained, err := json.Marshal(explain.Explanation{
 		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", Chain: []explain.ChainName{{}},
+			Words: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", GroupNames: []explain.GroupName{{}},
 		},
-		Delay: new(explain.Delay), Group: new(explain.Group), Forms: []explain.Form{{}}, Matches: []explain.Match{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{Every: 1, Limit: "x"}},
+		Delay: new(explain.Delay), Group: new(explain.Group), TargetForms: []explain.Form{{}}, Matches: []explain.Match{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{SecondsPerRequest: 1, Limit: "x"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	different, err := json.Marshal(diff.Result{Changes: []diff.Change{{Crawlers: []diff.Crawlers{{}}, Blocked: []diff.Example{{}}, Opened: []diff.Example{{}}}}})
+	different, err := json.Marshal(diff.Result{Changes: []diff.Change{{Crawlers: []diff.Crawlers{{}}, NewlyDisallowed: []diff.Example{{}}, NewlyAllowed: []diff.Example{{}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var nothing time.Time
 	listed, err := json.Marshal([]any{admin.PolicyList{Next: "x"}, admin.PolicyReport{
 		PolicySummary: admin.PolicySummary{
-			LastMeaning: "x", LastError: "x", FailingSince: &nothing, Version: "x",
-			FirstRead: &nothing, LastRead: &nothing, NextRefresh: &nothing, Expires: &nothing,
+			LastOutcome: "x", LastError: "x", FailingSince: &nothing, Version: "x",
+			FirstFetched: &nothing, LastFetched: &nothing, NextRefresh: &nothing, Expires: &nothing,
 		},
-		FindingList: []lint.Finding{{}}, VersionList: []admin.PolicyVersion{{Until: &nothing}},
+		FindingList: []lint.Finding{{}}, VersionList: []admin.PolicyVersion{{GraceUntil: &nothing}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	alerts, err := json.Marshal(alert.List{More: 1, Alerts: []alert.Alert{{
+	alerts, err := json.Marshal(alert.List{MoreCount: 1, Alerts: []alert.Alert{{
 		Site: "x", Crawler: "x", Until: time.Now(), RemedySnippet: "x", Acknowledged: &alert.Acknowledgement{User: "x", Note: "x"},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ruled, err := json.Marshal(map[string]any{"sites": []ManagedCheck{{Report: managed.Report{Findings: []managed.Finding{{Rules: []string{"x"}, At: "x", Host: "x", From: time.Now()}}}}}})
+	ruled, err := json.Marshal(map[string]any{"sites": []ManagedCheck{{CheckReport: managed.CheckReport{Findings: []managed.Finding{{Rules: []string{"x"}, Position: "x", Host: "x", From: time.Now()}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	full := report.ManagedSite{
-		Version: "x", Since: time.Now(), Next: time.Now(), Refused: new(report.ManagedRefusal), Lists: []report.ManagedList{{Failure: "x"}},
-		Base: report.ManagedBase{File: "x", Read: time.Now(), Status: 1, FailingSince: time.Now(), Failure: "x"},
+		Version: "x", Since: time.Now(), NextChange: time.Now(), Refused: new(report.ManagedRefusal), Lists: []report.ManagedList{{Failure: "x"}},
+		Base: report.ManagedBase{File: "x", FetchedAt: time.Now(), Status: 1, FailingSince: time.Now(), Failure: "x"},
 	}
 	shown, err := json.Marshal(map[string]any{"managed": []report.ManagedSite{full}, "more": 1, "detail": report.ManagedDetail{
-		ManagedSite: full, Lines: []report.ManagedLine{{}}, Turns: []report.ManagedTurn{{}}, Found: []report.ManagedFound{{At: "x"}},
-		Changes: []report.ManagedChange{{Stopped: "x", Until: time.Now(), Why: "x", Ticket: "x", Decided: []string{"x"}, ReadBy: []string{"x"}, Reasons: []string{"x"}, Difference: []string{"x"}}},
-		Rules:   []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", At: "x"}},
+		ManagedSite: full, Lines: []report.ManagedLine{{}}, ScheduledChanges: []report.ScheduledChange{{}}, Findings: []report.ManagedFinding{{Position: "x"}},
+		Changes: []report.ManagedChange{{StopReason: "x", Until: time.Now(), Reason: "x", Ticket: "x", Decisions: []string{"x"}, FetchedBy: []string{"x"}, Reasons: []string{"x"}, Difference: []string{"x"}}},
+		Rules:   []report.ManagedRule{{From: time.Now(), Until: time.Now(), Hosts: []string{"x"}, Reason: "x", Owner: "x", Ticket: "x", Position: "x"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := report.TriedLine{Rule: "x", Line: 1, Group: "x"}
+	line := report.TrialLine{Rule: "x", Line: 1, Group: "x"}
 	tried, err := json.Marshal(report.Shadow{
-		Texts: []report.TriedText{{Version: "x", FirstRead: time.Now(), LastRead: time.Now(), NextRead: time.Now(), Error: "x"}},
+		TrialFiles: []report.TrialFile{{Version: "x", FirstFetched: time.Now(), LastFetched: time.Now(), NextFetch: time.Now(), Error: "x"}},
 		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.TrialCrawler{{
-			Operator: "x", Pages: []report.TriedPage{{Host: "x", Was: line, Would: line}},
+			Operator: "x", Pages: []report.TrialPage{{Host: "x", RuleInForce: line, RuleOnTrial: line}},
 		}}}},
 	})
 	if err != nil {
@@ -118,23 +118,23 @@ func TestJSONPage(t *testing.T) {
 	}
 	now := time.Now()
 	stated, err := json.Marshal(admin.Status{Sites: []report.SiteStatus{{Mode: "x", Robots: report.Health{
-		Authority: "x", Source: "x", Status: 1, Version: "x", FirstRead: now, LastRead: now, NextRead: now, FailingSince: now, Error: "x", HeldUntil: now, TakesEffect: now,
+		Authority: "x", Source: "x", Status: 1, Version: "x", FirstFetched: now, LastFetched: now, NextFetch: now, FailingSince: now, Error: "x", HeldUntil: now, TakesEffect: now,
 		NotProtecting: new(report.NotProtecting),
 	}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	outputs := map[string]string{"status": "[" + string(stated) + "," + string(tried) + "," + string(listed) + "," + string(alerts) + "]", "managed": "[" + string(ruled) + "," + string(shown) + "]", "lint": string(linted), "diff": string(different)}
-	brief := explain.Verdict{ID: json.RawMessage("1"), URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, Form: "x", Preferences: "x", Licenses: []string{"x"}, Note: "x", Error: "x"}
+	brief := explain.Verdict{ID: json.RawMessage("1"), URL: "x", Crawler: "x", Class: "x", Identity: "x", GroupLine: 1, TargetForm: "x", Preferences: "x", Licenses: []string{"x"}, Note: "x", Error: "x"}
 	known := registryEntry{Operator: "x", Aliases: []string{"x"}, Fallback: []string{"x"}, RDNS: []string{"x"}, Ranges: []string{"x"}, WebBotAuth: "x", DelayMax: 1, DelaySource: "x", Source: "x"}
 	for command, value := range map[string]any{
 		"explain":  []any{json.RawMessage(explained), brief},
 		"identify": []any{identityReport{Registry: &known}, verificationReport{Operator: "x", Steps: []verificationStep{{}}}},
 		"registry": []any{
 			map[string]any{"changes": []registryfile.Change{{Fields: []registryfile.FieldChange{{Before: "x", After: "x"}}}}},
-			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRead: time.Now(), WaveAt: time.Now(), WaveNetworks: 1}}},
-			admin.RegistryReport{Registry: &report.Registry{
-				InUse: &report.RegistryVersion{Date: "x"}, Checked: time.Now(), Failure: "x", FailingSince: time.Now(),
+			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRobotsFetch: time.Now(), LastWave: time.Now(), WaveNetworks: 1}}},
+			admin.RegistryReport{Registry: &report.RegistryStatus{
+				InUse: &report.RegistryVersion{Date: "x"}, ConfirmedAt: time.Now(), Failure: "x", FailingSince: time.Now(),
 			}},
 		},
 	} {

@@ -42,9 +42,9 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 	flags := cmd.Flags()
 	flags.StringVar(&l.failOn, "fail-on", "error", "the lowest severity with exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
-	flags.IntVar(&l.pages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
-	flags.BoolVar(&l.readings, "readings", false, "always show how crawlers read the file")
-	flags.BoolVar(&l.github, "github", false, "print annotations for GitHub Actions")
+	flags.IntVar(&l.siteToolPages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
+	flags.BoolVar(&l.showInterpretations, "readings", false, "always show how crawlers read the file")
+	flags.BoolVar(&l.githubFormat, "github", false, "print annotations for GitHub Actions")
 	l.output.define(flags)
 	completeValues(cmd, "fail-on", "error", "warning", "info", "never")
 	cmd.MarkFlagsMutuallyExclusive("json", "github", "readings")
@@ -53,11 +53,11 @@ caddy robots-guard lint --readings --site https://example.com - < robots.txt
 
 // lintRunner is the command with its flags.
 type lintRunner struct {
-	config           Config
-	output           output
-	failOn, site     string
-	readings, github bool
-	pages            int
+	config                            Config
+	output                            output
+	failOn, site                      string
+	showInterpretations, githubFormat bool
+	siteToolPages                     int
 }
 
 func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
@@ -68,30 +68,30 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
 	case l.site != "" && site.HostOf(l.site) == "":
 		return false, fmt.Errorf("%q is not a site; write https://example.com", l.site)
-	case l.pages < 0:
-		return false, fmt.Errorf("--pages %d is not a number of pages", l.pages)
+	case l.siteToolPages < 0:
+		return false, fmt.Errorf("--pages %d is not a number of pages", l.siteToolPages)
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
-	files := lint.Files{Files: []*lint.Report{}, ShowComparison: l.readings}
+	files := lint.Files{Files: []*lint.Report{}, ShowComparison: l.showInterpretations}
 	var errs []error
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
-		if err == nil && in.missing {
+		if err == nil && in.isMissing {
 			err = fmt.Errorf("%s: the server answers %d, so there is no robots.txt and everything is allowed; check the address", in.name, in.status)
 		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		report := lint.Check(in.name, in.body, lint.Options{Site: cmp.Or(in.site, l.site), Pages: l.pages})
-		if worst, found := report.Worst(); found && worst >= least {
+		report := lint.Check(in.name, in.body, lint.Options{Site: cmp.Or(in.site, l.site), Pages: l.siteToolPages})
+		if worst, found := report.HighestSeverity(); found && worst >= least {
 			findings = true
 		}
 		files.Add(report)
 	}
 	writeText := files.WriteText
-	if l.github {
+	if l.githubFormat {
 		writeText = files.WriteGitHub
 	}
 	errs = append(errs, l.output.print(cmd, files, writeText))

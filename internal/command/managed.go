@@ -63,13 +63,13 @@ caddy robots-guard managed rollback --why "wrong paths"
 		RunE: runCommand(m.run),
 	}
 	flags := cmd.Flags()
-	m.adminAPI.define(flags)
+	m.adminAPI.defineFlags(flags)
 	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the server"
 	flags.StringVar(&m.action.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
 	flags.StringVar(&m.from, "from", "", "with diff, the id of the old change")
 	flags.StringVar(&m.to, "to", "", "with diff, the id of the new change")
-	flags.StringVar(&m.action.Who, "who", "", "your name for the history, by default the user")
-	flags.StringVar(&m.action.Why, "why", "", "the reason for the history")
+	flags.StringVar(&m.action.User, "who", "", "your name for the history, by default the user")
+	flags.StringVar(&m.action.Reason, "why", "", "the reason for the history")
 	flags.StringVar(&m.action.Ticket, "ticket", "", "a ticket for the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	return cmd
@@ -91,7 +91,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	case 1:
 		verb = args[0]
 	}
-	isAction := slices.Contains(admin.Verbs(), verb)
+	isAction := slices.Contains(admin.ActionVerbs(), verb)
 	query := "?" + url.Values{"site": {m.action.Site}, "from": {m.from}, "to": {m.to}}.Encode()
 	switch {
 	case argument != "" && verb != "show" && !isAction:
@@ -115,12 +115,12 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 		var d admin.ManagedDiff
 		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/diff"+query, nil, &d, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: from %s to %s\n", text.Printable(d.Site), text.Printable(d.From), text.Printable(d.To))
-			for _, line := range d.Difference {
+			for _, line := range d.DiffLines {
 				fmt.Fprintf(w, "  %s\n", text.Printable(line))
 			}
 		})
 	case isAction:
-		return false, m.act(cmd, verb, argument)
+		return false, m.sendAction(cmd, verb, argument)
 	}
 	return false, errors.New("give an action: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 }
@@ -141,10 +141,10 @@ func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
 	}
 	all, err := m.configs.CheckManaged(file, m.adapter, base)
 	if err != nil {
-		return false, withConfigName(file, err)
+		return false, addConfigName(file, err)
 	}
 	for i := range all {
-		findings = findings || all[i].Stopped
+		findings = findings || all[i].HasErrors
 	}
 	return findings, m.print(cmd, map[string]any{"sites": all}, func(w io.Writer) {
 		for i := range all {
@@ -157,24 +157,24 @@ func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
 func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.At, file)), text.Colorize(w, f.Severity.String()), text.Printable(f.String()))
+		fmt.Fprintf(w, "%s: %s: %s\n", text.Printable(cmp.Or(f.Position, file)), text.Colorize(w, f.Severity.String()), text.Printable(f.String()))
 	}
 	result := "no findings"
 	switch {
-	case r.Stopped:
+	case r.HasErrors:
 		result = "the gate stops this"
 	case len(r.Findings) > 0:
 		result = "the gate lets this pass"
 	}
-	fmt.Fprintf(w, "%s: texts checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.Texts, result)
+	fmt.Fprintf(w, "%s: texts checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.CheckedFiles, result)
 }
 
-// act applies the action of a person to a change.
-func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
-	if verb == "confirm" && m.action.Why == "" {
+// sendAction applies the action of a person to a change.
+func (m *managedRunner) sendAction(cmd *cobra.Command, verb, id string) error {
+	if verb == "confirm" && m.action.Reason == "" {
 		return errors.New("give a reason with --why for the history")
 	}
-	m.action.ID, m.action.Who = id, cmp.Or(m.action.Who, userName())
+	m.action.ID, m.action.User = id, cmp.Or(m.action.User, userName())
 	var result admin.ActionResult
 	return m.requestAndPrint(cmd, http.MethodPost, admin.ManagedPath+"/"+verb, m.action, &result, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
@@ -222,20 +222,20 @@ func printChange(out io.Writer, c *publish.Change) {
 	if c.State == publish.Waiting {
 		state = "waits for confirmation"
 	}
-	if !c.Until.IsZero() {
-		state += " until " + shortTime(c.Until)
+	if !c.TrialEnd.IsZero() {
+		state += " until " + shortTime(c.TrialEnd)
 	}
-	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, shortTime(c.Made.At), authorText(c.Made))
+	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, shortTime(c.Submitted.At), authorText(c.Submitted))
 	for _, action := range []struct {
 		verb string
-		by   *publish.By
-	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {"over", c.Ended}} {
+		by   *publish.Decision
+	}{{"confirmed", c.ConfirmedBy}, {"promoted", c.PromotedBy}, {"over", c.EndedBy}} {
 		if action.by != nil {
 			fmt.Fprintf(out, "    %s at %s by %s\n", action.verb, shortTime(action.by.At), authorText(*action.by))
 		}
 	}
-	if len(c.ReadBy) > 0 {
-		fmt.Fprintf(out, "    read since by %s\n", text.Printable(strings.Join(c.ReadBy, ", ")))
+	if len(c.FetchedBy) > 0 {
+		fmt.Fprintf(out, "    read since by %s\n", text.Printable(strings.Join(c.FetchedBy, ", ")))
 	}
 	for _, line := range slices.Concat(c.Reasons, c.Difference) {
 		fmt.Fprintf(out, "    %s\n", text.Printable(line))
@@ -243,15 +243,15 @@ func printChange(out io.Writer, c *publish.Change) {
 }
 
 // authorText returns the person and the reason of an action.
-func authorText(by publish.By) string {
-	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.Who, by.Why, by.Ticket}, func(s string) bool { return s == "" }), ", "))
+func authorText(by publish.Decision) string {
+	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.User, by.Reason, by.Ticket}, func(s string) bool { return s == "" }), ", "))
 }
 
 // printSitesOfChanges prints the published and the pending change of each site.
 func printSitesOfChanges(w io.Writer, sites []admin.ManagedSite) {
 	for _, s := range sites {
 		fmt.Fprintf(w, "%s\n", text.Printable(s.Site))
-		if !s.Known {
+		if !s.HistoryReadable {
 			fmt.Fprintln(w, "  the history could not be read yet")
 		}
 		printState(w, s.ManagedState)

@@ -32,8 +32,8 @@ func printAllManaged(out io.Writer, all *report.Managed) {
 		printDetail(out, all.Detail)
 	case len(all.Managed) == 0:
 		fmt.Fprintln(out, "no robots_txt is configured")
-	case all.More > 0:
-		fmt.Fprintf(out, "%d more hosts are not shown; give a host to show its file\n", all.More)
+	case all.MoreHosts > 0:
+		fmt.Fprintf(out, "%d more hosts are not shown; give a host to show its file\n", all.MoreHosts)
 	}
 }
 
@@ -44,11 +44,11 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 	case s.Staging:
 		state = "staging: disallows everything for all crawlers"
 	case s.Version != "":
-		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.InForce)
+		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.RulesInForce)
 	}
 	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(s.Host, "any other host")), state)
-	if !s.Next.IsZero() {
-		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.Next))
+	if !s.NextChange.IsZero() {
+		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.NextChange))
 	}
 	if t := s.Trial; t != nil {
 		fmt.Fprintf(w, "  change %s is on trial at this host", text.Printable(t.Change))
@@ -67,24 +67,24 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 		}
 	}
 	if s.Refused != nil {
-		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Why))
+		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Reason))
 	}
 }
 
 // printDetail prints the details of a host.
 func printDetail(w io.Writer, d *report.ManagedDetail) {
 	for _, r := range d.Rules {
-		fmt.Fprintf(w, "\n%s (%s)\n  %s\n", text.Printable(r.Name), strings.ReplaceAll(r.State, "_", " "), text.Printable(r.Says))
+		fmt.Fprintf(w, "\n%s (%s)\n  %s\n", text.Printable(r.Name), strings.ReplaceAll(r.State, "_", " "), text.Printable(r.Effect))
 		for _, note := range []struct{ what, says string }{
 			{"for", strings.Join(r.For, ", ")}, {"from", shortTime(r.From)}, {"until", shortTime(r.Until)}, {"hosts", strings.Join(r.Hosts, ", ")},
-			{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}, {"at", r.At},
+			{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}, {"at", r.Position},
 		} {
 			if note.says != "" {
 				fmt.Fprintf(w, "  %s: %s\n", note.what, text.Printable(note.says))
 			}
 		}
 	}
-	for _, t := range d.Turns {
+	for _, t := range d.ScheduledChanges {
 		var parts []string
 		for _, rule := range t.Begins {
 			parts = append(parts, rule+" begins")
@@ -116,7 +116,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 		}
 		fmt.Fprintf(w, "%4d  %s\n", number, line)
 	}
-	for _, f := range d.Found {
+	for _, f := range d.Findings {
 		fmt.Fprintf(w, "%s: %s [%s]\n", text.Colorize(w, f.Severity), text.Printable(f.Message), f.Code)
 	}
 }

@@ -41,7 +41,7 @@ type lines struct {
 // lines returns a printer of several results.
 func (o *output) lines(cmd *cobra.Command) *lines {
 	if !o.json {
-		return &lines{screen: screenOf(cmd.OutOrStdout())}
+		return &lines{screen: newScreen(cmd.OutOrStdout())}
 	}
 	l := &lines{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
 	l.encoder = json.NewEncoder(l.screen)

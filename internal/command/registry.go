@@ -55,7 +55,7 @@ caddy robots-guard registry propose
 `,
 		RunE: runCommand(g.run),
 	}
-	g.adminAPI.define(cmd.Flags())
+	g.adminAPI.defineFlags(cmd.Flags())
 	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time, for example 180d")
 	return cmd
 }
@@ -109,7 +109,7 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 		if known := uaident.Default().Lookup(token); known != nil {
 			crawlers = append(crawlers, *known)
 		} else {
-			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, suggestToken(token)))
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, didYouMean(token)))
 		}
 	}
 	out, shown := g.lines(cmd), 0
@@ -139,8 +139,8 @@ func dateBefore(duration string, now time.Time) (string, error) {
 	return now.Add(-age).UTC().Format(time.DateOnly), nil
 }
 
-// suggestToken suggests a name with a similar spelling, or returns "".
-func suggestToken(token string) string {
+// didYouMean suggests a name with a similar spelling, or returns "".
+func didYouMean(token string) string {
 	var tokens []string
 	for _, c := range uaident.Default().Crawlers() {
 		tokens = append(tokens, c.Token)
@@ -219,7 +219,7 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 		if v := r.InUse; v == nil {
 			fmt.Fprintf(w, "%s: not in use; the built-in registry is used instead\n", text.Printable(r.Name))
 		} else {
-			fmt.Fprintf(w, "%s: version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(r.Name), text.Printable(v.ID), v.Crawlers, shortTime(r.Checked))
+			fmt.Fprintf(w, "%s: version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(r.Name), text.Printable(v.ID), v.Crawlers, shortTime(r.ConfirmedAt))
 		}
 		if r.Failure != "" {
 			fmt.Fprintf(w, "  %s: the registry has been unusable since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
@@ -237,7 +237,7 @@ func (g *registryRunner) propose(cmd *cobra.Command) error {
 			if p.Error > 0 {
 				about = "up to "
 			}
-			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, shortTime(p.FirstSeen), p.Seen(), p.Class)
+			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, shortTime(p.FirstSeen), p.DescribeSightings(), p.Class)
 			fmt.Fprintf(w, "# %s\n%s\n\n", text.Printable(p.UserAgent), p.Option)
 		}
 		if len(found.Proposals) == 0 {

@@ -66,12 +66,12 @@ caddy robots-guard status --test-notify
 		RunE: runCommand(s.run),
 	}
 	flags := cmd.Flags()
-	s.adminAPI.define(flags)
-	flags.BoolVar(&s.top, "top", false, "print the crawlers with the most violations")
+	s.adminAPI.defineFlags(flags)
+	flags.BoolVar(&s.showTopCrawlers, "top", false, "print the crawlers with the most violations")
 	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
 	flags.BoolVar(&s.endGrace, "end-grace", false, "end the grace of previous robots.txt files of the site")
-	flags.StringVar(&s.acknowledge, "acknowledge", "", "the id of an alert to silence")
-	flags.StringVar(&s.undo, "undo", "", "the id of an acknowledged alert")
+	flags.StringVar(&s.acknowledgeID, "acknowledge", "", "the id of an alert to silence")
+	flags.StringVar(&s.undoID, "undo", "", "the id of an acknowledged alert")
 	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
 	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
 	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
@@ -81,8 +81,8 @@ caddy robots-guard status --test-notify
 // statusRunner is the command with its flags.
 type statusRunner struct {
 	adminAPI
-	acknowledge, undo, note            string
-	top, refresh, endGrace, testNotify bool
+	acknowledgeID, undoID, note                    string
+	showTopCrawlers, refresh, endGrace, testNotify bool
 }
 
 func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, err error) {
@@ -90,17 +90,17 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	if len(args) > 0 {
 		site = args[0]
 	}
-	isAlertAction := s.acknowledge != "" || s.undo != "" || s.testNotify
+	isAlertAction := s.acknowledgeID != "" || s.undoID != "" || s.testNotify
 	switch {
 	case site != "" && isAlertAction:
 		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site; remove %q", site)
 	case site == "" && s.endGrace:
 		return false, errors.New("--end-grace needs a site, for example example.com")
-	case s.note != "" && s.acknowledge == "":
+	case s.note != "" && s.acknowledgeID == "":
 		return false, errors.New("--note needs --acknowledge with the id of an alert")
 	}
 	switch {
-	case s.top:
+	case s.showTopCrawlers:
 		if err := s.showTop(cmd, site); err != nil {
 			return false, err
 		}
@@ -177,7 +177,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	for _, s := range sites {
 		status, rules := "-", "-"
 		if s.Robots.Status != 0 {
-			status, rules = fmt.Sprint(s.Robots.Status), fmt.Sprint(s.Robots.Rules)
+			status, rules = fmt.Sprint(s.Robots.Status), fmt.Sprint(s.Robots.RuleCount)
 		}
 		table.AddRow(text.Printable(s.Site), cmp.Or(s.Mode, "-"), cmp.Or(text.Printable(s.Robots.Authority), "-"), status, rules, cmp.Or(text.Printable(strings.Join(siteNotes(&s.Robots, now), "; ")), "-"))
 	}
@@ -187,7 +187,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	}
 	for _, s := range sites {
 		for _, line := range []struct{ name, value string }{
-			{"version", s.Robots.Version}, {"in use since", shortTime(s.Robots.FirstRead)}, {"last fetch", shortTime(s.Robots.LastRead)}, {"next fetch", shortTime(s.Robots.NextRead)},
+			{"version", s.Robots.Version}, {"in use since", shortTime(s.Robots.FirstFetched)}, {"last fetch", shortTime(s.Robots.LastFetched)}, {"next fetch", shortTime(s.Robots.NextFetch)},
 		} {
 			if line.value != "" {
 				fmt.Fprintf(w, "%s: %s\n", line.name, line.value)
@@ -202,11 +202,11 @@ func siteNotes(h *report.Health, now time.Time) (notes []string) {
 		notes = append(notes, "not fetched yet: the first request of a crawler starts a fetch, and --refresh does")
 	}
 	if n := h.NotProtecting; n != nil {
-		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Cure)
+		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Remedy)
 	}
 	switch {
 	case h.Error != "" && h.State == report.LastGood:
-		notes = append(notes, h.Error+"; the copy from "+shortTime(h.LastRead)+" is in use")
+		notes = append(notes, h.Error+"; the copy from "+shortTime(h.LastFetched)+" is in use")
 	case h.Error != "":
 		notes = append(notes, h.Error)
 	}
@@ -237,11 +237,11 @@ func printAlerts(w io.Writer, list *alert.List) {
 	}
 	for _, a := range list.Alerts {
 		if a.State == alert.Acknowledged {
-			fmt.Fprintln(w, acknowledged(&a))
+			fmt.Fprintln(w, acknowledgementText(&a))
 		}
 	}
-	if list.More > 0 {
-		fmt.Fprintf(w, "%d more alerts are left out\n", list.More)
+	if list.MoreCount > 0 {
+		fmt.Fprintf(w, "%d more alerts are left out\n", list.MoreCount)
 	}
 }
 
@@ -254,8 +254,8 @@ func printAlert(w io.Writer, a alert.Alert) {
 	}
 }
 
-// acknowledged returns a line about an acknowledged alert.
-func acknowledged(a *alert.Alert) string {
+// acknowledgementText returns a line about an acknowledged alert.
+func acknowledgementText(a *alert.Alert) string {
 	line := fmt.Sprintf("acknowledged: %s (%s)", text.Printable(a.Title), a.ID)
 	if a.Acknowledged == nil {
 		return line
@@ -271,14 +271,14 @@ func acknowledged(a *alert.Alert) string {
 
 // acknowledgeOrUndo acknowledges an alert, or withdraws the acknowledgement.
 func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
-	id, method, request := s.undo, http.MethodDelete, any(nil)
-	if s.acknowledge != "" {
-		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: userName()}
+	id, method, request := s.undoID, http.MethodDelete, any(nil)
+	if s.acknowledgeID != "" {
+		id, method, request = s.acknowledgeID, http.MethodPost, admin.AlertNote{Note: s.note, User: userName()}
 	}
 	var a alert.Alert
 	return s.requestAndPrint(cmd, method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a, func(w io.Writer) {
 		if a.State == alert.Acknowledged {
-			fmt.Fprintln(w, acknowledged(&a))
+			fmt.Fprintln(w, acknowledgementText(&a))
 		} else {
 			printAlert(w, a)
 		}

@@ -17,7 +17,7 @@ import (
 // policyURI returns the address of the robots.txt of a site on the admin API, followed by a verb
 // such as "/refresh". An empty listener selects the first listener with the site.
 func policyURI(site, verb, listener string) string {
-	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathName(site) + verb}
+	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathEscapeName(site) + verb}
 	if listener != "" {
 		uri.RawQuery = url.Values{"server": {listener}}.Encode()
 	}
@@ -87,17 +87,17 @@ func refreshURIs(api adminServer) (uris []string, err error) {
 
 // printRefresh prints the result of a fetch as a row.
 func printRefresh(table *text.Table, a *admin.PolicyReport) {
-	result, rules, note := string(a.Refresh.Outcome), fmt.Sprint(a.Rules), a.Refresh.Why
+	result, rules, note := string(a.Refresh.Outcome), fmt.Sprint(a.RuleCount), a.Refresh.Reason
 	switch {
-	case a.Refresh.Outcome == admin.Changed && a.Refresh.Before == "":
+	case a.Refresh.Outcome == admin.Changed && a.Refresh.VersionBefore == "":
 		result = "first version"
 	case a.Refresh.Outcome == admin.Changed:
-		result, rules = "new version", fmt.Sprintf("%d, were %d", a.Rules, a.Refresh.RulesBefore)
-	case a.Refresh.Outcome == admin.Failed && a.LastRead != nil:
+		result, rules = "new version", fmt.Sprintf("%d, were %d", a.RuleCount, a.Refresh.RuleCountBefore)
+	case a.Refresh.Outcome == admin.Failed && a.LastFetched != nil:
 		note += "; the last good copy is in use"
 	}
 	if n := a.NotProtecting; n != nil && note == "" {
-		note = "nothing is protected: " + n.Detail + "; " + n.Cure
+		note = "nothing is protected: " + n.Detail + "; " + n.Remedy
 	}
 	table.AddRow(text.Printable(a.Authority), result, fmt.Sprint(a.Status), rules, cmp.Or(text.Printable(note), "-"))
 }

@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
-	ok := report.SiteStatus{Site: "ok.test", Mode: "enforce", Robots: report.Health{State: report.OK, Authority: "https://ok.test", Status: 200, Rules: 12, Version: "0a1b2c", LastRead: at}}
+	ok := report.SiteStatus{Site: "ok.test", Mode: "enforce", Robots: report.Health{State: report.OK, Authority: "https://ok.test", Status: 200, RuleCount: 12, Version: "0a1b2c", LastFetched: at}}
 	for _, tc := range []struct {
 		name   string
 		status admin.Status
@@ -111,9 +111,9 @@ func TestStatus(t *testing.T) {
 		{"sites with problems", admin.Status{Sites: []report.SiteStatus{
 			{Site: "new.test", Mode: "monitor", Robots: report.Health{State: report.Unread}},
 			{Site: "open.test", Mode: "enforce", Robots: report.Health{State: report.Unprotected, Authority: "https://open.test", Status: 404,
-				NotProtecting: &report.NotProtecting{Detail: "the answer is status 404", Cure: "serve a robots.txt"}}},
-			{Site: "down.test", Mode: "enforce", Robots: report.Health{State: report.LastGood, Error: "the server answers status 502 Bad Gateway", LastRead: at, Status: 200, Rules: 1}},
-			{Site: "changed.test", Mode: "enforce", Robots: report.Health{State: report.OK, Status: 200, Rules: 1, TakesEffect: time.Now().Add(3 * time.Hour), Findings: report.Findings{Warnings: 2}}},
+				NotProtecting: &report.NotProtecting{Detail: "the answer is status 404", Remedy: "serve a robots.txt"}}},
+			{Site: "down.test", Mode: "enforce", Robots: report.Health{State: report.LastGood, Error: "the server answers status 502 Bad Gateway", LastFetched: at, Status: 200, RuleCount: 1}},
+			{Site: "changed.test", Mode: "enforce", Robots: report.Health{State: report.OK, Status: 200, RuleCount: 1, TakesEffect: time.Now().Add(3 * time.Hour), Findings: report.Findings{Warnings: 2}}},
 		}}, nil, []string{
 			"new.test monitor - - - not fetched yet", "open.test enforce https://open.test 404 0 nothing is protected: the answer is status 404; serve a robots.txt",
 			"down.test enforce - 200 1 the server answers status 502 Bad Gateway; the copy from 2026-11-21 14:00 UTC is in use",
@@ -123,18 +123,18 @@ func TestStatus(t *testing.T) {
 			"critical: Googlebot is blocked at example.com (search_blocked-", "since 2026-11-21 14:17 UTC", "only_log verified Googlebot", "curl -i https://shop.example.com/robots.txt", "acknowledged: ", "by ann: a partner",
 		}, ErrFindings},
 		{"a trial that forbids a search engine", admin.Status{
-			TrialFiles: []report.TriedText{{From: "/next.txt", Version: "1"}},
+			TrialFiles: []report.TrialFile{{Source: "/next.txt", Version: "1"}},
 			Trials: []report.Trial{{
-				Site: "a.test", From: "/next.txt", Since: at, Differences: report.Differences{Requests: 3, NewlyForbidden: 1}, Search: report.Differences{Requests: 1, NewlyForbidden: 1},
-				Crawlers: []report.TrialCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TriedPage{
-					{Difference: "newly_forbidden", Path: "/shop/1", Estimate: report.Estimate{Count: 1}, Would: report.TriedLine{Rule: "Disallow: /shop", Line: 2}},
+				Site: "a.test", Source: "/next.txt", Since: at, Differences: report.Differences{Requests: 3, NewlyForbidden: 1}, Search: report.Differences{Requests: 1, NewlyForbidden: 1},
+				Crawlers: []report.TrialCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TrialPage{
+					{Difference: "newly_forbidden", Path: "/shop/1", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /shop", Line: 2}},
 				}}},
 			}},
 		}, nil, []string{
 			"on trial at a.test: /next.txt since 2026-11-21 14:00 UTC requests judged by both: 3, newly disallowed 1, newly allowed 0 search engines: requests judged by both: 1, newly disallowed 1",
 			"bingbot search claimed disallowed 1 /shop/1 on trial: line 2, Disallow: /shop; in force: no rule",
 		}, ErrFindings},
-		{"a trial that cannot begin", admin.Status{TrialFiles: []report.TriedText{{From: "/next.txt", Error: "no such file"}}}, nil, []string{"not on trial: /next.txt: no such file"}, nil},
+		{"a trial that cannot begin", admin.Status{TrialFiles: []report.TrialFile{{Source: "/next.txt", Error: "no such file"}}}, nil, []string{"not on trial: /next.txt: no such file"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			answer, err := json.Marshal(tc.status)

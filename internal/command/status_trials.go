@@ -14,7 +14,7 @@ import (
 // printTrials prints the files on trial with their results.
 func printTrials(w io.Writer, found *admin.Status) {
 	for _, t := range found.TrialFiles {
-		from := text.Printable(t.From)
+		from := text.Printable(t.Source)
 		switch {
 		case t.Error != "" && t.Version == "":
 			fmt.Fprintf(w, "\nnot on trial: %s: %s\n", from, text.Printable(t.Error))
@@ -31,7 +31,7 @@ func printTrials(w io.Writer, found *admin.Status) {
 
 // printTrial prints the results at a site.
 func printTrial(w io.Writer, t *report.Trial) {
-	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.From), shortTime(t.Since))
+	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.Source), shortTime(t.Since))
 	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.Differences), formatDifferences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
 		return
@@ -44,9 +44,9 @@ func printTrial(w io.Writer, t *report.Trial) {
 			if p.Error > 0 {
 				count = "<=" + count
 			}
-			wouldBe, by := "disallowed", "on trial: "+formatLine(p.Would)+"; in force: "+formatLine(p.Was)
+			wouldBe, by := "disallowed", "on trial: "+formatLine(p.RuleOnTrial)+"; in force: "+formatLine(p.RuleInForce)
 			if p.Difference == shadow.NewlyAllowed.String() {
-				wouldBe, by = "allowed", "in force: "+formatLine(p.Was)+"; on trial: "+formatLine(p.Would)
+				wouldBe, by = "allowed", "in force: "+formatLine(p.RuleInForce)+"; on trial: "+formatLine(p.RuleOnTrial)
 			}
 			table.AddRow(text.Printable(c.Token), c.Class, c.Identity, wouldBe, count, text.Printable(p.Host+p.Path), by)
 		}
@@ -58,7 +58,7 @@ func formatDifferences(d report.Differences) string {
 	return fmt.Sprintf("requests judged by both: %d, newly disallowed %d, newly allowed %d", d.Requests, d.NewlyForbidden, d.NewlyAllowed)
 }
 
-func formatLine(l report.TriedLine) string {
+func formatLine(l report.TrialLine) string {
 	if l.Line == 0 {
 		return "no rule"
 	}

@@ -40,7 +40,7 @@ func printNote(w io.Writer, kind, message string) {
 		}
 		b.WriteString(text.Printable(strings.ReplaceAll(line, "\t", "  ")))
 	}
-	screen := screenOf(w)
+	screen := newScreen(w)
 	fmt.Fprintf(screen, "%s: %s\n", text.Colorize(screen, kind), b.String())
 	_ = screen.Flush() // a failure to print an error cannot be reported
 }
@@ -62,9 +62,9 @@ func describeFlagGroupError(err error) error {
 	return fmt.Errorf("%s must be used together; %s is missing", join(lists[1]), join(lists[2]))
 }
 
-// bufferLog buffers Caddy's log until the returned function is called, which prints the warnings on
+// bufferWarnings buffers Caddy's log until the returned function is called, which prints the warnings on
 // w. Messages about a configuration are for operators of a server.
-func bufferLog(w io.Writer) (printWarnings func()) {
+func bufferWarnings(w io.Writer) (printWarnings func()) {
 	_, defaultLogger, buffer := caddy.BufferedLog()
 	return func() {
 		buffer.FlushTo(zap.New(warningCore{w})) // first, because the other flush writes to standard error

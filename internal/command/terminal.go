@@ -10,10 +10,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// screenOf returns the screen for the output of a command. A file or pipe has no width and no
+// newScreen returns the screen for the output of a command. A file or pipe has no width and no
 // colours. The environment variable COLUMNS overrides the width of a terminal. NO_COLOR (see
 // no-color.org) and TERM=dumb turn colours off.
-func screenOf(w io.Writer) *text.Terminal {
+func newScreen(w io.Writer) *text.Terminal {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return text.NewTerminal(w, 0, false)

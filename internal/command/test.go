@@ -87,7 +87,7 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 			client := explain.Request{Token: c.Token, UserAgent: c.UserAgent}
 			note, known := notes[client]
 			if !known {
-				note = defaultSite.Hint(client)
+				note = defaultSite.ClientNote(client)
 				notes[client] = note
 			}
 			r.Note = note

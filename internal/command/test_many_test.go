@@ -35,7 +35,7 @@ func TestManyCases(t *testing.T) {
 	i := 0
 	noted := testing.AllocsPerRun(100, func() {
 		i++
-		defaultSite.Hint(explain.Request{Token: fmt.Sprintf("Zorkblatter%dBot", i)})
+		defaultSite.ClientNote(explain.Request{Token: fmt.Sprintf("Zorkblatter%dBot", i)})
 	})
 	if noted > 20 { // the registry has thousands of names
 		t.Errorf("to look for a name that is meant takes %v allocations", noted)

@@ -28,7 +28,7 @@ const (
 type ChangeGuard struct {
 	Clock func() time.Time // nil for time.Now
 
-	users atomic.Int64 // number of users; changed under mu
+	numUsers atomic.Int64 // number of users; changed under mu
 
 	mu    sync.Mutex // guards sites; each site has its own mutex
 	sites [2]*simplelru.LRU[policy.Key, *guardedSite]
@@ -36,11 +36,11 @@ type ChangeGuard struct {
 
 // guardedSite has the served pages and the holds of one robots.txt.
 type guardedSite struct {
-	mu          sync.Mutex
-	servedPages ledger.ServedPages
-	hash        [sha256.Size]byte // the version compared last
-	firstFetch  time.Time         // when this version was fetched first
-	holds       []Hold            // oldest first; replaced, never modified
+	mu           sync.Mutex
+	servedPages  ledger.ServedPages
+	currentHash  [sha256.Size]byte // the version compared last
+	currentSince time.Time         // when this version was fetched first
+	holds        []Hold            // oldest first; replaced, never modified
 
 	revision         uint64          // number of changes of hash or holds
 	uncheckedVersion *policy.Version // the current version if restored holds are not compared with this version yet, else nil
@@ -48,10 +48,10 @@ type guardedSite struct {
 
 // Hold keeps a replaced version in force.
 type Hold struct {
-	Version *policy.Version // the version in force
-	Visits  []ledger.Visit  // the pages newly disallowed by the next version
-	start   time.Time
-	End     time.Time // end of the hold, unless lifted earlier
+	Version   *policy.Version // the version in force
+	Visits    []ledger.Visit  // the pages newly disallowed by the next version
+	startTime time.Time
+	End       time.Time // end of the hold, unless lifted earlier
 }
 
 func (c *ChangeGuard) now() time.Time {
@@ -61,8 +61,8 @@ func (c *ChangeGuard) now() time.Time {
 	return time.Now()
 }
 
-// Len returns the number of sites.
-func (c *ChangeGuard) Len(segment policy.Segment) int {
+// NumSites returns the number of sites.
+func (c *ChangeGuard) NumSites(segment policy.Segment) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[segment]; sites != nil {
@@ -71,16 +71,16 @@ func (c *ChangeGuard) Len(segment policy.Segment) int {
 	return 0
 }
 
-// RegisterUser registers a user of c until ctx is done: a guard with the change guard on, or a
+// Use registers a user of c until ctx is done: a guard with the change guard on, or a
 // reader of the served pages. Without a user, c does nothing.
-func (c *ChangeGuard) RegisterUser(ctx context.Context) {
+func (c *ChangeGuard) Use(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.users.Add(1)
+	c.numUsers.Add(1)
 	context.AfterFunc(ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.users.Add(-1) == 0 {
+		if c.numUsers.Add(-1) == 0 {
 			c.sites = [2]*simplelru.LRU[policy.Key, *guardedSite]{}
 		}
 	})
@@ -97,9 +97,9 @@ func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	return nil
 }
 
-// add returns the served pages and the holds of a robots.txt. If c has none, add creates an empty
+// addSite returns the served pages and the holds of a robots.txt. If c has none, add creates an empty
 // guardedSite with the current version.
-func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite {
+func (c *ChangeGuard) addSite(key policy.Key, current *policy.Version) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sites := c.sites[key.Segment()]
@@ -114,14 +114,14 @@ func (c *ChangeGuard) add(key policy.Key, current *policy.Version) *guardedSite 
 	if site, ok := sites.Get(key); ok {
 		return site
 	}
-	site := &guardedSite{hash: current.Hash, firstFetch: current.FirstFetched}
+	site := &guardedSite{currentHash: current.Hash, currentSince: current.FirstFetched}
 	sites.Add(key, site)
 	return site
 }
 
 // RecordServed records that a page was served while version allowed the page.
 func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
-	site := c.add(key, version)
+	site := c.addSite(key, version)
 	visit.At = c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
@@ -151,11 +151,11 @@ func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTi
 	defer site.mu.Unlock()
 	current := state.Current
 	// A concurrent request may still have the previous version.
-	if current.FirstFetched.After(site.firstFetch) {
-		if current.Hash != site.hash {
+	if current.FirstFetched.After(site.currentSince) {
+		if current.Hash != site.currentHash {
 			changes = site.compareVersion(state, now, now.Add(maxHoldTime), keepSlashes)
 		}
-		site.hash, site.firstFetch = current.Hash, current.FirstFetched
+		site.currentHash, site.currentSince = current.Hash, current.FirstFetched
 		site.revision++
 	}
 	if unchecked := site.uncheckedVersion; unchecked != nil && (current.Hash == unchecked.Hash || current.FirstFetched.After(unchecked.FirstFetched)) {
@@ -176,11 +176,11 @@ func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTi
 func (site *guardedSite) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
 	current := state.Current.Robots
 	changes.Lifted = site.liftHolds(current, keepSlashes)
-	previous := pastVersion(state, site.hash)
+	previous := pastVersion(state, site.currentHash)
 	if previous == nil {
 		return changes
 	}
-	hold := Hold{Version: previous, start: now, End: until}
+	hold := Hold{Version: previous, startTime: now, End: until}
 	recent := site.servedPages.Recent(now)
 	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.ServedPagesOf(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
@@ -267,8 +267,8 @@ func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 	return until
 }
 
-// HasUser reports whether c has a user.
-func (c *ChangeGuard) HasUser() bool { return c.users.Load() > 0 }
+// IsUsed reports whether c has a user.
+func (c *ChangeGuard) IsUsed() bool { return c.numUsers.Load() > 0 }
 
 // Visits returns the pages of configured sites recently served to search engines.
 func (c *ChangeGuard) Visits() (visits []ledger.Visit) {

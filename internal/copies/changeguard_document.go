@@ -37,18 +37,18 @@ func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint
 
 // Snapshot returns the visits and holds of a configured site for storage. ok is false without
 // visits and holds.
-func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) {
+func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, ok bool) {
 	site := c.Site(key)
 	if site == nil {
-		return ledger.Changes{}, false
+		return ledger.ChangeGuardState{}, false
 	}
 	now := c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	stored = ledger.Changes{Site: key, Hash: site.hash, Read: site.firstFetch, Visits: site.servedPages.OwnVisits(now)}
+	stored = ledger.ChangeGuardState{Site: key, Hash: site.currentHash, FetchedAt: site.currentSince, Visits: site.servedPages.OwnVisits(now)}
 	for _, h := range site.holds {
 		if now.Before(h.End) {
-			stored.Holds = append(stored.Holds, ledger.Hold{Version: h.Version.Hash, Since: h.start, Until: h.End, Visits: h.Visits})
+			stored.Holds = append(stored.Holds, ledger.HeldVersion{Version: h.Version.Hash, HeldSince: h.startTime, HeldUntil: h.End, Visits: h.Visits})
 		}
 	}
 	return stored, len(stored.Visits)+len(stored.Holds) > 0
@@ -57,7 +57,7 @@ func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.Changes, ok bool) 
 // Restore merges the stored visits and holds of a site, from this or from another instance. A hold
 // ends at the same time at all instances. The first instance sets this time. added is the number of
 // new holds. complete is false if this instance lacks the version of a hold.
-func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (added int, complete bool) {
+func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
 	site := c.siteToRestore(stored)
 	if site == nil {
@@ -68,16 +68,16 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 	site.servedPages.Merge(stored.Visits, fromPeer, now)
 	complete = true
 	for _, h := range stored.Holds {
-		if !now.Before(h.Until) || h.Since.After(now.Add(maxClockSkew)) {
+		if !now.Before(h.HeldUntil) || h.HeldSince.After(now.Add(maxClockSkew)) {
 			continue
 		}
 		version := pastVersion(state, h.Version)
 		switch {
 		case version == nil:
 			complete = false
-		case h.Since.Before(version.FirstFetched):
+		case h.HeldSince.Before(version.FirstFetched):
 			// The hold is from an earlier period with this version as the current version.
-		case site.mergeHold(Hold{Version: version, Visits: h.Visits, start: h.Since, End: h.Until}, state.Current):
+		case site.mergeHold(Hold{Version: version, Visits: h.Visits, startTime: h.HeldSince, End: h.HeldUntil}, state.Current):
 			added++
 		}
 	}
@@ -88,19 +88,19 @@ func (c *ChangeGuard) Restore(stored ledger.Changes, state *policy.State, fromPe
 const maxClockSkew = 5 * time.Minute
 
 // siteToRestore returns the site to restore into, or nil without a user or without room.
-func (c *ChangeGuard) siteToRestore(stored ledger.Changes) *guardedSite {
+func (c *ChangeGuard) siteToRestore(stored ledger.ChangeGuardState) *guardedSite {
 	c.mu.Lock()
-	users, sites := c.users.Load(), c.sites[policy.ConfiguredHosts]
+	users, sites := c.numUsers.Load(), c.sites[policy.ConfiguredHosts]
 	isFull := sites != nil && sites.Len() >= maxNamedSites && !sites.Contains(stored.Site)
 	c.mu.Unlock()
 	if users == 0 || isFull {
 		return nil
 	}
-	firstFetch := stored.Read
+	firstFetch := stored.FetchedAt
 	if now := c.now(); firstFetch.After(now) {
 		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
-	return c.add(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
+	return c.addSite(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
 }
 
 // pastVersion returns a previous version, or nil. It does not return the current version, because
@@ -126,7 +126,7 @@ func (site *guardedSite) mergeHold(hold Hold, current *policy.Version) bool {
 		if !hold.End.Before(existing.End) {
 			return false
 		}
-		existing.start, existing.End = hold.start, hold.End
+		existing.startTime, existing.End = hold.startTime, hold.End
 		site.holds = slices.Clone(site.holds)
 		site.holds[i] = existing
 		site.revision++

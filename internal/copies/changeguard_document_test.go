@@ -17,7 +17,7 @@ func TestSnapshot(t *testing.T) {
 		if is != ok || len(got.Visits) != visits || len(got.Holds) != holds {
 			t.Errorf("%v, %d visits, %d holds, want %v, %d, %d", is, len(got.Visits), len(got.Holds), ok, visits, holds)
 		}
-		if ok && (got.Site != s.key || got.Hash != s.state.Current.Hash || !got.Read.Equal(s.state.Current.FirstFetched)) {
+		if ok && (got.Site != s.key || got.Hash != s.state.Current.Hash || !got.FetchedAt.Equal(s.state.Current.FirstFetched)) {
 			t.Errorf("it is about another site or version: %+v", got)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSnapshot(t *testing.T) {
 // TestRestore restores a hold at a site whose robots.txt is another one since now.
 func TestRestore(t *testing.T) {
 	open, closed := forbid(), forbid("/")
-	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	for _, tc := range []struct {
 		name         string
 		text         string        // the version that is held
@@ -67,8 +67,8 @@ func TestRestore(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newChangingSite(t, open)
 			s.become(closed)
-			kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
-				Holds: []ledger.Hold{{Version: hash(tc.text), Since: s.now.Add(tc.since), Until: s.now.Add(tc.until), Visits: visit}}}
+			kept := ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
+				Holds: []ledger.HeldVersion{{Version: hash(tc.text), HeldSince: s.now.Add(tc.since), HeldUntil: s.now.Add(tc.until), Visits: visit}}}
 			held, complete := s.c.Restore(kept, &s.state, true)
 			if held != tc.held || complete != tc.complete {
 				t.Errorf("%d held, all %v, want %d and %v", held, complete, tc.held, tc.complete)
@@ -82,7 +82,7 @@ func TestRestore(t *testing.T) {
 		})
 	}
 	var nobody ChangeGuard
-	if held, complete := nobody.Restore(ledger.Changes{Holds: []ledger.Hold{{}}}, nil, false); held != 0 || !complete || nobody.Len(0) != 0 {
+	if held, complete := nobody.Restore(ledger.ChangeGuardState{Holds: []ledger.HeldVersion{{}}}, nil, false); held != 0 || !complete || nobody.NumSites(0) != 0 {
 		t.Errorf("%d held by nobody, all %v", held, complete)
 	}
 }
@@ -91,8 +91,8 @@ func TestRestore(t *testing.T) {
 // stored, in ten years.
 func TestRestoreOfAWrongClock(t *testing.T) {
 	s := newChangingSite(t, forbid())
-	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: s.now}}
-	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
+	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: s.now}}
+	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
 	if held, news := s.look(); held != 1 || news.Started == nil {
 		t.Errorf("%d changes are held back, want 1", held)
@@ -108,10 +108,10 @@ func TestRestoreAgain(t *testing.T) {
 		s.become(texts[i])
 	}
 	s.become(forbid("/"))
-	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	restore := func(i int, until time.Duration) int {
-		held, complete := s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched,
-			Holds: []ledger.Hold{{Version: hash(texts[i]), Since: s.now, Until: s.now.Add(until), Visits: visit}}}, &s.state, true)
+		held, complete := s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
+			Holds: []ledger.HeldVersion{{Version: hash(texts[i]), HeldSince: s.now, HeldUntil: s.now.Add(until), Visits: visit}}}, &s.state, true)
 		if !complete {
 			t.Fatalf("text %d is not known", i)
 		}
@@ -168,9 +168,9 @@ func TestRestoreAgain(t *testing.T) {
 func TestRestoredHoldIsLifted(t *testing.T) {
 	s := newChangingSite(t, forbid())
 	s.become(forbid("/b"))
-	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
-	s.c.Restore(ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched,
-		Holds: []ledger.Hold{{Version: hash(forbid()), Since: s.now, Until: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
+	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
+	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
+		Holds: []ledger.HeldVersion{{Version: hash(forbid()), HeldSince: s.now, HeldUntil: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
 	if n := len(s.c.HostsWithHold()); n != 1 {
 		t.Fatalf("%d hosts before a look", n)
 	}
@@ -187,12 +187,12 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 // version allows ends no hold.
 func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	open, closed := forbid(), forbid("/")
-	visit := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	s := newChangingSite(t, open)
 	underWay := s.state
 	s.become(closed)
-	kept := ledger.Changes{Site: s.key, Hash: s.state.Current.Hash, Read: s.state.Current.FirstFetched, Visits: visit,
-		Holds: []ledger.Hold{{Version: hash(open), Since: s.now.Add(-time.Minute), Until: s.now.Add(time.Hour), Visits: visit}}}
+	kept := ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
+		Holds: []ledger.HeldVersion{{Version: hash(open), HeldSince: s.now.Add(-time.Minute), HeldUntil: s.now.Add(time.Hour), Visits: visit}}}
 	if held, _ := s.c.Restore(kept, &s.state, true); held != 1 {
 		t.Fatalf("%d are held, want one", held)
 	}

@@ -25,7 +25,7 @@ type changingSite struct {
 func newChangingSite(t *testing.T, text string) *changingSite {
 	s := &changingSite{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	s.c.Clock = func() time.Time { return s.now }
-	s.c.RegisterUser(t.Context())
+	s.c.Use(t.Context())
 	s.become(text)
 	return s
 }
@@ -33,12 +33,12 @@ func newChangingSite(t *testing.T, text string) *changingSite {
 // become changes the robots.txt.
 func (s *changingSite) become(text string) {
 	s.now = s.now.Add(time.Hour)
-	s.state = s.state.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.Freshness{}, 0)
+	s.state = s.state.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, s.now, policy.FreshnessPolicy{}, 0)
 }
 
 // visit has a search engine be served a page.
 func (s *changingSite) visit(crawler, target string) {
-	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: s.key.Host, Target: ledger.RawText(target)})
+	s.c.RecordServed(s.key, s.state.Current, ledger.Visit{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: s.key.Host, Target: ledger.RawText(target)})
 }
 
 // look compares, and returns how many holds there are.
@@ -65,22 +65,22 @@ func TestGuarded(t *testing.T) {
 	key := policy.Key{Site: "a.test", Host: "a.test"}
 	is := func(guarded bool, remembered int, when string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); c.HasUser() != guarded || c.Len(policy.ConfiguredHosts) != remembered; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); c.IsUsed() != guarded || c.NumSites(policy.ConfiguredHosts) != remembered; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) { // contexts end in a goroutine
-				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.HasUser(), c.Len(policy.ConfiguredHosts), guarded, remembered)
+				t.Fatalf("%s: guarded %v, %d sites, want %v and %d", when, c.IsUsed(), c.NumSites(policy.ConfiguredHosts), guarded, remembered)
 			}
 		}
 	}
 	is(false, 0, "at first")
 	first, endFirst := context.WithCancel(t.Context())
 	second, endSecond := context.WithCancel(t.Context())
-	c.RegisterUser(first)
+	c.Use(first)
 	is(true, 0, "with a guard")
-	c.RegisterUser(second)
+	c.Use(second)
 	c.RecordServed(key, &policy.Version{}, ledger.Visit{Crawler: "Googlebot", Target: "/a"})
 	is(true, 1, "with a visit")
 	endFirst()
-	for c.users.Load() > 1 {
+	for c.numUsers.Load() > 1 {
 		time.Sleep(time.Millisecond)
 	}
 	is(true, 1, "with one guard less")
@@ -104,15 +104,15 @@ func TestSitesAreBounded(t *testing.T) {
 			return policy.Key{Site: host, Host: host}
 		}
 		restored := func(i int) int {
-			kept := ledger.Changes{Site: key(i), Visits: []ledger.Visit{{Crawler: "Googlebot", Target: "/restored", At: s.now}}}
+			kept := ledger.ChangeGuardState{Site: key(i), Visits: []ledger.Visit{{Crawler: "Googlebot", Target: "/restored", At: s.now}}}
 			s.c.Restore(kept, &s.state, false)
-			return s.c.Len(tc.segment)
+			return s.c.NumSites(tc.segment)
 		}
 		for i := range tc.most - 1 {
 			s.key = key(i)
 			s.visit("Googlebot", "/a")
 		}
-		if n := s.c.Len(tc.segment); n != tc.most-1 {
+		if n := s.c.NumSites(tc.segment); n != tc.most-1 {
 			t.Fatalf("%d sites are remembered, want %d", n, tc.most-1)
 		}
 		if tc.segment == policy.ConfiguredHosts {
@@ -130,7 +130,7 @@ func TestSitesAreBounded(t *testing.T) {
 			s.key = key(i)
 			s.visit("Googlebot", "/a")
 		}
-		if n := s.c.Len(tc.segment); n != tc.most || s.c.Site(key(0)) != nil {
+		if n := s.c.NumSites(tc.segment); n != tc.most || s.c.Site(key(0)) != nil {
 			t.Errorf("%d sites are remembered, want %d without the first", n, tc.most)
 		}
 	}

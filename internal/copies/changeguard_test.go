@@ -146,7 +146,7 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 	other := newChangingSite(t, forbid("/c"))
 	other.visit("Googlebot", "/a")
 	other.become(forbid("/a"))
-	kept.Site, kept.Holds[0].Since, kept.Holds[0].Until = other.key, other.now, other.now.Add(time.Minute)
+	kept.Site, kept.Holds[0].HeldSince, kept.Holds[0].HeldUntil = other.key, other.now, other.now.Add(time.Minute)
 	if n, complete := other.c.Restore(kept, &other.state, true); n != 1 || !complete {
 		t.Fatalf("%d restored, all: %v", n, complete)
 	}

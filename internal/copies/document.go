@@ -98,7 +98,7 @@ func (h *History) snapshot(host Host) (stored Stored, contents []*policy.Robots)
 		entry := storedFile{uses: f.uses, Hash: f.hash}
 		entry.Served = maps.Clone(f.Served)
 		if f.digest == record.currentDigest && !f.LastCopied.IsZero() {
-			entry.LastCopied = laterOf(f.LastCopied, record.lastRecorded.Add(SaveInterval))
+			entry.LastCopied = later(f.LastCopied, record.lastRecorded.Add(SaveInterval))
 		}
 		stored.Files, contents = append(stored.Files, entry), append(contents, robots)
 	}
@@ -152,7 +152,7 @@ func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 			*into = make(map[string]time.Time)
 		}
 		for token, last := range from {
-			(*into)[token] = laterOf((*into)[token], clamp(last))
+			(*into)[token] = later((*into)[token], clamp(last))
 		}
 	}
 	h.mu.Lock()
@@ -164,14 +164,14 @@ func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 	record := h.openRecord(s.Host, configured, now)
 	for i, stored := range s.Files {
 		f := h.restoreFile(record, versions[i], now)
-		f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
+		f.LastCopied, f.ProxyTime = later(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
 		if !stored.HeldUntil.IsZero() && stored.HeldUntil.Before(now.Add(maxStoredHold)) {
-			f.HeldUntil = laterOf(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
+			f.HeldUntil = later(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
 		}
 		merge(&f.Served, stored.Served)
 	}
 	merge(&record.LostAtByToken, s.LostAtByToken)
-	record.LostAt, record.GraceEndedAt = laterOf(record.LostAt, clamp(s.LostAt)), laterOf(record.GraceEndedAt, clamp(s.GraceEndedAt))
+	record.LostAt, record.GraceEndedAt = later(record.LostAt, clamp(s.LostAt)), later(record.GraceEndedAt, clamp(s.GraceEndedAt))
 	if record.RulelessSince.IsZero() && record.lastRecorded.IsZero() {
 		record.RulelessSince, record.RulelessUntil = clamp(s.RulelessSince), clamp(s.RulelessUntil)
 	}
@@ -192,7 +192,7 @@ func (h *History) storedVersions(s Stored) ([]*policy.Version, error) {
 			}
 			// The stored hash is not used, because hosts share a version by its hash. Without the
 			// hash of the body, a file larger than policy.MaxSize has the hash of its parsed part.
-			v = &policy.Version{Robots: robots, Hash: sha256.Sum256([]byte(robots.Text())), Derived: h.derive(robots), Lifetime: policy.NoLifetime}
+			v = &policy.Version{Robots: robots, Hash: sha256.Sum256([]byte(robots.Text())), Derived: h.deriveFromRobots(robots), Lifetime: policy.NoLifetime}
 			versions[i] = v
 		}
 		if size += len(v.Robots.Text()); size > maxTextBytes+policy.MaxSize {
@@ -225,7 +225,7 @@ func (h *History) knownVersions(s Stored) []*policy.Version {
 // h.mu must be locked.
 func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *file {
 	digest := record.digestOf(v)
-	if f := record.find(digest); f != nil {
+	if f := record.findFile(digest); f != nil {
 		return f
 	}
 	if len(record.files) > 0 {

@@ -122,7 +122,7 @@ func FuzzRestore(f *testing.F) {
 			_ = b.Restore(stored, dice.IntN(2) == 0, time.Duration(dice.IntN(100))*time.Minute, now)
 			checkBounds(t, b)
 			now = now.Add(time.Duration(dice.IntN(48)) * time.Hour)
-			state := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: text}, now, policy.Freshness{}, 0)
+			state := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: text}, now, policy.FreshnessPolicy{}, 0)
 			b.RecordCurrent(host, &state, now)
 			checkBounds(t, b)
 			if d, empty, err := b.Encode(host.Host, now); err != nil {
@@ -146,7 +146,7 @@ func checkBounds(t *testing.T, b *History) {
 	users := make(map[[sha256.Size]byte][2]int)
 	for i := range b.hostSets {
 		for _, record := range b.hostSets[i].hosts.Values() {
-			if record.excess() != nil {
+			if record.fileToEvict() != nil {
 				t.Errorf("%s has %d files, more than allowed", record.host, len(record.files))
 			}
 			for n, f := range record.files {
@@ -164,11 +164,11 @@ func checkBounds(t *testing.T, b *History) {
 		}
 	}
 	sizes := [2]int{}
-	for hash, s := range b.shared {
-		if s.users != users[hash] {
-			t.Errorf("a version has %d users, want %d", s.users, users[hash])
+	for hash, s := range b.versionsByHash {
+		if s.numUsers != users[hash] {
+			t.Errorf("a version has %d users, want %d", s.numUsers, users[hash])
 		}
-		for i, n := range s.users {
+		for i, n := range s.numUsers {
 			if n > 0 {
 				sizes[i] += s.size
 			}
@@ -177,8 +177,8 @@ func checkBounds(t *testing.T, b *History) {
 			t.Errorf("a version has the hash of another file: %.40q", text)
 		}
 	}
-	if len(b.shared) != len(users) {
-		t.Errorf("%d versions are shared, want %d", len(b.shared), len(users))
+	if len(b.versionsByHash) != len(users) {
+		t.Errorf("%d versions are shared, want %d", len(b.versionsByHash), len(users))
 	}
 	for i := range b.hostSets {
 		if got := b.hostSets[i].versionBytes; got != sizes[i] || got > maxBytes[i] {

@@ -76,9 +76,9 @@ func (f *file) mayBeUsed(token string, now, graceEnded time.Time, grace time.Dur
 // lastUse returns the last use of the file: as the guard's copy, held by the change guard, or served
 // by the site.
 func (f *file) lastUse() time.Time {
-	last := laterOf(f.LastCopied, f.HeldUntil)
+	last := later(f.LastCopied, f.HeldUntil)
 	for _, at := range f.Served {
-		last = laterOf(last, at)
+		last = later(last, at)
 	}
 	return last
 }
@@ -113,8 +113,8 @@ type missingRules struct {
 	GraceEndedAt time.Time `json:"ended,omitzero"` // the owner ended the grace of files used until then
 }
 
-// find returns the file with these rules, or nil.
-func (record *hostRecord) find(digest [sha256.Size]byte) *file {
+// findFile returns the file with these rules, or nil.
+func (record *hostRecord) findFile(digest [sha256.Size]byte) *file {
 	for _, f := range record.files {
 		if f.digest == digest {
 			return f
@@ -150,8 +150,8 @@ func (record *hostRecord) hasToken(token string) bool {
 	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.Served[token].IsZero() })
 }
 
-// expire drops files and tokens older than the horizon.
-func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped []*file) {
+// removeExpired drops files and tokens older than the horizon.
+func (record *hostRecord) removeExpired(now time.Time, horizon time.Duration) (dropped []*file) {
 	record.files = slices.DeleteFunc(record.files, func(f *file) bool {
 		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.ProxyTime }
 		maps.DeleteFunc(f.Served, func(_ string, at time.Time) bool { return old(at) })
@@ -165,8 +165,8 @@ func (record *hostRecord) expire(now time.Time, horizon time.Duration) (dropped 
 	return dropped
 }
 
-// excess returns a file beyond the bounds, or nil. It never returns our copy.
-func (record *hostRecord) excess() *file {
+// fileToEvict returns a file beyond the bounds, or nil. It never returns our copy.
+func (record *hostRecord) fileToEvict() *file {
 	copied, served, text := 0, 0, 0
 	var oldestCopy, oldestServed *file
 	for _, f := range record.files {
@@ -199,7 +199,7 @@ func (record *hostRecord) excess() *file {
 // markLost records that a dropped file may still be used by a crawler.
 func (record *hostRecord) markLost(f *file) {
 	if !f.LastCopied.IsZero() {
-		record.LostAt = laterOf(record.LostAt, f.LastCopied.Add(f.ProxyTime))
+		record.LostAt = later(record.LostAt, f.LastCopied.Add(f.ProxyTime))
 	}
 	for token, at := range f.Served {
 		record.markLostFor(token, at.Add(f.ProxyTime))
@@ -214,11 +214,11 @@ func (record *hostRecord) markLostFor(token string, at time.Time) {
 	if _, known := record.LostAtByToken[token]; !known && len(record.LostAtByToken) >= maxTokens {
 		token = everyToken
 	}
-	record.LostAtByToken[token] = laterOf(record.LostAtByToken[token], at)
+	record.LostAtByToken[token] = later(record.LostAtByToken[token], at)
 }
 
-// isLost reports whether a crawler with this token may use a dropped file.
-func (record *hostRecord) isLost(token string, now time.Time, grace time.Duration) bool {
+// mayHaveLostFile reports whether a crawler with this token may use a dropped file.
+func (record *hostRecord) mayHaveLostFile(token string, now time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool { return last.After(record.GraceEndedAt) && now.Sub(last) < grace }
 	return within(record.LostAt) || token != "" && (within(record.LostAtByToken[token]) || within(record.LostAtByToken[everyToken]))
 }
@@ -227,11 +227,11 @@ func (record *hostRecord) isLost(token string, now time.Time, grace time.Duratio
 func (record *hostRecord) effectiveAt(now time.Time) (at time.Time) {
 	for _, f := range record.files {
 		if f.digest != record.currentDigest && f.mayBeUsed("", now, record.GraceEndedAt, record.grace) {
-			at = laterOf(at, f.LastCopied.Add(record.grace+f.ProxyTime))
+			at = later(at, f.LastCopied.Add(record.grace+f.ProxyTime))
 		}
 	}
-	if record.isLost("", now, record.grace) {
-		at = laterOf(at, record.LostAt.Add(record.grace))
+	if record.mayHaveLostFile("", now, record.grace) {
+		at = later(at, record.LostAt.Add(record.grace))
 	}
 	return at
 }
@@ -261,15 +261,15 @@ func (record *hostRecord) extendGrace(from, to time.Time) {
 	record.revision++
 }
 
-// laterOf returns the later of two times.
-func laterOf(a, b time.Time) time.Time {
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
 }
 
-// tokenOf returns a product token in lower case, cut to maxToken bytes.
-func tokenOf(token string) string {
+// boundedToken returns a product token in lower case, cut to maxToken bytes.
+func boundedToken(token string) string {
 	return strings.ToLower(token[:min(len(token), maxToken)])
 }

@@ -23,11 +23,11 @@ const Horizon = 7 * 24 * time.Hour
 
 // History records the files of all hosts. It is safe for concurrent use.
 type History struct {
-	derive func(*policy.Robots) any
+	deriveFromRobots func(*policy.Robots) any
 
-	mu       sync.Mutex
-	hostSets [2]hostSet
-	shared   map[[sha256.Size]byte]*sharedVersion
+	mu             sync.Mutex
+	hostSets       [2]hostSet
+	versionsByHash map[[sha256.Size]byte]*sharedVersion
 }
 
 // hostSet is the set of configured hosts, or the set of other hosts.
@@ -39,9 +39,9 @@ type hostSet struct {
 
 // sharedVersion is a file shared by several hosts.
 type sharedVersion struct {
-	version *policy.Version
-	size    int
-	users   [2]int // number of files, by index into History.hostSets
+	version  *policy.Version
+	size     int
+	numUsers [2]int // number of files, by index into History.hostSets
 }
 
 // NewHistory returns an empty History. derive computes [policy.Version.Derived] of each file and may be
@@ -50,15 +50,15 @@ func NewHistory(derive func(*policy.Robots) any) *History {
 	if derive == nil {
 		derive = func(*policy.Robots) any { return nil }
 	}
-	h := &History{derive: derive, shared: make(map[[sha256.Size]byte]*sharedVersion)}
+	h := &History{deriveFromRobots: derive, versionsByHash: make(map[[sha256.Size]byte]*sharedVersion)}
 	for i := range h.hostSets {
 		h.hostSets[i].hosts, _ = simplelru.NewLRU[Host, *hostRecord](maxHosts[i], nil) // returns an error only for sizes below 1
 	}
 	return h
 }
 
-// setIndex returns the index into History.hostSets.
-func setIndex(configured bool) int {
+// hostSetIndex returns the index into History.hostSets.
+func hostSetIndex(configured bool) int {
 	if configured {
 		return 0
 	}
@@ -83,16 +83,16 @@ func (h *History) openRecord(host Host, configured bool, now time.Time) *hostRec
 	case record != nil && record.configured == configured:
 		return record
 	case record != nil:
-		h.hostSets[setIndex(record.configured)].hosts.Remove(host)
+		h.hostSets[hostSetIndex(record.configured)].hosts.Remove(host)
 		h.releaseAll(record)
 		record.configured = configured
 		h.restoreVersions(record)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
-		record = &hostRecord{host: host, configured: configured, missingRules: missingRules{LostAt: h.hostSets[setIndex(configured)].lastEviction}}
+		record = &hostRecord{host: host, configured: configured, missingRules: missingRules{LostAt: h.hostSets[hostSetIndex(configured)].lastEviction}}
 	}
-	set := &h.hostSets[setIndex(configured)]
-	if set.hosts.Len() >= maxHosts[setIndex(configured)] {
+	set := &h.hostSets[hostSetIndex(configured)]
+	if set.hosts.Len() >= maxHosts[hostSetIndex(configured)] {
 		if _, oldest, ok := set.hosts.RemoveOldest(); ok {
 			h.releaseAll(oldest)
 			set.lastEviction = now
@@ -105,14 +105,14 @@ func (h *History) openRecord(host Host, configured bool, now time.Time) *hostRec
 // setVersion stores the contents of a file, whose version must be nil. Equal files share a version.
 // h.mu must be locked.
 func (h *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
-	s := h.shared[v.Hash]
+	s := h.versionsByHash[v.Hash]
 	if s == nil {
 		s = &sharedVersion{version: v, size: v.Robots.Size()}
-		h.shared[v.Hash] = s
+		h.versionsByHash[v.Hash] = s
 	}
 	f.version, f.hash, f.robots = s.version, v.Hash, weak.Make(s.version.Robots)
-	if s.users[setIndex(record.configured)]++; s.users[setIndex(record.configured)] == 1 {
-		h.hostSets[setIndex(record.configured)].versionBytes += s.size
+	if s.numUsers[hostSetIndex(record.configured)]++; s.numUsers[hostSetIndex(record.configured)] == 1 {
+		h.hostSets[hostSetIndex(record.configured)].versionBytes += s.size
 	}
 }
 
@@ -121,12 +121,12 @@ func (h *History) release(record *hostRecord, f *file) {
 	if f.version == nil {
 		return
 	}
-	s := h.shared[f.hash]
-	if s.users[setIndex(record.configured)]--; s.users[setIndex(record.configured)] == 0 {
-		h.hostSets[setIndex(record.configured)].versionBytes -= s.size
+	s := h.versionsByHash[f.hash]
+	if s.numUsers[hostSetIndex(record.configured)]--; s.numUsers[hostSetIndex(record.configured)] == 0 {
+		h.hostSets[hostSetIndex(record.configured)].versionBytes -= s.size
 	}
-	if s.users == [2]int{} {
-		delete(h.shared, f.hash)
+	if s.numUsers == [2]int{} {
+		delete(h.versionsByHash, f.hash)
 	}
 	f.version = nil
 }
@@ -166,7 +166,7 @@ func (h *History) versionOf(f *file) *policy.Version {
 		return f.version
 	}
 	if robots := f.robots.Value(); robots != nil {
-		return &policy.Version{Robots: robots, Hash: f.hash, Derived: h.derive(robots)}
+		return &policy.Version{Robots: robots, Hash: f.hash, Derived: h.deriveFromRobots(robots)}
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (h *History) versionOf(f *file) *policy.Version {
 // be locked.
 func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *file {
 	digest := record.digestOf(v)
-	f := record.find(digest)
+	f := record.findFile(digest)
 	switch {
 	case f == nil && len(record.files) == 0:
 		f = &file{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
@@ -186,7 +186,7 @@ func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		f = &file{digest: digest}
 		previous := record.files[0] // its contents may be freed
 		if !h.restoreVersion(record, previous) {
-			previous.LastCopied = laterOf(previous.LastCopied, now) // the copy may have been in use until now
+			previous.LastCopied = later(previous.LastCopied, now) // the copy may have been in use until now
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}
@@ -205,28 +205,28 @@ func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 // enforceBounds drops files beyond the bounds of the host, then files of the hosts with the largest
 // files. h.mu must be locked.
 func (h *History) enforceBounds(record *hostRecord, now time.Time) {
-	for _, f := range record.expire(now, Horizon) {
+	for _, f := range record.removeExpired(now, Horizon) {
 		h.release(record, f)
 	}
-	for f := record.excess(); f != nil; f = record.excess() {
-		h.drop(record, f)
+	for f := record.fileToEvict(); f != nil; f = record.fileToEvict() {
+		h.dropFile(record, f)
 	}
 	if len(record.files) == 1 && record.files[0].digest == record.currentDigest { // the policy cache references this file
 		h.release(record, record.files[0])
 	}
-	i := setIndex(record.configured)
+	i := hostSetIndex(record.configured)
 	if h.hostSets[i].versionBytes <= maxBytes[i] {
 		return
 	}
 	for h.hostSets[i].versionBytes > maxBytes[i]/8*7 {
-		if !h.dropLargest(i) {
+		if !h.evictLargestHost(i) {
 			return
 		}
 	}
 }
 
-// drop removes a file of a host although a crawler may still use the file. h.mu must be locked.
-func (h *History) drop(record *hostRecord, f *file) {
+// dropFile removes a file of a host although a crawler may still use the file. h.mu must be locked.
+func (h *History) dropFile(record *hostRecord, f *file) {
 	record.markLost(f)
 	h.release(record, f)
 	for i := range record.files {
@@ -238,16 +238,16 @@ func (h *History) drop(record *hostRecord, f *file) {
 	record.revision++
 }
 
-// dropLargest drops the oldest file of the host with the most bytes. dropLargest returns false if
+// evictLargestHost drops the oldest file of the host with the most bytes. evictLargestHost returns false if
 // no host has several files. h.mu must be locked.
-func (h *History) dropLargest(i int) bool {
+func (h *History) evictLargestHost(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
 	for _, record := range h.hostSets[i].hosts.Values() {
 		size := 0
 		for _, f := range record.files {
 			if f.version != nil {
-				size += h.shared[f.hash].size
+				size += h.versionsByHash[f.hash].size
 			}
 		}
 		if size > largestSize {
@@ -266,7 +266,7 @@ func (h *History) dropLargest(i int) bool {
 	if oldest == nil {
 		return false
 	}
-	h.drop(largest, oldest)
+	h.dropFile(largest, oldest)
 	if len(largest.files) == 1 && largest.files[0].digest == largest.currentDigest {
 		h.release(largest, largest.files[0])
 	}
@@ -276,15 +276,15 @@ func (h *History) dropLargest(i int) bool {
 // RequestHost is the host of a request, with the settings for the host.
 type RequestHost struct {
 	Host
-	Configured bool          // the host is configured
-	Grace      time.Duration // the configured grace
-	Proxied    bool          // a trusted proxy forwarded the request; the proxy may have a cache
+	Configured  bool          // the host is configured
+	Grace       time.Duration // the configured grace
+	BehindProxy bool          // a trusted proxy forwarded the request; the proxy may have a cache
 }
 
 // proxyTime returns how much longer a proxy may serve a version from its cache.
 func (o RequestHost) proxyTime(v *policy.Version) time.Duration {
 	switch {
-	case !o.Proxied:
+	case !o.BehindProxy:
 		return 0
 	case v.Lifetime == policy.NoLifetime:
 		return proxyExtra
@@ -330,7 +330,7 @@ func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Ver
 		}
 		record.RulelessUntil = until
 		if f := h.add(record, v, now); record.RulelessUntil.Sub(record.RulelessSince) >= policy.MinAbsence {
-			f.LastCopied, f.ProxyTime = laterOf(f.LastCopied, until), max(f.ProxyTime, host.proxyTime(v))
+			f.LastCopied, f.ProxyTime = later(f.LastCopied, until), max(f.ProxyTime, host.proxyTime(v))
 		}
 		return
 	}
@@ -350,7 +350,7 @@ func (h *History) RecordServed(host RequestHost, token string, v *policy.Version
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	record := h.openRecord(host.Host, host.Configured, now)
-	token = record.tokenWithRoom(tokenOf(token))
+	token = record.tokenOrOverflow(boundedToken(token))
 	f := h.add(record, v, now)
 	if f.Served == nil {
 		f.Served = make(map[string]time.Time)
@@ -358,9 +358,9 @@ func (h *History) RecordServed(host RequestHost, token string, v *policy.Version
 	if now.Sub(f.Served[token]) >= minRecordInterval {
 		record.revision++
 	}
-	f.Served[token] = laterOf(f.Served[token], now)
+	f.Served[token] = later(f.Served[token], now)
 	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
-	record.boundToken(token)
+	record.limitTokens(token)
 	h.enforceBounds(record, now)
 }
 
@@ -370,21 +370,21 @@ func (h *History) RecordServedUnknown(host RequestHost, token string, now time.T
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	record := h.openRecord(host.Host, host.Configured, now)
-	record.markLostFor(record.tokenWithRoom(tokenOf(token)), now)
+	record.markLostFor(record.tokenOrOverflow(boundedToken(token)), now)
 	record.revision++
 }
 
-// tokenWithRoom returns the token under which files served to a client are recorded.
-func (record *hostRecord) tokenWithRoom(token string) string {
+// tokenOrOverflow returns the token under which files served to a client are recorded.
+func (record *hostRecord) tokenOrOverflow(token string) string {
 	if token == "" || !record.hasToken(token) && record.tokenCount() >= maxTokens {
 		return everyToken
 	}
 	return token
 }
 
-// boundToken drops the oldest file of a token if more files than allowed were served to the token.
+// limitTokens drops the oldest file of a token if more files than allowed were served to the token.
 // A file used as our copy stays.
-func (record *hostRecord) boundToken(token string) {
+func (record *hostRecord) limitTokens(token string) {
 	var oldest *file
 	n := 0
 	for _, f := range record.files {
@@ -413,7 +413,7 @@ func (h *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 		return nil, false
 	}
 	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // rare; folding a token may allocate
-		token = tokenOf(token)
+		token = boundedToken(token)
 	}
 	for _, f := range record.files {
 		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.GraceEndedAt, grace) {
@@ -425,7 +425,7 @@ func (h *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 			lost = true
 		}
 	}
-	return versions, lost || record.isLost(token, now, grace)
+	return versions, lost || record.mayHaveLostFile(token, now, grace)
 }
 
 // Current returns our latest copy for a host, or nil.
@@ -433,7 +433,7 @@ func (h *History) Current(host Host) *policy.Robots {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if record := h.record(host); record != nil {
-		if f := record.find(record.currentDigest); f != nil {
+		if f := record.findFile(record.currentDigest); f != nil {
 			return f.robots.Value()
 		}
 	}
@@ -514,10 +514,10 @@ func (h *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 			if !matches(record.host) {
 				continue
 			}
-			record.GraceEndedAt = laterOf(record.GraceEndedAt, now)
+			record.GraceEndedAt = later(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.GraceEndedAt = laterOf(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
+					record.GraceEndedAt = later(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
 				}
 			}
 			record.revision++

@@ -38,11 +38,11 @@ func (s *site) after(d time.Duration) *site {
 // reads makes the guard fetch the robots.txt. The site responds with a file or a status.
 func (s *site) reads(status int, body string) *site {
 	before := s.state
-	s.state = s.state.AfterFetch(policy.FetchResult{Status: status, Body: []byte(body)}, s.now, policy.Freshness{}, 0)
-	if before.Failures > 0 && s.state.Failures == 0 {
+	s.state = s.state.AfterFetch(policy.FetchResult{Status: status, Body: []byte(body)}, s.now, policy.FreshnessPolicy{}, 0)
+	if before.FailureCount > 0 && s.state.FailureCount == 0 {
 		s.book.ExtendGrace(s.of.Host, before.FailingSince, s.now)
 	}
-	if s.state.Failures == 0 {
+	if s.state.FailureCount == 0 {
 		s.book.RecordCurrent(s.of, &s.state, s.now)
 	}
 	return s
@@ -57,7 +57,7 @@ func (s *site) serves(token, body string) *site {
 func (s *site) wants(token, want string) *site {
 	s.Helper()
 	now := s.now
-	if s.state.Failures > 0 {
+	if s.state.FailureCount > 0 {
 		now = s.state.FailingSince
 	}
 	s.book.RecordCurrent(s.of, &s.state, now)
@@ -144,7 +144,7 @@ func TestOverflowOfAToken(t *testing.T) {
 
 func TestProxyMayHaveOlderFiles(t *testing.T) {
 	s := newSite(t)
-	s.of.Proxied = true
+	s.of.BehindProxy = true
 	s.reads(200, open).reads(200, closed).after(day).wants("foobot", "stale").after(2*time.Hour).wants("foobot", "disallowed")
 }
 
@@ -177,7 +177,7 @@ func TestLargeHostsEvictOwnFiles(t *testing.T) {
 	small := RequestHost{Host: Host{Name: "small.test"}}
 	var state policy.State
 	record := func(host RequestHost, state policy.State, body string) policy.State {
-		state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+		state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.FreshnessPolicy{}, 0)
 		b.RecordCurrent(host, &state, now)
 		return state
 	}

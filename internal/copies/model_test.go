@@ -72,7 +72,7 @@ func TestHistoryAgainstModel(t *testing.T) {
 			if good := state.Current; good != nil {
 				m = append(m, use{good.Robots.Text(), "", now})
 			}
-			state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.Freshness{}, 0)
+			state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.FreshnessPolicy{}, 0)
 			m = append(m, use{body, "", now})
 			b.RecordCurrent(host, &state, now)
 		}

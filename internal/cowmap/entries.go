@@ -13,9 +13,9 @@ const maxSlice = 8
 // entries is an immutable version of a [Map] with at least one entry. A nil entries is empty.
 // Most maps have one entry, which needs no further allocation.
 type entries[K comparable, V any] struct {
-	first entry[K, V]
-	rest  []entry[K, V]
-	asMap map[K]V // all entries of a large map, else nil
+	firstEntry   entry[K, V]
+	otherEntries []entry[K, V]
+	entriesByKey map[K]V // all entries of a large map, else nil
 }
 
 type entry[K comparable, V any] struct {
@@ -28,15 +28,15 @@ func (e *entries[K, V]) load(key K) (value V, ok bool) {
 	switch {
 	case e == nil:
 		return value, false
-	case e.asMap != nil:
-		value, ok = e.asMap[key]
+	case e.entriesByKey != nil:
+		value, ok = e.entriesByKey[key]
 		return value, ok
-	case e.first.key == key:
-		return e.first.value, true
+	case e.firstEntry.key == key:
+		return e.firstEntry.value, true
 	}
-	for i := range e.rest {
-		if e.rest[i].key == key {
-			return e.rest[i].value, true
+	for i := range e.otherEntries {
+		if e.otherEntries[i].key == key {
+			return e.otherEntries[i].value, true
 		}
 	}
 	return value, false
@@ -47,25 +47,25 @@ func (e *entries[K, V]) len() int {
 	switch {
 	case e == nil:
 		return 0
-	case e.asMap != nil:
-		return len(e.asMap)
+	case e.entriesByKey != nil:
+		return len(e.entriesByKey)
 	}
-	return 1 + len(e.rest)
+	return 1 + len(e.otherEntries)
 }
 
-// all returns the entries in no order.
-func (e *entries[K, V]) all() iter.Seq2[K, V] {
+// allEntries returns the entries in no order.
+func (e *entries[K, V]) allEntries() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		switch {
 		case e == nil:
 			return
-		case e.asMap != nil:
-			maps.All(e.asMap)(yield)
+		case e.entriesByKey != nil:
+			maps.All(e.entriesByKey)(yield)
 			return
-		case !yield(e.first.key, e.first.value):
+		case !yield(e.firstEntry.key, e.firstEntry.value):
 			return
 		}
-		for _, one := range e.rest {
+		for _, one := range e.otherEntries {
 			if !yield(one.key, one.value) {
 				return
 			}
@@ -75,10 +75,10 @@ func (e *entries[K, V]) all() iter.Seq2[K, V] {
 
 // with returns a copy with a value for a key.
 func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
-	if e != nil && e.asMap != nil {
-		many := maps.Clone(e.asMap)
+	if e != nil && e.entriesByKey != nil {
+		many := maps.Clone(e.entriesByKey)
 		many[key] = value
-		return &entries[K, V]{asMap: many}
+		return &entries[K, V]{entriesByKey: many}
 	}
 	var room [1 + maxSlice]entry[K, V]
 	all := e.appendExcept(append(room[:0], entry[K, V]{key, value}), key)
@@ -89,15 +89,15 @@ func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
 	for _, one := range all {
 		many[one.key] = one.value
 	}
-	return &entries[K, V]{asMap: many}
+	return &entries[K, V]{entriesByKey: many}
 }
 
 // without returns a copy without a key.
 func (e *entries[K, V]) without(key K) *entries[K, V] {
 	if e.len() > 1+maxSlice {
-		many := maps.Clone(e.asMap)
+		many := maps.Clone(e.entriesByKey)
 		delete(many, key)
-		return &entries[K, V]{asMap: many}
+		return &entries[K, V]{entriesByKey: many}
 	}
 	var room [1 + maxSlice]entry[K, V]
 	return newEntries(e.appendExcept(room[:0], key))
@@ -105,7 +105,7 @@ func (e *entries[K, V]) without(key K) *entries[K, V] {
 
 // appendExcept appends all entries except of a key.
 func (e *entries[K, V]) appendExcept(to []entry[K, V], key K) []entry[K, V] {
-	for k, value := range e.all() {
+	for k, value := range e.allEntries() {
 		if k != key {
 			to = append(to, entry[K, V]{k, value})
 		}
@@ -118,5 +118,5 @@ func newEntries[K comparable, V any](all []entry[K, V]) *entries[K, V] {
 	if len(all) == 0 {
 		return nil
 	}
-	return &entries[K, V]{first: all[0], rest: append([]entry[K, V](nil), all[1:]...)} // does not retain all
+	return &entries[K, V]{firstEntry: all[0], otherEntries: append([]entry[K, V](nil), all[1:]...)} // does not retain all
 }

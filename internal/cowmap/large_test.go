@@ -8,7 +8,7 @@ import (
 
 // TestLarge compares a Large with a map.
 func TestLarge(t *testing.T) {
-	var m Large[string, int]
+	var m LargeMap[string, int]
 	model := make(map[string]int)
 	for i := range 2000 {
 		key := strconv.Itoa(i % 700)
@@ -42,7 +42,7 @@ func TestLarge(t *testing.T) {
 
 func TestLargeLoadAllocatesNothing(t *testing.T) {
 	type key struct{ host, path string }
-	var m Large[key, *int]
+	var m LargeMap[key, *int]
 	m.Store(key{"a", "b"}, new(int))
 	if n := testing.AllocsPerRun(100, func() { m.Load(key{"a", "b"}); m.Load(key{"a", "c"}) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -56,4 +56,4 @@ func (m *Map[K, V]) Delete(key K) {
 func (m *Map[K, V]) Len() int { return m.current.Load().len() }
 
 // All returns the current entries in no order, without later writes.
-func (m *Map[K, V]) All() iter.Seq2[K, V] { return m.current.Load().all() }
+func (m *Map[K, V]) All() iter.Seq2[K, V] { return m.current.Load().allEntries() }

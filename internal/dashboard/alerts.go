@@ -56,7 +56,7 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 	}
 	if !slices.Contains(methods, r.Method) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		refuse(w, http.StatusMethodNotAllowed, "use "+strings.Join(methods, " or "))
+		respondError(w, http.StatusMethodNotAllowed, "use "+strings.Join(methods, " or "))
 		return
 	}
 	if id == "" {
@@ -90,13 +90,13 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case user == "" || h.alerts == nil:
-		refuse(w, http.StatusForbidden, needsLogin)
+		respondError(w, http.StatusForbidden, needsLogin)
 		return
 	case crossOrigin.Check(r) != nil:
-		refuse(w, http.StatusForbidden, "this request comes from a page of another site; acknowledge alerts on the dashboard")
+		respondError(w, http.StatusForbidden, "this request comes from a page of another site; acknowledge alerts on the dashboard")
 		return
 	case kind != typeJSON:
-		refuse(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
+		respondError(w, http.StatusUnsupportedMediaType, "send Content-Type: application/json")
 		return
 	}
 	if r.Method == http.MethodDelete {
@@ -109,7 +109,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	}
 	body := http.MaxBytesReader(w, r.Body, maxBody)
 	if err := json.NewDecoder(body).Decode(&sent); err != nil && !errors.Is(err, io.EOF) {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf(`the body is not JSON, for example {"note": "a partner"}: %v`, jsontext.WithoutGoTypes(err)))
+		respondError(w, http.StatusBadRequest, fmt.Sprintf(`the body is not JSON, for example {"note": "a partner"}: %v`, jsontext.RemoveGoTypes(err)))
 		return
 	}
 	a, err := h.alerts.Acknowledge(id, user, sent.Note)
@@ -120,9 +120,9 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 func serveAlert(w http.ResponseWriter, a alert.Alert, err error) {
 	switch {
 	case errors.Is(err, alert.ErrUnknown):
-		refuse(w, http.StatusNotFound, err.Error())
+		respondError(w, http.StatusNotFound, err.Error())
 	case err != nil:
-		refuse(w, http.StatusInternalServerError, err.Error())
+		respondError(w, http.StatusInternalServerError, err.Error())
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)

@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// asCSV renders a view as CSV (RFC 4180) with a header row.
-func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
+// renderCSV renders a view as CSV (RFC 4180) with a header row.
+func renderCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, err := get(v, q)
 		if err != nil {
@@ -24,7 +24,7 @@ func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]b
 		w.UseCRLF = true
 		for _, row := range rows(value) {
 			for i := range row {
-				row[i] = cell(row[i])
+				row[i] = escapeCell(row[i])
 			}
 			if err := w.Write(row); err != nil {
 				return nil, "", err
@@ -35,9 +35,9 @@ func asCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]b
 	}
 }
 
-// cell adds a leading apostrophe if a spreadsheet would treat the content as a formula. Clients
+// escapeCell adds a leading apostrophe if a spreadsheet would treat the content as a formula. Clients
 // choose paths and other content (OWASP, "CSV Injection").
-func cell(text string) string {
+func escapeCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
 		return "'" + text
 	}
@@ -49,12 +49,12 @@ var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exemp
 func countCells(c report.Counts) []string {
 	var cells []string
 	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.ViolationsBlocked, c.ViolationsOnlyLogged} {
-		cells = append(cells, number(n))
+		cells = append(cells, formatCount(n))
 	}
 	return cells
 }
 
-func number(n uint64) string { return strconv.FormatUint(n, 10) }
+func formatCount(n uint64) string { return strconv.FormatUint(n, 10) }
 
 func formatTime(t time.Time) string {
 	if t.IsZero() {
@@ -63,15 +63,15 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func percent(p *float64) string {
+func formatPercent(p *float64) string {
 	if p == nil {
 		return ""
 	}
 	return strconv.FormatFloat(*p, 'f', 2, 64)
 }
 
-// row joins cells and lists of cells.
-func row(parts ...any) []string {
+// makeRow joins cells and lists of cells.
+func makeRow(parts ...any) []string {
 	var cells []string
 	for _, part := range parts {
 		switch part := part.(type) {
@@ -85,15 +85,15 @@ func row(parts ...any) []string {
 }
 
 func summaryRows(s *report.Summary) [][]string {
-	rows := [][]string{row("from", "seconds", countColumns)}
+	rows := [][]string{makeRow("from", "seconds", countColumns)}
 	for _, p := range s.Series.Points {
-		rows = append(rows, row(formatTime(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
+		rows = append(rows, makeRow(formatTime(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
 	}
 	return rows
 }
 
 func crawlerRows(l *report.Crawlers) [][]string {
-	rows := [][]string{row("id", "token", "operator", "class", countColumns, "compliance_percent",
+	rows := [][]string{makeRow("id", "token", "operator", "class", countColumns, "compliance_percent",
 		"verified", "claimed", "unknown_identity", "spoofed", "action", "first_seen", "last_seen", "violating_since",
 		"read_site", "read_at", "read_status", "read_version", "requests_since_read", "per_minute", "crawl_delay_seconds")}
 	for _, c := range l.Crawlers {
@@ -102,9 +102,9 @@ func crawlerRows(l *report.Crawlers) [][]string {
 		if c.RobotsFetch != nil {
 			read, status = *c.RobotsFetch, strconv.Itoa(c.RobotsFetch.Status)
 		}
-		rows = append(rows, row(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), percent(c.Compliance),
-			number(c.Identities.Verified), number(c.Identities.Claimed), number(c.Identities.Unknown), number(c.Identities.Spoofed),
-			c.Action, formatTime(c.FirstSeen), formatTime(c.LastSeen), formatTime(c.ViolatingSince), read.Site, formatTime(read.At), status, read.Version, number(c.SinceRobotsFetch),
+		rows = append(rows, makeRow(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), formatPercent(c.Compliance),
+			formatCount(c.Identities.Verified), formatCount(c.Identities.Claimed), formatCount(c.Identities.Unknown), formatCount(c.Identities.Spoofed),
+			c.Action, formatTime(c.FirstSeen), formatTime(c.LastSeen), formatTime(c.ViolatingSince), read.Site, formatTime(read.At), status, read.Version, formatCount(c.RequestsSinceFetch),
 			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
 	}
 	return rows
@@ -119,7 +119,7 @@ func violationCells(l []report.Violation) [][]string {
 		"count", "count_at_least", "first", "last", "host", "name", "blocked"}}
 	for _, v := range l {
 		rows = append(rows, []string{v.Site, v.Token, v.Class, v.Identity, v.Path, v.Rule, strconv.Itoa(v.Line), v.Group, v.Version,
-			v.Verdict, number(v.Count), number(v.Count - min(v.Error, v.Count)), formatTime(v.First), formatTime(v.Last), v.Host, v.Name, number(v.BlockedAtMost)})
+			v.Verdict, formatCount(v.Count), formatCount(v.Count - min(v.Error, v.Count)), formatTime(v.First), formatTime(v.Last), v.Host, v.Name, formatCount(v.BlockedAtMost)})
 	}
 	return rows
 }
@@ -131,17 +131,17 @@ func lineRows(r *report.Robots) [][]string {
 		for _, f := range l.Findings {
 			findings = append(findings, fmt.Sprintf("%s %s: %s", f.Severity, f.Code, f.Message))
 		}
-		rows = append(rows, []string{strconv.Itoa(l.Line), l.Text, string(l.Kind), number(l.Hits), strconv.FormatBool(l.NeverHit),
+		rows = append(rows, []string{strconv.Itoa(l.Line), l.Text, string(l.Kind), formatCount(l.Hits), strconv.FormatBool(l.NeverHit),
 			strings.Join(findings, "; ")})
 	}
 	return rows
 }
 
 func impactRows(i *report.Impact) [][]string {
-	rows := [][]string{row("class", "id", "token", "operator", countColumns, "blockable")}
+	rows := [][]string{makeRow("class", "id", "token", "operator", countColumns, "blockable")}
 	for _, class := range i.ByClass {
 		for _, c := range class.Crawlers {
-			rows = append(rows, row(class.Class, c.ID, c.Token, c.Operator, countCells(c.Counts), number(c.Blockable)))
+			rows = append(rows, makeRow(class.Class, c.ID, c.Token, c.Operator, countCells(c.Counts), formatCount(c.BlockedByEnforce)))
 		}
 	}
 	return rows
@@ -150,13 +150,13 @@ func impactRows(i *report.Impact) [][]string {
 func auditRows(p *report.ResponseAudit) [][]string {
 	rows := [][]string{{"token", "operator", "class", "identity", "kind", "2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx", "bytes"}}
 	for _, c := range p.Crawlers {
-		for i, a := range []responseaudit.Answers{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
+		for i, a := range []responseaudit.StatusCounts{c.Allowed, c.Forbidden, c.Unruled, c.RobotsTxt} {
 			bytes := ""
 			if i == 0 {
-				bytes = number(c.Bytes) // of all kinds
+				bytes = formatCount(c.Bytes) // of all kinds
 			}
 			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, responseaudit.Kind(i).String(),
-				number(a.Success), number(a.Redirect), number(a.Refused), number(a.NotFound), number(a.TooMany), number(a.ClientError), number(a.ServerError), bytes})
+				formatCount(a.Success), formatCount(a.Redirect), formatCount(a.Refused), formatCount(a.NotFound), formatCount(a.TooMany), formatCount(a.ClientError), formatCount(a.ServerError), bytes})
 		}
 	}
 	return rows
@@ -169,8 +169,8 @@ func shadowRows(s *report.Shadow) [][]string {
 		for _, c := range t.Crawlers {
 			for _, p := range c.Pages {
 				rows = append(rows, []string{t.Site, c.Token, c.Operator, c.Class, c.Identity, p.Difference, p.Host, p.Path,
-					number(p.Count), number(p.Count - min(p.Error, p.Count)), formatTime(p.First), formatTime(p.Last),
-					p.Was.Rule, strconv.Itoa(p.Was.Line), p.Was.Group, p.Would.Rule, strconv.Itoa(p.Would.Line), p.Would.Group, t.From, formatTime(t.Since)})
+					formatCount(p.Count), formatCount(p.Count - min(p.Error, p.Count)), formatTime(p.First), formatTime(p.Last),
+					p.RuleInForce.Rule, strconv.Itoa(p.RuleInForce.Line), p.RuleInForce.Group, p.RuleOnTrial.Rule, strconv.Itoa(p.RuleOnTrial.Line), p.RuleOnTrial.Group, t.Source, formatTime(t.Since)})
 			}
 		}
 	}

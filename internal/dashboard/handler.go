@@ -43,7 +43,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "use GET; only alerts can be changed")
+		respondError(w, http.StatusMethodNotAllowed, "use GET; only alerts can be changed")
 		return
 	}
 
@@ -66,27 +66,27 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return
 	}
-	refuse(w, http.StatusNotFound, "the dashboard has no such file")
+	respondError(w, http.StatusNotFound, "the dashboard has no such file")
 }
 
 // serveView serves a view.
-func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output) {
+func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view viewOutput) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
 		limit = maxLimit // a file contains all rows
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		respondError(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	body, etag, err := view.render(h.views(), q)
 	switch {
 	case errors.Is(err, errUnknown):
-		refuse(w, http.StatusNotFound, err.Error())
+		respondError(w, http.StatusNotFound, err.Error())
 		return
 	case err != nil:
-		refuse(w, http.StatusInternalServerError, err.Error())
+		respondError(w, http.StatusInternalServerError, err.Error())
 		return
 	}
 	header := w.Header()
@@ -95,13 +95,13 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view output)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", view.contentType)
 	if view.filename != "" {
-		header.Set("Content-Disposition", `attachment; filename="`+view.file(q)+`"`)
+		header.Set("Content-Disposition", `attachment; filename="`+view.fileName(q)+`"`)
 	}
 	serve(w, r, body, etag)
 }
 
-// refuse serves an error as JSON.
-func refuse(w http.ResponseWriter, status int, message string) {
+// respondError serves an error as JSON.
+func respondError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

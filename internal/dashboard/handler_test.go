@@ -90,7 +90,7 @@ func (e *examples) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
 	if f.Site == "" || f.Site == "example.com" {
 		return m, true
 	}
-	return report.Managed{Head: m.Head, Managed: []report.ManagedSite{}}, false
+	return report.Managed{ViewHeader: m.ViewHeader, Managed: []report.ManagedSite{}}, false
 }
 
 func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {

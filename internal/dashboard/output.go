@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// output is a data file.
-type output struct {
+// viewOutput is a data file.
+type viewOutput struct {
 	contentType string
 	filename    string // for downloads; %s stands for the crawler
 	render      func(Views, query) (body []byte, etag string, err error)
@@ -24,27 +24,27 @@ const (
 )
 
 // outputs are all data files by name.
-var outputs = map[string]output{
-	"summary.json":    {typeJSON, "", asJSON(summary)},
-	"crawlers.json":   {typeJSON, "", asJSON(crawlers)},
-	"crawler.json":    {typeJSON, "", asJSON(crawler)},
-	"violations.json": {typeJSON, "", asJSON(violations)},
-	"robots.json":     {typeJSON, "", asJSON(robotsView)},
-	"impact.json":     {typeJSON, "", asJSON(impact)},
-	"parity.json":     {typeJSON, "", asJSON(audit)},
-	"shadow.json":     {typeJSON, "", asJSON(shadow)},
-	"managed.json":    {typeJSON, "", asJSON(managedView)},
-	"evidence.json":   {typeJSON, "evidence-%s.json", asJSON(evidence)},
+var outputs = map[string]viewOutput{
+	"summary.json":    {typeJSON, "", renderJSON(summary)},
+	"crawlers.json":   {typeJSON, "", renderJSON(crawlers)},
+	"crawler.json":    {typeJSON, "", renderJSON(crawler)},
+	"violations.json": {typeJSON, "", renderJSON(violations)},
+	"robots.json":     {typeJSON, "", renderJSON(robotsView)},
+	"impact.json":     {typeJSON, "", renderJSON(impact)},
+	"parity.json":     {typeJSON, "", renderJSON(audit)},
+	"shadow.json":     {typeJSON, "", renderJSON(shadow)},
+	"managed.json":    {typeJSON, "", renderJSON(managedView)},
+	"evidence.json":   {typeJSON, "evidence-%s.json", renderJSON(evidence)},
 	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
 
-	"summary.csv":    {typeCSV, "requests.csv", asCSV(summary, summaryRows)},
-	"crawlers.csv":   {typeCSV, "crawlers.csv", asCSV(crawlers, crawlerRows)},
-	"crawler.csv":    {typeCSV, "crawler-%s.csv", asCSV(crawler, pathRows)},
-	"violations.csv": {typeCSV, "violations.csv", asCSV(violations, violationRows)},
-	"robots.csv":     {typeCSV, "robots.csv", asCSV(robotsView, lineRows)},
-	"impact.csv":     {typeCSV, "impact.csv", asCSV(impact, impactRows)},
-	"parity.csv":     {typeCSV, "answers.csv", asCSV(audit, auditRows)},
-	"shadow.csv":     {typeCSV, "shadow.csv", asCSV(shadow, shadowRows)},
+	"summary.csv":    {typeCSV, "requests.csv", renderCSV(summary, summaryRows)},
+	"crawlers.csv":   {typeCSV, "crawlers.csv", renderCSV(crawlers, crawlerRows)},
+	"crawler.csv":    {typeCSV, "crawler-%s.csv", renderCSV(crawler, pathRows)},
+	"violations.csv": {typeCSV, "violations.csv", renderCSV(violations, violationRows)},
+	"robots.csv":     {typeCSV, "robots.csv", renderCSV(robotsView, lineRows)},
+	"impact.csv":     {typeCSV, "impact.csv", renderCSV(impact, impactRows)},
+	"parity.csv":     {typeCSV, "answers.csv", renderCSV(audit, auditRows)},
+	"shadow.csv":     {typeCSV, "shadow.csv", renderCSV(shadow, shadowRows)},
 }
 
 // The views. See [Views].
@@ -94,8 +94,8 @@ func managedView(v Views, q query) (*report.Managed, error) {
 	return &m, nil
 }
 
-// asJSON renders a view as JSON. The entity tag does not depend on the time.
-func asJSON[T any](get view[T]) func(Views, query) ([]byte, string, error) {
+// renderJSON renders a view as JSON. The entity tag does not depend on the time.
+func renderJSON[T any](get view[T]) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, err := get(v, q)
 		if err != nil {
@@ -131,9 +131,9 @@ func evidenceText(v Views, q query) ([]byte, string, error) {
 	return body.Bytes(), entityTag(body.Bytes()), nil
 }
 
-// file returns the name of a download. A crawler's name can come from a robots.txt, so unsafe
+// fileName returns the name of a download. A crawler's name can come from a robots.txt, so unsafe
 // characters are replaced.
-func (o output) file(q query) string {
+func (o viewOutput) fileName(q query) string {
 	if !strings.Contains(o.filename, "%s") {
 		return o.filename
 	}

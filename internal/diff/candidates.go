@@ -54,7 +54,7 @@ func matchingPaths(canonical string) []string {
 	pattern = strings.TrimRight(pattern, "*")
 	var paths []string
 	for _, star := range []string{wildcardWord, "", "/" + wildcardWord + "/"} {
-		path := withSlash(strings.ReplaceAll(pattern, "*", star))
+		path := ensureLeadingSlash(strings.ReplaceAll(pattern, "*", star))
 		paths = append(paths, path)
 		if !anchored || strings.HasSuffix(canonical, "*$") {
 			paths = append(paths, path+wildcardWord, path+"/"+wildcardWord, path+"?"+wildcardWord)
@@ -66,8 +66,8 @@ func matchingPaths(canonical string) []string {
 	return paths
 }
 
-// withSlash adds a leading slash to a path without one, as for the rule *.pdf.
-func withSlash(path string) string {
+// ensureLeadingSlash adds a leading slash to a path without one, as for the rule *.pdf.
+func ensureLeadingSlash(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path
 	}
@@ -144,7 +144,7 @@ func commonPath(a, b string) (string, bool) {
 		s = from.from
 	}
 	slices.Reverse(path)
-	return withSlash(string(path)), true
+	return ensureLeadingSlash(string(path)), true
 }
 
 // wholePathPattern makes a rule match whole paths. Without $, a path may continue after the match.

@@ -34,8 +34,8 @@ func (p Pair) crawlers() []uaident.Identity {
 	return all
 }
 
-// byClass groups clients by class, search engines first.
-func byClass(ids []uaident.Identity) []Crawlers {
+// groupByClass groups clients by class, search engines first.
+func groupByClass(ids []uaident.Identity) []Crawlers {
 	var all []Crawlers
 	for _, id := range ids {
 		class := id.Class.String()
@@ -46,7 +46,7 @@ func byClass(ids []uaident.Identity) []Crawlers {
 		all[at].Names = append(all[at].Names, id.Name())
 	}
 	for i := range all {
-		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(prominence(a), prominence(b)) })
+		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(crawlerProminence(a), crawlerProminence(b)) })
 	}
 	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(classRank(a.Class), classRank(b.Class)) })
 	return all
@@ -62,8 +62,8 @@ func classRank(class string) int {
 	return len(order)
 }
 
-// prominence returns a sort key, highest for the best-known names.
-func prominence(name string) int {
+// crawlerProminence returns a sort key, highest for the best-known names.
+func crawlerProminence(name string) int {
 	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
 	return slices.Index(famous, name)
 }

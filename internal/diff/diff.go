@@ -70,13 +70,13 @@ type Result struct {
 
 // Change is a change for crawlers with the same groups before and after the edit.
 type Change struct {
-	Crawlers []Crawlers `json:"crawlers"`
-	OldGroup string     `json:"old_group"` // the name that selected the group; empty for no group
-	NewGroup string     `json:"new_group"`
-	Added    []string   `json:"added"`   // new rules for these crawlers
-	Removed  []string   `json:"removed"` // former rules for these crawlers
-	Blocked  []Example  `json:"blocked"` // URLs that become disallowed
-	Opened   []Example  `json:"opened"`  // URLs that become allowed
+	Crawlers        []Crawlers `json:"crawlers"`
+	OldGroup        string     `json:"old_group"` // the name that selected the group; empty for no group
+	NewGroup        string     `json:"new_group"`
+	Added           []string   `json:"added"`   // new rules for these crawlers
+	Removed         []string   `json:"removed"` // former rules for these crawlers
+	NewlyDisallowed []Example  `json:"blocked"` // URLs that become disallowed
+	NewlyAllowed    []Example  `json:"opened"`  // URLs that become allowed
 }
 
 // Crawlers are crawlers of one class.
@@ -94,9 +94,9 @@ type Example struct {
 	NewLine int    `json:"new_line"`
 }
 
-// Blocks reports whether a URL becomes disallowed for any crawler.
-func (r *Result) Blocks() bool {
-	return slices.ContainsFunc(r.Changes, func(c Change) bool { return len(c.Blocked) > 0 })
+// DisallowsNewURL reports whether a URL becomes disallowed for any crawler.
+func (r *Result) DisallowsNewURL() bool {
+	return slices.ContainsFunc(r.Changes, func(c Change) bool { return len(c.NewlyDisallowed) > 0 })
 }
 
 // ShutsOutSearch reports whether an edit disallows / or a URL of the result for a search engine.
@@ -108,7 +108,7 @@ func (p Pair) ShutsOutSearch(r *Result) bool {
 				continue
 			}
 			for _, name := range crawlers.Names {
-				for _, e := range c.Blocked {
+				for _, e := range c.NewlyDisallowed {
 					served.Pages = append(served.Pages, judge.NewServedPage(uaident.Default().Lookup(name), e.URL))
 				}
 			}
@@ -155,13 +155,13 @@ func (p Pair) Compare() *Result {
 	}
 	for _, g := range order {
 		if c, ok := p.compare(byGroups[g][0], g.before, g.after, maxWork/len(order)); ok {
-			c.Crawlers = byClass(byGroups[g])
+			c.Crawlers = groupByClass(byGroups[g])
 			r.Changes = append(r.Changes, c)
 		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(classRank(a.Crawlers[0].Class), classRank(b.Crawlers[0].Class)),
-			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
+			-cmp.Compare(min(len(a.NewlyDisallowed), 1), min(len(b.NewlyDisallowed), 1)))
 	})
 	return r
 }
@@ -169,8 +169,8 @@ func (p Pair) Compare() *Result {
 // compare returns the change for crawlers with the given groups. client is an example of the
 // crawlers.
 func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work int) (c Change, ok bool) {
-	old, now := rulesOf(before.SelectedGroup), rulesOf(after.SelectedGroup)
-	added, removed := rulesNotIn(now, old), rulesNotIn(old, now)
+	old, now := rulesOfInterpretations(before.SelectedGroup), rulesOfInterpretations(after.SelectedGroup)
+	added, removed := missingRules(now, old), missingRules(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
 		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
@@ -180,7 +180,7 @@ func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work
 	}
 	c = Change{
 		OldGroup: before.FirstAgent().Name, NewGroup: after.FirstAgent().Name,
-		Added: ruleTexts(added), Removed: ruleTexts(removed), Blocked: []Example{}, Opened: []Example{},
+		Added: ruleTexts(added), Removed: ruleTexts(removed), NewlyDisallowed: []Example{}, NewlyAllowed: []Example{},
 	}
 	type cause struct{ old, new policy.Rule }
 	reported := make(map[cause]bool)
@@ -199,14 +199,14 @@ func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work
 		reported[change] = true
 		e := Example{path, rule.String(), rule.Line, newRule.String(), newRule.Line}
 		if newAllowed {
-			c.Opened = append(c.Opened, e)
+			c.NewlyAllowed = append(c.NewlyAllowed, e)
 		} else {
-			c.Blocked = append(c.Blocked, e)
+			c.NewlyDisallowed = append(c.NewlyDisallowed, e)
 		}
 	}
-	for _, list := range []*[]Example{&c.Blocked, &c.Opened} {
+	for _, list := range []*[]Example{&c.NewlyDisallowed, &c.NewlyAllowed} {
 		slices.SortStableFunc(*list, func(a, b Example) int { return cmp.Compare(len(a.URL), len(b.URL)) })
 		*list = slices.Clip((*list)[:min(len(*list), maxExamples)])
 	}
-	return c, len(c.Blocked)+len(c.Opened) > 0
+	return c, len(c.NewlyDisallowed)+len(c.NewlyAllowed) > 0
 }

@@ -59,14 +59,14 @@ func TestCompare(t *testing.T) {
 				t.Fatalf("nothing changes for %s: %+v", tc.crawler, r.Changes)
 			}
 			c := r.Changes[at]
-			if got := urls(c.Blocked); got != tc.blocked {
+			if got := urls(c.NewlyDisallowed); got != tc.blocked {
 				t.Errorf("blocked %q, want %q", got, tc.blocked)
 			}
-			if got := urls(c.Opened); got != tc.opened {
+			if got := urls(c.NewlyAllowed); got != tc.opened {
 				t.Errorf("opened %q, want %q", got, tc.opened)
 			}
-			if search := pair.ShutsOutSearch(r); search != tc.search || r.Blocks() != tc.any {
-				t.Errorf("search %t, any %t", search, r.Blocks())
+			if search := pair.ShutsOutSearch(r); search != tc.search || r.DisallowsNewURL() != tc.any {
+				t.Errorf("search %t, any %t", search, r.DisallowsNewURL())
 			}
 		})
 	}
@@ -123,7 +123,7 @@ func TestAgainstAllPaths(t *testing.T) {
 		r := p.Compare()
 		found := len(r.Changes) > 0
 		for _, c := range r.Changes {
-			for _, list := range [][]Example{c.Blocked, c.Opened} {
+			for _, list := range [][]Example{c.NewlyDisallowed, c.NewlyAllowed} {
 				for _, e := range list {
 					if allows(p.Old, e.URL) == allows(p.New, e.URL) {
 						t.Fatalf("%q, %q: %s does not change", old, edited, e.URL)

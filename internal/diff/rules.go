@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// rulesOf returns the rules of either interpretation, in file order.
-func rulesOf(s *policy.SelectedGroup) []policy.Rule {
+// rulesOfInterpretations returns the rules of either interpretation, in file order.
+func rulesOfInterpretations(s *policy.SelectedGroup) []policy.Rule {
 	forgiving, strict := s.LenientAndStrict()
 	rules := append(forgiving.Rules(), strict.Rules()...)
 	slices.SortStableFunc(rules, func(a, b policy.Rule) int { return cmp.Compare(a.Line, b.Line) })
@@ -23,8 +23,8 @@ type ruleKey struct {
 	canonical string
 }
 
-// rulesNotIn returns the rules without an equal rule in other. It ignores rules that match nothing.
-func rulesNotIn(rules, other []policy.Rule) []policy.Rule {
+// missingRules returns the rules without an equal rule in other. It ignores rules that match nothing.
+func missingRules(rules, other []policy.Rule) []policy.Rule {
 	have := make(map[ruleKey]bool)
 	for _, r := range other {
 		have[ruleKey{r.Allow, r.Canonical()}] = true

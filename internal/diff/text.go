@@ -48,16 +48,16 @@ func (c *Change) write(w io.Writer) {
 	for _, rule := range c.Removed {
 		fmt.Fprintf(w, "  - %s\n", text.Printable(rule))
 	}
-	if len(c.Blocked) > 0 {
+	if len(c.NewlyDisallowed) > 0 {
 		fmt.Fprintln(w, "  may not fetch any more, for example:")
 	}
-	for _, e := range c.Blocked {
+	for _, e := range c.NewlyDisallowed {
 		fmt.Fprintf(w, "    %s  by %s (line %d)\n", text.Printable(e.URL), text.Printable(e.NewRule), e.NewLine)
 	}
-	if len(c.Opened) > 0 {
+	if len(c.NewlyAllowed) > 0 {
 		fmt.Fprintln(w, "  may fetch now, for example:")
 	}
-	for _, e := range c.Opened {
+	for _, e := range c.NewlyAllowed {
 		fmt.Fprintf(w, "    %s  before: %s (line %d)\n", text.Printable(e.URL), text.Printable(e.OldRule), e.OldLine)
 	}
 }

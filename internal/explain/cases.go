@@ -33,8 +33,8 @@ const (
 	Disallow = "disallow"
 )
 
-// Access returns the value for an allowed or disallowed URL.
-func Access(allowed bool) string {
+// AccessWord returns the value for an allowed or disallowed URL.
+func AccessWord(allowed bool) string {
 	if allowed {
 		return Allow
 	}
@@ -94,7 +94,7 @@ func readCase(line string) (Case, error) {
 	} else {
 		c.Token = fields[0]
 	}
-	return c, c.expect(fields[2])
+	return c, c.setExpected(fields[2])
 }
 
 func readJSON(line string) (Case, error) {
@@ -119,11 +119,11 @@ func readJSON(line string) (Case, error) {
 	case row.Token == "":
 		return c, errors.New(`neither "user_agent" nor "token" is given`)
 	}
-	return c, c.expect(row.Expect)
+	return c, c.setExpected(row.Expect)
 }
 
-// expect sets the expected access or preference, and checks the URL.
-func (c *Case) expect(word string) error {
+// setExpected sets the expected access or preference, and checks the URL.
+func (c *Case) setExpected(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
 		c.Expected = Allow
@@ -170,10 +170,10 @@ func splitFields(line string) (fields []string, err error) {
 // CaseResult is the outcome of a case.
 type CaseResult struct {
 	Case
-	OK      bool   `json:"ok"` // whether Got is the expected value
-	Got     string `json:"got"`
-	Because string `json:"because"`        // the decisive line, in words
-	Note    string `json:"note,omitempty"` // a remark about the client
+	Passed       bool   `json:"ok"` // whether Got is the expected value
+	Got          string `json:"got"`
+	DecisiveLine string `json:"because"`        // the decisive line, in words
+	Note         string `json:"note,omitempty"` // a remark about the client
 }
 
 // Request returns the request of the case.
@@ -184,34 +184,34 @@ func (c *Case) Request() Request {
 // Judge judges the case. The overlay has the names defined only in the robots.txt.
 func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult {
 	v := (&Site{Registry: uaident.Default()}).Judge(robots, overlay, c.Request())
-	r := CaseResult{Case: *c, Got: Access(v.Allowed)}
+	r := CaseResult{Case: *c, Got: AccessWord(v.Allowed)}
 	label, _, isPreference := strings.Cut(c.Expected, "=")
 	switch {
 	case isPreference:
-		preference, because := v.preference(label)
-		r.Got, r.Because = label+"="+preference.String(), because
+		preference, because := v.findPreference(label)
+		r.Got, r.DecisiveLine = label+"="+preference.String(), because
 	case v.reason == judge.ReasonAmbiguous:
-		r.Because = v.reason.String()
+		r.DecisiveLine = v.reason.String()
 	case v.Rule != "":
-		r.Because = fmt.Sprintf("%s in line %d of group %s", v.Rule, v.Line, v.Group)
+		r.DecisiveLine = fmt.Sprintf("%s in line %d of group %s", v.Rule, v.Line, v.Group)
 	case v.reason == judge.ReasonNoRule:
-		r.Because = "no rule of group " + v.Group + " matches"
+		r.DecisiveLine = "no rule of group " + v.Group + " matches"
 	case v.reason == judge.ReasonClass, v.reason == judge.ReasonBrowser:
-		r.Because = "class " + v.Class + " is not judged"
+		r.DecisiveLine = "class " + v.Class + " is not judged"
 	default:
-		r.Because = v.reason.String()
+		r.DecisiveLine = v.reason.String()
 	}
 	return r
 }
 
-// preference returns the preference with this label, and its lines in the file.
-func (v *Verdict) preference(label string) (preference policy.Preference, because string) {
+// findPreference returns the preference with this label, and its lines in the file.
+func (v *Verdict) findPreference(label string) (preference policy.Preference, because string) {
 	use := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 	if v.Verdict != judge.Allowed.String() {
 		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + v.Verdict
 	}
 	for _, line := range v.statements {
-		preference = preference.And(line.Preferences[use])
+		preference = preference.Combine(line.Preferences[use])
 	}
 	var lines []string
 	for _, line := range v.statements {
@@ -234,7 +234,7 @@ type CaseReport struct {
 
 // Add sets OK and adds the result of a case.
 func (r *CaseReport) Add(result CaseResult) {
-	if result.OK = result.Got == result.Expected; result.OK {
+	if result.Passed = result.Got == result.Expected; result.Passed {
 		r.Passed++
 	} else {
 		r.Failed++
@@ -249,12 +249,12 @@ func (r *CaseReport) WriteText(w io.Writer) {
 	escape := strings.NewReplacer(`\`, `\\`, "#", `\#`) // # could start a directive such as TODO
 	for i, c := range r.Cases {
 		word := "ok"
-		if !c.OK {
+		if !c.Passed {
 			word = "not ok"
 		}
 		fmt.Fprintf(w, "%s %d - %s\n", text.Colorize(w, word), i+1, escape.Replace(text.Printable(c.Name)))
-		if !c.OK {
-			fmt.Fprintf(w, "  ---\n  at: %q\n  expected: %s\n  got: %s\n  because: %q\n  ...\n", fmt.Sprintf("%s:%d", c.File, c.Line), c.Expected, c.Got, c.Because)
+		if !c.Passed {
+			fmt.Fprintf(w, "  ---\n  at: %q\n  expected: %s\n  got: %s\n  because: %q\n  ...\n", fmt.Sprintf("%s:%d", c.File, c.Line), c.Expected, c.Got, c.DecisiveLine)
 		}
 		if c.Note != "" {
 			fmt.Fprintf(w, "# %s\n", text.Printable(c.Note))

@@ -90,7 +90,7 @@ func reportOf() *CaseReport {
 	r.Add(CaseResult{Case: Case{Name: "Googlebot allow /a#b", Token: "Googlebot", URL: "/a#b", Expected: Allow, File: "a.txt", Line: 1}, Got: Allow})
 	r.Add(CaseResult{
 		Case: Case{Name: "x\x1b<&>\" disallow /", UserAgent: "x\x1b<&>\"", URL: "/", Expected: Disallow, File: "a.txt", Line: 2},
-		Got:  Allow, Because: "no rule of group \"*\"\nmatches", Note: "what\nof it",
+		Got:  Allow, DecisiveLine: "no rule of group \"*\"\nmatches", Note: "what\nof it",
 	})
 	r.Add(CaseResult{Case: Case{Name: "a name", Token: "b", URL: "/", Expected: "train-ai=n", File: "b.txt", Line: 7}, Got: "train-ai=n"})
 	return r
@@ -117,7 +117,7 @@ ok 3 - a name
 }
 
 func TestCaseCounts(t *testing.T) {
-	if r := reportOf(); r.Passed != 2 || r.Failed != 1 || len(r.Cases) != 3 || r.Cases[1].OK || !r.Cases[2].OK {
+	if r := reportOf(); r.Passed != 2 || r.Failed != 1 || len(r.Cases) != 3 || r.Cases[1].Passed || !r.Cases[2].Passed {
 		t.Errorf("%+v", r)
 	}
 }

@@ -51,9 +51,9 @@ func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDel
 	return d
 }
 
-// delay prints the Crawl-delay of the group.
-func (p *printer) delay(d *Delay) {
+// printDelay prints the Crawl-delay of the group.
+func (p *printer) printDelay(d *Delay) {
 	if d != nil {
-		p.line("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Reason)
+		p.printLine("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Reason)
 	}
 }

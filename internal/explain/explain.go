@@ -10,16 +10,16 @@ import (
 
 // Explanation describes the verdict about a request, for --json and the admin API.
 type Explanation struct {
-	UserAgent string  `json:"user_agent"`
-	Token     string  `json:"token,omitempty"` // replaces the User-Agent in the request
-	URL       string  `json:"url"`
-	Robots    Robots  `json:"robots"`
-	Client    Client  `json:"client"`
-	Delay     *Delay  `json:"delay"`   // of the group; null if there is none
-	Group     *Group  `json:"group"`   // null if no group was searched or found
-	Target    string  `json:"target"`  // the requested target
-	Forms     []Form  `json:"forms"`   // the compared forms of the target
-	Matches   []Match `json:"matches"` // matching rules of the group, the decisive rule first
+	UserAgent   string  `json:"user_agent"`
+	Token       string  `json:"token,omitempty"` // replaces the User-Agent in the request
+	URL         string  `json:"url"`
+	Robots      Robots  `json:"robots"`
+	Client      Client  `json:"client"`
+	Delay       *Delay  `json:"delay"`   // of the group; null if there is none
+	Group       *Group  `json:"group"`   // null if no group was searched or found
+	Target      string  `json:"target"`  // the requested target
+	TargetForms []Form  `json:"forms"`   // the compared forms of the target
+	Matches     []Match `json:"matches"` // matching rules of the group, the decisive rule first
 	// Interpretations has the result of each interpretation of the file, if the strict and the lenient
 	// interpretation differ for the client. Group and Matches belong to the lenient interpretation.
 	Interpretations []Interpretation `json:"readings,omitempty"`
@@ -27,7 +27,7 @@ type Explanation struct {
 	Preferences *Preferences `json:"preferences"`
 	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
 	Allowed     bool         `json:"allowed"`
-	Why         string       `json:"why"` // the verdict in a sentence
+	Reason      string       `json:"why"` // the verdict in a sentence
 	Rule        string       `json:"rule"`
 	Line        int          `json:"line"` // of the rule; 0 if there is none
 	Ambiguous   bool         `json:"ambiguous"`
@@ -36,51 +36,51 @@ type Explanation struct {
 
 // Robots describes the robots.txt.
 type Robots struct {
-	Name    string `json:"name"`              // file, URL or authority
-	Version string `json:"version,omitempty"` // SHA-256 of a version on a server
-	Rules   int    `json:"rules"`
-	Note    string `json:"note,omitempty"` // for example that there is no file
+	Name      string `json:"name"`              // file, URL or authority
+	Version   string `json:"version,omitempty"` // SHA-256 of a version on a server
+	RuleCount int    `json:"rules"`
+	Note      string `json:"note,omitempty"` // for example that there is no file
 	// Licenses are the URLs of License lines.
 	Licenses []string `json:"licenses,omitempty"`
 }
 
 // Client describes the claimed identity of a User-Agent.
 type Client struct {
-	Words    []uaident.ExaminedWord `json:"words"` // the words that affected the result
-	Token    string                 `json:"token"` // in the spelling of the User-Agent
-	Name     string                 `json:"name"`  // in the spelling of the registry or the robots.txt
-	Class    string                 `json:"class"`
-	Evidence string                 `json:"evidence"`
-	Identity string                 `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
-	Operator string                 `json:"operator,omitempty"`
-	Source   string                 `json:"source,omitempty"` // source of the registry entry
-	Wildcard bool                   `json:"wildcard"`         // the * group applies to its class
-	Note     string                 `json:"note,omitempty"`   // for example that no request has this name
+	Words           []uaident.ExaminedWord `json:"words"` // the words that affected the result
+	Token           string                 `json:"token"` // in the spelling of the User-Agent
+	Name            string                 `json:"name"`  // in the spelling of the registry or the robots.txt
+	Class           string                 `json:"class"`
+	Evidence        string                 `json:"evidence"`
+	Identity        string                 `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
+	Operator        string                 `json:"operator,omitempty"`
+	Source          string                 `json:"source,omitempty"` // source of the registry entry
+	WildcardApplies bool                   `json:"wildcard"`         // the * group applies to its class
+	Note            string                 `json:"note,omitempty"`   // for example that no request has this name
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
 	// undocumented. DelaySource is the operator's page about Crawl-delay, or empty.
 	CrawlDelay  string      `json:"crawl_delay"`
 	DelaySource string      `json:"crawl_delay_source,omitempty"`
-	Chain       []ChainName `json:"chain"` // names that may select a group, in order
+	GroupNames  []GroupName `json:"chain"` // names that may select a group, in order
 }
 
-// ChainName is a name searched in the robots.txt.
-type ChainName struct {
+// GroupName is a name searched in the robots.txt.
+type GroupName struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
 }
 
 // Group is the group of the client.
 type Group struct {
-	Name  string `json:"name"`  // of the first user-agent line that matched
-	Lines []int  `json:"lines"` // all user-agent lines of the merged groups
-	Named bool   `json:"named"` // false for the * group
-	Rules int    `json:"rules"`
+	Name        string `json:"name"`  // of the first user-agent line that matched
+	Lines       []int  `json:"lines"` // all user-agent lines of the merged groups
+	NamesClient bool   `json:"named"` // false for the * group
+	RuleCount   int    `json:"rules"`
 }
 
 // Form is a form of the target.
 type Form struct {
-	Text string `json:"text"`
-	Form string `json:"form"` // the conversion; "canonical" for the first form
+	Text       string `json:"text"`
+	Conversion string `json:"form"` // the conversion; "canonical" for the first form
 }
 
 // Interpretation is the result of an interpretation of the file.
@@ -94,20 +94,20 @@ type Interpretation struct {
 
 // Match is a matching rule.
 type Match struct {
-	Rule   string `json:"rule"`
-	Line   int    `json:"line"`
-	Length int    `json:"length"` // in bytes of the canonical form; the longest rule wins
-	Form   string `json:"form"`
+	Rule       string `json:"rule"`
+	Line       int    `json:"line"`
+	Length     int    `json:"length"` // in bytes of the canonical form; the longest rule wins
+	TargetForm string `json:"form"`
 }
 
 // Handler describes the action of a configured robots_guard.
 type Handler struct {
-	Site   string `json:"site,omitempty"` // the configured site; empty for any site
-	Mode   string `json:"mode"`
-	Action string `json:"action"` // none, logged or blocked
-	Why    string `json:"why"`
-	Note   string `json:"note,omitempty"` // for example that some requests do not reach the handler
-	Rate   *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
+	Site         string `json:"site,omitempty"` // the configured site; empty for any site
+	Mode         string `json:"mode"`
+	Action       string `json:"action"` // none, logged or blocked
+	ActionReason string `json:"why"`
+	Note         string `json:"note,omitempty"` // for example that some requests do not reach the handler
+	Rate         *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
 }
 
 // NoteFirstOfSeveral is the note for a site with several guards, which matchers select.
@@ -118,14 +118,14 @@ const NoteFirstOfSeveral = "the site has several robots_guard, and this is the f
 func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
 		Words: r.ExaminedWords(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
-		Evidence: id.Evidence.String(), Wildcard: wildcard, Chain: []ChainName{},
+		Evidence: id.Evidence.String(), WildcardApplies: wildcard, GroupNames: []GroupName{},
 	}
 	if id.Crawler != nil {
 		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
 	}
 	c.setDelaySupport(id.CrawlDelay())
 	for _, name := range id.AppendNames(nil) {
-		c.Chain = append(c.Chain, ChainName{name, robots != nil && judge.NamesClient(robots, id, name)})
+		c.GroupNames = append(c.GroupNames, GroupName{name, robots != nil && judge.NamesClient(robots, id, name)})
 	}
 	return c
 }
@@ -133,10 +133,10 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 // replaceByToken makes c a client with this product token, subject to the * group. Other data from the
 // registry remain.
 func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *policy.Robots) {
-	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.ExaminedWord{}, token, token, "token", true
-	c.Chain = []ChainName{}
+	c.Words, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
+	c.GroupNames = []GroupName{}
 	if token != "*" {
-		c.Chain = append(c.Chain, ChainName{token, robots != nil && robots.Named(token)})
+		c.GroupNames = append(c.GroupNames, GroupName{token, robots != nil && robots.Named(token)})
 	}
 	if known := r.Lookup(token); known != nil {
 		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
@@ -149,7 +149,7 @@ func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 	if s == nil {
 		return nil
 	}
-	g := &Group{Name: s.FirstAgent().Name, Named: named, Rules: len(s.Rules())}
+	g := &Group{Name: s.FirstAgent().Name, NamesClient: named, RuleCount: len(s.Rules())}
 	for _, a := range s.Agents() {
 		g.Lines = append(g.Lines, a.Line)
 	}
@@ -161,9 +161,9 @@ const maxMatches = 50
 
 // setTarget sets the target and the matching rules.
 func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.SelectedGroup) {
-	e.Target, e.Forms, e.Matches = text, []Form{}, []Match{}
+	e.Target, e.TargetForms, e.Matches = text, []Form{}, []Match{}
 	for _, f := range t.Variants() {
-		e.Forms = append(e.Forms, Form{f.Text, f.Normalization.String()})
+		e.TargetForms = append(e.TargetForms, Form{f.Text, f.Normalization.String()})
 	}
 	matches := s.Matches(t)
 	for _, m := range matches[:min(len(matches), maxMatches)] {

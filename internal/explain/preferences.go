@@ -9,16 +9,16 @@ import (
 // Preferences are the preferences of the file about the use of a page. They do not affect the
 // verdict.
 type Preferences struct {
-	Stated string      `json:"stated"` // such as "train-ai=n, search=y"
-	By     []Statement `json:"by"`     // the lines with the preferences
+	Combined   string      `json:"stated"` // such as "train-ai=n, search=y"
+	Statements []Statement `json:"by"`     // the lines with the preferences
 }
 
 // Statement is a line with a preference.
 type Statement struct {
-	// By is Content-Usage, Content-Signal, or the name of the group with the rule.
-	By     string `json:"by"`
-	Stated string `json:"stated"`
-	Line   int    `json:"line"`
+	// Origin is Content-Usage, Content-Signal, or the name of the group with the rule.
+	Origin      string `json:"by"`
+	Preferences string `json:"stated"`
+	Line        int    `json:"line"`
 }
 
 // describePreferences returns the preferences about an allowed target. It returns nil without
@@ -28,28 +28,28 @@ func describePreferences(robots *policy.Robots, s *policy.SelectedGroup, t *poli
 	if stated == (policy.Preferences{}) {
 		return nil
 	}
-	p := &Preferences{Stated: stated.String(), By: []Statement{}}
+	p := &Preferences{Combined: stated.String(), Statements: []Statement{}}
 	lines := robots.DecidingStatements(s, t, control)
 	for _, line := range lines[:min(len(lines), maxMatches)] {
-		p.By = append(p.By, Statement{line.Source, line.Preferences.String(), line.Line})
+		p.Statements = append(p.Statements, Statement{line.Source, line.Preferences.String(), line.Line})
 	}
 	return p
 }
 
-// preferences prints the preferences.
-func (p *printer) preferences(stated *Preferences) {
+// printPreferences prints the preferences.
+func (p *printer) printPreferences(stated *Preferences) {
 	if stated == nil {
 		return
 	}
-	p.heading("Preferences")
+	p.printHeading("Preferences")
 	var by []string
-	for rest := stated.By; len(rest) > 0; {
+	for rest := stated.Statements; len(rest) > 0; {
 		var at []int
-		kind := rest[0].By
-		for ; len(rest) > 0 && rest[0].By == kind; rest = rest[1:] {
+		kind := rest[0].Origin
+		for ; len(rest) > 0 && rest[0].Origin == kind; rest = rest[1:] {
 			at = append(at, rest[0].Line)
 		}
-		by = append(by, kind+" in "+lines(at))
+		by = append(by, kind+" in "+formatLineNumbers(at))
 	}
-	p.line("%s, by %s: a preference about use, not a rule for fetching", stated.Stated, strings.Join(by, ", "))
+	p.printLine("%s, by %s: a preference about use, not a rule for fetching", stated.Combined, strings.Join(by, ", "))
 }

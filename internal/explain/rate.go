@@ -11,17 +11,17 @@ import (
 
 // Rate is the configured rate limit of a client.
 type Rate struct {
-	Mode  string  `json:"mode"`            // observe or enforce
-	Every float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
-	Limit string  `json:"limit,omitempty"` // the configured limit, such as "GPTBot 30/1m"
-	Why   string  `json:"why"`             // the action for requests over the limit
+	Mode              string  `json:"mode"`            // observe or enforce
+	SecondsPerRequest float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
+	Limit             string  `json:"limit,omitempty"` // the configured limit, such as "GPTBot 30/1m"
+	ActionReason      string  `json:"why"`             // the action for requests over the limit
 }
 
 // answered429 describes a limit that is enforced.
 const answered429 = "requests above the limit get 429"
 
-// rate returns the rate limit of a client, or nil.
-func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
+// describeRate returns the rate limit of a client, or nil.
+func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
 	if s.Rate == nil || r.Reason == judge.ReasonRobotsTxt || r.Reason == judge.ReasonExempt || r.Action == judge.Blocked {
 		return nil
 	}
@@ -33,50 +33,50 @@ func (s *Site) rate(q *judge.Request, r *judge.Result, robots *policy.Robots) *R
 		delay = 0 // the group does not apply to the client
 	}
 	rules := s.Rate.Rules(&q.Client, q.Verification, delay, limit)
-	limited := &Rate{Mode: "observe", Every: rules.CrawlDelay.Interval.Seconds()}
+	limited := &Rate{Mode: "observe", SecondsPerRequest: rules.CrawlDelay.Interval.Seconds()}
 	if s.Rate.Enforce {
 		limited.Mode = "enforce"
 	}
 	if limit != nil {
 		limited.Limit = limit.StringWithConcurrent()
 	}
-	if limited.Every == 0 && limit == nil {
+	if limited.SecondsPerRequest == 0 && limit == nil {
 		return nil
 	}
 	const passes = "requests above the limit are counted and pass"
 	switch {
 	case rules.Mode == rate.Observe && s.Rate.Enforce:
-		limited.Why = passes + ": search engines are not slowed without search enforce"
+		limited.ActionReason = passes + ": search engines are not slowed without search enforce"
 	case rules.Mode == rate.Observe:
-		limited.Why = passes
-	case rules.Advisory && limit == nil:
-		limited.Why = passes + ": the crawler ignores Crawl-delay"
-	case rules.Advisory && limited.Every > 0:
-		limited.Why = answered429 + "; the crawler ignores Crawl-delay"
+		limited.ActionReason = passes
+	case rules.IgnoresCrawlDelay && limit == nil:
+		limited.ActionReason = passes + ": the crawler ignores Crawl-delay"
+	case rules.IgnoresCrawlDelay && limited.SecondsPerRequest > 0:
+		limited.ActionReason = answered429 + "; the crawler ignores Crawl-delay"
 	default:
-		limited.Why = answered429
+		limited.ActionReason = answered429
 	}
-	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.Why, answered429) {
-		limited.Why += ", but at most one in twenty of its requests in a day"
+	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.ActionReason, answered429) {
+		limited.ActionReason += ", but at most one in twenty of its requests in a day"
 	}
 	return limited
 }
 
-// rate prints the rate limit.
-func (p *printer) rate(r *Rate) {
+// printRate prints the rate limit.
+func (p *printer) printRate(r *Rate) {
 	if r == nil {
 		return
 	}
 	var asked []string
-	if r.Every > 0 {
-		asked = append(asked, fmt.Sprintf("one request in %g seconds by Crawl-delay", r.Every))
+	if r.SecondsPerRequest > 0 {
+		asked = append(asked, fmt.Sprintf("one request in %g seconds by Crawl-delay", r.SecondsPerRequest))
 	}
 	if r.Limit != "" {
 		asked = append(asked, "limit "+r.Limit)
 	}
 	line := "rate " + r.Mode
 	if len(asked) > 0 {
-		line += ": " + strings.Join(asked, ", ") + ": " + r.Why
+		line += ": " + strings.Join(asked, ", ") + ": " + r.ActionReason
 	}
-	p.line("%s", line)
+	p.printLine("%s", line)
 }

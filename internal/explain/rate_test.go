@@ -40,8 +40,8 @@ func TestRate(t *testing.T) {
 		{"at once alone", "UptimeRobot/2.0", "/b", settings(nil), "rate enforce: limit monitor concurrent 4: requests above the limit get 429\n"},
 		{"observed", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.Enforce = false }), "rate observe: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass\n"},
 		{"a search engine", "bingbot/2.0", "/b", settings(nil), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: search engines are not slowed without search enforce\n"},
-		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.Search = true }), "requests above the limit get 429, but at most one in twenty of its requests in a day\n"},
-		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.Search = true }), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: the crawler ignores Crawl-delay\n"},
+		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.SlowSearch = true }), "requests above the limit get 429, but at most one in twenty of its requests in a day\n"},
+		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.SlowSearch = true }), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: the crawler ignores Crawl-delay\n"},
 		{"who does not read it, with a limit", "Amazonbot/0.1", "/b", settings(nil), "limit Amazonbot 6/1m: requests above the limit get 429; the crawler ignores Crawl-delay\n"},
 		{"the file is left out", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.IgnoreDelay = true }), ""},
 		{"a group that asks for nothing", "FooBot/1.0", "/b", settings(nil), ""},
@@ -51,7 +51,7 @@ func TestRate(t *testing.T) {
 		{"a browser", "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0", "/b", settings(nil), ""},
 		{"no rate", "GPTBot/1.0", "/b", nil, ""},
 	} {
-		site := Site{Registry: uaident.Default(), Configured: true, Rate: tc.settings}
+		site := Site{Registry: uaident.Default(), HasGuard: true, Rate: tc.settings}
 		e := site.Explain(RobotsFile{Robots: robots}, Request{UserAgent: tc.userAgent, URL: tc.url})
 		var text strings.Builder
 		e.WriteText(&text)

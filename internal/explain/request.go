@@ -37,13 +37,13 @@ type Site struct {
 	Registry *uaident.Registry
 	Settings judge.Settings
 	Rate     *rate.Settings // the rate limits; nil to ignore them
-	// Configured means that the settings come from a robots_guard, so the explanation includes its
+	// HasGuard means that the settings come from a robots_guard, so the explanation includes its
 	// action.
-	Configured bool
+	HasGuard bool
 }
 
-// judged is a request with its verdict.
-type judged struct {
+// judgedRequest is a request with its verdict.
+type judgedRequest struct {
 	request judge.Request
 	scratch judge.Scratch
 	result  judge.Result
@@ -51,9 +51,9 @@ type judged struct {
 
 // judge returns the verdict about a request. The overlay has the names defined only in the
 // robots.txt.
-func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judged {
+func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judgedRequest {
 	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
-	j := &judged{request: judge.Request{
+	j := &judgedRequest{request: judge.Request{
 		Client: client, Verification: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL),
 	}}
 	s.Settings.Judge(&j.request, rules, &j.scratch, &j.result)
@@ -71,23 +71,23 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	client, result := j.request.Client, &j.result
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
-		Forms: []Form{}, Matches: []Match{},
+		TargetForms: []Form{}, Matches: []Match{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
-		Why:    reasonText(result),
+		Reason: reasonText(result),
 	}
 	if r.Token != "" {
 		e.Client.replaceByToken(r.Token, s.Registry, from.Robots)
 	}
-	e.Client.Note = s.Hint(r)
+	e.Client.Note = s.ClientNote(r)
 	if from.Robots != nil {
-		e.Robots.Rules, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
+		e.Robots.RuleCount, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
 	}
 	if from.Version != nil {
 		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])
 	}
 	e.Client.Identity = r.Identity.String()
-	e.Group = describeGroup(result.Group, result.Named)
+	e.Group = describeGroup(result.Group, result.GroupNamesClient)
 	e.Delay = describeDelay(result.Group, &e.Client, s.delaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
 		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
@@ -97,16 +97,16 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 		e.Ambiguous = result.RobotsVerdict.Ambiguous
 		e.Rule, e.Line = result.RobotsVerdict.Rule.String(), result.RobotsVerdict.Rule.Line
 	}
-	if s.Configured {
-		e.Handler = s.handler(result)
-		e.Handler.Rate = s.rate(&j.request, result, from.Robots)
+	if s.HasGuard {
+		e.Handler = s.describeHandler(result)
+		e.Handler.Rate = s.describeRate(&j.request, result, from.Robots)
 	}
 	return e
 }
 
-// Hint returns a remark about the client of a request, for example that no request has this name.
+// ClientNote returns a remark about the client of a request, for example that no request has this name.
 // Hint may compare the name with all names of the registry.
-func (s *Site) Hint(r Request) string {
+func (s *Site) ClientNote(r Request) string {
 	token := r.Token
 	if token == "" {
 		known := s.Registry.IdentifyWith(r.UserAgent, nil).Crawler
@@ -141,22 +141,22 @@ func reasonText(r *judge.Result) string {
 	return r.Reason.String()
 }
 
-// handler describes the action of robots_guard.
-func (s *Site) handler(r *judge.Result) *Handler {
-	h := &Handler{Mode: judge.ModeOf(s.Settings.Enforce), Action: r.Action.String()}
+// describeHandler describes the action of robots_guard.
+func (s *Site) describeHandler(r *judge.Result) *Handler {
+	h := &Handler{Mode: judge.ModeWord(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
 	case r.BlockedAsSpoofed:
-		h.Why = "the client uses a false name; the option spoofed blocks such clients"
+		h.ActionReason = "the client uses a false name; the option spoofed blocks such clients"
 	case r.Action == judge.NoAction:
-		h.Why = "the request passes"
+		h.ActionReason = "the request passes"
 	case r.Action == judge.Blocked:
-		h.Why = "robots_guard responds, and the request does not reach later handlers"
+		h.ActionReason = "robots_guard responds, and the request does not reach later handlers"
 	case s.Settings.Enforce && !r.LogOnly:
-		h.Why = "enforce does not include this client, so the request is only logged"
+		h.ActionReason = "enforce does not include this client, so the request is only logged"
 	case s.Settings.Enforce:
-		h.Why = "only_log or spoofed prevents the block"
+		h.ActionReason = "only_log or spoofed prevents the block"
 	default:
-		h.Why = "monitor blocks nothing"
+		h.ActionReason = "monitor blocks nothing"
 	}
 	return h
 }

@@ -14,40 +14,40 @@ import (
 func (e *Explanation) WriteText(w io.Writer) {
 	p := printer{w}
 	if e.Token != "" {
-		p.heading("Product token")
-		p.line("%s", e.Token)
+		p.printHeading("Product token")
+		p.printLine("%s", e.Token)
 	} else {
-		p.heading("User-Agent")
-		p.line("%s", cmp.Or(e.UserAgent, "(empty)"))
+		p.printHeading("User-Agent")
+		p.printLine("%s", cmp.Or(e.UserAgent, "(empty)"))
 	}
-	p.client(&e.Client)
-	p.heading("robots.txt")
-	p.line("%s, %s", e.Robots.Name, ruleCount(e.Robots.Rules))
+	p.printClient(&e.Client)
+	p.printHeading("robots.txt")
+	p.printLine("%s, %s", e.Robots.Name, formatRuleCount(e.Robots.RuleCount))
 	if e.Robots.Note != "" {
-		p.line("%s", e.Robots.Note)
+		p.printLine("%s", e.Robots.Note)
 	}
 	for _, license := range e.Robots.Licenses {
-		p.line("License: %s, terms for the whole file; they do not block fetching", license)
+		p.printLine("License: %s, terms for the whole file; they do not block fetching", license)
 	}
-	p.group(e)
-	p.target(e)
-	p.preferences(e.Preferences)
-	p.heading("Verdict")
+	p.printGroup(e)
+	p.printTarget(e)
+	p.printPreferences(e.Preferences)
+	p.printHeading("Verdict")
 	ambiguous := ""
 	if e.Ambiguous {
 		ambiguous = " (ambiguous: compliant crawlers may differ)"
 	}
-	p.print("  " + text.Colorize(w, e.Verdict) + ambiguous + ": " + text.Printable(e.Why) + "\n")
+	p.print("  " + text.Colorize(w, e.Verdict) + ambiguous + ": " + text.Printable(e.Reason) + "\n")
 	if h := e.Handler; h != nil {
-		p.heading("Handler")
+		p.printHeading("Handler")
 		site := "robots_guard"
 		if h.Site != "" {
 			site += " of " + h.Site
 		}
-		p.line("%s, mode %s: action %s, %s", site, h.Mode, h.Action, h.Why)
-		p.rate(h.Rate)
+		p.printLine("%s, mode %s: action %s, %s", site, h.Mode, h.Action, h.ActionReason)
+		p.printRate(h.Rate)
 		if h.Note != "" {
-			p.line("%s", h.Note)
+			p.printLine("%s", h.Note)
 		}
 	}
 }
@@ -55,10 +55,10 @@ func (e *Explanation) WriteText(w io.Writer) {
 // printer writes lines.
 type printer struct{ w io.Writer }
 
-func (p *printer) heading(s string) { p.print(s + "\n") }
+func (p *printer) printHeading(s string) { p.print(s + "\n") }
 
-// line prints an indented line. Control characters, which could affect the terminal, are replaced.
-func (p *printer) line(format string, args ...any) {
+// printLine prints an indented line. Control characters, which could affect the terminal, are replaced.
+func (p *printer) printLine(format string, args ...any) {
 	p.print("  " + text.Printable(fmt.Sprintf(format, args...)) + "\n")
 }
 
@@ -66,38 +66,38 @@ func (p *printer) print(s string) {
 	_, _ = io.WriteString(p.w, s)
 }
 
-func (p *printer) client(c *Client) {
-	p.heading("Client")
+func (p *printer) printClient(c *Client) {
+	p.printHeading("Client")
 	if len(c.Words) == 0 && c.Evidence != "token" {
-		p.line("only words that browsers send, and numbers")
+		p.printLine("only words that browsers send, and numbers")
 	}
 	for _, word := range c.Words {
 		notes := append([]string{wordKinds[word.Kind]}, word.Notes...)
-		p.line("%q: %s", word.Text, strings.Join(notes, ", "))
+		p.printLine("%q: %s", word.Text, strings.Join(notes, ", "))
 	}
 	switch {
 	case c.Token == "*":
-		p.line("no client is given, so only the * group applies")
+		p.printLine("no client is given, so only the * group applies")
 		return
 	case c.Evidence == "token":
-		p.line("product token %s, class %s; the * group applies if no group names it", c.Name, c.Class)
+		p.printLine("product token %s, class %s; the * group applies if no group names it", c.Name, c.Class)
 	case c.Token == "":
-		p.line("does not claim to be a crawler: class %s", c.Class)
+		p.printLine("does not claim to be a crawler: class %s", c.Class)
 		return
 	default:
-		p.line("claims to be %s, class %s; evidence: %s", c.Name, c.Class, evidenceText(c.Evidence))
+		p.printLine("claims to be %s, class %s; evidence: %s", c.Name, c.Class, evidenceText(c.Evidence))
 	}
 	if c.Identity != "claimed" {
-		p.line("its assumed identity is %s", c.Identity)
+		p.printLine("its assumed identity is %s", c.Identity)
 	}
 	if c.Operator != "" {
-		p.line("operator: %s", c.Operator)
+		p.printLine("operator: %s", c.Operator)
 	}
 	if c.Source != "" {
-		p.line("source: %s", c.Source)
+		p.printLine("source: %s", c.Source)
 	}
 	if c.Note != "" {
-		p.line("note: %s", c.Note)
+		p.printLine("note: %s", c.Note)
 	}
 }
 
@@ -138,60 +138,60 @@ func evidenceText(e string) string {
 	return e
 }
 
-func (p *printer) group(e *Explanation) {
-	p.heading("Group")
-	if len(e.Client.Chain) == 0 {
-		p.line("no group name applies to this client")
+func (p *printer) printGroup(e *Explanation) {
+	p.printHeading("Group")
+	if len(e.Client.GroupNames) == 0 {
+		p.printLine("no group name applies to this client")
 	}
-	for _, try := range e.Client.Chain {
+	for _, try := range e.Client.GroupNames {
 		if try.Found {
-			p.line("%s: a group has this name", try.Name)
+			p.printLine("%s: a group has this name", try.Name)
 			break
 		}
-		p.line("%s: no group has this name", try.Name)
+		p.printLine("%s: no group has this name", try.Name)
 	}
 	switch g := e.Group; {
-	case g == nil && (e.Client.Token == "" || len(e.Forms) == 0): // or the rules were not compared
+	case g == nil && (e.Client.Token == "" || len(e.TargetForms) == 0): // or the rules were not compared
 	case g == nil:
-		p.line("the file has no * group")
-	case g.Named:
-		p.line("the group %s in %s applies, with %s", g.Name, lines(g.Lines), ruleCount(g.Rules))
-	case e.Client.Wildcard:
-		p.line("the * group in %s applies, with %s", lines(g.Lines), ruleCount(g.Rules))
+		p.printLine("the file has no * group")
+	case g.NamesClient:
+		p.printLine("the group %s in %s applies, with %s", g.Name, formatLineNumbers(g.Lines), formatRuleCount(g.RuleCount))
+	case e.Client.WildcardApplies:
+		p.printLine("the * group in %s applies, with %s", formatLineNumbers(g.Lines), formatRuleCount(g.RuleCount))
 	default:
-		p.line("the * group in %s does not apply to the class %s", lines(g.Lines), e.Client.Class)
+		p.printLine("the * group in %s does not apply to the class %s", formatLineNumbers(g.Lines), e.Client.Class)
 		return
 	}
-	p.delay(e.Delay)
+	p.printDelay(e.Delay)
 }
 
-func (p *printer) target(e *Explanation) {
+func (p *printer) printTarget(e *Explanation) {
 	if e.Target == "" {
 		return
 	}
-	p.heading("Rule")
-	p.line("target: %s", e.Target)
-	for _, f := range e.Forms {
-		p.line("compared as %s (%s)", f.Text, f.Form)
+	p.printHeading("Rule")
+	p.printLine("target: %s", e.Target)
+	for _, f := range e.TargetForms {
+		p.printLine("compared as %s (%s)", f.Text, f.Conversion)
 	}
 	defer p.interpretations(e.Interpretations)
 	if len(e.Matches) == 0 {
-		p.line("no rule of the group matches")
+		p.printLine("no rule of the group matches")
 		return
 	}
 	for _, m := range e.Matches {
 		form := ""
-		if m.Form != "canonical" {
-			form = " by " + m.Form
+		if m.TargetForm != "canonical" {
+			form = " by " + m.TargetForm
 		}
 		unit := "bytes"
 		if m.Length == 1 {
 			unit = "byte"
 		}
-		p.line("%4d %s: %s in line %d%s", m.Length, unit, m.Rule, m.Line, form)
+		p.printLine("%4d %s: %s in line %d%s", m.Length, unit, m.Rule, m.Line, form)
 	}
 	if len(e.Matches) > 1 {
-		p.line("the longest rule decides; Allow if two are equally long")
+		p.printLine("the longest rule decides; Allow if two are equally long")
 	}
 }
 
@@ -200,7 +200,7 @@ func (p *printer) interpretations(list []Interpretation) {
 	if len(list) == 0 {
 		return
 	}
-	p.line("crawlers interpret this file in two ways; a URL is disallowed if both interpretations disallow it:")
+	p.printLine("crawlers interpret this file in two ways; a URL is disallowed if both interpretations disallow it:")
 	for _, r := range list {
 		verdict, group, rule := "disallows", "no group", "no rule"
 		if r.Allowed {
@@ -212,19 +212,19 @@ func (p *printer) interpretations(list []Interpretation) {
 		if r.Rule != "" {
 			rule = fmt.Sprintf("%s in line %d", r.Rule, r.Line)
 		}
-		p.line("the %s interpretation %s it: %s, %s", r.Name, verdict, group, rule)
+		p.printLine("the %s interpretation %s it: %s, %s", r.Name, verdict, group, rule)
 	}
 }
 
-// ruleCount formats a number of rules.
-func ruleCount(n int) string {
+// formatRuleCount formats a number of rules.
+func formatRuleCount(n int) string {
 	if n == 1 {
 		return "1 rule"
 	}
 	return fmt.Sprintf("%d rules", n)
 }
 
-func lines(numbers []int) string {
+func formatLineNumbers(numbers []int) string {
 	if len(numbers) == 1 {
 		return fmt.Sprintf("line %d", numbers[0])
 	}

@@ -10,24 +10,24 @@ import (
 
 // Verdict is a short form of the verdict about a request.
 type Verdict struct {
-	ID        json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
-	URL       string          `json:"url,omitempty"`
-	Allowed   bool            `json:"allowed"`
-	Verdict   string          `json:"verdict"`
-	Rule      string          `json:"rule"`
-	Line      int             `json:"line"`
-	Group     string          `json:"group"`
-	GroupLine int             `json:"group_line,omitempty"`
-	Form      string          `json:"form,omitempty"`
-	Ambiguous bool            `json:"ambiguous"`
-	Crawler   string          `json:"crawler,omitempty"`
-	Class     string          `json:"class,omitempty"`
-	Identity  string          `json:"identity,omitempty"`
+	ID         json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
+	URL        string          `json:"url,omitempty"`
+	Allowed    bool            `json:"allowed"`
+	Verdict    string          `json:"verdict"`
+	Rule       string          `json:"rule"`
+	Line       int             `json:"line"`
+	Group      string          `json:"group"`
+	GroupLine  int             `json:"group_line,omitempty"`
+	TargetForm string          `json:"form,omitempty"`
+	Ambiguous  bool            `json:"ambiguous"`
+	Crawler    string          `json:"crawler,omitempty"`
+	Class      string          `json:"class,omitempty"`
+	Identity   string          `json:"identity,omitempty"`
 	// Preferences are the preferences about the use of the page.
 	Preferences string `json:"preferences,omitempty"`
 	// Licenses are the license terms linked in the robots.txt.
 	Licenses []string `json:"licenses,omitempty"`
-	Note     string   `json:"note,omitempty"` // see [Site.Hint]
+	Note     string   `json:"note,omitempty"` // see [Site.ClientNote]
 	Error    string   `json:"error,omitempty"`
 
 	reason     judge.Reason
@@ -48,7 +48,7 @@ func (s *Site) Judge(robots *policy.Robots, overlay *uaident.Overlay, r Request)
 		v.Preferences = j.result.Preferences.String()
 	}
 	if evidence.Normalization != 0 {
-		v.Form = evidence.Normalization.String()
+		v.TargetForm = evidence.Normalization.String()
 	}
 	switch client := j.request.Client; {
 	case r.Token == "*":

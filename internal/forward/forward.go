@@ -48,13 +48,13 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
 	described.Method, described.URL, described.RequestURI, described.Host = original.method, u, original.uri, original.host
-	described.Header = describedHeader(r.Header, original.proto)
+	described.Header = forwardedHeader(r.Header, original.proto)
 	return described, nil
 }
 
-// describedHeader returns the header of the described request. It omits the fields of the description
+// forwardedHeader returns the header of the described request. It omits the fields of the description
 // except the scheme, since Caddy has no other source for the scheme.
-func describedHeader(header http.Header, proto string) http.Header {
+func forwardedHeader(header http.Header, proto string) http.Header {
 	described := make(http.Header, len(header))
 	for name, values := range header {
 		switch name {

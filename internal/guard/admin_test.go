@@ -91,7 +91,7 @@ func TestAdminReports(t *testing.T) {
 		{"GET", "/robots_guard/impact", 200, `"blockable": 3`},
 		{"GET", "/robots_guard/policies", 200, `"total": 1`},
 	} {
-		if status, body := adminAnswer(t, g.shared, tc.method, tc.target); status != tc.status || !strings.Contains(body, tc.want) {
+		if status, body := adminAnswer(t, g.state, tc.method, tc.target); status != tc.status || !strings.Contains(body, tc.want) {
 			t.Errorf("%s %s: %d %s, want %d %q", tc.method, tc.target, status, body, tc.status, tc.want)
 		}
 	}

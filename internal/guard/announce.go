@@ -18,21 +18,21 @@ const Var = "robots_guard.judgement"
 
 // Announce records and logs a judgement and makes the judgement available to later handlers.
 func (g *Guard) Announce(r *http.Request, j *Judgement) {
-	j.announced = true
+	j.isAnnounced = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
-		g.Metrics.CountVerification(j.Proof, j.Verification)
+		g.Metrics.CountVerification(j.VerifiedBy, j.Verification)
 	}
 	crawler := g.Metrics.Host(j.Site.Label).Count(metrics.JudgedRequest{
-		Crawler: j.KnownName(), Named: j.Named, Class: j.Client.Class, Identity: j.Verification, Verdict: j.Verdict, Action: j.Action,
+		Crawler: j.KnownName(), NamedByRobots: j.GroupNamesClient, Class: j.Client.Class, Identity: j.Verification, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
 		g.Metrics.CountRatedRequest(j.Client.Class, j.Rate.State)
 	}
 	if j.Rate.SlowingEnded {
-		g.noteSlowingEnded(j, crawler)
+		g.logSlowingEnded(j, crawler)
 	}
 	if j.BlocksSearch(j.Client, j.Verification) {
-		g.noteSearchBlocked(j, crawler)
+		g.recordSearchBlock(j, crawler)
 	}
 
 	ctx := r.Context()
@@ -43,8 +43,8 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok && hasAccessLog(ctx) {
 		extra.Set(zap.Object("robots_guard", j))
 	}
-	g.record(r, j)
-	if j.isOutside() {
+	g.recordInLedger(r, j)
+	if j.isViolation() {
 		g.logViolation(r, j, crawler)
 		g.emitViolation(r, j, crawler)
 	}
@@ -54,7 +54,7 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 // earlier guard blocked the request and this route writes the response, or this is an error route.
 func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.announced || g.ForwardAuth != nil { // about another request
+	if before == nil || !before.isAnnounced || g.ForwardAuth != nil { // about another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {
@@ -78,8 +78,8 @@ func clearPlaceholders(r *http.Request) {
 	}
 }
 
-// labelOf returns the crawler label for metrics. Clients can invent names, so only names of the registry
+// metricsLabel returns the crawler label for metrics. Clients can invent names, so only names of the registry
 // or robots.txt are labels.
-func (g *Guard) labelOf(j *Judgement) string {
-	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.Named, j.Verification)
+func (g *Guard) metricsLabel(j *Judgement) string {
+	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.GroupNamesClient, j.Verification)
 }

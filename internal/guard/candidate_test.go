@@ -19,10 +19,10 @@ func TestCandidate(t *testing.T) {
 		g := testGuard(t, options{Enforce: true}, serving(textInForce))
 		text := triedText
 		candidate := func(has bool) (end func()) {
-			return g.shared.StartTrial(&shadow.File{
+			return g.state.StartTrial(&shadow.File{
 				Source: "change 1", Has: func(host string) bool { return has && host == "example.com" },
 				Fetch:     func(string) policy.FetchResult { return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)} },
-				Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
+				Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 			})
 		}
 		// Both requests of a visit are compared, or the second one alone.
@@ -39,9 +39,9 @@ func TestCandidate(t *testing.T) {
 				}
 				synctest.Wait()
 			}
-			for _, trial := range g.shared.trials.effects.Snapshot() {
+			for _, trial := range g.state.trials.effects.Snapshot() {
 				for _, row := range trial.Rows {
-					for d, n := range row.Judged {
+					for d, n := range row.CountByDifference {
 						counts[d] += n
 					}
 				}
@@ -61,7 +61,7 @@ func TestCandidate(t *testing.T) {
 		if got := visit(); !oneOrTwo(got, shadow.NewlyForbidden) {
 			t.Errorf("found is %v", got)
 		}
-		if found := g.shared.Reports(time.Now()); len(found.Trials) != 1 || found.Trials[0].Source != "change 1" {
+		if found := g.state.Reports(time.Now()); len(found.Trials) != 1 || found.Trials[0].Source != "change 1" {
 			t.Errorf("reported is %+v", found.Trials)
 		}
 		text = textInForce // the base has changed
@@ -71,7 +71,7 @@ func TestCandidate(t *testing.T) {
 		}
 		end()
 		synctest.Wait()
-		if got := visit(); got != [shadow.NumDifferences]uint64{} || len(g.shared.Reports(time.Now()).Shadow(report.Filter{}).Trials) > 0 {
+		if got := visit(); got != [shadow.NumDifferences]uint64{} || len(g.state.Reports(time.Now()).Shadow(report.Filter{}).Trials) > 0 {
 			t.Errorf("after the end: found is %v", got)
 		}
 	})
@@ -83,25 +83,25 @@ func TestCandidateAtItsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := testGuard(t, options{}, serving(triedText))
 		yes := func(string) bool { return true }
-		end := g.shared.StartTrial(&shadow.File{
+		end := g.state.StartTrial(&shadow.File{
 			Source: "change 1", Has: yes, IsPublished: yes,
 			Fetch: func(string) policy.FetchResult {
 				return policy.FetchResult{Status: http.StatusOK, Body: []byte(textInForce)}
 			},
-			Freshness: policy.Freshness{Min: time.Minute, Max: time.Minute, Default: time.Minute},
+			Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: time.Minute, Default: time.Minute},
 		})
 		<-fetchDone(g, requestBy("bingbot/2.0", "/"))
 		for range 2 { // the first request causes a fetch, and may be evaluated before it
 			g.Judge(requestBy("bingbot/2.0", "/shop/1"))
 			synctest.Wait()
 		}
-		found := g.shared.trials.effects.Snapshot()
-		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].Judged[shadow.NewlyForbidden] == 0 {
+		found := g.state.trials.effects.Snapshot()
+		if len(found) != 1 || len(found[0].Rows) != 1 || found[0].Rows[0].CountByDifference[shadow.NewlyForbidden] == 0 {
 			t.Fatalf("found is %+v", found)
 		}
 		page := found[0].Rows[0].Pages[shadow.NewlyForbidden-1][0].Key
-		if page.Would.Rule.Path != "/shop/" || page.Was.Rule.Path == "/shop/" {
-			t.Errorf("it was %+v and is %+v", page.Was, page.Would)
+		if page.LineOnTrial.Rule.Path != "/shop/" || page.LineInForce.Rule.Path == "/shop/" {
+			t.Errorf("it was %+v and is %+v", page.LineInForce, page.LineOnTrial)
 		}
 		end()
 	})

@@ -20,39 +20,39 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// pass passes a request on and counts the response. The guard remembers a page served to a search
+// passOn passes a request on and counts the response. The guard remembers a page served to a search
 // engine, for later changes of the robots.txt.
-func (g *Guard) pass(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	err := g.passAndCount(w, r, j, next)
+func (g *Guard) passOn(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+	err := g.passAndRecord(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
-		g.noteVisit(j)
+		g.recordVisit(j)
 	}
 	return err
 }
 
-// noteVisit remembers an allowed page served to a search engine. With decide, the guard does not
+// recordVisit remembers an allowed page served to a search engine. With decide, the guard does not
 // see the response and assumes that the page was served.
-func (g *Guard) noteVisit(j *Judgement) {
+func (g *Guard) recordVisit(j *Judgement) {
 	if j.Verdict == judge.Allowed {
-		g.rememberPage(j)
+		g.recordServedPage(j)
 	}
 }
 
-// rememberPage remembers a page requested by a search engine. A later robots.txt that disallows the
-// page shuts out the search engine. If verify is on, rememberPage ignores unverified crawlers,
+// recordServedPage remembers a page requested by a search engine. A later robots.txt that disallows the
+// page shuts out the search engine. If verify is on, recordServedPage ignores unverified crawlers,
 // because a spoofed name must not hold back a change.
-func (g *Guard) rememberPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.shared.changeGuard.HasUser() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
-		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.Known() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
+func (g *Guard) recordServedPage(j *Judgement) {
+	if g.ChangeGuard <= 0 && !g.state.changeGuard.IsUsed() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
+		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.HasKnownName() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
-	g.shared.changeGuard.RecordServed(j.Site.Key, j.Version, ledger.Visit{
-		Crawler:  j.Client.Name(),
-		Chain:    who.Names,
-		Wildcard: who.Wildcard,
-		Host:     j.Site.Label,
-		Target:   ledger.RawText(j.Target),
+	g.state.changeGuard.RecordServed(j.Site.Key, j.Version, ledger.Visit{
+		Crawler:         j.Client.Name(),
+		GroupNames:      who.Names,
+		WildcardApplies: who.WildcardApplies,
+		Host:            j.Site.Label,
+		Target:          ledger.RawText(j.Target),
 	})
 }
 
@@ -63,10 +63,10 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	if g.ChangeGuard <= 0 {
 		return nil
 	}
-	holds, news := g.shared.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
-		g.shared.Copies.SetHeldUntil(of, h.Version, now, now)
+		g.state.Copies.SetHeldUntil(of, h.Version, now, now)
 		g.logRelease(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
@@ -76,7 +76,7 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.logHold(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
-		g.shared.Copies.SetHeldUntil(of, h.Version, h.End, now)
+		g.state.Copies.SetHeldUntil(of, h.Version, h.End, now)
 	}
 	return holds
 }
@@ -87,12 +87,12 @@ func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Jud
 	if g.ChangeGuard <= 0 {
 		return false
 	}
-	of := g.copiesOf(r, j.Site)
+	of := g.requestHostOf(r, j.Site)
 	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h copies.Hold) bool { return g.allows(r, j, h.Version) }) {
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
-	return slices.ContainsFunc(g.shared.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.state.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
 }
 
 // Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
@@ -104,13 +104,13 @@ const (
 
 // logHold warns that the change guard holds back a change.
 func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
-	suppressed, ok := g.shared.warningLimits.allow(s.Label, "")
+	suppressed, ok := g.state.warningLimits.allow(s.Label, "")
 	if !ok {
 		return
 	}
 	g.Logger.Warn("change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force",
 		append(g.holdFields(s, current, h),
-			zap.Strings("examples", g.examples(current, h)),
+			zap.Strings("examples", g.describeExamples(current, h)),
 			zap.String("advice", "if the change is a mistake, restore the robots.txt; if you want the change, wait, or reload with change_guard off"),
 			zap.Uint64("suppressed", suppressed))...)
 }
@@ -143,9 +143,9 @@ func (g *Guard) holdFields(s *site.Site, current *policy.Version, h copies.Hold)
 	}
 }
 
-// examples returns some of the pages with the rules that disallow them, from different crawlers and
+// describeExamples returns some of the pages with the rules that disallow them, from different crawlers and
 // rules if possible.
-func (g *Guard) examples(current *policy.Version, h copies.Hold) (shown []string) {
+func (g *Guard) describeExamples(current *policy.Version, h copies.Hold) (shown []string) {
 	type kind struct {
 		crawler string
 		line    int

@@ -47,12 +47,12 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if until, _ := fields["until"].(time.Time); !until.Equal(s.now.Add(heldFor)) {
 		t.Errorf("until %s", until)
 	}
-	if hosts := s.g.shared.changeGuard.HostsWithHold(); len(hosts) != 1 || !hosts[judge.OtherName] {
+	if hosts := s.g.state.changeGuard.HostsWithHold(); len(hosts) != 1 || !hosts[judge.OtherName] {
 		t.Errorf("held for %v, want the label of other hosts", hosts)
 	}
 
 	s.now = s.now.Add(heldFor)
-	if hosts := s.g.shared.changeGuard.HostsWithHold(); len(hosts) != 0 {
+	if hosts := s.g.state.changeGuard.HostsWithHold(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
 	s.g.updateHolds(&site.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}, copies.RequestHost{}, s.entry.State())
@@ -74,7 +74,7 @@ func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	} {
 		before := *s.entry.State()
 		s.become(change.text)
-		s.g.onFetched(own, copies.RequestHost{})(before, *s.entry.State())
+		s.g.fetchObserver(own, copies.RequestHost{})(before, *s.entry.State())
 		if !slices.ContainsFunc(s.logs.TakeAll(), func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, change.says) }) {
 			t.Errorf("no line %q", change.says)
 		}

@@ -38,7 +38,7 @@ func newGuardedSite(t *testing.T, text string) *guardedSite {
 	s := &guardedSite{changingSite: newChangingSite(t, h, text), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	s.g.ChangeGuard = heldFor
 	s.hold()
-	s.g.shared.changeGuard.Clock = func() time.Time { return s.now }
+	s.g.state.changeGuard.Clock = func() time.Time { return s.now }
 	s.observe()
 	return s
 }
@@ -75,7 +75,7 @@ func (s *guardedSite) visit(userAgent, target string, status int) string {
 	}
 	if j.Action != judge.Blocked {
 		w := httptest.NewRecorder()
-		if err := s.g.pass(w, r, j, next); err != nil {
+		if err := s.g.passOn(w, r, j, next); err != nil {
 			s.t.Fatal(err)
 		}
 		if w.Code != status || w.Body.String() != "page" {
@@ -224,7 +224,7 @@ func TestChangeGuardIsOffByDefault(t *testing.T) {
 	if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != blocked {
 		t.Errorf("%s, want %s", got, blocked)
 	}
-	if s.g.shared.changeGuard.Len(policy.UnknownHosts) != 0 {
+	if s.g.state.changeGuard.NumSites(policy.UnknownHosts) != 0 {
 		t.Error("visits were remembered for nothing")
 	}
 }
@@ -236,11 +236,11 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 	for who, want := range map[verify.State]bool{verify.Verified: true, verify.Claimed: false, verify.Unknown: false, verify.Spoofed: false} {
 		s := newGuardedSite(t, loose)
 		j := s.g.Judge(requestBy(uaGooglebot, "/a"))
-		s.g.Identity.Verifier = verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+		s.g.Identity.Verifier = verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 		t.Cleanup(s.g.Identity.Verifier.Close)
 		j.Verification, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
-		s.g.noteVisit(j)
-		if got := s.g.shared.changeGuard.Site(j.Site.Key) != nil; got != want {
+		s.g.recordVisit(j)
+		if got := s.g.state.changeGuard.Site(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)
 		}
 	}

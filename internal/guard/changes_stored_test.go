@@ -22,11 +22,11 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	}
 	state := i.shared.Cache.Get(siteA).State()
 	good, first := state.Current, state.Previous[1]
-	visit := ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/a", At: noon}
+	visit := ledger.Visit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: noon}
 	c := &i.shared.changeGuard
-	c.Restore(ledger.Changes{Site: siteA, Hash: good.Hash, Read: good.FirstFetched}, state, true)
-	stale := ledger.Changes{Site: siteA, Hash: state.Previous[0].Hash, Read: state.Previous[0].FirstFetched,
-		Holds: []ledger.Hold{{Version: first.Hash, Since: first.ReplacedAt, Until: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
+	c.Restore(ledger.ChangeGuardState{Site: siteA, Hash: good.Hash, FetchedAt: good.FirstFetched}, state, true)
+	stale := ledger.ChangeGuardState{Site: siteA, Hash: state.Previous[0].Hash, FetchedAt: state.Previous[0].FirstFetched,
+		Holds: []ledger.HeldVersion{{Version: first.Hash, HeldSince: first.ReplacedAt, HeldUntil: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
 	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
 		t.Fatalf("%d holds, complete: %t", held, complete)
 	}
@@ -42,15 +42,15 @@ func TestHoldsThatCannotBeRestored(t *testing.T) {
 	i.learn(siteA, policy.ConfiguredHosts, open)
 	current := i.shared.Cache.Get(siteA).State().Current
 	for name, tc := range map[string]struct {
-		hold     ledger.Hold
+		hold     ledger.HeldVersion
 		complete bool
 	}{
-		"of the current version": {ledger.Hold{Version: current.Hash, Since: noon, Until: noon.Add(time.Hour)}, false},
-		"of an unknown version":  {ledger.Hold{Version: [32]byte{1}, Since: noon, Until: noon.Add(time.Hour)}, false},
-		"that is over":           {ledger.Hold{Version: [32]byte{1}, Since: noon.Add(-time.Hour), Until: noon}, true},
-		"of the future":          {ledger.Hold{Version: [32]byte{1}, Since: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour)}, true},
+		"of the current version": {ledger.HeldVersion{Version: current.Hash, HeldSince: noon, HeldUntil: noon.Add(time.Hour)}, false},
+		"of an unknown version":  {ledger.HeldVersion{Version: [32]byte{1}, HeldSince: noon, HeldUntil: noon.Add(time.Hour)}, false},
+		"that is over":           {ledger.HeldVersion{Version: [32]byte{1}, HeldSince: noon.Add(-time.Hour), HeldUntil: noon}, true},
+		"of the future":          {ledger.HeldVersion{Version: [32]byte{1}, HeldSince: noon.Add(time.Hour), HeldUntil: noon.Add(2 * time.Hour)}, true},
 	} {
-		changes := ledger.Changes{Site: siteA, Hash: current.Hash, Read: noon, Holds: []ledger.Hold{tc.hold}}
+		changes := ledger.ChangeGuardState{Site: siteA, Hash: current.Hash, FetchedAt: noon, Holds: []ledger.HeldVersion{tc.hold}}
 		if held, complete := i.shared.changeGuard.Restore(changes, i.shared.Cache.Get(siteA).State(), true); held != 0 || complete != tc.complete {
 			t.Errorf("a hold %s: %d holds, complete: %t", name, held, complete)
 		}
@@ -64,7 +64,7 @@ const shut = "User-agent: *\nDisallow: /\n"
 
 // guards turns on the change guard of an instance.
 func (i *guardInstance) guards(t *testing.T) *guardInstance {
-	i.shared.changeGuard.RegisterUser(t.Context())
+	i.shared.changeGuard.Use(t.Context())
 	return i
 }
 
@@ -72,7 +72,7 @@ func (i *guardInstance) guards(t *testing.T) *guardInstance {
 func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
 	i.shared.changeGuard.RecordServed(key, e.State().Current,
-		ledger.Visit{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: ledger.RawText(target)})
+		ledger.Visit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)})
 }
 
 // heldUntil returns the end of the hold of each version, by its text.

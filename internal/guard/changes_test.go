@@ -31,18 +31,18 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 func TestChangeGuardOverReloads(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	first, endFirst := context.WithCancel(t.Context())
-	s.g.shared.changeGuard.RegisterUser(first)
+	s.g.state.changeGuard.Use(first)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 
 	reload := func(change time.Duration) context.CancelFunc {
 		h := options{Enforce: true, Grace: -1, Guard: change}
 		g := testGuard(t, h, s.g.Source)
-		g.shared = s.g.shared
+		g.state = s.g.state
 		s.g = g
 		s.observe()
 		ctx, end := context.WithCancel(t.Context())
 		if g.ChangeGuard > 0 {
-			g.shared.changeGuard.RegisterUser(ctx)
+			g.state.changeGuard.Use(ctx)
 		}
 		return end
 	}
@@ -64,7 +64,7 @@ func TestChangeGuardOverReloads(t *testing.T) {
 		t.Errorf("turned off: %s, want %s", got, blocked)
 	}
 	deadline := time.Now().Add(20 * time.Second)
-	for len(s.g.shared.changeGuard.HostsWithHold()) > 0 { // contexts end in a goroutine
+	for len(s.g.state.changeGuard.HostsWithHold()) > 0 { // contexts end in a goroutine
 		if time.Now().After(deadline) {
 			t.Fatal("still held after the last guard is gone")
 		}
@@ -81,7 +81,7 @@ func TestChangesAreBounded(t *testing.T) {
 	for i := range 3 * maxChangingInvented {
 		s.visit(uaGooglebot, fmt.Sprintf("http://h%d.example/", i), http.StatusOK)
 	}
-	if n := s.g.shared.changeGuard.Len(policy.UnknownHosts); n != maxChangingInvented {
+	if n := s.g.state.changeGuard.NumSites(policy.UnknownHosts); n != maxChangingInvented {
 		t.Errorf("%d invented hosts are remembered, want %d", n, maxChangingInvented)
 	}
 

@@ -38,8 +38,8 @@ func newFairSite(t *testing.T, text string) *fairSite {
 // reload loads a configuration with the given name of the site.
 func (s *fairSite) reload(host string) {
 	s.host = host
-	s.g = New(s.t.Context(), s.g.shared, s.g.Config)
-	s.g.shared.Reread(s.t.Context())
+	s.g = New(s.t.Context(), s.g.state, s.g.Config)
+	s.g.state.RefetchAll(s.t.Context())
 }
 
 func (s *fairSite) request(agent, target string) *http.Request {
@@ -146,7 +146,7 @@ func TestSpoofedClientGainsNothing(t *testing.T) {
 		r := s.request("bingbot/2.0", "/x")
 		j := s.g.Judge(r)
 		j.Verification = verify.Spoofed
-		if state := s.g.shared.Cache.Get(j.Site.Key).State(); s.g.mayUseOther(r, j, state, time.Now()) {
+		if state := s.g.state.Cache.Get(j.Site.Key).State(); s.g.mayUseOtherVersion(r, j, state, time.Now()) {
 			t.Error("it may be using what was served to others")
 		}
 	})
@@ -215,7 +215,7 @@ func TestReloadKeepsTheFiles(t *testing.T) {
 		{name: "into a wildcard", before: "example.com", after: "*.com"},
 		{name: "from any host", before: "other.com", after: "example.com"},
 		{name: "verification begins", before: "example.com", after: "example.com", change: func(s *fairSite) {
-			v := verify.New(verify.Options{KeepVerified: 8, KeepOthers: 8})
+			v := verify.New(verify.Options{MaxVerified: 8, MaxOtherResults: 8})
 			s.t.Cleanup(v.Close)
 			s.g.Identity = &identity.Checker{Verifier: v, Logger: s.g.Identity.Logger}
 		}},
@@ -304,7 +304,7 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 				if restored {
 					s.g.Judge(s.request("bingbot/2.0", "/x"))
 					time.Sleep(time.Minute)
-					s.g.shared.redirectTargets.Purge()
+					s.g.state.redirectTargets.Purge()
 				}
 				next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 					w.Header().Set("Location", "/first")
@@ -314,7 +314,7 @@ func TestRedirectIsKnownInTime(t *testing.T) {
 				if err := s.g.Serve(httptest.NewRecorder(), r, next); err != nil {
 					t.Fatal(err)
 				}
-				if !s.g.shared.redirectTargets.Contains(second) {
+				if !s.g.state.redirectTargets.Contains(second) {
 					t.Error("the client is at the second step before the guard knows of it")
 				}
 			})
@@ -341,7 +341,7 @@ func TestServedByARedirect(t *testing.T) {
 		}
 		time.Sleep(15 * time.Minute)
 		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
-		s.g.shared.Cache.Get(s.g.siteForRequest(s.request("bingbot/2.0", "/x")).Key).MakeDue()
+		s.g.state.Cache.Get(s.g.siteForRequest(s.request("bingbot/2.0", "/x")).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
 		s.wants("sent to the login", "bingbot/2.0", judge.Stale)
@@ -368,7 +368,7 @@ func TestNoFileByError(t *testing.T) {
 		}
 		time.Sleep(15 * time.Minute)
 		s.answer = policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}
-		s.g.shared.Cache.Get(s.g.siteForRequest(r).Key).MakeDue()
+		s.g.state.Cache.Get(s.g.siteForRequest(r).Key).MakeDue()
 		s.asks("bingbot/2.0")
 		time.Sleep(12 * time.Hour)
 		s.wants("answered 404", "bingbot/2.0", judge.Stale)
@@ -386,16 +386,16 @@ func TestEndGrace(t *testing.T) {
 		s.asks("bingbot/2.0")
 		changed := time.Now()
 		key := s.g.siteForRequest(s.request("bingbot/2.0", "/x")).Key
-		if at := s.g.shared.TakesEffect()(key); !at.Equal(changed.Add(24 * time.Hour)) {
+		if at := s.g.state.EffectiveTimes()(key); !at.Equal(changed.Add(24 * time.Hour)) {
 			t.Errorf("takes effect at %v, want a day after %v", at, changed)
 		}
 		other := key
 		other.Host = "other.test"
-		s.g.shared.EndGrace(other)
+		s.g.state.EndGrace(other)
 		s.wants("after another site's grace was ended", "bingbot/2.0", judge.Stale)
-		s.g.shared.EndGrace(key)
+		s.g.state.EndGrace(key)
 		s.wants("after the grace was ended", "bingbot/2.0", judge.Disallowed)
-		if at := s.g.shared.TakesEffect()(key); !at.IsZero() {
+		if at := s.g.state.EffectiveTimes()(key); !at.IsZero() {
 			t.Errorf("takes effect at %v, want that it does", at)
 		}
 	})

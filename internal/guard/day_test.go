@@ -55,12 +55,12 @@ func (s *managedSite) serving(host string) *managed.Schedule {
 // answer returns the site's robots.txt at a host with its max-age.
 func (s *managedSite) answer(host string) policy.FetchResult {
 	schedule := s.serving(host)
-	plan, until := schedule.At(time.Now(), host)
+	plan, until := schedule.PlanAt(time.Now(), host)
 	text, err := plan.Compose(nil, host)
 	if err != nil {
 		s.t.Error(err)
 	}
-	life := managed.Lifetime(time.Hour, time.Now(), until)
+	life := managed.CacheLifetime(time.Hour, time.Now(), until)
 	return policy.FetchResult{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
 }
 
@@ -179,7 +179,7 @@ func TestDayOfAManagedSite(t *testing.T) {
 		crawlers := crawlersOfDay(d.dice)
 		d.verifier = verifierOfDay(t, crawlers)
 		defer d.verifier.Close()
-		by := publish.By{Who: "ann", Why: "meant"}
+		by := publish.Decision{User: "ann", Reason: "meant"}
 		act := func(s publish.History, _ *publish.Change, err error) {
 			if err != nil {
 				t.Errorf("after %s: %v", time.Since(start), err)
@@ -248,10 +248,10 @@ func verifierOfDay(t *testing.T, crawlers []*obedient) *verify.Verifier {
 	c := verify.Config{Crawlers: uaident.Default().Crawlers()}
 	for _, crawler := range crawlers {
 		if crawler.who == verify.Verified {
-			c.Lists = append(c.Lists, verify.List{For: crawler.token, File: list})
+			c.Lists = append(c.Lists, verify.List{CrawlerOrOperator: crawler.token, File: list})
 		}
 	}
-	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	v := verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 	if err := v.Configure(c); err != nil {
 		t.Fatal(err)
 	}

@@ -40,16 +40,16 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return letPass(w)
 	}
-	defer j.flight.end()
+	defer j.resources.release()
 	g.Announce(asked, j)
 	setAnswerFields(w.Header(), j)
 	switch {
 	case site.IsRobotsTxt(site.OriginalRequest(asked)):
-		g.lookAhead(asked, j)
+		g.handleForwardedRobots(asked, j)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, nil)
 	default:
-		g.noteVisit(j)
+		g.recordVisit(j)
 	}
 	return letPass(w)
 }
@@ -71,7 +71,7 @@ func (g *Guard) respondUndecided(w http.ResponseWriter, r *http.Request, err err
 		return err
 	}
 	g.Metrics.CountUndecided(problem.Reason)
-	if suppressed, ok := g.shared.warningLimits.allow(undecidedHost, problem.Reason.String()); ok {
+	if suppressed, ok := g.state.warningLimits.allow(undecidedHost, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
 		if problem.Reason == forward.Untrusted {
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
@@ -125,22 +125,22 @@ var answerFields = func() map[string]string {
 	return fields
 }()
 
-// lookAhead handles a request for /robots.txt in front of another proxy. The guard does not see the
+// handleForwardedRobots handles a request for /robots.txt in front of another proxy. The guard does not see the
 // proxy's response, so the guard fetches the file now and the request waits as a first request
 // does.
-func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
+func (g *Guard) handleForwardedRobots(asked *http.Request, j *Judgement) {
 	userAgent := site.UserAgentOf(asked)
 	if userAgent == site.GuardUserAgent {
 		return // our own fetch, through the proxy
 	}
 	now := time.Now()
-	entry := g.shared.Cache.Get(j.Site.Key)
+	entry := g.state.Cache.Get(j.Site.Key)
 	if j.Client.Class.IsCrawler() {
 		if entry == nil {
 			entry = g.getOrCreateEntry(j.Site)
 		}
 		entry.Touch(now)
-		g.fetchNew(asked, entry, j)
+		g.fetchAgainAndWait(asked, entry, j)
 	}
 	if !judge.IsRobotsFetch(j.Method, http.StatusOK) {
 		return
@@ -149,16 +149,16 @@ func (g *Guard) lookAhead(asked *http.Request, j *Judgement) {
 	g.recordRobotsFetch(asked, j, read)
 }
 
-// fetchNew fetches the robots.txt of a site again, and waits as a first request does. While fetches
-// fail, fetchNew waits for the next due time.
-func (g *Guard) fetchNew(asked *http.Request, entry *policy.Entry, j *Judgement) {
+// fetchAgainAndWait fetches the robots.txt of a site again, and waits as a first request does. While fetches
+// fail, fetchAgainAndWait waits for the next due time.
+func (g *Guard) fetchAgainAndWait(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	until := time.Now().Add(g.FetchWait)
-	refresh, ok := g.refresher(asked, entry, j.Site)
-	if s := entry.State(); !ok || s == nil || s.Failures > 0 {
+	refresh, ok := g.newRefresher(asked, entry, j.Site)
+	if s := entry.State(); !ok || s == nil || s.FailureCount > 0 {
 		g.fetchAndWait(asked, entry, j.Site, until)
 		return
 	}
-	g.shared.proxies.saw(asked)
+	g.state.proxies.record(asked)
 	ctx, cancel := context.WithDeadline(asked.Context(), until)
 	defer cancel()
 	_ = fetchNow(ctx, entry, refresh) // the request goes on without the file

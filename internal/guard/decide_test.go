@@ -37,7 +37,7 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	s := &hostSource{text: text}
 	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
 	g.ForwardAuth = site.HostsOfServer(nil)
-	g.ForwardAuth.Add(caddyhttp.MatchHost{"a.test"})
+	g.ForwardAuth.AddNames(caddyhttp.MatchHost{"a.test"})
 	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
 		if next != nil {
 			t.Error("a page could be served")
@@ -106,7 +106,7 @@ func TestDecideByHost(t *testing.T) {
 		if got := asks(g, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "https://a.test/a/"); got.Code != 200 || got.Header().Get("X-Robots-Guard-Verdict") != "" {
 			t.Errorf("a browser: %d %v", got.Code, got.Header())
 		}
-		named, unnamed := g.shared.Cache.Stats(policy.ConfiguredHosts).Entries, g.shared.Cache.Stats(policy.UnknownHosts).Entries
+		named, unnamed := g.state.Cache.Stats(policy.ConfiguredHosts).Entries, g.state.Cache.Stats(policy.UnknownHosts).Entries
 		if named != 1 || unnamed != 1 {
 			t.Errorf("%d texts of named hosts, %d of others", named, unnamed)
 		}

@@ -43,7 +43,7 @@ func TestDecideInEarlyData(t *testing.T) {
 
 // hasReadings reports whether the ledger contains a robots fetch.
 func hasReadings(g *Guard) bool {
-	for _, site := range g.shared.Ledger.Snapshot().Sites {
+	for _, site := range g.state.Ledger.Snapshot().Sites {
 		if slices.ContainsFunc(site.Rows, func(row *ledger.Row) bool { return row.RobotsFetch != nil }) {
 			return true
 		}

@@ -39,12 +39,12 @@ const maxQueued = 1000
 
 // Events emits events to Caddy's events app, one after the other.
 type Events struct {
-	emit   func(name string, data map[string]any)
-	wanted func(name string) bool
-	logger *zap.Logger
+	emit          func(name string, data map[string]any)
+	hasSubscriber func(name string) bool
+	logger        *zap.Logger
 
-	mu     sync.Mutex
-	queued []event // the first is being emitted
+	mu           sync.Mutex
+	queuedEvents []event // the first is being emitted
 }
 
 type event struct {
@@ -59,9 +59,9 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 		return nil, err
 	}
 	return &Events{
-		emit:   func(name string, data map[string]any) { app.Emit(ctx, name, data) },
-		wanted: app.ShouldEmit,
-		logger: logger,
+		emit:          func(name string, data map[string]any) { app.Emit(ctx, name, data) },
+		hasSubscriber: app.ShouldEmit,
+		logger:        logger,
 	}, nil
 }
 
@@ -72,14 +72,14 @@ func OnCaddyStarted(ctx caddy.Context, do func()) error {
 	if err != nil {
 		return err
 	}
-	return app.On("started", handler(do))
+	return app.On("started", ignoringHandler(do))
 }
 
-// handler is an event handler that ignores the event.
-type handler func()
+// ignoringHandler is an event handler that ignores the event.
+type ignoringHandler func()
 
 // Handle implements [caddyevents.Handler].
-func (do handler) Handle(context.Context, caddy.Event) error {
+func (do ignoringHandler) Handle(context.Context, caddy.Event) error {
 	do()
 	return nil
 }
@@ -102,39 +102,39 @@ func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 func (e *Events) Send(name string, data map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.queued) == maxQueued {
+	if len(e.queuedEvents) == maxQueued {
 		e.logger.Warn("event dropped: the handlers of earlier events take too long", zap.String("event", name))
 		return
 	}
-	if e.queued = append(e.queued, event{name, data}); len(e.queued) == 1 {
-		go e.emitQueued(e.queued[0])
+	if e.queuedEvents = append(e.queuedEvents, event{name, data}); len(e.queuedEvents) == 1 {
+		go e.emitQueued(e.queuedEvents[0])
 	}
 }
 
 // emitQueued emits the first event of the queue and all events queued meanwhile.
 func (e *Events) emitQueued(next event) {
-	for more := true; more; next, more = e.afterFirst() {
+	for more := true; more; next, more = e.takeNext() {
 		e.emit(next.name, next.data)
 	}
 }
 
-// afterFirst removes the first event of the queue and returns the next.
-func (e *Events) afterFirst() (next event, ok bool) {
+// takeNext removes the first event of the queue and returns the next.
+func (e *Events) takeNext() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.queued = e.queued[1:]; len(e.queued) == 0 {
-		e.queued = nil // free its memory
+	if e.queuedEvents = e.queuedEvents[1:]; len(e.queuedEvents) == 0 {
+		e.queuedEvents = nil // free its memory
 		return next, false
 	}
-	return e.queued[0], true
+	return e.queuedEvents[0], true
 }
 
 // emitViolation emits an event about a violation, at most once an hour for each crawler and site.
 func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
-	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.wanted(eventViolation) {
+	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.hasSubscriber(eventViolation) {
 		return
 	}
-	suppressed, ok := g.shared.violationEvents.allow(j.Site.Label, crawler)
+	suppressed, ok := g.state.violationEvents.allow(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -163,7 +163,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 
 // emitChanged emits an event about a changed robots.txt of a configured site.
 func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
-	if g.Events == nil || s.Segment != policy.ConfiguredHosts || before.Current == nil || !g.Events.wanted(eventChanged) {
+	if g.Events == nil || s.Segment != policy.ConfiguredHosts || before.Current == nil || !g.Events.hasSubscriber(eventChanged) {
 		return
 	}
 	g.Events.Send(eventChanged, map[string]any{
@@ -174,7 +174,7 @@ func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
 		"status":         after.Current.Status,
 		"rules":          after.Current.Robots.RuleCount(),
 		"rules_before":   before.Current.Robots.RuleCount(),
-		"findings":       g.shared.Findings(s.Key, after.Current).Total(),
+		"findings":       g.state.LintFindings(s.Key, after.Current).Total(),
 		"allows_all":     !after.Current.Robots.Restricts(),
 		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
 	})
@@ -189,18 +189,18 @@ type changeEvents struct {
 	*Events
 }
 
-// TellChanges returns an observer that notifies o and then emits events.
-func (e *Events) TellChanges(o publish.Observer) publish.Observer { return changeEvents{o, e} }
+// WrapObserver returns an observer that notifies o and then emits events.
+func (e *Events) WrapObserver(o publish.Observer) publish.Observer { return changeEvents{o, e} }
 
-// Changed implements publish.Observer.
-func (c changeEvents) Changed(site string, change publish.Change) {
-	c.Observer.Changed(site, change)
+// OnChangeState implements publish.Observer.
+func (c changeEvents) OnChangeState(site string, change publish.Change) {
+	c.Observer.OnChangeState(site, change)
 	name := eventChange + string(change.State)
-	if !c.wanted(name) {
+	if !c.hasSubscriber(name) {
 		return
 	}
-	by := change.Made
-	for _, later := range []*publish.By{change.Confirmed, change.Promoted, change.Ended} {
+	by := change.Submitted
+	for _, later := range []*publish.Decision{change.ConfirmedBy, change.PromotedBy, change.EndedBy} {
 		if later != nil && !later.At.Before(by.At) {
 			by = *later
 		}
@@ -210,8 +210,8 @@ func (c changeEvents) Changed(site string, change publish.Change) {
 		"state":      string(change.State),
 		"change":     change.ID,
 		"origin":     string(change.Origin),
-		"who":        by.Who,
-		"why":        by.Why,
+		"who":        by.User,
+		"why":        by.Reason,
 		"ticket":     by.Ticket,
 		"reasons":    strings.Join(change.Reasons, "; "),
 		"difference": strings.Join(change.Difference, "\n"),
@@ -229,8 +229,8 @@ type sentAuditEvents struct {
 	states map[string]alert.State // by ID
 }
 
-// news returns the response-audit alerts that have begun or ended since the last call.
-func (s *sentAuditEvents) news(alerts []alert.Alert) (news []alert.Alert) {
+// newAlerts returns the response-audit alerts that have begun or ended since the last call.
+func (s *sentAuditEvents) newAlerts(alerts []alert.Alert) (news []alert.Alert) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	states := make(map[string]alert.State)
@@ -264,10 +264,10 @@ func (s *State) WatchAudit(ctx context.Context, events *Events) {
 
 // emitAudit emits an event for each response-audit alert that has begun or ended.
 func (s *State) emitAudit(events *Events, alerts []alert.Alert) {
-	if !events.wanted(eventParity) {
+	if !events.hasSubscriber(eventParity) {
 		return
 	}
-	for _, a := range s.sentAuditEvents.news(alerts) {
+	for _, a := range s.sentAuditEvents.newAlerts(alerts) {
 		events.Send(eventParity, map[string]any{
 			"site":     a.Site,
 			"crawler":  a.Crawler,

@@ -24,8 +24,8 @@ type told struct {
 
 func (e *told) events() *Events {
 	return &Events{
-		wanted: func(string) bool { return true },
-		logger: zap.NewNop(),
+		hasSubscriber: func(string) bool { return true },
+		logger:        zap.NewNop(),
 		emit: func(name string, data map[string]any) {
 			defer e.done.Done()
 			if e.wait != nil {
@@ -93,7 +93,7 @@ func TestChangedEvent(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots))
 	var e told
 	g.Events = e.events()
-	freshness := policy.Freshness{Default: time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: time.Minute, Max: policy.MaxAge}
 	read := func(s policy.State, text string) policy.State {
 		return s.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), freshness, 0)
 	}
@@ -102,10 +102,10 @@ func TestChangedEvent(t *testing.T) {
 	named := &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
 	invented.Segment = policy.UnknownHosts
-	onFetched := g.onFetched(named, copies.RequestHost{})
+	onFetched := g.fetchObserver(named, copies.RequestHost{})
 	onFetched(policy.State{}, one) // the first fetch
 	onFetched(one, one)
-	g.onFetched(invented, copies.RequestHost{})(one, two)
+	g.fetchObserver(invented, copies.RequestHost{})(one, two)
 	e.done.Add(1)
 	onFetched(one, two)
 	e.done.Wait()

@@ -21,11 +21,11 @@ var (
 	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
 )
 
-// ReadNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find
+// FetchNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find
 // returns the guard and the server of a site. ReadNow returns an error if no fetch could start. The
 // result of a fetch is in the entry's state.
-func (s *State) ReadNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
-	refresh, err := s.refresherOf(e, find)
+func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
+	refresh, err := s.newRefresher(e, find)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 		return nil
 	}
 	site := g.siteForAuthority(server, authority, secure)
-	if entry := g.shared.Cache.Get(site.Key); entry != nil {
+	if entry := g.state.Cache.Get(site.Key); entry != nil {
 		return entry
 	}
 	return g.getOrCreateEntry(&site)
@@ -56,26 +56,26 @@ func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, sec
 	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyAt(authority, secure)))
 }
 
-// refresherOf returns a function that starts a fetch without a client's request.
-func (s *State) refresherOf(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
+// newRefresher returns a function that starts a fetch without a client's request.
+func (s *State) newRefresher(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
 	key := e.Key()
 	if key.Source != "" {
 		g := s.sources.guardOf(key)
 		if g == nil {
 			return nil, errNoSite
 		}
-		refresh, _ := g.refresher(nil, e, g.siteForSource(key)) // a URL or a file needs no request
+		refresh, _ := g.newRefresher(nil, e, g.siteForSource(key)) // a URL or a file needs no request
 		return refresh, nil
 	}
 	g, server := find(key)
 	if g == nil || g.SourceKey != "" {
 		return nil, errNoSite
 	}
-	r := site.RequestFor(server, key, s.proxies.of(server))
+	r := site.NewVirtualRequest(server, key, s.proxies.proxyOf(server))
 	if r == nil {
 		return nil, errNoProxy
 	}
-	refresh, ok := g.refresher(r, e, new(site.NewSite(key)))
+	refresh, ok := g.newRefresher(r, e, new(site.NewSite(key)))
 	if !ok {
 		return nil, errNoSite
 	}
@@ -130,7 +130,7 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 // belong to all sites of the guard and is reported once.
 func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
-	for label := range g.shared.sites.of(key) {
+	for label := range g.state.siteRecords.recordsWithKey(key) {
 		if s.Label == judge.OtherName || label < s.Label && label != judge.OtherName {
 			s.Label = label
 		}
@@ -138,19 +138,19 @@ func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	return s
 }
 
-// proxies remembers how a trusted proxy passes requests on, by the listen address of its server. It
+// seenProxies remembers how a trusted proxy passes requests on, by the listen address of its server. It
 // survives a reload. The zero value is empty.
-type proxies struct {
-	mu   sync.Mutex
-	last map[string]site.Proxy
+type seenProxies struct {
+	mu          sync.Mutex
+	lastProxies map[string]site.TrustedProxy
 }
 
 // maxProxies bounds the servers with a remembered proxy.
 const maxProxies = 256
 
-// saw remembers how a request came through a proxy.
-func (p *proxies) saw(r *http.Request) {
-	proxy := site.ProxyOf(r)
+// record remembers how a request came through a proxy.
+func (p *seenProxies) record(r *http.Request) {
+	proxy := site.TrustedProxyOf(r)
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if proxy == nil || !ok {
 		return
@@ -158,19 +158,19 @@ func (p *proxies) saw(r *http.Request) {
 	name := site.ListenAddresses(server)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.last == nil {
-		p.last = make(map[string]site.Proxy)
+	if p.lastProxies == nil {
+		p.lastProxies = make(map[string]site.TrustedProxy)
 	}
-	if _, known := p.last[name]; known || len(p.last) < maxProxies {
-		p.last[name] = *proxy
+	if _, known := p.lastProxies[name]; known || len(p.lastProxies) < maxProxies {
+		p.lastProxies[name] = *proxy
 	}
 }
 
-// of returns the proxy in front of a server, or nil.
-func (p *proxies) of(server *caddyhttp.Server) *site.Proxy {
+// proxyOf returns the proxy in front of a server, or nil.
+func (p *seenProxies) proxyOf(server *caddyhttp.Server) *site.TrustedProxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if proxy, ok := p.last[site.ListenAddresses(server)]; ok {
+	if proxy, ok := p.lastProxies[site.ListenAddresses(server)]; ok {
 		return &proxy
 	}
 	return nil

@@ -72,15 +72,15 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		for _, label := range []string{judge.OtherName, "b.test", "a.test"} {
 			g.recordSite(&Judgement{Site: &site.Site{Label: label, Key: key}})
 		}
-		entry := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts)
-		if g.shared.ReadNow(t.Context(), entry, nil) == nil {
+		entry := g.state.Cache.GetOrCreate(key, policy.ConfiguredHosts)
+		if g.state.FetchNow(t.Context(), entry, nil) == nil {
 			t.Error("a source that nobody configured is read")
 		}
-		g.shared.sources.add(t.Context(), g)
+		g.state.sources.add(t.Context(), g)
 		for _, text := range []string{loose, strict} {
 			time.Sleep(time.Minute)
 			become(text)
-			if g.shared.ReadNow(t.Context(), entry, nil) != nil || entry.State().Current.Robots.Text() != text {
+			if g.state.FetchNow(t.Context(), entry, nil) != nil || entry.State().Current.Robots.Text() != text {
 				t.Fatal("it was not read at once")
 			}
 			synctest.Wait() // it is reported after the fetch

@@ -61,7 +61,7 @@ func TestAReadIsEndedWhenItTakesTooLong(t *testing.T) {
 	r := requestBy("bingbot/2.0", "/x")
 	g.Judge(r)
 	key := keyFor(r)
-	for entry := g.shared.Cache.Get(key); ; time.Sleep(time.Millisecond) {
+	for entry := g.state.Cache.Get(key); ; time.Sleep(time.Millisecond) {
 		if state := entry.State(); state != nil {
 			if !errors.Is(state.LastErr, site.ErrFetchTimeout) {
 				t.Errorf("error = %v", state.LastErr)

@@ -15,12 +15,12 @@ func TestFirstCopyAtOnce(t *testing.T) {
 	site := g.siteForRequest(r)
 	for i := range 3000 {
 		site.Key.Host = fmt.Sprint("site-", i, ".test")
-		entry := g.shared.Cache.GetOrCreate(site.Key, site.Segment)
+		entry := g.state.Cache.GetOrCreate(site.Key, site.Segment)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
 				for entry.State() == nil {
-					l := lookup{r: r, j: &Judgement{Site: site}, entry: entry, waits: true, now: time.Now(), until: time.Now().Add(10 * time.Second)}
+					l := robotsLookup{r: r, j: &Judgement{Site: site}, entry: entry, mayWait: true, now: time.Now(), waitUntil: time.Now().Add(10 * time.Second)}
 					if g.fetchDue(&l); l.state == nil {
 						t.Error("nothing is known of a site that was read")
 						return

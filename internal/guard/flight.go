@@ -7,30 +7,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// heldSlots has the resources of a request until its response ends: a slot among the concurrent
+// heldResources has the resources of a request until its response ends: a slot among the concurrent
 // requests of its crawler, and a place among the requests in flight. It is a field of the judgement
 // to avoid an allocation. The zero value has none.
-type heldSlots struct {
+type heldResources struct {
 	slot     *rate.Concurrency // acquired by this guard, nil for none
 	heldSlot *rate.Concurrency // acquired by this guard or an earlier guard
 	inFlight *atomic.Int64     // the counter with this request, nil for none
-	ended    uint32            // 1 after end, which other goroutines may call
+	isEnded  uint32            // 1 after end, which other goroutines may call
 }
 
 // setSlots sets the slot of this guard, nil for none, and the slot of an earlier guard.
-func (f *heldSlots) setSlots(slot, earlier *rate.Concurrency) {
+func (f *heldResources) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
-// count adds the request to a count of requests in flight.
-func (f *heldSlots) count(inFlight *atomic.Int64) {
+// countInFlight adds the request to a count of requests in flight.
+func (f *heldResources) countInFlight(inFlight *atomic.Int64) {
 	inFlight.Add(1)
 	f.inFlight = inFlight
 }
 
-// end releases everything. Later calls do nothing.
-func (f *heldSlots) end() {
-	if !atomic.CompareAndSwapUint32(&f.ended, 0, 1) {
+// release releases everything. Later calls do nothing.
+func (f *heldResources) release() {
+	if !atomic.CompareAndSwapUint32(&f.isEnded, 0, 1) {
 		return
 	}
 	if f.slot != nil {

@@ -129,7 +129,7 @@ func TestPlacesWhereSeveralGuardsStand(t *testing.T) {
 	first := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
 	c := options{Rate: oneAtATime(t)}.config(t)
 	c.Source = first.Source
-	second := New(t.Context(), first.shared, c)
+	second := New(t.Context(), first.state, c)
 	served := served(http.MethodGet, "CCBot/2.0", "/")
 	passed := false
 	err := first.Serve(httptest.NewRecorder(), served, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
@@ -159,7 +159,7 @@ func TestPlacesOutliveAReload(t *testing.T) {
 	c.Source = before.Source
 	var after *Guard
 	_ = before.Serve(httptest.NewRecorder(), served(http.MethodGet, "CCBot/2.0", "/"), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
-		after = New(t.Context(), before.shared, c)
+		after = New(t.Context(), before.state, c)
 		if got := stateNow(after); got != rate.SlowedDown {
 			t.Errorf("another request at once, after the reload, is %q", got)
 		}

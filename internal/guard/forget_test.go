@@ -16,16 +16,16 @@ import (
 // stays.
 func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, serving("# nothing\n"))
-	shared := first.shared
+	shared := first.state
 	names := func(hosts ...string) (release func()) {
 		sites := new(site.Sites)
 		of := site.HostsOfServer(nil)
-		of.Add(caddyhttp.MatchHost(hosts))
+		of.AddNames(caddyhttp.MatchHost(hosts))
 		sites.Add(of)
-		return shared.UseSettings(Settings{Sites: ConfiguredSites{Named: sites.Names}})
+		return shared.UseSettings(Settings{Sites: ConfiguredSites{IsConfigured: sites.IsLabel}})
 	}
 	known := func() (labels []string) {
-		for label := range shared.sites.all() {
+		for label := range shared.siteRecords.all() {
 			labels = append(labels, label)
 		}
 		slices.Sort(labels)

@@ -43,7 +43,7 @@ func TestGraceOfACrawler(t *testing.T) {
 					j := g.Judge(r)
 					synctest.Wait()
 					j.Verification, j.Verdict, j.Action = who, judge.Allowed, judge.NoAction
-					entry := g.shared.Cache.Get(j.Site.Key)
+					entry := g.state.Cache.Get(j.Site.Key)
 					g.judgeBySite(r, j, entry, entry.State())
 					return j.Verdict
 				}

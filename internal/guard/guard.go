@@ -31,7 +31,7 @@ type Config struct {
 	ShadowKey  string
 	ShadowLife time.Duration
 	// Settings of fetches. FetchWait is how long a crawler's request waits for a fetch.
-	Freshness    policy.Freshness
+	Freshness    policy.FreshnessPolicy
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
@@ -47,9 +47,9 @@ type Config struct {
 	// DefaultHost is the host whose robots.txt a decide guard uses for unconfigured hosts, "" if
 	// each host uses its own. A client with an invented host must not select the robots.txt.
 	DefaultHost string
-	// AsksPath points to whether a matcher or placeholder uses the [PathVerdict]; nil means none. The
+	// UsesPathVerdict points to whether a matcher or placeholder uses the [PathVerdict]; nil means none. The
 	// value does not change after the configuration has started.
-	AsksPath *bool
+	UsesPathVerdict *bool
 
 	Registry *uaident.CurrentRegistry // of crawlers
 	Identity *identity.Checker        // verifies crawlers
@@ -63,28 +63,28 @@ type Config struct {
 // Guard decides about the requests of one handler.
 type Guard struct {
 	Config
-	shared   *State
-	number   int64            // the number of guards up to this guard
-	eachHost bool             // each host has a source of its own
-	trial    trial            // of the configured file
-	Metrics  *metrics.Metrics // of the State
+	state            *State
+	serialNumber     int64            // the number of guards up to this guard
+	hasSourcePerHost bool             // each host has a source of its own
+	configuredTrial  robotsTrial      // of the configured file
+	Metrics          *metrics.Metrics // of the State
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
 func New(ctx context.Context, shared *State, c Config) *Guard {
-	g := &Guard{Config: c, shared: shared, Metrics: shared.Metrics, eachHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
-	g.number = g.shared.guards.Add(1)
+	g := &Guard{Config: c, state: shared, Metrics: shared.Metrics, hasSourcePerHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
+	g.serialNumber = g.state.guards.Add(1)
 	if g.ForwardAuth != nil {
 		g.Sites.Add(g.ForwardAuth)
 	}
 	if g.ChangeGuard > 0 {
-		g.shared.changeGuard.RegisterUser(ctx)
+		g.state.changeGuard.Use(ctx)
 	}
 	if g.SourceKey != "" {
-		g.shared.sources.add(ctx, g)
+		g.state.sources.add(ctx, g)
 	}
 	if g.Shadow != nil {
-		g.trial = g.try(ctx)
+		g.configuredTrial = g.startTrial(ctx)
 	}
 	return g
 }
@@ -101,14 +101,14 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	configured := g.namedSite(r)
 	j := g.judgeAt(r, configured)
-	isFinal := j != nil && j.announced // by an earlier guard
+	isFinal := j != nil && j.isAnnounced // by an earlier guard
 	if j != nil && !isFinal {
-		defer j.flight.end() // also where a handler panics
+		defer j.resources.release() // also where a handler panics
 		g.Announce(r, j)
 	}
 	switch {
-	case g.AsksPath != nil && *g.AsksPath:
-		g.offerPath(r, configured)
+	case g.UsesPathVerdict != nil && *g.UsesPathVerdict:
+		g.offerPathVerdict(r, configured)
 	case j == nil:
 		clearPlaceholders(r)
 	}
@@ -132,9 +132,9 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 	case requestsRobots(r, j):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
-		return g.passVisitor(w, r, next)
+		return g.passBrowser(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.pass(w, r, j, next)
+		return g.passOn(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil
@@ -167,7 +167,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	if configured != nil {
 		key = &configured.Key
 	} else {
-		other = g.otherSite(r)
+		other = g.siteByHost(r)
 	}
 	client, entry, cached := g.identify(userAgent, key)
 	if client.Class == uaident.Browser {
@@ -186,7 +186,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	j.Request = judge.Request{
 		Client: client, Verification: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
 	}
-	j.Proof = proof
+	j.VerifiedBy = proof
 	if signed, ok := identity.SignatureResult(r); ok {
 		j.signature = signed.Reason.String()
 	}
@@ -204,11 +204,11 @@ func (g *Guard) namedSite(r *http.Request) *site.Site {
 	if g.SourceKey != "" {
 		return nil
 	}
-	return g.hostsOf(r).Site(r)
+	return g.hostsOfServer(r).Site(r)
 }
 
-// hostsOf returns the configured hosts of the request's server.
-func (g *Guard) hostsOf(r *http.Request) *site.Hosts {
+// hostsOfServer returns the configured hosts of the request's server.
+func (g *Guard) hostsOfServer(r *http.Request) *site.Hosts {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return g.configuredHosts(server)
 }
@@ -218,12 +218,12 @@ func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 	if configured := g.namedSite(r); configured != nil {
 		return configured
 	}
-	return new(g.otherSite(r))
+	return new(g.siteByHost(r))
 }
 
-// otherSite is siteForRequest for hosts unknown to namedSite.
-func (g *Guard) otherSite(r *http.Request) site.Site {
-	return g.withSourceKey(site.NewSite(g.hostsOf(r).Key(r)))
+// siteByHost is siteForRequest for hosts unknown to namedSite.
+func (g *Guard) siteByHost(r *http.Request) site.Site {
+	return g.withSourceKey(site.NewSite(g.hostsOfServer(r).Key(r)))
 }
 
 // withSourceKey returns a site with the key of the guard's source.
@@ -231,15 +231,15 @@ func (g *Guard) withSourceKey(s site.Site) site.Site {
 	switch {
 	case g.SourceKey == "":
 		return s
-	case !g.eachHost:
+	case !g.hasSourcePerHost:
 		s.Segment = policy.ConfiguredHosts
-		return s.ReadAs(policy.Key{Source: g.SourceKey})
+		return s.WithRobotsKey(policy.Key{Source: g.SourceKey})
 	}
-	if s.Own().Site == "" && g.DefaultHost != "" {
+	if s.OwnKey().Site == "" && g.DefaultHost != "" {
 		s.Segment = policy.ConfiguredHosts
-		return s.ReadAs(policy.Key{Source: site.KeyForHost(g.SourceKey, g.DefaultHost)})
+		return s.WithRobotsKey(policy.Key{Source: site.KeyForHost(g.SourceKey, g.DefaultHost)})
 	}
-	return s.From(site.KeyForHost(g.SourceKey, s.Own().Host))
+	return s.WithSource(site.KeyForHost(g.SourceKey, s.OwnKey().Host))
 }
 
 // configuredHosts returns the configured hosts of a server.

@@ -190,7 +190,7 @@ func TestLabelOf(t *testing.T) {
 	// later ones.
 	for _, when := range []string{"on a cold cache", "then"} {
 		j := g.Judge(requestBy("COLDBOT/9.9 (+https://cold.example/bot)", "/x"))
-		if got := g.labelOf(j); j.Verdict != judge.Disallowed || got != "ColdBot/2.1" {
+		if got := g.metricsLabel(j); j.Verdict != judge.Disallowed || got != "ColdBot/2.1" {
 			t.Errorf("%s: %s, label %q, want the policy's spelling", when, j.Verdict, got)
 		}
 	}
@@ -201,7 +201,7 @@ func TestLabelOf(t *testing.T) {
 		"YandexInvented/1.0": judge.OtherName, // the group of Yandex applies to it, but clients can invent such names
 	} {
 		j := g.Judge(requestBy(userAgent, "/"))
-		if got := g.labelOf(j); got != want {
+		if got := g.metricsLabel(j); got != want {
 			t.Errorf("%s: label %q, want %q", userAgent, got, want)
 		}
 	}

@@ -42,7 +42,7 @@ func serving(text string) *scriptedSource {
 // readAs refreshes an entry with the given response. It first waits for a running
 // fetch, because a request that waited for the first copy continues slightly before the
 // fetch ends.
-func readAs(entry *policy.Entry, f policy.Freshness, fetch func() policy.FetchResult) {
+func readAs(entry *policy.Entry, f policy.FreshnessPolicy, fetch func() policy.FetchResult) {
 	for read := false; !read; {
 		entry.MakeDue()
 		if done := entry.Refresh(f, func() policy.FetchResult { read = true; return fetch() }, nil); done != nil {
@@ -69,7 +69,7 @@ func (o options) config(t testing.TB) Config {
 	c := Config{
 		Settings: judge.Settings{Enforce: o.Enforce}, Fallback: o.Unreachable, SourceKey: o.SourceKey, Rate: o.Rate,
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
-		Freshness: policy.Freshness{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
+		Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
 		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
 		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(site.Sites), Logger: zap.NewNop(),
@@ -113,7 +113,7 @@ func requestBy(userAgent, target string) *http.Request {
 func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 	key := keyFor(r)
 	fetch, _ := g.Source.Prepare(r, keyFor(r))
-	done := g.shared.Cache.GetOrCreate(key, policy.UnknownHosts).Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return fetch(context.Background(), nil) }, nil)
+	done := g.state.Cache.GetOrCreate(key, policy.UnknownHosts).Refresh(policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return fetch(context.Background(), nil) }, nil)
 	if done == nil {
 		closed := make(chan struct{})
 		close(closed)

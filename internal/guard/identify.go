@@ -14,7 +14,7 @@ import (
 // identify identifies a client, and returns the cached entry and state of the site, or nil.
 func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
 	registry := g.Registry.Load()
-	entry = g.shared.Cache.Get(*key)
+	entry = g.state.Cache.Get(*key)
 	if entry != nil {
 		cached = entry.State()
 	}
@@ -48,14 +48,14 @@ func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Versio
 		return q
 	}
 	registry := g.Registry.Load()
-	q.Client = g.Settings.Identify(registry, site.UserAgentOf(r), names.overlay(registry, version.Robots))
+	q.Client = g.Settings.Identify(registry, site.UserAgentOf(r), names.overlayFor(registry, version.Robots))
 	return q
 }
 
 // policyNames has the crawler names of a robots.txt that a registry lacks. The robots.txt can
 // outlive a configuration and its registry.
 type policyNames struct {
-	last atomic.Pointer[registryOverlay]
+	lastOverlay atomic.Pointer[registryOverlay]
 }
 
 // registryOverlay is an overlay, nil for none, with its registry. The weak pointer lets an unused
@@ -68,12 +68,12 @@ type registryOverlay struct {
 // deriveNames makes the value stored in the cache with each robots.txt.
 func deriveNames(*policy.Robots) any { return new(policyNames) }
 
-// overlay returns the names in robots missing from the registry, or nil.
-func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
-	known := n.last.Load()
+// overlayFor returns the names in robots missing from the registry, or nil.
+func (n *policyNames) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
+	known := n.lastOverlay.Load()
 	if known == nil || known.registry.Value() != registry {
 		known = &registryOverlay{weak.Make(registry), registry.Overlay(robots.Names())}
-		n.last.Store(known)
+		n.lastOverlay.Store(known)
 	}
 	return known.overlay
 }
@@ -82,7 +82,7 @@ func (n *policyNames) overlay(registry *uaident.Registry, robots *policy.Robots)
 func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
 		if names, ok := state.Current.Derived.(*policyNames); ok {
-			return names.overlay(registry, state.Current.Robots)
+			return names.overlayFor(registry, state.Current.Robots)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func verifyingGuards(t testing.TB) map[string]struct {
 		}
 		g.Identity.Verifier = verifier
 		if err := verifier.Configure(verify.Config{
-			Crawlers: g.Registry.Load().Crawlers(), Lists: []verify.List{{For: "bingbot", File: list}}, ReverseDNS: true,
+			Crawlers: g.Registry.Load().Crawlers(), Lists: []verify.List{{CrawlerOrOperator: "bingbot", File: list}}, ReverseDNS: true,
 		}); err != nil {
 			t.Fatal(err)
 		}

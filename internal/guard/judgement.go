@@ -19,18 +19,18 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	userAgent     string          // see [site.UserAgentOf]
-	Proof         verify.Method   // how the identity was verified or refuted
-	allowedByHold bool            // a version enforced by the change guard allows the request
-	announced     bool            // after [Guard.Announce]
-	signature     string          // result of the Web Bot Auth verification, "" without a signature
-	Site          *site.Site      // immutable
-	Version       *policy.Version // of the evidence; nil if the robots.txt is not known
-	via           []string        // redirect targets of the last fetch
-	Rate          Rate
-	at            time.Time        // time of the judgement or of counting
-	response      responseRecorder // if the request passed
-	flight        heldSlots
+	userAgent       string          // see [site.UserAgentOf]
+	VerifiedBy      verify.Method   // how the identity was verified or refuted
+	allowedByHold   bool            // a version enforced by the change guard allows the request
+	isAnnounced     bool            // after [Guard.Announce]
+	signature       string          // result of the Web Bot Auth verification, "" without a signature
+	Site            *site.Site      // immutable
+	Version         *policy.Version // of the evidence; nil if the robots.txt is not known
+	redirectTargets []string        // redirect targets of the last fetch
+	Rate            Rate
+	judgedAt        time.Time        // time of the judgement or of counting
+	response        responseRecorder // if the request passed
+	resources       heldResources
 }
 
 // newJudgement returns a judgement for a configured site, or for a copy of another site.
@@ -53,15 +53,15 @@ func (j *Judgement) KnownName() string {
 		return crawler.Token // the code below returns the same, slower
 	}
 	group := ""
-	if j.Named {
+	if j.GroupNamesClient {
 		group = j.RobotsVerdict.Group.Name
 	}
-	return judge.KnownName(j.Client, group)
+	return judge.CrawlerName(j.Client, group)
 }
 
-// isOutside reports whether the request violates robots.txt or has a spoofed name, blocked or not.
-func (j *Judgement) isOutside() bool {
-	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.instead == judge.Logged
+// isViolation reports whether the request violates robots.txt or has a spoofed name, blocked or not.
+func (j *Judgement) isViolation() bool {
+	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.actionWithoutSlowing == judge.Logged
 }
 
 // robots returns the robots.txt of the evidence, or nil.
@@ -151,8 +151,8 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	enc.AddString("crawler", j.Client.Name())
 	enc.AddString("class", j.Client.Class.String())
 	enc.AddString("identity", j.Verification.String())
-	if j.Proof != verify.None {
-		enc.AddString("proof", j.Proof.String())
+	if j.VerifiedBy != verify.None {
+		enc.AddString("proof", j.VerifiedBy.String())
 	}
 	if j.signature != "" {
 		enc.AddString("signature", j.signature)
@@ -180,6 +180,6 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if stated := j.Preferences; stated != (policy.Preferences{}) {
 		enc.AddString("preferences", stated.String())
 	}
-	j.addRate(enc)
+	j.logRate(enc)
 	return nil
 }

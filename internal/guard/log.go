@@ -22,7 +22,7 @@ const (
 
 // logViolation logs a violation, unless the crawler has exceeded its limit of log lines.
 func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
-	suppressed, ok := g.shared.violations.allow(j.Site.Label, crawler)
+	suppressed, ok := g.state.violations.allow(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -41,7 +41,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	if c == nil {
 		return
 	}
-	read, at := g.hasRead(r, j)
+	read, at := g.robotsFetchState(r, j)
 	readField, readAt := zap.Skip(), zap.Skip()
 	if read != "" {
 		readField = zap.String("robots_read", read)
@@ -64,11 +64,11 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
-	case after.Failures == 1:
+	case after.FailureCount == 1:
 		level, message = zapcore.WarnLevel, "robots.txt cannot be read"
-	case after.Failures > 1:
+	case after.FailureCount > 1:
 		message = "robots.txt still cannot be read"
-	case before.Failures > 0:
+	case before.FailureCount > 0:
 		level, message = zapcore.InfoLevel, "robots.txt can be read again"
 	case changed && before.Current != nil:
 		level, message = zapcore.InfoLevel, "robots.txt changed"
@@ -97,7 +97,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 		fields = append(fields,
 			zap.Int("status", after.Current.Status),
 			zap.Int("rules", after.Current.Robots.RuleCount()),
-			zap.Int("findings", g.shared.Findings(s.Key, after.Current).Total()),
+			zap.Int("findings", g.state.LintFindings(s.Key, after.Current).Total()),
 			zap.Time("last_read", after.Current.LastFetched))
 	}
 	c.Write(fields...)
@@ -106,7 +106,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 // logRefused warns about a site that refuses robots.txt to the guard and serves the file to
 // clients.
 func (g *Guard) logRefused(s *site.Site, status int) {
-	suppressed, ok := g.shared.warningLimits.allow(s.Label, "refused")
+	suppressed, ok := g.state.warningLimits.allow(s.Label, "refused")
 	if !ok {
 		return
 	}
@@ -126,8 +126,8 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // the line would not be written
 	}
-	found := g.shared.Findings(s.Key, v)
-	worst := worstFinding(found)
+	found := g.state.LintFindings(s.Key, v)
+	worst := mostSevereFinding(found)
 	if worst == nil {
 		return
 	}
@@ -147,8 +147,8 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	}
 }
 
-// worstFinding returns the first of the most severe findings, or nil.
-func worstFinding(r *lint.Report) (worst *lint.Finding) {
+// mostSevereFinding returns the first of the most severe findings, or nil.
+func mostSevereFinding(r *lint.Report) (worst *lint.Finding) {
 	for i := range r.Findings {
 		if worst == nil || r.Findings[i].Severity > worst.Severity {
 			worst = &r.Findings[i]

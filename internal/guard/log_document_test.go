@@ -108,8 +108,8 @@ func TestLogSchema(t *testing.T) {
 			Verdict: judge.Disallowed, Action: judge.Blocked,
 			RobotsVerdict: policy.Verdict{Rule: policy.Rule{Path: "/", Line: 2}, Group: policy.Agent{Name: "*", Line: 1}, Normalization: policy.SlashesDecoded, Ambiguous: true},
 		},
-		Proof: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
-		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, Stale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{Over: true, OverLimit: true, Requests: 500, Wait: time.Second}},
+		VerifiedBy: verify.Ranges, signature: "verified", allowedByHold: true, Version: version,
+		Rate: Rate{State: rate.OverRate, Delay: policy.Delay{Interval: time.Second, Line: 3}, IsStale: true, Limit: &rate.Limit{Client: "bingbot"}, Pace: rate.Pace{IsOverRate: true, IsOverLimit: true, Requests: 500, Wait: time.Second}},
 	}
 	bare := &Judgement{Site: &site.Site{Label: judge.OtherName},
 		Request: judge.Request{Client: uaident.Identify("bingbot/2.0"), Target: "/x"},
@@ -153,7 +153,7 @@ func TestLogSchema(t *testing.T) {
 		lines := logLines(t, func(l *zap.Logger) {
 			g := testGuard(t, options{}, serving(mixedRobots))
 			g.Logger = l
-			g.noteSlowingEnded(full, "bingbot")
+			g.logSlowingEnded(full, "bingbot")
 		})
 		compare(t, lines, all, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index")
 	})
@@ -167,7 +167,7 @@ func TestLogSchema(t *testing.T) {
 	t.Run("robots.txt", func(t *testing.T) {
 		all, always := documentedFields(t, "The robots.txt")
 		g := testGuard(t, options{}, serving(""))
-		freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+		freshness := policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}
 		good := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(mixedRobots)}, time.Now(), freshness, 0)
 		refused := policy.FetchResult{Err: errors.New("connection refused")}
 		bad := good.AfterFetch(refused, time.Now(), freshness, 0)
@@ -226,10 +226,10 @@ func TestLogSchema(t *testing.T) {
 			<-fetchDone(g, r)
 			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
 			g.recordSite(here)
-			g.shared.Cache.Get(keyFor(r)).MakeDue()
+			g.state.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)
 			<-fetchDone(g, r)
-			g.noteProtection(keyFor(r))
+			g.logProtection(keyFor(r))
 		})
 		const began = "not protecting: the site is in enforce, but its robots.txt restricts no crawler"
 		compare(t, got, all, began)

@@ -17,11 +17,11 @@ const (
 // messageLimits limits log lines or events about one crawler at one host. Its memory is bounded by the
 // label values of crawlers and configured hosts, see [State.UseSettings].
 type messageLimits struct {
-	began    time.Time
-	now      func() time.Time
-	interval time.Duration // time per message
-	burst    int           // after this many
-	limits   sync.Map      // hostCrawler to *messageLimit
+	startTime time.Time
+	now       func() time.Time
+	interval  time.Duration // time per message
+	burst     int           // after this many
+	limits    sync.Map      // hostCrawler to *messageLimit
 }
 
 // hostCrawler has label values of metrics.
@@ -34,7 +34,7 @@ type messageLimit struct {
 }
 
 func newMessageLimits(now func() time.Time, interval time.Duration, burst int) *messageLimits {
-	return &messageLimits{began: now(), now: now, interval: interval, burst: burst}
+	return &messageLimits{startTime: now(), now: now, interval: interval, burst: burst}
 }
 
 func newLogLimits(now func() time.Time) *messageLimits {
@@ -50,15 +50,15 @@ func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool)
 		known, _ = l.limits.LoadOrStore(key, new(messageLimit))
 	}
 	of := known.(*messageLimit)
-	if !of.rate.Allow(l.now().Sub(l.began), l.interval, l.burst) {
+	if !of.rate.Allow(l.now().Sub(l.startTime), l.interval, l.burst) {
 		of.suppressed.Add(1)
 		return 0, false
 	}
 	return of.suppressed.Swap(0), true
 }
 
-// forget drops the limits of hosts for which keep returns false.
-func (l *messageLimits) forget(keep func(host string) bool) {
+// removeExcept drops the limits of hosts for which keep returns false.
+func (l *messageLimits) removeExcept(keep func(host string) bool) {
 	l.limits.Range(func(key, _ any) bool {
 		if !keep(key.(hostCrawler).host) {
 			l.limits.Delete(key)

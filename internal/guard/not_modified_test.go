@@ -33,13 +33,13 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	r := requestBy("bingbot/2.0", "/x")
 	g.Judge(r)
 	site := g.siteForRequest(r)
-	entry := g.shared.Cache.Get(site.Key)
+	entry := g.state.Cache.Get(site.Key)
 	meanwhile = func() {
 		var other policy.State
 		other = other.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
-		g.shared.Cache.Restore(site.Key, site.Segment, other, false)
+		g.state.Cache.Restore(site.Key, site.Segment, other, false)
 	}
-	refresh, _ := g.refresher(r, entry, site)
+	refresh, _ := g.newRefresher(r, entry, site)
 	if done := refresh(); done != nil {
 		<-done // the first fetch may still be running
 	}
@@ -63,10 +63,10 @@ func TestStandaloneAsksByItsCopy(t *testing.T) {
 	}))
 	key := policy.Key{Source: "robots.txt"}
 	g.SourceKey = key.Source
-	g.shared.sources.add(t.Context(), g)
-	entry := g.shared.Cache.GetOrCreate(key, policy.ConfiguredHosts)
+	g.state.sources.add(t.Context(), g)
+	entry := g.state.Cache.GetOrCreate(key, policy.ConfiguredHosts)
 	for range 2 {
-		if err := g.shared.ReadNow(t.Context(), entry, nil); err != nil {
+		if err := g.state.FetchNow(t.Context(), entry, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,8 +19,8 @@ func TestOverlaysKeepNoRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := kept.overlay(registry, robots)
-		if kept.overlay(registry, robots) != first {
+		first := kept.overlayFor(registry, robots)
+		if kept.overlayFor(registry, robots) != first {
 			t.Error("the overlay is made again for the same registry")
 		}
 		return weak.Make(registry)
@@ -31,7 +31,7 @@ func TestOverlaysKeepNoRegistry(t *testing.T) {
 	if before.Value() != nil {
 		t.Error("the registry is kept")
 	}
-	if got := kept.overlay(uaident.Default(), robots); got == nil {
+	if got := kept.overlayFor(uaident.Default(), robots); got == nil {
 		t.Errorf("for another registry: %+v", got)
 	}
 	runtime.KeepAlive(&kept)

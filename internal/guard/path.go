@@ -33,11 +33,11 @@ const Everybody = "*"
 // PathPlaceholder is the placeholder with the [PathVerdict] for Everybody.
 const PathPlaceholder = placeholderPrefix + "path"
 
-// PathOf returns the verdict about the URL of a request after a guard with Config.AsksPath, else
+// PathVerdictOf returns the verdict about the URL of a request after a guard with Config.UsesPathVerdict, else
 // PathUnknown. PathOf records a browser's request for a URL disallowed to Everybody once, by site
 // only.
-func PathOf(r *http.Request, token string) PathVerdict {
-	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathOffer)
+func PathVerdictOf(r *http.Request, token string) PathVerdict {
+	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathVerdictSource)
 	if !ok {
 		return PathUnknown
 	}
@@ -51,26 +51,26 @@ func PathOf(r *http.Request, token string) PathVerdict {
 	return v
 }
 
-// pathOffer computes path verdicts for later matchers and placeholders of requests.
-type pathOffer struct {
+// pathVerdictSource computes path verdicts for later matchers and placeholders of requests.
+type pathVerdictSource struct {
 	guard      *Guard
 	configured *site.Site // the result of namedSite
 }
 
-// Request variables: the pathOffer, and whether the ledger has the request.
+// Request variables: the pathVerdictSource, and whether the ledger has the request.
 const (
 	offerVar   = "robots_guard.path"
 	countedVar = "robots_guard.path_counted"
 )
 
-// offerPath makes the path verdict available to later handlers, and makes the other placeholders
+// offerPathVerdict makes the path verdict available to later handlers, and makes the other placeholders
 // empty for a request without a judgement. configured is the result of namedSite.
-func (g *Guard) offerPath(r *http.Request, configured *site.Site) {
-	caddyhttp.SetVar(r.Context(), offerVar, &pathOffer{g, configured})
+func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
+	caddyhttp.SetVar(r.Context(), offerVar, &pathVerdictSource{g, configured})
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(func(key string) (any, bool) {
 			if key == PathPlaceholder {
-				return PathOf(r, Everybody).String(), true
+				return PathVerdictOf(r, Everybody).String(), true
 			}
 			return emptyPlaceholder(key) // a judgement sets its placeholders earlier
 		})
@@ -80,7 +80,7 @@ func (g *Guard) offerPath(r *http.Request, configured *site.Site) {
 // countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
 	if site.HasUserAgent(r) {
-		g.shared.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
+		g.state.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
 
@@ -114,16 +114,16 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 func (g *Guard) currentRobots(r *http.Request, configured *site.Site, now time.Time) *policy.Robots {
 	site := configured
 	if site == nil {
-		site = new(g.otherSite(r))
+		site = new(g.siteByHost(r))
 	}
-	entry := g.shared.Cache.Get(site.Key)
+	entry := g.state.Cache.Get(site.Key)
 	if site.Segment == policy.ConfiguredHosts {
 		if entry == nil {
 			entry = g.getOrCreateEntry(site)
 		}
 		if entry.IsDue(now) {
 			entry.Touch(now)
-			if refresh, ok := g.refresher(r, entry, site); ok {
+			if refresh, ok := g.newRefresher(r, entry, site); ok {
 				refresh()
 			}
 		}
@@ -131,7 +131,7 @@ func (g *Guard) currentRobots(r *http.Request, configured *site.Site, now time.T
 	if entry == nil {
 		return nil
 	}
-	version, _ := inForce(entry.State(), now, g.Fallback)
+	version, _ := versionInForce(entry.State(), now, g.Fallback)
 	if version == nil {
 		return nil
 	}

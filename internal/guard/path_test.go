@@ -153,7 +153,7 @@ func TestPathVerdictOfAClosedSite(t *testing.T) {
 func TestPathIsOffered(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		g := testGuard(t, options{}, serving(costlyRobots))
-		g.AsksPath = &asks
+		g.UsesPathVerdict = &asks
 		r := pathRequest("/")
 		r.Header.Set("User-Agent", "bingbot/2.0")
 		g.Judge(r)
@@ -161,7 +161,7 @@ func TestPathIsOffered(t *testing.T) {
 		var matched PathVerdict
 		var value string
 		next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-			matched = PathOf(r, Everybody)
+			matched = PathVerdictOf(r, Everybody)
 			value = r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer).ReplaceAll("{"+PathPlaceholder+"}", "empty")
 			return nil
 		})
@@ -183,12 +183,12 @@ func TestPathIsOffered(t *testing.T) {
 func TestPeopleOnDisallowedPaths(t *testing.T) {
 	asks := true
 	g := testGuard(t, options{}, serving(costlyRobots))
-	g.AsksPath = &asks
+	g.UsesPathVerdict = &asks
 	visit := func(userAgent, target, token string) {
 		r := caddyhttp.PrepareRequest(requestBy(userAgent, target), caddy.NewReplacer(), httptest.NewRecorder(), namedServer)
 		next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
-			PathOf(r, token)
-			PathOf(r, token)
+			PathVerdictOf(r, token)
+			PathVerdictOf(r, token)
 			return nil
 		})
 		if err := g.Serve(httptest.NewRecorder(), r, next); err != nil {
@@ -204,7 +204,7 @@ func TestPeopleOnDisallowedPaths(t *testing.T) {
 	visit("bingbot/2.0", "/search", Everybody)
 	visit("", "/search", Everybody)
 	var got uint64
-	for _, site := range g.shared.Ledger.Snapshot().Sites {
+	for _, site := range g.state.Ledger.Snapshot().Sites {
 		if site.Name != "example.com" || len(site.Visits) != 1 {
 			t.Errorf("%s has %v", site.Name, site.Visits)
 			continue
@@ -246,10 +246,10 @@ func BenchmarkPathOffered(b *testing.B) {
 	for name, asks := range map[string]bool{"unused": false, "used": true} {
 		b.Run(name, func(b *testing.B) {
 			g := namedGuard(b)
-			g.AsksPath = &asks
+			g.UsesPathVerdict = &asks
 			next := caddyhttp.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) error {
 				if asks {
-					PathOf(r, Everybody)
+					PathVerdictOf(r, Everybody)
 				}
 				return nil
 			})

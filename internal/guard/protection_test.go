@@ -23,7 +23,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 		return policy.FetchResult{Status: status, Body: []byte(text)}
 	}}
 	first := testGuard(t, options{Enforce: true, FetchWait: 10 * time.Second}, source)
-	shared := first.shared
+	shared := first.state
 	first.Logger = zap.New(core)
 	reload := func(mode string) func() {
 		return func() {
@@ -85,7 +85,7 @@ func TestProtectionIsToldOnce(t *testing.T) {
 			}
 			logs.TakeAll()
 			shown := ""
-			if n := shared.Reports(time.Now()).Live["example.com"]; n.Enforces != shared.Enforces(key) {
+			if n := shared.Reports(time.Now()).SiteStates["example.com"]; n.Enforces != shared.Enforces(key) {
 				t.Errorf("in reports it enforces: %t", n.Enforces)
 			}
 			if cause, ok := shared.NotProtecting()["example.com"]; ok {
@@ -108,10 +108,10 @@ func TestProtectionBySource(t *testing.T) {
 		g.visit(t, "bingbot/2.0", "http://"+host+"/", "192.0.2.1")
 	}
 	want := map[string]string{"example.com": "empty", "*.example.net": "empty", "_other": "empty"}
-	if got := g.shared.NotProtecting(); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := g.state.NotProtecting(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("not protecting: %v, want %v", got, want)
 	}
-	if !g.shared.Enforces(policy.Key{Source: "/srv/robots.txt"}) || g.shared.Enforces(policy.Key{Source: "/srv/other.txt"}) {
+	if !g.state.Enforces(policy.Key{Source: "/srv/robots.txt"}) || g.state.Enforces(policy.Key{Source: "/srv/other.txt"}) {
 		t.Error("the wrong files are enforced")
 	}
 	for _, line := range logs.FilterLevelExact(zapcore.WarnLevel).All() {

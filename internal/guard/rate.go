@@ -21,18 +21,18 @@ type Rate struct {
 	State rate.State
 	// Delay is the Crawl-delay for this crawler. Stale means that the current file has a longer
 	// Crawl-delay which the crawler may not have read.
-	Delay policy.Delay
-	Stale bool
-	// Every is the enforced interval of Delay.
-	Every time.Duration
+	Delay   policy.Delay
+	IsStale bool
+	// EnforcedInterval is the enforced interval of Delay.
+	EnforcedInterval time.Duration
 	// Limit is the configured limit, nil for none.
 	Limit *rate.Limit
 	rate.Pace
-	instead judge.Action // the action without slowing
+	actionWithoutSlowing judge.Action // the action without slowing
 }
 
-// spend charges a request to the limits of its crawler, if any.
-func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
+// chargeRate charges a request to the limits of its crawler, if any.
+func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
 	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.ReasonRobotsTxt {
 		return
 	}
@@ -46,15 +46,15 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	}
 	stale := false
 	if delay.Interval > 0 {
-		delay, stale = g.knownDelay(r, j, delay, state, now)
+		delay, stale = g.delayInForce(r, j, delay, state, now)
 	}
 	if delay.Interval == 0 && limit == nil {
 		return // the file read by the crawler has no delay
 	}
 	rules := g.Rate.Rules(&j.Client, j.Verification, delay.Interval, limit)
 	who := rate.Client{
-		Site: j.Site.Own(), UnknownHost: j.Site.Segment == policy.UnknownHosts,
-		Token: j.KnownName(), Identity: j.Verification, RunByMany: rate.IsRunByMany(&j.Client),
+		Site: j.Site.OwnKey(), UnknownHost: j.Site.Segment == policy.UnknownHosts,
+		Token: j.KnownName(), Identity: j.Verification, IsSharedSoftware: rate.IsSharedSoftware(&j.Client),
 	}
 	if who.Token == "" && limit != nil {
 		who.Token = limit.Name()
@@ -64,19 +64,19 @@ func (g *Guard) spend(r *http.Request, j *Judgement, state *policy.State, now ti
 	}
 	every, found := rules.CrawlDelay.Interval, rate.Pace{}
 	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
-		who.HeldSlot = before.flight.heldSlot
+		who.HeldSlot = before.resources.heldSlot
 		found = j.removeChargedLimits(before, &rules)
 	}
-	pace := g.shared.rates.Spend(now, &who, &rules)
-	if found.Over && found.Wait > pace.Wait {
-		pace.Over, pace.Wait, pace.OverLimit, pace.Requests = true, found.Wait, found.OverLimit, found.Requests
-		pace.Slowed = pace.Slowed || rules.Mode == rate.Enforce && (found.OverLimit || !rules.Advisory)
+	pace := g.state.rates.Charge(now, &who, &rules)
+	if found.IsOverRate && found.Wait > pace.Wait {
+		pace.IsOverRate, pace.Wait, pace.IsOverLimit, pace.Requests = true, found.Wait, found.IsOverLimit, found.Requests
+		pace.MustSlow = pace.MustSlow || rules.Mode == rate.Enforce && (found.IsOverLimit || !rules.IgnoresCrawlDelay)
 	}
-	j.flight.setSlots(pace.Slot, who.HeldSlot)
-	j.Rate.State, j.Rate.Delay, j.Rate.Stale, j.Rate.Every, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
+	j.resources.setSlots(pace.Slot, who.HeldSlot)
+	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
 	j.Rate.Pace = pace
-	if pace.Slowed {
-		j.Rate.instead, j.Action = j.Action, judge.Slowed
+	if pace.MustSlow {
+		j.Rate.actionWithoutSlowing, j.Action = j.Action, judge.Slowed
 	}
 }
 
@@ -88,23 +88,23 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	if before.Rate.Limit != nil {
 		owner = before.Rate.Limit.Rule
 	}
-	if owner != rules.Configured || *before.Site.Own() != *j.Site.Own() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
+	if owner != rules.ConfiguredLimit || *before.Site.OwnKey() != *j.Site.OwnKey() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
 		return found // other budgets
 	}
-	rules.Configured = rate.Rule{}
-	byFile := before.Rate.Every == rules.CrawlDelay.Interval
+	rules.ConfiguredLimit = rate.Rule{}
+	byFile := before.Rate.EnforcedInterval == rules.CrawlDelay.Interval
 	if byFile {
 		rules.CrawlDelay = rate.Rule{}
 	}
-	if found = before.Rate.Pace; found.OverConcurrent || !found.OverLimit && !byFile {
+	if found = before.Rate.Pace; found.IsOverConcurrent || !found.IsOverLimit && !byFile {
 		return rate.Pace{}
 	}
 	return found
 }
 
-// knownDelay returns the shortest delay in the files that a crawler may be using. stale means that
+// delayInForce returns the shortest delay in the files that a crawler may be using. stale means that
 // the delay in our copy is longer.
-func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
+func (g *Guard) delayInForce(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Current == nil {
 		return delay, false
 	}
@@ -114,15 +114,15 @@ func (g *Guard) knownDelay(r *http.Request, j *Judgement, delay policy.Delay, st
 	}
 	known = delay
 	for _, v := range others {
-		if asked := g.delayBy(r, j, v); asked.Interval < known.Interval {
+		if asked := g.delayOfVersion(r, j, v); asked.Interval < known.Interval {
 			known, stale = asked, true
 		}
 	}
 	return known, stale
 }
 
-// delayBy returns the delay in a version for the client of a request.
-func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
+// delayOfVersion returns the delay in a version for the client of a request.
+func (g *Guard) delayOfVersion(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
 	q := g.reidentifyCrawler(r, j, version)
@@ -133,8 +133,8 @@ func (g *Guard) delayBy(r *http.Request, j *Judgement, version *policy.Version) 
 	return judge.CrawlDelay(result.Group, q.Client.CrawlDelay())
 }
 
-// addRate adds the rate to a log line.
-func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
+// logRate adds the rate to a log line.
+func (j *Judgement) logRate(enc zapcore.ObjectEncoder) {
 	if j.Rate.State == rate.NoRate {
 		return
 	}
@@ -143,27 +143,27 @@ func (j *Judgement) addRate(enc zapcore.ObjectEncoder) {
 		enc.AddFloat64("rate_delay", delay.Interval.Seconds())
 		enc.AddInt("rate_line", delay.Line)
 	}
-	if j.Rate.Stale {
+	if j.Rate.IsStale {
 		enc.AddBool("rate_stale", true)
 	}
-	if j.Rate.Over {
+	if j.Rate.IsOverRate {
 		enc.AddInt("rate_seen", j.Rate.Requests)
 	}
 	if j.Rate.Wait > 0 {
 		enc.AddFloat64("rate_wait", j.Rate.Wait.Seconds())
 	}
-	if j.Rate.OverLimit {
-		enc.AddString("rate_limit", j.Rate.Limit.ExceededPart(j.Rate.OverConcurrent))
+	if j.Rate.IsOverLimit {
+		enc.AddString("rate_limit", j.Rate.Limit.ExceededPart(j.Rate.IsOverConcurrent))
 	}
 }
 
-// noteSlowingEnded logs the end of slowing for a search engine.
-func (g *Guard) noteSlowingEnded(j *Judgement, crawler string) {
+// logSlowingEnded logs the end of slowing for a search engine.
+func (g *Guard) logSlowingEnded(j *Judgement, crawler string) {
 	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
 		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Verification.String()),
 			zap.String("advice", "lower its Crawl-delay or raise its limit; the limit applies again after a day within it"))
 	}
-	if g.Events != nil && g.Events.wanted(eventSlowingEnded) {
+	if g.Events != nil && g.Events.hasSubscriber(eventSlowingEnded) {
 		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Verification.String()})
 	}
 }

@@ -153,9 +153,9 @@ func TestRateAfterAChange(t *testing.T) {
 			}
 			j := g.Judge(r)
 			changed := policy.FetchResult{Status: http.StatusOK, Body: []byte(tc.then)}
-			readAs(g.shared.Cache.Get(j.Site.Key), policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return changed })
+			readAs(g.state.Cache.Get(j.Site.Key), policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult { return changed })
 			got := g.Judge(r).Rate
-			if got.Delay.Interval != tc.delay || got.Stale != tc.stale || (got.State != rate.NoRate) != tc.asked {
+			if got.Delay.Interval != tc.delay || got.IsStale != tc.stale || (got.State != rate.NoRate) != tc.asked {
 				t.Errorf("%+v, want %v, stale %v", got, tc.delay, tc.stale)
 			}
 		})
@@ -171,7 +171,7 @@ func TestRateOutlivesAReload(t *testing.T) {
 	}
 	c := options{Rate: slow}.config(t)
 	c.Source = before.Source
-	after := New(t.Context(), before.shared, c)
+	after := New(t.Context(), before.state, c)
 	if j := after.Judge(requestBy("bingbot/2.0", "/")); j.Rate.State != rate.OverRate || j.Rate.Requests != 11 {
 		t.Errorf("%+v", j.Rate)
 	}
@@ -221,14 +221,14 @@ func TestSpendingCostsNoAllocation(t *testing.T) {
 		g := testGuard(t, options{Rate: &settings}, serving("User-agent: *\nCrawl-delay: 2\n"))
 		r := browserRequest()
 		r.Header.Set("User-Agent", userAgent)
-		g.Judge(r).flight.end()
+		g.Judge(r).resources.release()
 		j := g.Judge(r)
-		j.flight.end()
-		state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
+		j.resources.release()
+		state, now := g.state.Cache.Get(j.Site.Key).State(), time.Now()
 		if n := testing.AllocsPerRun(100, func() {
-			j.Rate, j.flight = Rate{}, heldSlots{}
-			g.spend(r, j, state, now)
-			j.flight.end()
+			j.Rate, j.resources = Rate{}, heldResources{}
+			g.chargeRate(r, j, state, now)
+			j.resources.release()
 		}); n > 0 || j.Rate.State == rate.NoRate {
 			t.Errorf("%s: %v allocations, %+v", userAgent, n, j.Rate)
 		}
@@ -259,11 +259,11 @@ func BenchmarkSpend(b *testing.B) {
 			g.Judge(r)
 			j := g.Judge(r)
 			j.Verification = bench.identity
-			state, now := g.shared.Cache.Get(j.Site.Key).State(), time.Now()
+			state, now := g.state.Cache.Get(j.Site.Key).State(), time.Now()
 			b.ReportAllocs()
 			for b.Loop() {
 				j.Rate = Rate{}
-				g.spend(r, j, state, now)
+				g.chargeRate(r, j, state, now)
 			}
 			if (j.Rate.State == rate.NoRate) != (bench.name == "nothing") {
 				b.Fatalf("%+v", j.Rate)

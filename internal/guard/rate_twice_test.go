@@ -42,7 +42,7 @@ func TestTwoGuardsCountOnce(t *testing.T) {
 			outer := testGuard(t, options{Rate: tc.outer}, serving(tc.robots))
 			c := options{Rate: tc.inner}.config(t)
 			c.Source, c.Sites = outer.Source, outer.Sites
-			inner := New(t.Context(), outer.shared, c)
+			inner := New(t.Context(), outer.state, c)
 			passes := 0
 			for range 20 {
 				r := caddyhttp.PrepareRequest(requestBy("GPTBot/1.0", "http://a.example/"), caddy.NewReplacer(), httptest.NewRecorder(), server)
@@ -73,7 +73,7 @@ func TestTwoGuardsOfOtherSites(t *testing.T) {
 	for range 2 {
 		caddyhttp.SetVar(r.Context(), Var, g.Judge(r)) // for the other site, then for both
 	}
-	if n := g.shared.rates.Len(); n != 4 {
+	if n := g.state.rates.Len(); n != 4 {
 		t.Errorf("%d budgets, want 2 for each site", n)
 	}
 }

@@ -225,7 +225,7 @@ func TestJudgedAgain(t *testing.T) {
 	r := requestBy("bingbot/2.0", "/x")
 	j := g.Judge(r)
 	j.allowedByHold = true
-	l := g.lookUp(r, j, g.shared.Cache.Get(j.Site.Key), nil)
+	l := g.lookUp(r, j, g.state.Cache.Get(j.Site.Key), nil)
 	if g.judgeByCopy(&l); j.Verdict != judge.Allowed || j.allowedByHold {
 		t.Errorf("%s, held: %t", j.Verdict, j.allowedByHold)
 	}
@@ -238,7 +238,7 @@ func TestReadAgainBeforeSlowing(t *testing.T) {
 		text := "User-agent: *\nCrawl-delay: 60\n"
 		g, reads := longLived(t, &text)
 		settings := *slow
-		settings.Enforce, settings.Search = true, true
+		settings.Enforce, settings.SlowSearch = true, true
 		g.Rate = &settings
 		slowed := func() (n int) {
 			for range 20 {

@@ -17,58 +17,58 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// record adds a judgement to the ledger.
-func (g *Guard) record(r *http.Request, j *Judgement) {
+// recordInLedger adds a judgement to the ledger.
+func (g *Guard) recordInLedger(r *http.Request, j *Judgement) {
 	g.recordSite(j)
-	if j.at.IsZero() {
-		j.at = time.Now()
+	if j.judgedAt.IsZero() {
+		j.judgedAt = time.Now()
 	}
-	q := g.ledgerRequest(r, j, j.at)
-	g.shared.Ledger.Record(&q)
+	q := g.ledgerRequest(r, j, j.judgedAt)
+	g.state.Ledger.Record(&q)
 	g.recordUnregistered(r, j, &q, false)
 }
 
 // recordRobotsFetch records a crawler's robots fetch. It ignores early data, which does not prove the
 // client's address.
 func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
-	if site.IsEarly(r) {
+	if site.IsEarlyData(r) {
 		return
 	}
-	g.Metrics.RecordRobotsFetch(j.Site.Label, g.labelOf(j), ledger.Time(read.At))
+	g.Metrics.RecordRobotsFetch(j.Site.Label, g.metricsLabel(j), ledger.FromUnixMilli(read.At))
 	q := g.ledgerRequest(r, j, time.Now())
 	g.recordUnregistered(r, j, &q, true)
-	g.shared.Ledger.RecordRobotsFetch(&q, read)
+	g.state.Ledger.RecordRobotsFetch(&q, read)
 }
 
 // ledgerRequest converts a request with its judgement to the form of the ledger.
 func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledger.Request {
 	q := ledger.Request{
-		At:        at,
-		Site:      j.Site.Label,
-		Shared:    j.Site.Segment == policy.UnknownHosts,
-		Identity:  j.Verification,
-		Verdict:   j.Verdict,
-		Action:    j.Action,
-		Slowed:    j.Rate.Slowed,
-		Method:    r.Method,
-		Target:    j.Target,
-		UserAgent: j.userAgent,
-		GroupLine: j.RobotsVerdict.Group.Line,
+		At:               at,
+		Site:             j.Site.Label,
+		HostsFromClients: j.Site.Segment == policy.UnknownHosts,
+		Identity:         j.Verification,
+		Verdict:          j.Verdict,
+		Action:           j.Action,
+		Slowed:           j.Rate.MustSlow,
+		Method:           r.Method,
+		Target:           j.Target,
+		UserAgent:        j.userAgent,
+		GroupLine:        j.RobotsVerdict.Group.Line,
 	}
 	if j.Action == judge.Slowed {
-		q.Action = j.Rate.instead
+		q.Action = j.Rate.actionWithoutSlowing
 	}
 	q.WouldBlock = q.Action == judge.Logged && !j.LogOnly
-	if name, _ := addr.SplitPort(j.Site.Own().Host); addr.Unbracket(name) != j.Site.Label {
-		q.Host = text.Printable(j.Site.Own().Host)
+	if name, _ := addr.SplitPort(j.Site.OwnKey().Host); addr.Unbracket(name) != j.Site.Label {
+		q.Host = text.Printable(j.Site.OwnKey().Host)
 	}
-	q.Token, q.Class, q.Named = j.counted()
+	q.Token, q.Class, q.NamedByRobots = j.ledgerIdentity()
 	q.AgainstPreference = judge.OpposesUse(j.Preferences, q.Class)
 	if q.Token == ledger.Other || q.Token == judge.SpoofedName {
 		q.Name = text.Printable(j.Client.Name())
 	}
 	if j.Version != nil {
-		q.Since = j.Version.FirstFetched
+		q.VersionFetched = j.Version.FirstFetched
 		q.Rule = ledger.Rule{Version: j.Version.Hash, Line: j.RobotsVerdict.Rule.Line, Group: j.RobotsVerdict.Group.Name}
 	}
 	if j.Verdict == judge.Disallowed || j.Verdict == judge.Stale {
@@ -83,23 +83,23 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 // recordUnregistered records a client unknown to the registry and to robots.txt.
 func (g *Guard) recordUnregistered(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
-		g.shared.Unregistered.Record(registry.UnregisteredRequest{
+		g.state.Unregistered.Record(registry.UnregisteredRequest{
 			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(site.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
 		})
 	}
 }
 
-// counted returns the token and class of a client in the ledger, and whether robots.txt names the
+// ledgerIdentity returns the token and class of a client in the ledger, and whether robots.txt names the
 // client.
-func (j *Judgement) counted() (token string, class uaident.Class, named bool) {
+func (j *Judgement) ledgerIdentity() (token string, class uaident.Class, named bool) {
 	if j.Verification == verify.Spoofed {
 		return judge.SpoofedName, uaident.Other, false
 	}
-	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.Named
+	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.GroupNamesClient
 }
 
-// classCounted returns the class of a client in the ledger.
-func (j *Judgement) classCounted() uaident.Class {
+// ledgerClass returns the class of a client in the ledger.
+func (j *Judgement) ledgerClass() uaident.Class {
 	if j.Verification == verify.Spoofed {
 		return uaident.Other
 	}
@@ -111,14 +111,14 @@ func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 	if before == nil {
 		return
 	}
-	for label := range g.shared.sites.of(key) {
-		g.shared.Ledger.RecordEdit(label, before, after, after.FirstFetched)
+	for label := range g.state.siteRecords.recordsWithKey(key) {
+		g.state.Ledger.RecordEdit(label, before, after, after.FirstFetched)
 	}
 }
 
-// noteSearchBlocked raises an alert about a search engine blocked by a rule for other crawlers.
-func (g *Guard) noteSearchBlocked(j *Judgement, crawler string) {
-	g.shared.Alerts.RecordBlock(alert.Block{
+// recordSearchBlock raises an alert about a search engine blocked by a rule for other crawlers.
+func (g *Guard) recordSearchBlock(j *Judgement, crawler string) {
+	g.state.Alerts.RecordBlock(alert.SearchBlock{
 		BlockedSearchEngine: alert.BlockedSearchEngine{Site: j.Site.Label, Crawler: crawler, Identity: j.Verification},
 		Rule:                j.RobotsVerdict.Rule.String(), Line: j.RobotsVerdict.Rule.Line, Group: text.Truncate(j.RobotsVerdict.Group.Name, maxLoggedTarget), Path: j.Target,
 	})

@@ -17,8 +17,8 @@ func TestRecordNames(t *testing.T) {
 	}
 	g.visit(t, "ExampleMonitorBot/0.1 (+http://monitor.example/bot)", "http://EXAMPLE.com/private/x", "192.0.2.1")
 	g.visit(t, "bingbot/2.0", "http://b.example.net/private/x", "192.0.2.1")
-	sum := g.shared.Reports(time.Now()).Summary(report.Filter{})
-	crawlers := g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100).Crawlers
+	sum := g.state.Reports(time.Now()).Summary(report.Filter{})
+	crawlers := g.state.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100).Crawlers
 	others := slices.IndexFunc(crawlers, func(c report.Crawler) bool { return c.Token == "_other" })
 	if names := crawlers[others].Names; len(names) != 1 || names[0].Name != "ExampleMonitorBot" || names[0].Count != 4 {
 		t.Errorf("names: %+v", names)
@@ -28,7 +28,7 @@ func TestRecordNames(t *testing.T) {
 			t.Errorf("%s has the hosts %+v", site.Site, site.Hosts)
 		}
 	}
-	for _, v := range g.shared.Reports(time.Now()).Violations(report.Filter{}, 0, 100).Violations {
+	for _, v := range g.state.Reports(time.Now()).Violations(report.Filter{}, 0, 100).Violations {
 		want := map[string]string{"example.com": "", "*.example.net": "a.example.net"}[v.Site]
 		if v.Token == "bingbot" {
 			want = "b.example.net"

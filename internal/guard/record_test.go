@@ -65,7 +65,7 @@ func TestRecord(t *testing.T) {
 	g.visit(t, uaFirefox, "http://example.com/private/x", "192.0.2.1")
 	g.visit(t, "", "http://example.com/private/x", "192.0.2.1")
 
-	list := g.shared.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100)
+	list := g.state.Reports(time.Now()).Crawlers(report.Filter{}, 0, 100)
 	got := make(map[string]string)
 	for _, c := range list.Crawlers {
 		got[c.Token] = fmt.Sprint(c.Class, " ", c.Requests, c.Allowed, c.Disallowed, c.Exempt, c.Blocked, c.WouldBlock, " ", c.Action)
@@ -84,9 +84,9 @@ func TestRecord(t *testing.T) {
 	if len(got) != 5 {
 		t.Errorf("recorded are %v", got)
 	}
-	bing, ok := g.shared.Reports(time.Now()).Crawler(report.Filter{}, "bingbot")
-	if !ok || bing.Crawler.RobotsFetch == nil || bing.Crawler.RobotsFetch.Status != 200 || !bing.Crawler.RobotsFetch.Current || bing.Crawler.SinceRobotsFetch != 1 {
-		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.RobotsFetch, bing.Crawler.SinceRobotsFetch)
+	bing, ok := g.state.Reports(time.Now()).Crawler(report.Filter{}, "bingbot")
+	if !ok || bing.Crawler.RobotsFetch == nil || bing.Crawler.RobotsFetch.Status != 200 || !bing.Crawler.RobotsFetch.Current || bing.Crawler.RequestsSinceFetch != 1 {
+		t.Fatalf("bingbot has read %+v, %d requests since", bing.Crawler.RobotsFetch, bing.Crawler.RequestsSinceFetch)
 	}
 	if p := bing.Paths; len(p) != 1 || p[0].Path != "/private/x?y" || p[0].Rule != "Disallow: /private/" || p[0].Line != 2 || p[0].Site != "example.com" {
 		t.Errorf("its paths are %+v", p)
@@ -94,11 +94,11 @@ func TestRecord(t *testing.T) {
 	if n := bing.Networks; len(n) != 1 || n[0].Network != "192.0.2.0/24" {
 		t.Errorf("its networks are %+v", n)
 	}
-	curl, _ := g.shared.Reports(time.Now()).Crawler(report.Filter{}, "curl")
+	curl, _ := g.state.Reports(time.Now()).Crawler(report.Filter{}, "curl")
 	if n := curl.Networks; len(n) != 1 || n[0].Network != "2001:db8:1::/48" {
 		t.Errorf("the networks of curl are %+v", n)
 	}
-	robots, ok := g.shared.Reports(time.Now()).Robots(report.Filter{Site: "example.com"})
+	robots, ok := g.state.Reports(time.Now()).Robots(report.Filter{Site: "example.com"})
 	if !ok || robots.Health.State != report.OK || robots.Lines[1].Hits != 1 || robots.Health.Authority != "http://example.com" {
 		t.Errorf("robots.txt: %+v, %+v", robots.Health, robots.Lines)
 	}
@@ -113,7 +113,7 @@ func TestRecordInvented(t *testing.T) {
 		g.visit(t, "bingbot/2.0", fmt.Sprintf("http://host%d.example.net:%d/private/%d", i, 8000+i, i), "192.0.2.1")
 		g.visit(t, "bingbot/2.0", fmt.Sprintf("http://example.com:%d/", 8000+i), "192.0.2.1")
 	}
-	s := g.shared.Ledger.Snapshot()
+	s := g.state.Ledger.Snapshot()
 	var names []string
 	for _, site := range s.Sites {
 		names = append(names, fmt.Sprint(site.Name, " ", len(site.Rows), " ", len(site.Files)))
@@ -121,10 +121,10 @@ func TestRecordInvented(t *testing.T) {
 	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
 		t.Errorf("sites, crawlers and files: %s", got)
 	}
-	if n := len(maps.Collect(g.shared.sites.all())); n != 3 {
+	if n := len(maps.Collect(g.state.siteRecords.all())); n != 3 {
 		t.Errorf("%d sites are known to be guarded", n)
 	}
-	if live := g.shared.Reports(time.Now()).Live; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {
+	if live := g.state.Reports(time.Now()).SiteStates; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {
 		t.Errorf("live: %+v", live)
 	}
 }
@@ -134,7 +134,7 @@ func TestRecordInvented(t *testing.T) {
 func TestModes(t *testing.T) {
 	g := testGuard(t, options{}, serving(mixedRobots))
 	here := &Judgement{Site: &site.Site{Label: "example.com", Key: policy.Key{Site: "example.com", Host: "example.com"}}}
-	mode := func() string { return g.shared.Reports(time.Now()).Live["example.com"].Mode }
+	mode := func() string { return g.state.Reports(time.Now()).SiteStates["example.com"].Mode }
 	if got := mode(); got != "" {
 		t.Errorf("before a judgement: %q", got)
 	}
@@ -143,13 +143,13 @@ func TestModes(t *testing.T) {
 	}
 	release := func() {}
 	for _, configured := range []string{"enforce", "mixed", "monitor"} {
-		next := g.shared.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{"example.com": configured}}})
+		next := g.state.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{"example.com": configured}}})
 		release()
 		release = next
 		for range 2 { // without a request since the reload, and with one
-			live := g.shared.Reports(time.Now()).Live["example.com"]
-			if live.Mode != configured || live.Enforces != (configured != "monitor") || g.shared.Enforces(here.Site.Key) != live.Enforces {
-				t.Errorf("%s: %+v, enforces: %t", configured, live, g.shared.Enforces(here.Site.Key))
+			live := g.state.Reports(time.Now()).SiteStates["example.com"]
+			if live.Mode != configured || live.Enforces != (configured != "monitor") || g.state.Enforces(here.Site.Key) != live.Enforces {
+				t.Errorf("%s: %+v, enforces: %t", configured, live, g.state.Enforces(here.Site.Key))
 			}
 			g.recordSite(here)
 		}
@@ -200,9 +200,9 @@ func TestRecordOfSeveralGuards(t *testing.T) {
 		{2, url, "enforce", false}, // in flight
 		{3, file, "monitor", false},
 	} {
-		mode, changed := sites.add(here(step.key), step.guard, step.mode)
+		mode, changed := sites.recordSite(here(step.key), step.guard, step.mode)
 		latest := sites.record("example.com")
-		if changed != step.changed || mode != latest.mode || (latest.guard == step.guard) != (latest.key == step.key && mode == step.mode) {
+		if changed != step.changed || mode != latest.mode || (latest.guardNumber == step.guard) != (latest.key == step.key && mode == step.mode) {
 			t.Errorf("step %d: changed %t, mode %s, %+v", i, changed, mode, latest)
 		}
 	}
@@ -215,20 +215,20 @@ func TestMarksOfSites(t *testing.T) {
 	key := policy.Key{Source: "/srv/robots.txt"}
 	labels := []string{"example.com", "www.example.com", "_other"}
 	for _, mode := range []string{"monitor", "enforce"} {
-		defer g.shared.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{labels[0]: mode, labels[1]: mode, labels[2]: mode}}})()
+		defer g.state.UseSettings(Settings{Sites: ConfiguredSites{Modes: map[string]string{labels[0]: mode, labels[1]: mode, labels[2]: mode}}})()
 		for _, label := range labels {
 			g.recordSite(&Judgement{Site: &site.Site{Label: label, Key: key}})
-			g.shared.Ledger.Record(&ledger.Request{At: time.Now(), Site: label, Token: "GPTBot"})
+			g.state.Ledger.Record(&ledger.Request{At: time.Now(), Site: label, Token: "GPTBot"})
 		}
 	}
 	read := func(text string) *policy.Version {
-		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), policy.Freshness{}, 0).Current
+		return policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, time.Now(), policy.FreshnessPolicy{}, 0).Current
 	}
 	before, after := read("User-agent: *\nDisallow: /a\n"), read("User-agent: *\nDisallow: /b\n")
 	g.recordEdit(key, nil, before)
 	g.recordEdit(policy.Key{Host: "example.com"}, before, after) // belongs to no site
 	g.recordEdit(key, before, after)
-	for _, site := range g.shared.Ledger.Snapshot().Sites {
+	for _, site := range g.state.Ledger.Snapshot().Sites {
 		got := ""
 		for _, m := range site.Marks {
 			got += fmt.Sprintf("%s %.4s %.4s ", m.Kind, m.From, m.To)
@@ -252,7 +252,7 @@ func BenchmarkNote(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			g.record(r, j)
+			g.recordInLedger(r, j)
 		}
 	})
 }

@@ -40,18 +40,18 @@ func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	}
 	for _, place := range via {
 		if !strings.HasPrefix(place, "/") {
-			g.shared.redirectTargets.Add(place, struct{}{})
+			g.state.redirectTargets.Add(place, struct{}{})
 		}
 	}
 }
 
 // isRedirectTarget reports whether the robots.txt of another site redirects to the requested URL.
 func (g *Guard) isRedirectTarget(j *Judgement) bool {
-	if j.Verdict != judge.Disallowed || g.shared.redirectTargets.Len() == 0 {
+	if j.Verdict != judge.Disallowed || g.state.redirectTargets.Len() == 0 {
 		return false
 	}
-	own := j.Site.Own()
-	return g.shared.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
+	own := j.Site.OwnKey()
+	return g.state.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
 }
 
 func newRedirectTargets() *lru.Cache[string, struct{}] {

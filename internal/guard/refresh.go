@@ -11,27 +11,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// refresher returns a function that starts a fetch of a site's robots.txt for a request, like
+// newRefresher returns a function that starts a fetch of a site's robots.txt for a request, like
 // [policy.Entry.Refresh]. ok is false if the source cannot fetch for the request.
-func (g *Guard) refresher(r *http.Request, entry *policy.Entry, site *site.Site) (refresh func() <-chan struct{}, ok bool) {
+func (g *Guard) newRefresher(r *http.Request, entry *policy.Entry, site *site.Site) (refresh func() <-chan struct{}, ok bool) {
 	fetch, ok := g.Source.Prepare(r, site.Key)
 	if !ok {
 		return nil, false
 	}
-	own, of := *site, g.copiesOf(r, site) // allocated only for a refresh
+	own, of := *site, g.requestHostOf(r, site) // allocated only for a refresh
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.noteOwnFetch(&own, g.withTimeout(fetch, entry.Current(), own.Key)), g.onFetched(&own, of))
+		return entry.Refresh(g.Freshness, g.recordOwnFetch(&own, g.withTimeout(fetch, entry.Current(), own.Key)), g.fetchObserver(&own, of))
 	}, true
 }
 
 // fetchAndWait starts a fetch of a site's robots.txt if due, and waits for the fetch until a time.
 // The zero time means no wait.
 func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) {
-	refresh, ok := g.refresher(r, entry, site)
+	refresh, ok := g.newRefresher(r, entry, site)
 	if !ok {
 		return
 	}
-	g.shared.proxies.saw(r)
+	g.state.proxies.record(r)
 	if time.Until(until) <= 0 {
 		refresh()
 		return
@@ -95,28 +95,28 @@ func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.K
 	}
 }
 
-// onFetched returns a function for handling a new state of the site after a fetch.
-func (g *Guard) onFetched(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
+// fetchObserver returns a function for handling a new state of the site after a fetch.
+func (g *Guard) fetchObserver(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		changed := after.Failures == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
+		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
 		if s.Label != judge.OtherName && s.Segment == policy.ConfiguredHosts {
 			// Also without a change: a state restored from the storage is not in the metrics yet.
 			g.Metrics.SetState(s.Label, after)
 		}
 		g.recordRedirectTargets(s, after.RedirectTargets)
-		if after.Failures == 0 {
+		if after.FailureCount == 0 {
 			now := time.Now()
-			if before.Failures > 0 {
-				g.shared.Copies.ExtendGrace(of.Host, before.FailingSince, now)
+			if before.FailureCount > 0 {
+				g.state.Copies.ExtendGrace(of.Host, before.FailingSince, now)
 			}
-			g.shared.Copies.RecordCurrent(of, &after, now)
+			g.state.Copies.RecordCurrent(of, &after, now)
 		}
 		takesEffect := time.Time{}
 		if changed {
-			takesEffect = g.shared.Copies.EffectiveAt(of.Host, time.Now())
+			takesEffect = g.state.Copies.EffectiveAt(of.Host, time.Now())
 		}
 		g.logFetched(s, before, after, changed, takesEffect)
-		g.noteProtection(s.Key)
+		g.logProtection(s.Key)
 		if changed {
 			g.logFindings(s, after.Current)
 			g.recordEdit(s.Key, before.Current, after.Current)

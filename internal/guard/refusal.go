@@ -41,10 +41,10 @@ func Refuse(w http.ResponseWriter, r *http.Request, j *Judgement, status int) er
 			[]byte("The robots.txt of this site cannot be read at the moment, so crawlers have to stay away\n"+
 				"(RFC 9309, section 2.3.1.4). Please come back later.\n"))
 	case j.BlockedAsSpoofed:
-		return writeText(w, r, status, []byte(falseName(j)+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
+		return writeText(w, r, status, []byte(explainSpoofed(j)+"\n\nIf you do not run this crawler, please let your client use a name of its own. If you do, please\n"+
 			"publish the addresses that it uses.\n"))
 	}
-	return writeText(w, r, status, explanation(j))
+	return writeText(w, r, status, explainBlock(j))
 }
 
 // PreventCaching keeps caches from serving a response to other clients.
@@ -65,10 +65,10 @@ func writeText(w http.ResponseWriter, r *http.Request, status int, body []byte) 
 	return err
 }
 
-// falseName explains to a client how the guard found its name to be spoofed.
-func falseName(j *Judgement) string {
+// explainSpoofed explains to a client how the guard found its name to be spoofed.
+func explainSpoofed(j *Judgement) string {
 	by := "the addresses"
-	if j.Proof == verify.ReverseDNS {
+	if j.VerifiedBy == verify.ReverseDNS {
 		by = "the names of the addresses"
 	}
 	operator := cmp.Or(j.Client.Crawler.Operator, "its operator")
@@ -78,9 +78,9 @@ func falseName(j *Judgement) string {
 // explanationSize is the usual size of an explanation, in bytes.
 const explanationSize = 768
 
-// explanation returns what the author of an honest crawler needs to fix the crawler. It
+// explainBlock returns what the author of an honest crawler needs to fix the crawler. It
 // does not use package fmt, because a crawler may send many blocked requests.
-func explanation(j *Judgement) []byte {
+func explainBlock(j *Judgement) []byte {
 	b := make([]byte, 0, explanationSize)
 	line := func(label, value string) {
 		b = append(append(b, label...), text.Printable(value)...)
@@ -90,7 +90,7 @@ func explanation(j *Judgement) []byte {
 	}
 	rule, group := &j.RobotsVerdict.Rule, &j.RobotsVerdict.Group
 	line("The robots.txt of this site does not allow ", j.Client.Name())
-	line(" to fetch this URL.\n\nfile:  ", j.Site.Own().String())
+	line(" to fetch this URL.\n\nfile:  ", j.Site.OwnKey().String())
 	line("/robots.txt\ngroup: User-agent: ", group.Name)
 	lineNumber(group.Line)
 	line("rule:  ", rule.String())
@@ -99,7 +99,7 @@ func explanation(j *Judgement) []byte {
 		b = append(append(append(b, "The rule matches another spelling of the same URL ("...), j.RobotsVerdict.Normalization.String()...), ").\n"...)
 	}
 	if j.Verification == verify.Spoofed {
-		b = append(append(b, falseName(j)...), " So the rules for unnamed crawlers apply, too.\n"...)
+		b = append(append(b, explainSpoofed(j)...), " So the rules for unnamed crawlers apply, too.\n"...)
 	}
 	if j.Version != nil {
 		b = j.Version.LastFetched.UTC().AppendFormat(append(b, "read:  "...), time.RFC3339)
@@ -146,9 +146,9 @@ func formatSeconds(seconds int) string {
 // exceededPolicy returns the name of the policy responsible for the delay of the next request.
 func exceededPolicy(p *Rate) string {
 	switch {
-	case p.OverConcurrent:
+	case p.IsOverConcurrent:
 		return concurrentPolicy
-	case p.OverLimit:
+	case p.IsOverLimit:
 		return limitPolicy
 	}
 	return delayPolicy
@@ -162,8 +162,8 @@ func rateLimitPolicy(p *Rate) string {
 	add := func(name string, quota int, window int64) {
 		items = append(items, fmt.Sprintf("%q;q=%d;w=%d", name, quota, window))
 	}
-	if p.Every > 0 {
-		quota, window := rate.Quota(p.Every)
+	if p.EnforcedInterval > 0 {
+		quota, window := rate.Quota(p.EnforcedInterval)
 		add(delayPolicy, quota, int64(window/time.Second))
 	}
 	l := p.Limit
@@ -186,18 +186,18 @@ func tooFastText(j *Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
 	switch {
-	case p.OverConcurrent:
+	case p.IsOverConcurrent:
 		fmt.Fprintf(&b, "%s sends more requests at once than this site allows.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.ExceededPart(true)))
-	case p.OverLimit:
+	case p.IsOverLimit:
 		fmt.Fprintf(&b, "%s sends requests faster than this site allows.\n\n", name)
 		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.Span(p.Limit.Per))
 	default:
 		fmt.Fprintf(&b, "%s sends requests faster than the robots.txt of this site allows.\n\n", name)
-		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.Own().String()+"/robots.txt"))
+		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.OwnKey().String()+"/robots.txt"))
 		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Interval.Seconds(), 'f', -1, 64), p.Delay.Line)
-		if p.Every != p.Delay.Interval {
-			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.Span(p.Every))
+		if p.EnforcedInterval != p.Delay.Interval {
+			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.Span(p.EnforcedInterval))
 		}
 	}
 	fmt.Fprintf(&b, "again: in %s\n", formatSeconds(wait))
@@ -209,5 +209,5 @@ func tooFastText(j *Judgement, wait int) string {
 // the client's address. After the handshake, the client sends the request again (RFC 8470 section
 // 5.2).
 func isTooEarly(r *http.Request, j *Judgement) bool {
-	return j.Verification == verify.Unknown && site.IsEarly(r)
+	return j.Verification == verify.Unknown && site.IsEarlyData(r)
 }

@@ -31,7 +31,7 @@ rule:  Disallow: /private/ (line 2)
 If you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,
 your client calls itself by that name in its User-Agent.
 `
-	if got := string(explanation(j)); got != want {
+	if got := string(explainBlock(j)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Live returns the current state of each site with a judgement, by label.
-func (s *State) Live() map[string]report.Live {
-	sites, takesEffect := make(map[string]report.Live), s.TakesEffect()
-	for label, r := range s.sites.all() {
-		key, live := r.key, report.Live{Mode: r.mode, Enforces: enforces(r.mode)}
+// SiteStates returns the current state of each site with a judgement, by label.
+func (s *State) SiteStates() map[string]report.SiteState {
+	sites, takesEffect := make(map[string]report.SiteState), s.EffectiveTimes()
+	for label, r := range s.siteRecords.all() {
+		key, live := r.key, report.SiteState{Mode: r.mode, Enforces: isEnforceMode(r.mode)}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
 			if e := s.Cache.Get(key); e != nil {
@@ -35,11 +35,11 @@ func (s *State) Live() map[string]report.Live {
 	return sites
 }
 
-// Managed returns the running robots_txt handlers.
-func (s *State) Managed() report.ManagedFiles { return &s.Texts }
+// ManagedSource returns the running robots_txt handlers.
+func (s *State) ManagedSource() report.ManagedFiles { return &s.ManagedPublishers }
 
 // ManagedChanges returns the changes of robots_txt by site.
-func (s *State) ManagedChanges() map[string][]report.ManagedChange { return s.Published.Report() }
+func (s *State) ManagedChanges() map[string][]report.ManagedChange { return s.SiteHistories.Report() }
 
 // WaitingChanges returns the number of robots_txt changes waiting for confirmation.
 func (s *State) WaitingChanges() (n int) {
@@ -52,7 +52,7 @@ func (s *State) WaitingChanges() (n int) {
 }
 
 // NextManagedChange returns the time of the next scheduled robots.txt, or the zero time.
-func (s *State) NextManagedChange() time.Time { return s.Texts.Next(time.Now()) }
+func (s *State) NextManagedChange() time.Time { return s.ManagedPublishers.NextChange(time.Now()) }
 
 // AlertManager returns the alerts, or nil if no guard runs.
 func (s *State) AlertManager() *alert.Manager {
@@ -71,7 +71,7 @@ func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	found := make(map[metrics.AuditFinding]int)
 	for _, a := range s.Alerts.List().Alerts {
 		if what := responseaudit.FindingKind(a.Kind); slices.Contains(responseaudit.FindingKinds(), what) && a.State != alert.Over && a.Severity.AtLeast(alert.Warning) {
-			found[metrics.AuditFinding{Host: a.Site, What: what}]++
+			found[metrics.AuditFinding{Host: a.Site, Kind: what}]++
 		}
 	}
 	return found
@@ -88,9 +88,9 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 // Interface guard
 var _ alert.StateSource = (*State)(nil)
 
-// ReadSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
+// FetchedSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
 // this or other instances. It omits spoofed clients.
-func (s *State) ReadSince(has func(host string) bool, since time.Time) []string {
+func (s *State) FetchedSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
 		if l == nil {
@@ -110,9 +110,9 @@ func (s *State) ReadSince(has func(host string) bool, since time.Time) []string 
 	return slices.Sorted(maps.Keys(found))
 }
 
-// TakesEffect returns a function for the end of the grace of a site's previous robots.txt for all
+// EffectiveTimes returns a function for the end of the grace of a site's previous robots.txt for all
 // crawlers. The function returns the zero time if no grace runs. Use one function for many sites.
-func (s *State) TakesEffect() func(policy.Key) time.Time {
+func (s *State) EffectiveTimes() func(policy.Key) time.Time {
 	pending := s.Copies.Pending(time.Now())
 	return func(key policy.Key) (at time.Time) {
 		isOfSite := belongsToSite(key)
@@ -144,11 +144,11 @@ func belongsToSite(key policy.Key) func(copies.Host) bool {
 
 // Reports returns the data of reports at a time. It is empty without a ledger.
 func (s *State) Reports(now time.Time) *report.Source {
-	source := &report.Source{Now: now, Live: make(map[string]report.Live)}
+	source := &report.Source{Now: now, SiteStates: make(map[string]report.SiteState)}
 	if s == nil {
 		return source
 	}
-	source.ManagedFiles = &s.Texts
+	source.ManagedFiles = &s.ManagedPublishers
 	source.Ledger = s.Ledger.Snapshot()
 	if others := s.Memory.PeerLedger(); others != nil {
 		source.Ledger = ledger.Merge(source.Ledger, others.Snapshot())
@@ -157,22 +157,22 @@ func (s *State) Reports(now time.Time) *report.Source {
 	for _, site := range source.Ledger.Sites {
 		seen[site.Name] = true
 	}
-	source.Registry = s.lastRegistry()
+	source.Registry = s.currentRegistry()
 	source.Withheld = s.withheldResponses.Find("", now)
-	source.Found = s.findings
-	s.trials.report(source)
+	source.LintCache = s.lintCache
+	s.trials.addToReport(source)
 	if history := s.history.Load(); history != nil {
 		source.History = *history
 	}
-	for label, live := range s.Live() {
+	for label, live := range s.SiteStates() {
 		if live.Mode != "" || seen[label] {
-			source.Live[label] = live
+			source.SiteStates[label] = live
 		}
 	}
 	for label := range seen { // sites without a request since the start
-		if live := source.Live[label]; live.Mode == "" {
-			if live.Mode = s.sites.modes()[label]; live.Mode != "" {
-				source.Live[label] = live
+		if live := source.SiteStates[label]; live.Mode == "" {
+			if live.Mode = s.siteRecords.modes()[label]; live.Mode != "" {
+				source.SiteStates[label] = live
 			}
 		}
 	}

@@ -12,34 +12,34 @@ import (
 // reloads then do not cause frequent fetches.
 const rereadInterval = 10 * time.Second
 
-// rereads has the last reload with a refetch of every robots.txt.
-type rereads struct {
-	mu       sync.Mutex
-	last     time.Time
-	loads    int // number of loaded configurations
-	lastLoad int // the last configuration to make every robots.txt due, 0 if delayed
+// reloadRefetches has the last reload with a refetch of every robots.txt.
+type reloadRefetches struct {
+	mu          sync.Mutex
+	lastRefetch time.Time
+	numLoads    int // number of loaded configurations
+	lastLoad    int // the last configuration to make every robots.txt due, 0 if delayed
 }
 
-// Reread makes every cached robots.txt and every base file due after a reload, because the new
+// RefetchAll makes every cached robots.txt and every base file due after a reload, because the new
 // configuration may serve other files. Copies stay in force until the next request of a crawler
 // fetches them. Within [rereadInterval] of another Reread, Reread waits for the end of the interval
 // or of ctx.
 //
 // The previous configuration still serves for a moment. Files fetched in this time are due again
 // when the previous configuration ends.
-func (s *State) Reread(ctx context.Context) {
+func (s *State) RefetchAll(ctx context.Context) {
 	s.rereads.mu.Lock()
-	s.rereads.loads++
-	load := s.rereads.loads
+	s.rereads.numLoads++
+	load := s.rereads.numLoads
 	s.rereads.mu.Unlock()
-	s.reread(ctx, load)
+	s.refetchAllFor(ctx, load)
 	s.trials.fetchAll()
-	context.AfterFunc(ctx, func() { s.rereadAfter(load) })
+	context.AfterFunc(ctx, func() { s.refetchAfter(load) })
 }
 
-// rereadAfter makes files fetched during the end of a configuration due, if a later configuration
+// refetchAfter makes files fetched during the end of a configuration due, if a later configuration
 // has made everything due. The next configuration may have failed to load.
-func (s *State) rereadAfter(ended int) {
+func (s *State) refetchAfter(ended int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
 	if s.rereads.lastLoad <= ended {
@@ -60,13 +60,13 @@ func (s *State) caches() []*policy.Cache {
 	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
 }
 
-// reread is Reread for the configuration with a number.
-func (s *State) reread(ctx context.Context, load int) {
+// refetchAllFor is Reread for the configuration with a number.
+func (s *State) refetchAllFor(ctx context.Context, load int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()
 	now := time.Now()
-	if wait := rereadInterval - now.Sub(s.rereads.last); wait > 0 && !s.rereads.last.IsZero() {
-		timer := time.AfterFunc(wait, func() { s.reread(ctx, 0) })
+	if wait := rereadInterval - now.Sub(s.rereads.lastRefetch); wait > 0 && !s.rereads.lastRefetch.IsZero() {
+		timer := time.AfterFunc(wait, func() { s.refetchAllFor(ctx, 0) })
 		context.AfterFunc(ctx, func() { timer.Stop() })
 		return
 	}
@@ -79,7 +79,7 @@ func (s *State) reread(ctx context.Context, load int) {
 			if load == 1 && e.State() == nil {
 				continue // a request of this configuration has started the fetch
 			}
-			s.rereads.last = now // not set by a start with an empty cache
+			s.rereads.lastRefetch = now // not set by a start with an empty cache
 			e.MakeDue()
 		}
 	}

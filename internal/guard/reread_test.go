@@ -20,7 +20,7 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 		read := func() {
 			t.Helper()
 			for _, e := range entries {
-				if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+				if done := e.Refresh(policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
 					reads++
 					return policy.FetchResult{Status: 200, Body: []byte(strict)}
 				}, nil); done != nil {
@@ -37,7 +37,7 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 			before := end
 			var ctx context.Context
 			ctx, end = context.WithCancel(t.Context())
-			s.Reread(ctx)
+			s.RefetchAll(ctx)
 			if before != nil {
 				before()
 			}
@@ -82,7 +82,7 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 		e := s.Cache.GetOrCreate(policy.Key{Site: "a.test", Host: "a.test"}, policy.ConfiguredHosts)
 		unread := s.Cache.GetOrCreate(policy.Key{Site: "b.test", Host: "b.test"}, policy.ConfiguredHosts)
 		read := func() {
-			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+			if done := e.Refresh(policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
 				return policy.FetchResult{Status: 200, Body: []byte(strict)}
 			}, nil); done != nil {
 				<-done
@@ -96,11 +96,11 @@ func TestReloadsReadAgainWhatTheOldConfigurationAnswers(t *testing.T) {
 			}
 		}
 		ctx, end := context.WithCancel(t.Context())
-		s.Reread(ctx)
+		s.RefetchAll(ctx)
 		read()
 		time.Sleep(time.Minute)
 		next, endNext := context.WithCancel(t.Context())
-		s.Reread(next)
+		s.RefetchAll(next)
 		due("when the next is loaded", true)
 		read() // by a server of the first configuration
 		due("while both serve", false)
@@ -121,7 +121,7 @@ func TestReloadAfterOneThatFailed(t *testing.T) {
 		s := NewState()
 		e := s.Cache.GetOrCreate(policy.Key{Site: "a.test", Host: "a.test"}, policy.ConfiguredHosts)
 		read := func() {
-			if done := e.Refresh(policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+			if done := e.Refresh(policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
 				return policy.FetchResult{Status: 200, Body: []byte(strict)}
 			}, nil); done != nil {
 				<-done
@@ -129,7 +129,7 @@ func TestReloadAfterOneThatFailed(t *testing.T) {
 		}
 		load := func() (end func()) {
 			ctx, cancel := context.WithCancel(t.Context())
-			s.Reread(ctx)
+			s.RefetchAll(ctx)
 			return func() { cancel(); synctest.Wait() }
 		}
 		end := load()

@@ -18,10 +18,10 @@ import (
 // to avoid an allocation.
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
-	method string
-	status int        // 0 for an implicit 200
-	size   int64      // bytes of the body sent until the connection was hijacked
-	flight *heldSlots // of the request, nil for none
+	method    string
+	status    int            // 0 for an implicit 200
+	size      int64          // bytes of the body sent until the connection was hijacked
+	resources *heldResources // of the request, nil for none
 	stopwatch
 }
 
@@ -34,11 +34,11 @@ func recordResponse(w http.ResponseWriter, method string) responseRecorder {
 func (w *responseRecorder) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
-		w.firstByte()
+		w.stop()
 	}
 	w.ResponseWriter.WriteHeader(status)
 	if w.method == http.MethodConnect && status < http.StatusMultipleChoices && status >= http.StatusOK {
-		w.becameTunnel()
+		w.endAtTunnel()
 	}
 }
 
@@ -46,7 +46,7 @@ func (w *responseRecorder) WriteHeader(status int) {
 func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
-		w.becameTunnel()
+		w.endAtTunnel()
 	}
 	return conn, buffered, err
 }
@@ -56,22 +56,22 @@ func (w *responseRecorder) Flush() { _ = w.FlushError() }
 
 // FlushError implements the interface of [http.ResponseController].
 func (w *responseRecorder) FlushError() error {
-	w.firstByte()
+	w.stop()
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// becameTunnel ends the measurement of a request whose connection has become a tunnel, for example
+// endAtTunnel ends the measurement of a request whose connection has become a tunnel, for example
 // a WebSocket. A tunnel may last for hours.
-func (w *responseRecorder) becameTunnel() {
+func (w *responseRecorder) endAtTunnel() {
 	w.stopwatch = stopwatch{}
-	if w.flight != nil {
-		w.flight.end()
+	if w.resources != nil {
+		w.resources.release()
 	}
 }
 
 // Write implements [http.ResponseWriter].
 func (w *responseRecorder) Write(p []byte) (int, error) {
-	w.firstByte()
+	w.stop()
 	n, err := w.ResponseWriter.Write(p)
 	w.size += int64(max(n, 0))
 	return n, err
@@ -79,7 +79,7 @@ func (w *responseRecorder) Write(p []byte) (int, error) {
 
 // ReadFrom implements [io.ReaderFrom], which lets the server use sendfile.
 func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
-	w.firstByte()
+	w.stop()
 	n, err := w.ResponseWriterWrapper.ReadFrom(r)
 	w.size += max(n, 0)
 	return n, err
@@ -102,35 +102,35 @@ func statusCode(r *http.Request, status int, err error, finished bool) int {
 	case r.Context().Err() != nil:
 		return 0
 	case err != nil:
-		return statusOfError(err)
+		return errorStatus(err)
 	case !finished:
 		return http.StatusInternalServerError
 	}
 	return http.StatusOK // no handler wrote a response, so Caddy sends an empty one
 }
 
-// statusOfError returns the status of Caddy's response to an error.
-func statusOfError(err error) int {
+// errorStatus returns the status of Caddy's response to an error.
+func errorStatus(err error) int {
 	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok && failed.StatusCode != 0 {
 		return failed.StatusCode
 	}
 	return http.StatusInternalServerError
 }
 
-func (g *Guard) passAndCount(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
+func (g *Guard) passAndRecord(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
 	recorder := &j.response
-	recorder.ResponseWriter, recorder.method, recorder.flight = w, r.Method, &j.flight
+	recorder.ResponseWriter, recorder.method, recorder.resources = w, r.Method, &j.resources
 	if g.Rate != nil {
-		j.flight.count(g.Metrics.InFlight(j.classCounted()))
-		recorder.start(g.shared.clock)
+		j.resources.countInFlight(g.Metrics.InFlight(j.ledgerClass()))
+		recorder.start(g.state.clock)
 	}
 	finished := false
 	defer func() {
-		code, took := statusCode(r, recorder.status, err, finished), recorder.read()
+		code, took := statusCode(r, recorder.status, err, finished), recorder.elapsedTime()
 		if code != 0 {
-			g.countResponse(j, ledger.KindOf(j.Verdict), code, recorder.bytes())
+			g.countResponse(j, ledger.ResponseKindOf(j.Verdict), code, recorder.bytes())
 			if took > 0 {
-				g.Metrics.ObserveFirstByte(j.classCounted(), took)
+				g.Metrics.ObserveFirstByte(j.ledgerClass(), took)
 			}
 		}
 	}()
@@ -145,10 +145,10 @@ func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, s
 	if !ok {
 		return // no response
 	}
-	token, class, named := j.counted()
+	token, class, named := j.ledgerIdentity()
 	g.Metrics.CountResponse(class, kind, status, size)
-	g.shared.Ledger.RecordAnswer(&ledger.Answer{
-		At: j.at, Site: j.Site.Label, Token: token, Named: named, Class: class, Identity: j.Verification,
+	g.state.Ledger.RecordAnswer(&ledger.Answer{
+		At: j.judgedAt, Site: j.Site.Label, Token: token, NamedByRobots: named, Class: class, Identity: j.Verification,
 		Kind: kind, Status: status, Bytes: size,
 	})
 }
@@ -170,27 +170,27 @@ func newClock() clock {
 
 // stopwatch measures the time to the first byte of a response. The zero stopwatch does not run.
 type stopwatch struct {
-	clock clock
-	began time.Duration
-	took  time.Duration // 0 while running, then at least 1
+	clock     clock
+	startTime time.Duration
+	elapsed   time.Duration // 0 while running, then at least 1
 }
 
 // start starts the stopwatch with a clock.
-func (s *stopwatch) start(by clock) { *s = stopwatch{clock: by, began: by()} }
+func (s *stopwatch) start(by clock) { *s = stopwatch{clock: by, startTime: by()} }
 
-// runs reports whether the stopwatch has started and the first byte was not sent.
-func (s *stopwatch) runs() bool { return s.clock != nil && s.took == 0 }
+// isRunning reports whether the stopwatch has started and the first byte was not sent.
+func (s *stopwatch) isRunning() bool { return s.clock != nil && s.elapsed == 0 }
 
-// firstByte stops the stopwatch.
-func (s *stopwatch) firstByte() {
-	if s.runs() {
-		s.took = max(1, s.clock()-s.began)
+// stop stops the stopwatch.
+func (s *stopwatch) stop() {
+	if s.isRunning() {
+		s.elapsed = max(1, s.clock()-s.startTime)
 	}
 }
 
-// read returns the time to the first byte, or until now without a response. It returns 0 before the
+// elapsedTime returns the time to the first byte, or until now without a response. It returns 0 before the
 // start.
-func (s *stopwatch) read() time.Duration {
-	s.firstByte()
-	return s.took
+func (s *stopwatch) elapsedTime() time.Duration {
+	s.stop()
+	return s.elapsed
 }

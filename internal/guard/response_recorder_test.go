@@ -29,9 +29,9 @@ func answeringGuard(t testing.TB, enforce bool) *Guard {
 // answers returns the sum of all responses in the ledger.
 func (g *Guard) answers() (sum responseaudit.Counts) {
 	now := time.Now()
-	for _, s := range g.shared.Ledger.Snapshot().Sites {
+	for _, s := range g.state.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
-			sum.Add(row.Answered(ledger.Days, now.Add(-time.Hour), now))
+			sum.Add(row.AnswerSeries(ledger.Days, now.Add(-time.Hour), now))
 		}
 	}
 	return sum

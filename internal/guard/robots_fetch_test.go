@@ -32,7 +32,7 @@ func newChangingSite(t *testing.T, h options, text string) *changingSite {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text)}
 	}})
 	key := keyFor(requestBy("bingbot/2.0", "/"))
-	s.entry = s.g.shared.Cache.GetOrCreate(key, policy.UnknownHosts)
+	s.entry = s.g.state.Cache.GetOrCreate(key, policy.UnknownHosts)
 	s.reread()
 	return s
 }
@@ -40,7 +40,7 @@ func newChangingSite(t *testing.T, h options, text string) *changingSite {
 // reread makes the guard fetch the current file.
 func (s *changingSite) reread() {
 	s.t.Helper()
-	always := policy.Freshness{Default: -1, Min: -1, Max: -1} // due again at once
+	always := policy.FreshnessPolicy{Default: -1, Min: -1, Max: -1} // due again at once
 	readAs(s.entry, always, func() policy.FetchResult {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text), Header: http.Header{"Etag": {fmt.Sprintf("%q", s.text[:12])}}}
 	})
@@ -49,7 +49,7 @@ func (s *changingSite) reread() {
 // hold stops the refetching. The next requests are evaluated with the cached copy.
 func (s *changingSite) hold() {
 	s.t.Helper()
-	readAs(s.entry, policy.Freshness{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
+	readAs(s.entry, policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}, func() policy.FetchResult {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text)}
 	})
 }
@@ -116,7 +116,7 @@ func TestACrawlerMayFollowTheCopyItHolds(t *testing.T) {
 
 func TestWhatAViolatorHasRead(t *testing.T) {
 	s := newChangingSite(t, options{Enforce: true, Grace: -1}, loose)
-	s.g.shared.Ledger = ledger.New(time.Now)
+	s.g.state.Ledger = ledger.New(time.Now)
 	judge := func(userAgent, label string) (*http.Request, *Judgement) {
 		r := from(requestBy(userAgent, "/private/x"), "192.0.2.1")
 		j := s.g.Judge(r)
@@ -127,8 +127,8 @@ func TestWhatAViolatorHasRead(t *testing.T) {
 	check := func(when, userAgent, label, want string) {
 		t.Helper()
 		r, j := judge(userAgent, label)
-		s.g.record(r, j)
-		what, at := s.g.hasRead(r, j)
+		s.g.recordInLedger(r, j)
+		what, at := s.g.robotsFetchState(r, j)
 		if what != want || at.IsZero() != (want == "never" || want == "") {
 			t.Errorf("%s: %q at %v, want %q", when, what, at, want)
 		}
@@ -220,7 +220,7 @@ func TestDiffers(t *testing.T) {
 		{"the same text", robotsResponse{status: 200, hash: hash("text"), etag: `"2"`}, good(200), false},
 		{"another text", robotsResponse{status: 200, hash: hash("x"), text: []byte(loose), etag: `"1"`}, good(200), true},
 		{"another comment", robotsResponse{status: 200, hash: hash("x"), text: []byte("# new\n" + strict)}, good(200), false},
-		{"a coding that was not unpacked has validators of its own", robotsResponse{status: 200, coded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
+		{"a coding that was not unpacked has validators of its own", robotsResponse{status: 200, isEncoded: true, etag: `"2"`, lastModified: "Tuesday"}, good(200), false},
 		{"the same entity tag", robotsResponse{status: 200, etag: `W/"1"`}, good(200), false},
 		{"another entity tag", robotsResponse{status: 200, etag: `"2"`}, good(200), true},
 		{"another date", robotsResponse{status: 200, lastModified: "Tuesday"}, good(200), true},
@@ -238,7 +238,7 @@ func TestDiffers(t *testing.T) {
 		{"nor does 429", robotsResponse{status: 429}, good(200), false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := tc.response.differs(tc.known, &own); got != tc.want {
+			if got := tc.response.differsFromCopy(tc.known, &own); got != tc.want {
 				t.Errorf("differs = %t, want %t", got, tc.want)
 			}
 		})

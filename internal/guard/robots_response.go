@@ -56,11 +56,11 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	header := w.Header()
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
-		coded: header.Get("Content-Encoding") != "", lifetime: policy.LifetimeOf(header, time.Now()), location: header.Get("Location"),
+		isEncoded: header.Get("Content-Encoding") != "", lifetime: policy.LifetimeOf(header, time.Now()), location: header.Get("Location"),
 	}
 	switch {
 	case w.status == 0 && err != nil:
-		a = robotsResponse{status: statusOfError(err), byError: true}
+		a = robotsResponse{status: errorStatus(err), isErrorStatus: true}
 	case w.status == 0:
 		a.status = http.StatusOK // no handler wrote a response, so Caddy sends an empty one
 	}
@@ -94,12 +94,12 @@ var _ io.ReaderFrom = (*robotsRecorder)(nil)
 type robotsResponse struct {
 	status             int
 	etag, lastModified string
-	coded              bool              // has a Content-Encoding, which the validators include
+	isEncoded          bool              // has a Content-Encoding, which the validators include
 	text               []byte            // decoded, at most policy.MaxSize+1 bytes
 	hash               [sha256.Size]byte // of the body; zero if unknown
 	lifetime           time.Duration     // see [policy.Version]
 	location           string            // of a redirect
-	byError            bool              // status of an error; error routes may send another response
+	isErrorStatus      bool              // status of an error; error routes may send another response
 }
 
 // deliversRules reports whether the client knows the rules after the response.
@@ -107,8 +107,8 @@ func (a robotsResponse) deliversRules(method string) bool {
 	return judge.IsRobotsFetch(method, a.status)
 }
 
-// differs reports whether the response shows that our copy is outdated.
-func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
+// differsFromCopy reports whether the response shows that our copy is outdated.
+func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 	if s == nil || s.Current == nil {
 		return false
 	}
@@ -127,7 +127,7 @@ func (a robotsResponse) differs(s *policy.State, own *policy.Key) bool {
 			return true
 		case a.hash != [sha256.Size]byte{}:
 			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
-		case a.coded:
+		case a.isEncoded:
 			return false // validators differ by coding
 		case a.etag != "" && good.ETag != "":
 			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")

@@ -10,17 +10,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Sizes has the bounds of the cache of robots.txt; 0 means the default.
-type Sizes struct {
-	Policies           int // configured sites
+// CacheSizes has the bounds of the cache of robots.txt; 0 means the default.
+type CacheSizes struct {
+	MaxPolicies        int // configured sites
 	UnknownHosts       int // unknown hosts
 	UnknownHostFetches int // concurrent fetches for unknown hosts
 }
 
-// PoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and
+// MaxPoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and
 // hosts is the number of hosts with a guard. A bound below hosts causes constant fetches, so
-// PoliciesFor logs a warning.
-func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
+// MaxPoliciesFor logs a warning.
+func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
 		return max(ConfiguredHostBounds.Entries, 2*hosts) // with http and https each is two sites
 	}
@@ -34,7 +34,7 @@ func PoliciesFor(configured, hosts int, logger *zap.Logger) int {
 // Settings has the settings of a configuration for the State.
 type Settings struct {
 	Sites     ConfiguredSites
-	Sizes     Sizes
+	Sizes     CacheSizes
 	Retention time.Duration  // of the ledger; 0 means the default
 	History   report.History // whether data survive a restart
 	Registry  *uaident.CurrentRegistry
@@ -50,18 +50,18 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 // applySettings returns no error.
 func (s *State) applySettings(settings Settings) error {
 	s.resize(settings.Sizes)
-	s.Ledger.Retain(settings.Retention)
+	s.Ledger.SetRetention(settings.Retention)
 	s.history.Store(&settings.History)
 	if settings.Registry != nil { // nil for no configuration
 		s.registry.Store(settings.Registry)
 	}
-	s.forget(settings.Sites)
+	s.removeUnconfigured(settings.Sites)
 	return nil
 }
 
 // resize bounds the cache.
-func (s *State) resize(to Sizes) {
-	named := boundsForEntries(ConfiguredHostBounds, to.Policies)
+func (s *State) resize(to CacheSizes) {
+	named := boundsForEntries(ConfiguredHostBounds, to.MaxPolicies)
 	s.Cache.Resize(policy.ConfiguredHosts, named)
 	s.Bases.Resize(policy.ConfiguredHosts, named)
 	unnamed := boundsForEntries(unknownHostBounds, to.UnknownHosts)

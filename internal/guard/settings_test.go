@@ -25,7 +25,7 @@ func TestPoliciesFor(t *testing.T) {
 		{150_000, 100_000, 150_000, false},
 	} {
 		core, logs := observer.New(zapcore.WarnLevel)
-		got := PoliciesFor(tc.configured, tc.hosts, zap.New(core))
+		got := MaxPoliciesFor(tc.configured, tc.hosts, zap.New(core))
 		if got != tc.want || (logs.Len() > 0) != tc.warns {
 			t.Errorf("%d for %d hosts: %d, %d warnings; want %d, warned %t", tc.configured, tc.hosts, got, logs.Len(), tc.want, tc.warns)
 		}
@@ -37,7 +37,7 @@ func TestPoliciesFor(t *testing.T) {
 func TestSizeOfBases(t *testing.T) {
 	s := NewState()
 	defer func() { _ = s.Destruct() }()
-	release := s.UseSettings(Settings{Sizes: Sizes{Policies: 2}})
+	release := s.UseSettings(Settings{Sizes: CacheSizes{MaxPolicies: 2}})
 	for _, host := range []string{"a.example", "b.example", "c.example"} {
 		for _, cache := range []*policy.Cache{s.Cache, s.Bases} {
 			cache.GetOrCreate(policy.Key{Site: host, Host: host}, policy.ConfiguredHosts)

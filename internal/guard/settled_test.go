@@ -30,7 +30,7 @@ func TestSettledOnce(t *testing.T) {
 		first := testGuard(t, options{Enforce: true}, serving("User-agent: *\nDisallow: /private/\n"))
 		c := options{Enforce: true}.config(t)
 		c.Source = first.Source
-		second := New(t.Context(), first.shared, c)
+		second := New(t.Context(), first.state, c)
 		<-fetchDone(first, requestBy("GPTBot/1.0", tc.target))
 
 		r := caddyhttp.PrepareRequest(requestBy("GPTBot/1.0", tc.target), caddy.NewReplacer(), httptest.NewRecorder(), new(caddyhttp.Server))
@@ -54,7 +54,7 @@ func TestSettledOnce(t *testing.T) {
 			t.Errorf("%s: asked %d times", tc.name, asked)
 		}
 		requests := 0
-		for _, site := range first.shared.Ledger.Snapshot().Sites {
+		for _, site := range first.state.Ledger.Snapshot().Sites {
 			for _, row := range site.Rows {
 				counts := row.Series[ledger.Days][0].Counts()
 				requests += int(counts.Requests())

@@ -22,8 +22,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// trials has the robots.txt files on trial of all running configurations, and their effects.
-type trials struct {
+// robotsTrials has the robots.txt files on trial of all running configurations, and their effects.
+type robotsTrials struct {
 	cache   *policy.Cache // of these files; never stored
 	effects *shadow.Trials
 
@@ -31,8 +31,8 @@ type trials struct {
 	files atomic.Pointer[[]*shadow.File]
 }
 
-func newTrials() *trials {
-	t := &trials{cache: policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
+func newTrials() *robotsTrials {
+	t := &robotsTrials{cache: policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
 	t.files.Store(new([]*shadow.File))
 	return t
 }
@@ -40,28 +40,28 @@ func newTrials() *trials {
 // StartTrial compares a file with the file in force on live requests until end is called. It does not fetch.
 func (s *State) StartTrial(file *shadow.File) (end func()) {
 	release := s.trials.effects.Use(file.Source)
-	s.trials.change(func(all []*shadow.File) []*shadow.File { return append(all, file) })
+	s.trials.updateFiles(func(all []*shadow.File) []*shadow.File { return append(all, file) })
 	return sync.OnceFunc(func() {
-		s.trials.change(func(all []*shadow.File) []*shadow.File {
+		s.trials.updateFiles(func(all []*shadow.File) []*shadow.File {
 			return slices.DeleteFunc(all, func(other *shadow.File) bool { return other == file })
 		})
 		release()
 	})
 }
 
-// change replaces the files.
-func (t *trials) change(edit func([]*shadow.File) []*shadow.File) {
+// updateFiles replaces the files.
+func (t *robotsTrials) updateFiles(edit func([]*shadow.File) []*shadow.File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	files := edit(slices.Clone(*t.files.Load()))
 	t.files.Store(&files)
 }
 
-// configured yields the files without a host, the latest configuration first.
-func (t *trials) configured() iter.Seq[trial] {
-	return func(yield func(trial) bool) {
+// configuredFiles yields the files without a host, the latest configuration first.
+func (t *robotsTrials) configuredFiles() iter.Seq[robotsTrial] {
+	return func(yield func(robotsTrial) bool) {
 		for _, file := range slices.Backward(*t.files.Load()) {
-			if file.Has == nil && !yield(t.of(file, "", policy.ConfiguredHosts)) {
+			if file.Has == nil && !yield(t.trialOf(file, "", policy.ConfiguredHosts)) {
 				return
 			}
 		}
@@ -69,59 +69,59 @@ func (t *trials) configured() iter.Seq[trial] {
 }
 
 // fetchAll starts fetches of the configured files, if due.
-func (t *trials) fetchAll() {
-	for one := range t.configured() {
-		one.fetch()
+func (t *robotsTrials) fetchAll() {
+	for one := range t.configuredFiles() {
+		one.startFetch()
 	}
 }
 
-// report adds the configured files, and the effects of all files, to the data of reports.
-func (t *trials) report(to *report.Source) {
-	to.Tried = make(map[string]*policy.State)
-	for one := range t.configured() {
-		to.Tried[one.Source] = one.entry.State()
+// addToReport adds the configured files, and the effects of all files, to the data of reports.
+func (t *robotsTrials) addToReport(to *report.Source) {
+	to.TrialStates = make(map[string]*policy.State)
+	for one := range t.configuredFiles() {
+		to.TrialStates[one.Source] = one.entry.State()
 	}
 	to.Trials = t.effects.Snapshot()
 }
 
-// trial is a file on trial for a host. The zero value means none.
-type trial struct {
+// robotsTrial is a file on trial for a host. The zero value means none.
+type robotsTrial struct {
 	*shadow.File
 	host  string // without a port
 	entry *policy.Entry
 }
 
-// of returns the trial of a file at a host, which may have a port.
-func (t *trials) of(file *shadow.File, host string, segment policy.Segment) trial {
+// trialOf returns the trial of a file at a host, which may have a port.
+func (t *robotsTrials) trialOf(file *shadow.File, host string, segment policy.Segment) robotsTrial {
 	key := policy.Key{Source: file.Source, Host: host}
 	entry := t.cache.Get(key)
 	if entry == nil {
 		entry = t.cache.GetOrCreate(key, segment)
 	}
 	name, _ := addr.SplitPort(host)
-	return trial{file, name, entry}
+	return robotsTrial{file, name, entry}
 }
 
 // trialAt returns the trial at a site: the file of the guard's configuration, or the change of the
 // site's robots_txt.
-func (g *Guard) trialAt(s *site.Site) trial {
-	if g.trial.File != nil || g.SourceKey != "" {
-		return g.trial
+func (g *Guard) trialAt(s *site.Site) robotsTrial {
+	if g.configuredTrial.File != nil || g.SourceKey != "" {
+		return g.configuredTrial
 	}
-	files := *g.shared.trials.files.Load()
+	files := *g.state.trials.files.Load()
 	if len(files) == 0 {
-		return trial{}
+		return robotsTrial{}
 	}
-	host, _ := addr.SplitPort(s.Own().Host)
+	host, _ := addr.SplitPort(s.OwnKey().Host)
 	i := slices.IndexFunc(files, func(file *shadow.File) bool { return file.Has != nil && file.Has(host) })
 	if i < 0 {
-		return trial{}
+		return robotsTrial{}
 	}
-	return g.shared.trials.of(files[i], s.Own().Host, s.Segment)
+	return g.state.trials.trialOf(files[i], s.OwnKey().Host, s.Segment)
 }
 
-// try starts the trial of the configured file until ctx ends.
-func (g *Guard) try(ctx context.Context) trial {
+// startTrial starts the trial of the configured file until ctx ends.
+func (g *Guard) startTrial(ctx context.Context) robotsTrial {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key)
 	freshness := g.Freshness
@@ -130,20 +130,20 @@ func (g *Guard) try(ctx context.Context) trial {
 		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
 		Fetch: func(string) policy.FetchResult { return g.withTimeout(fetch, nil, key)() },
 	}
-	context.AfterFunc(ctx, g.shared.StartTrial(file))
-	return g.shared.trials.of(file, "", policy.ConfiguredHosts)
+	context.AfterFunc(ctx, g.state.StartTrial(file))
+	return g.state.trials.trialOf(file, "", policy.ConfiguredHosts)
 }
 
-// fetch starts a fetch if the file is due.
-func (t trial) fetch() {
+// startFetch starts a fetch if the file is due.
+func (t robotsTrial) startFetch() {
 	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
-// version returns the version on trial. It returns nil for an unreadable version, because a missing
+// versionAt returns the version on trial. It returns nil for an unreadable version, because a missing
 // file would allow everything. If the version is due, a background fetch starts.
-func (t trial) version(now time.Time) *policy.Version {
+func (t robotsTrial) versionAt(now time.Time) *policy.Version {
 	if t.entry.IsDue(now) {
-		t.fetch()
+		t.startFetch()
 	}
 	return shadow.Readable(t.entry.State())
 }
@@ -159,8 +159,8 @@ func (s *State) ExpireCopies(has func(host string) bool) {
 
 // judgeTrial also applies the version on trial to a request and records the difference. It runs
 // after the judgement by the version in force and does not change the request's result.
-func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time) {
-	version := t.version(now)
+func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now time.Time) {
+	version := t.versionAt(now)
 	if version == nil {
 		return
 	}
@@ -169,14 +169,14 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 	var result judge.Result
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	note := shadow.Request{
-		InForce: j.Version, Tried: version, Was: j.RobotsVerdict, Would: result.RobotsVerdict,
+		InForce: j.Version, OnTrial: version, VerdictInForce: j.RobotsVerdict, VerdictOnTrial: result.RobotsVerdict,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),
 	}
 	if t.IsPublished != nil && t.IsPublished(t.host) { // the file on trial is the previous one
-		note.InForce, note.Tried, note.Was, note.Would = note.Tried, note.InForce, note.Would, note.Was
+		note.InForce, note.OnTrial, note.VerdictInForce, note.VerdictOnTrial = note.OnTrial, note.InForce, note.VerdictOnTrial, note.VerdictInForce
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.rememberPage(j) // allowed by the previous version
+			g.recordServedPage(j) // allowed by the previous version
 		}
 	}
 	g.countTrial(j, t.Source, note, &q, &result)
@@ -189,13 +189,13 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t trial, now time.Time
 // countTrial records the result of the version on trial.
 func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
-	if result.Named {
+	if result.GroupNamesClient {
 		group = result.RobotsVerdict.Group.Name
 	}
-	note.Site, note.Label, note.Source = *j.Site.Own(), j.Site.Label, source
-	note.Token, note.Named, note.Class, note.Identity, note.Target = j.KnownName(), j.Named || result.Named, j.Client.Class, j.Verification, j.Target
+	note.Site, note.Label, note.Source = *j.Site.OwnKey(), j.Site.Label, source
+	note.Token, note.IsNamedInFile, note.Class, note.Identity, note.Target = j.KnownName(), j.GroupNamesClient || result.GroupNamesClient, j.Client.Class, j.Verification, j.Target
 	if note.Token == "" {
-		note.Token = judge.KnownName(q.Client, group)
+		note.Token = judge.CrawlerName(q.Client, group)
 	}
 	switch {
 	case j.Verification == verify.Spoofed:
@@ -203,10 +203,10 @@ func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *
 	case note.Token == "":
 		note.Token = judge.OtherName
 	}
-	if note.Difference != shadow.Same && !j.Site.Named {
-		note.Host = text.Printable(j.Site.Own().Host)
+	if note.Difference != shadow.Same && !j.Site.NamedInConfig {
+		note.Host = text.Printable(j.Site.OwnKey().Host)
 	}
-	g.shared.trials.effects.Note(&note)
+	g.state.trials.effects.Note(&note)
 }
 
 // logTrial logs a single request at debug level.
@@ -216,8 +216,8 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 			zap.Inline(j),
 			zap.String("difference", note.Difference.String()),
 			zap.String("tried", source),
-			zap.String("tried_rule", note.Would.Rule.String()),
-			zap.Int("tried_line", note.Would.Rule.Line),
+			zap.String("tried_rule", note.VerdictOnTrial.Rule.String()),
+			zap.Int("tried_line", note.VerdictOnTrial.Rule.Line),
 			site.LogField(r),
 		)
 	}
@@ -226,7 +226,7 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 // onTrialFetched logs whether the shadow can be read, once for each change.
 func (g *Guard) onTrialFetched(before, after policy.State) {
 	was, is := shadow.Readable(&before), shadow.Readable(&after)
-	first := before.Current == nil && before.Failures == 0
+	first := before.Current == nil && before.FailureCount == 0
 	level, message := zapcore.DebugLevel, "shadow robots.txt fetched"
 	fields := []zap.Field{zap.String("tried", g.ShadowKey)}
 	switch {

@@ -43,8 +43,8 @@ func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 
 // readTried fetches the shadow robots.txt if it is due.
 func (g *Guard) readTried() {
-	g.shared.trials.fetchAll()
-	if done := g.trial.entry.Refresh(policy.Freshness{}, func() policy.FetchResult { return policy.FetchResult{} }, nil); done != nil {
+	g.state.trials.fetchAll()
+	if done := g.configuredTrial.entry.Refresh(policy.FreshnessPolicy{}, func() policy.FetchResult { return policy.FetchResult{} }, nil); done != nil {
 		<-done
 	}
 }
@@ -52,7 +52,7 @@ func (g *Guard) readTried() {
 // onlyTrial returns the only reported trial.
 func onlyTrial(t *testing.T, g *Guard) report.Trial {
 	t.Helper()
-	found := g.shared.Reports(time.Now()).Shadow(report.Filter{})
+	found := g.state.Reports(time.Now()).Shadow(report.Filter{})
 	if len(found.Trials) != 1 {
 		t.Fatalf("%d trials, want one", len(found.Trials))
 	}
@@ -74,11 +74,11 @@ func TestATextIsTried(t *testing.T) {
 	if trial.Differences != (report.Differences{Requests: 6, NewlyForbidden: 4, NewlyAllowed: 1}) || trial.Search != (report.Differences{Requests: 3, NewlyForbidden: 3}) {
 		t.Errorf("in all %+v, of search engines %+v", trial.Differences, trial.Search)
 	}
-	if trial.From != "next.txt" || trial.Tried == "" || trial.Tried == trial.InForce {
+	if trial.Source != "next.txt" || trial.TrialVersion == "" || trial.TrialVersion == trial.InForce {
 		t.Errorf("the trial is %+v", trial)
 	}
 	var tokens []string
-	pages := make(map[string]report.TriedPage)
+	pages := make(map[string]report.TrialPage)
 	for _, c := range trial.Crawlers {
 		tokens = append(tokens, c.Token)
 		for _, p := range c.Pages {
@@ -88,10 +88,10 @@ func TestATextIsTried(t *testing.T) {
 	if want := []string{"bingbot", "Fetcher9", "GPTBot"}; !reflect.DeepEqual(tokens, want) {
 		t.Errorf("the crawlers are %q, want %q", tokens, want)
 	}
-	for token, want := range map[string]report.TriedPage{
-		"bingbot":  {Difference: "newly_forbidden", Path: "/shop/1?x=1", Estimate: report.Estimate{Count: 3}, Would: report.TriedLine{Rule: "Disallow: /shop/", Line: 3, Group: "*"}, Was: report.TriedLine{Group: "*"}},
-		"GPTBot":   {Difference: "newly_allowed", Path: "/private/b", Estimate: report.Estimate{Count: 1}, Would: report.TriedLine{Group: "*"}, Was: report.TriedLine{Rule: "Disallow: /private/", Line: 2, Group: "*"}},
-		"Fetcher9": {Difference: "newly_forbidden", Path: "/about", Estimate: report.Estimate{Count: 1}, Would: report.TriedLine{Rule: "Disallow: /", Line: 6, Group: "Fetcher9"}},
+	for token, want := range map[string]report.TrialPage{
+		"bingbot":  {Difference: "newly_forbidden", Path: "/shop/1?x=1", Estimate: report.Estimate{Count: 3}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /shop/", Line: 3, Group: "*"}, RuleInForce: report.TrialLine{Group: "*"}},
+		"GPTBot":   {Difference: "newly_allowed", Path: "/private/b", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Group: "*"}, RuleInForce: report.TrialLine{Rule: "Disallow: /private/", Line: 2, Group: "*"}},
+		"Fetcher9": {Difference: "newly_forbidden", Path: "/about", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /", Line: 6, Group: "Fetcher9"}},
 	} {
 		got := pages[token]
 		got.First, got.Last, got.Host = time.Time{}, time.Time{}, ""
@@ -199,7 +199,7 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 			for _, name := range tc.answers {
 				answer = answers[name]
 				time.Sleep(10 * time.Minute)
-				g.shared.trials.fetchAll()
+				g.state.trials.fetchAll()
 				synctest.Wait()
 			}
 			var lines []string
@@ -208,11 +208,11 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 			}
 			g.Judge(requestBy("bingbot/2.0", "/shop/"))
 			synctest.Wait()
-			found := g.shared.Reports(time.Now()).Shadow(report.Filter{})
+			found := g.state.Reports(time.Now()).Shadow(report.Filter{})
 			if tried := len(found.Trials) == 1; tried != tc.tried {
 				t.Errorf("%v: tried is %t, want %t", tc.answers, tried, tc.tried)
 			}
-			if text := found.Texts[0]; text.From != "next.txt" || (text.Version != "") != tc.tried || text.Version == "" && text.Error == "" {
+			if text := found.TrialFiles[0]; text.Source != "next.txt" || (text.Version != "") != tc.tried || text.Version == "" && text.Error == "" {
 				t.Errorf("%v: the text is %+v", tc.answers, text)
 			}
 			if !reflect.DeepEqual(lines, tc.lines) {

@@ -21,8 +21,8 @@ import (
 
 // ConfiguredSites has the sites of a configuration, by label.
 type ConfiguredSites struct {
-	// Named reports whether the configuration names a host; nil for no configuration.
-	Named func(label string) bool
+	// IsConfigured reports whether the configuration names a host; nil for no configuration.
+	IsConfigured func(label string) bool
 	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
 	Modes map[string]string
 }
@@ -30,14 +30,14 @@ type ConfiguredSites struct {
 // siteRecords has a record of each site with a judgement. The configured hosts bound its size, see
 // [State.UseSettings]. The zero value is empty.
 type siteRecords struct {
-	mu         sync.Mutex                        // locked during changes of records
-	records    cowmap.Large[string, *siteRecord] // by label
-	configured atomic.Pointer[ConfiguredSites]   // of the last configuration; nil without a configuration
+	mu         sync.Mutex                           // locked during changes of records
+	records    cowmap.LargeMap[string, *siteRecord] // by label
+	configured atomic.Pointer[ConfiguredSites]      // of the last configuration; nil without a configuration
 }
 
 // siteRecord is an immutable record of a site.
 type siteRecord struct {
-	guard       int64                     // number of the latest guard with a judgement at the site
+	guardNumber int64                     // number of the latest guard with a judgement at the site
 	key         policy.Key                // of its robots.txt; the zero Key if clients choose the key
 	mode        string                    // at the last change of the record
 	loggedCause report.NotProtectingCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
@@ -45,23 +45,23 @@ type siteRecord struct {
 
 // recordSite records that the guard serves the site of a judgement.
 func (g *Guard) recordSite(j *Judgement) {
-	if mode, changed := g.shared.sites.add(j.Site, g.number, judge.ModeOf(g.Settings.Enforce)); changed {
-		g.shared.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
-		g.noteProtection(j.Site.Key)
+	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
+		g.state.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
+		g.logProtection(j.Site.Key)
 	}
 }
 
-// add records a site of a guard. It returns the mode of the site, and whether the record has changed.
+// recordSite records a site of a guard. It returns the mode of the site, and whether the record has changed.
 // guardMode is the mode of a site that the configuration does not list. add takes no lock without a
 // change.
-func (s *siteRecords) add(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
+func (s *siteRecords) recordSite(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
 	known := s.record(of.Label)
-	if next := s.next(known, of, guard, guardMode); next == known {
+	if next := s.updatedRecord(known, of, guard, guardMode); next == known {
 		return next.mode, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := s.next(s.record(of.Label), of, guard, guardMode)
+	next := s.updatedRecord(s.record(of.Label), of, guard, guardMode)
 	s.records.Store(of.Label, &next)
 	return next.mode, true
 }
@@ -74,12 +74,12 @@ func (s *siteRecords) record(label string) siteRecord {
 	return siteRecord{}
 }
 
-// next returns the record after a judgement at a site. Several guards may serve one site, and guards
+// updatedRecord returns the record after a judgement at a site. Several guards may serve one site, and guards
 // of the previous configuration may still serve. The latest guard determines the record.
-func (s *siteRecords) next(r siteRecord, of *site.Site, guard int64, guardMode string) siteRecord {
+func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, guardMode string) siteRecord {
 	switch {
-	case guard > r.guard:
-		r.guard, r.mode = guard, guardMode
+	case guard > r.guardNumber:
+		r.guardNumber, r.mode = guard, guardMode
 		if of.Segment != policy.UnknownHosts && of.Key.Source != r.key.Source || isBetterKey(of, r.key) {
 			r.key = of.Key
 		}
@@ -87,7 +87,7 @@ func (s *siteRecords) next(r siteRecord, of *site.Site, guard int64, guardMode s
 		r.key = of.Key
 	}
 	r.mode = s.modeOf(of.Label, r.mode)
-	if !enforces(r.mode) {
+	if !isEnforceMode(r.mode) {
 		r.loggedCause = "" // monitor blocks nothing
 	}
 	return r
@@ -107,8 +107,8 @@ func isBetterKey(s *site.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
-// enforces reports whether a guard enforces at a site in a mode.
-func enforces(mode string) bool { return mode == judge.ModeOf(true) || mode == ledger.ModeMixed }
+// isEnforceMode reports whether a guard enforces at a site in a mode.
+func isEnforceMode(mode string) bool { return mode == judge.ModeWord(true) || mode == ledger.ModeMixed }
 
 // modeOf returns the mode of a site in the configuration, or recorded for a site that the
 // configuration does not list.
@@ -137,8 +137,8 @@ func (s *siteRecords) all() iter.Seq2[string, siteRecord] {
 	}
 }
 
-// of yields the sites whose robots.txt has a key.
-func (s *siteRecords) of(key policy.Key) iter.Seq2[string, siteRecord] {
+// recordsWithKey yields the sites whose robots.txt has a key.
+func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
 		if key.Source == "" { // at most one site, found without a search
 			label := site.NewSite(key).Label
@@ -156,35 +156,35 @@ func (s *siteRecords) of(key policy.Key) iter.Seq2[string, siteRecord] {
 	}
 }
 
-// use replaces the configuration and drops the sites outside.
-func (s *siteRecords) use(sites ConfiguredSites) {
+// setConfiguration replaces the configuration and drops the sites outside.
+func (s *siteRecords) setConfiguration(sites ConfiguredSites) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.configured.Store(&sites)
 	for label := range s.records.All() {
-		if sites.Named != nil && !sites.Named(label) {
+		if sites.IsConfigured != nil && !sites.IsConfigured(label) {
 			s.records.Delete(label)
 		}
 	}
 }
 
-// forget drops the data of all sites outside a configuration.
-func (s *State) forget(sites ConfiguredSites) {
-	s.sites.use(sites)
-	named := sites.Named
+// removeUnconfigured drops the data of all sites outside a configuration.
+func (s *State) removeUnconfigured(sites ConfiguredSites) {
+	s.siteRecords.setConfiguration(sites)
+	named := sites.IsConfigured
 	if named == nil {
 		return
 	}
-	s.violations.forget(named)
-	s.violationEvents.forget(named)
-	s.warningLimits.forget(func(host string) bool { return host == undecidedHost || named(host) })
+	s.violations.removeExcept(named)
+	s.violationEvents.removeExcept(named)
+	s.warningLimits.removeExcept(func(host string) bool { return host == undecidedHost || named(host) })
 	s.Metrics.RemoveHosts(named)
 }
 
 // keepNamed removes unconfigured hosts.
 func (s *siteRecords) keepNamed(hosts map[string]bool) {
-	if configured := s.configured.Load(); configured != nil && configured.Named != nil {
-		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !configured.Named(host) })
+	if configured := s.configured.Load(); configured != nil && configured.IsConfigured != nil {
+		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !configured.IsConfigured(host) })
 	}
 }
 
@@ -193,17 +193,17 @@ func (s *State) Modes() map[string]string {
 	if s == nil {
 		return nil
 	}
-	return s.sites.modes()
+	return s.siteRecords.modes()
 }
 
 // Enforces reports whether a site with this robots.txt is in enforce. For a configured host, the
 // answer is known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
-	if key.Source == "" && enforces(s.sites.modes()[site.NewSite(key).Label]) { // at any port, by http or https
+	if key.Source == "" && isEnforceMode(s.siteRecords.modes()[site.NewSite(key).Label]) { // at any port, by http or https
 		return true
 	}
-	for _, r := range s.sites.of(key) {
-		if enforces(r.mode) {
+	for _, r := range s.siteRecords.recordsWithKey(key) {
+		if isEnforceMode(r.mode) {
 			return true
 		}
 	}
@@ -213,12 +213,12 @@ func (s *State) Enforces(key policy.Key) bool {
 // NotProtecting returns the sites in enforce whose robots.txt restricts nobody, with the causes.
 func (s *State) NotProtecting() map[string]string {
 	causes := make(map[string]string)
-	for label, r := range s.sites.all() {
+	for label, r := range s.siteRecords.all() {
 		e := s.Cache.Get(r.key)
-		if e == nil || !enforces(r.mode) {
+		if e == nil || !isEnforceMode(r.mode) {
 			continue
 		}
-		if n := report.NotProtectingOf(e.State(), r.key.SourceKind()); n != nil {
+		if n := report.FindNotProtecting(e.State(), r.key.SourceKind()); n != nil {
 			causes[label] = string(n.Cause)
 		}
 	}
@@ -228,20 +228,20 @@ func (s *State) NotProtecting() map[string]string {
 // maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// noteProtection logs once when sites in enforce begin to have a robots.txt without restrictions,
+// logProtection logs once when sites in enforce begin to have a robots.txt without restrictions,
 // and once at the end of this condition.
-func (g *Guard) noteProtection(key policy.Key) {
+func (g *Guard) logProtection(key policy.Key) {
 	if key == (policy.Key{}) {
 		return
 	}
-	began, ended, now := g.shared.sites.protectionNews(key, g.shared.Cache.Get(key))
+	began, ended, now := g.state.siteRecords.protectionChanges(key, g.state.Cache.Get(key))
 	if len(began) > 0 {
 		g.Logger.Warn("not protecting: the site is in enforce, but its robots.txt restricts no crawler",
 			zap.String("site", key.String()),
 			zap.Strings("hosts", began[:min(len(began), maxLoggedHosts)]),
 			zap.String("cause", string(now.Cause)),
 			zap.String("detail", now.Detail),
-			zap.String("cure", now.Cure))
+			zap.String("cure", now.Remedy))
 	}
 	if len(ended) > 0 {
 		g.Logger.Info("protecting again: the robots.txt has rules",
@@ -250,23 +250,23 @@ func (g *Guard) noteProtection(key policy.Key) {
 	}
 }
 
-// protectionNews returns the sites with a robots.txt whose protection has ended or begun again since the
+// protectionChanges returns the sites with a robots.txt whose protection has ended or begun again since the
 // last log line, and why the robots.txt restricts nobody.
-func (s *siteRecords) protectionNews(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
+func (s *siteRecords) protectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Loading the state under the lock gives the last caller the latest state.
 	if e.Current() == nil {
 		return nil, nil, nil
 	}
-	now = report.NotProtectingOf(e.State(), key.SourceKind())
+	now = report.FindNotProtecting(e.State(), key.SourceKind())
 	cause := report.NotProtectingCause("")
 	if now != nil {
 		cause = now.Cause
 	}
-	for label, r := range s.of(key) {
+	for label, r := range s.recordsWithKey(key) {
 		switch {
-		case !enforces(r.mode) || r.loggedCause == cause:
+		case !isEnforceMode(r.mode) || r.loggedCause == cause:
 			continue
 		case now != nil:
 			began = append(began, label)

@@ -41,7 +41,7 @@ func TestKnownSiteTakesNoLock(t *testing.T) {
 	for _, url := range []string{"http://a.example/", "http://other.example/"} {
 		j := g.Judge(askAt(server, url))
 		g.recordSite(j)
-		g.shared.sites.mu.Lock()
+		g.state.siteRecords.mu.Lock()
 		done := make(chan struct{})
 		go func() {
 			g.recordSite(j)
@@ -52,6 +52,6 @@ func TestKnownSiteTakesNoLock(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Errorf("%s waits for a lock", url)
 		}
-		g.shared.sites.mu.Unlock()
+		g.state.siteRecords.mu.Unlock()
 	}
 }

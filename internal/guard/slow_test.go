@@ -55,7 +55,7 @@ func TestSlowed(t *testing.T) {
 		{"the same with a limit", "Amazonbot/0.1", http.MethodGet, "/", limits("Amazonbot"), 38},
 		{"a search engine", "bingbot/2.0", http.MethodGet, "/", enforcing(nil), 0},
 		{"a search engine with a limit", "bingbot/2.0", http.MethodGet, "/", limits("bingbot"), 0},
-		{"a search engine, with search enforce", "bingbot/2.0", http.MethodGet, "/", enforcing(func(s *rate.Settings) { s.Search = true }), 2},
+		{"a search engine, with search enforce", "bingbot/2.0", http.MethodGet, "/", enforcing(func(s *rate.Settings) { s.SlowSearch = true }), 2},
 		{"a browser", uaChrome, http.MethodGet, "/", limits("seo"), 0},
 		{"robots.txt", "CCBot/2.0", http.MethodGet, "/robots.txt", limits("CCBot"), 0},
 		{"a sitemap that the file names", "CCBot/2.0", http.MethodGet, "/list?page=2", limits("CCBot"), 0},
@@ -127,7 +127,7 @@ func TestSlowedIsCounted(t *testing.T) {
 	if n := logs.FilterMessage("request disallowed by robots.txt").Len(); n != 1 {
 		t.Errorf("%d lines about requests outside robots.txt, want 1", n)
 	}
-	row := g.shared.Ledger.Snapshot().Sites[0].Rows[0]
+	row := g.state.Ledger.Snapshot().Sites[0].Rows[0]
 	counts := row.Series[ledger.Days][0].Counts()
 	if counts[ledger.CountSlowed] != 2 || counts[ledger.CountDisallowed] != 1 || counts[ledger.CountWouldBlock] != 1 || counts.Requests() != 5 {
 		t.Errorf("%v", counts)
@@ -151,7 +151,7 @@ var nothingNext = caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request)
 func TestSlowingEndIsTold(t *testing.T) {
 	var e told
 	core, logs := observer.New(zap.WarnLevel)
-	c := options{Rate: enforcing(func(s *rate.Settings) { s.Search = true })}.config(t)
+	c := options{Rate: enforcing(func(s *rate.Settings) { s.SlowSearch = true })}.config(t)
 	c.Logger, c.Events, c.Source = zap.New(core), e.events(), serving("User-agent: *\nCrawl-delay: 40\n")
 	g := New(t.Context(), NewState(), c)
 	r := served(http.MethodGet, "bingbot/2.0", "/")
@@ -177,7 +177,7 @@ func TestRateEnforcedOutlivesAReload(t *testing.T) {
 	}
 	c := options{Rate: enforcing(nil)}.config(t)
 	c.Source = before.Source
-	after := New(t.Context(), before.shared, c)
+	after := New(t.Context(), before.state, c)
 	if j := after.Judge(requestBy("CCBot/2.0", "/")); j.Action != judge.Slowed || j.Rate.Wait > 40*time.Second {
 		t.Errorf("%s, %+v", j.Action, j.Rate)
 	}

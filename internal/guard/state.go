@@ -33,8 +33,8 @@ import (
 type State struct {
 	Cache             *policy.Cache                // of robots.txt
 	Bases             *policy.Cache                // of base files
-	Published         publish.Sites                // changes of robots_txt
-	Texts             publish.Running              // running robots_txt handlers
+	SiteHistories     publish.SiteHistories        // changes of robots_txt
+	ManagedPublishers publish.RunningPublishers    // running robots_txt handlers
 	Copies            *copies.History              // files that crawlers may be using
 	redirectTargets   *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics           *metrics.Metrics
@@ -42,34 +42,34 @@ type State struct {
 	violationEvents   *messageLimits
 	warningLimits     *messageLimits // of warnings, by host
 	changeGuard       copies.ChangeGuard
-	trials            *trials
+	trials            *robotsTrials
 	rates             *rate.Budgets
 	clock             clock // of stopwatches
 	Ledger            *ledger.Ledger
 	Alerts            *alert.Manager
 	SentAlerts        notify.History // alerts already sent to receivers
-	sites             siteRecords
+	siteRecords       siteRecords
 	sentAuditEvents   sentAuditEvents
 	withheldResponses responseaudit.RobotsResponses // responses to crawlers instead of a robots.txt
 
-	settings reload.Settings[Settings]
+	settings reload.ActiveSettings[Settings]
 	history  atomic.Pointer[report.History] // of the last configuration; nil without history
 
-	Identities *identity.Shared // the verifier
+	Identity *identity.Shared // the verifier
 
-	Unregistered registry.Unregistered // unregistered crawlers
+	Unregistered registry.UnregisteredNames // unregistered crawlers
 
 	Memory *store.Memory // the storage
 
-	registered atomic.Pointer[func() *report.Registry] // see ShowRegistry
+	registryStatus atomic.Pointer[func() *report.RegistryStatus] // see SetRegistryStatus
 
-	findings *lint.Cache                             // lint reports
-	registry atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
-	guards   atomic.Int64                            // number of guards since the start
+	lintCache *lint.Cache                             // lint reports
+	registry  atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
+	guards    atomic.Int64                            // number of guards since the start
 
 	sources sourceGuards
-	proxies proxies
-	rereads rereads
+	proxies seenProxies
+	rereads reloadRefetches
 }
 
 // Policies returns the cached robots.txt of all sites in any order.
@@ -86,28 +86,28 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 // HostsWithHold returns the configured hosts with a change held back by the change guard.
 func (s *State) HostsWithHold() map[string]bool {
 	held := s.changeGuard.HostsWithHold()
-	s.sites.keepNamed(held)
+	s.siteRecords.keepNamed(held)
 	return held
 }
 
 // WatchServed records pages served to search engines until ctx ends, for [State.Visits].
-func (s *State) WatchServed(ctx context.Context) { s.changeGuard.RegisterUser(ctx) }
+func (s *State) WatchServed(ctx context.Context) { s.changeGuard.Use(ctx) }
 
 // Visits returns the pages recently served to search engines.
 func (s *State) Visits() []ledger.Visit { return s.changeGuard.Visits() }
 
 // VerifierStats returns the statistics of the verifier.
-func (s *State) VerifierStats() verify.Stats { return s.Identities.Verifier.Stats() }
+func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }
 
 // AddressLists returns the state of the verifier's address lists.
-func (s *State) AddressLists() []verify.ListStatus { return s.Identities.Verifier.Lists() }
+func (s *State) AddressLists() []verify.ListStatus { return s.Identity.Verifier.Lists() }
 
 // SigningKeys returns the number of usable keys by signing agent.
-func (s *State) SigningKeys() map[string]int { return s.Identities.SigningKeys() }
+func (s *State) SigningKeys() map[string]int { return s.Identity.SigningKeys() }
 
 // Destruct implements caddy.Destructor. The verifier still answers from its cache afterwards.
 func (s *State) Destruct() error {
-	s.Identities.Verifier.Close()
+	s.Identity.Verifier.Close()
 	return nil
 }
 
@@ -131,23 +131,23 @@ func NewState() *State {
 		trials:          newTrials(),
 		rates:           rate.NewBudgets(time.Now()),
 		clock:           newClock(),
-		Identities:      identity.NewShared(),
+		Identity:        identity.NewShared(),
 		Ledger:          ledger.New(time.Now),
-		findings:        lint.NewCache(),
+		lintCache:       lint.NewCache(),
 	}
 	s.Alerts = alert.NewManager(s, time.Now)
-	s.Memory = store.NewMemory(s.parts())
+	s.Memory = store.NewMemory(s.storedParts())
 	s.Metrics = metrics.New(s, store.Kinds(), store.ReadResults())
 	return s
 }
 
-// Findings returns the lint report of a version. Each version is checked once.
-func (s *State) Findings(key policy.Key, v *policy.Version) *lint.Report {
+// LintFindings returns the lint report of a version. Each version is checked once.
+func (s *State) LintFindings(key policy.Key, v *policy.Version) *lint.Report {
 	site := ""
 	if key.Source == "" {
 		site = key.String()
 	}
-	return s.findings.Report(v, site)
+	return s.lintCache.Report(v, site)
 }
 
 // HasConfiguredRobots reports whether the robots.txt of a configured site is known.
@@ -160,9 +160,9 @@ func (s *State) HasConfiguredRobots() bool {
 	return false
 }
 
-// parts returns the stored parts of the state.
-func (s *State) parts() store.Parts {
-	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identities, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
+// storedParts returns the stored parts of the state.
+func (s *State) storedParts() store.Parts {
+	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identity, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
 // awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
@@ -192,25 +192,25 @@ var (
 	_ metrics.StateSource = (*State)(nil)
 )
 
-// ShowRegistry makes [State.Registry] call status until end is called.
-func (s *State) ShowRegistry(status func() *report.Registry) (end func()) {
-	s.registered.Store(&status)
-	return func() { s.registered.CompareAndSwap(&status, nil) }
+// SetRegistryStatus makes [State.Registry] call status until end is called.
+func (s *State) SetRegistryStatus(status func() *report.RegistryStatus) (end func()) {
+	s.registryStatus.Store(&status)
+	return func() { s.registryStatus.CompareAndSwap(&status, nil) }
 }
 
 // Registry returns the status of the configured registry, or nil.
-func (s *State) Registry() *report.Registry {
+func (s *State) Registry() *report.RegistryStatus {
 	if s == nil {
 		return nil
 	}
-	if status := s.registered.Load(); status != nil {
+	if status := s.registryStatus.Load(); status != nil {
 		return (*status)()
 	}
 	return nil
 }
 
-// lastRegistry returns the registry of the last configuration, or nil.
-func (s *State) lastRegistry() *uaident.Registry {
+// currentRegistry returns the registry of the last configuration, or nil.
+func (s *State) currentRegistry() *uaident.Registry {
 	if current := s.registry.Load(); current != nil {
 		return current.Load()
 	}
@@ -222,5 +222,5 @@ func (s *State) Proposals() []report.Proposal {
 	if s == nil {
 		return []report.Proposal{}
 	}
-	return s.Unregistered.Proposals(cmp.Or(s.lastRegistry(), uaident.Default()))
+	return s.Unregistered.Proposals(cmp.Or(s.currentRegistry(), uaident.Default()))
 }

@@ -51,7 +51,7 @@ func TestFirstByte(t *testing.T) {
 	} {
 		g := testGuard(t, options{Enforce: true, Rate: slow}, serving("User-agent: *\nDisallow: /private/\n"))
 		now := time.Hour
-		g.shared.clock = func() time.Duration { return now }
+		g.state.clock = func() time.Duration { return now }
 		g.Judge(requestBy("CCBot/2.0", "/")) // fetches the file
 		r := served(http.MethodGet, "CCBot/2.0", tc.target)
 		if tc.ctx != nil {

@@ -17,7 +17,7 @@ func TestWaitsForNoStorageTwice(t *testing.T) {
 		o.keeps(t, true)()
 		synctest.Wait()
 		o.delay = 10 * time.Millisecond
-		restored := o.g.shared.Memory.AnnounceStore(t.Context()) // by the next configuration
+		restored := o.g.state.Memory.AnnounceStore(t.Context()) // by the next configuration
 		start := time.Now()
 		j := o.g.Judge(requestBy("bingbot/2.0", "/x"))
 		if waited := time.Since(start); waited != o.delay || j.Verdict != judge.Disallowed {

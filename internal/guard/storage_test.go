@@ -34,7 +34,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 	i.shared.Ledger = ledger.New(clock)
 	i.shared.rates = rate.NewBudgets(now)
 	i.shared.Alerts = alert.NewManager(i.shared, clock)
-	i.shared.Memory = store.NewMemory(i.shared.parts())
+	i.shared.Memory = store.NewMemory(i.shared.storedParts())
 	i.Store = store.New(store.Options{
 		Storage: m, Instance: id, Memory: i.shared.Memory, Observer: i.shared.Metrics, Logger: zap.New(core), MaxPolicies: 100, Now: clock,
 	})
@@ -45,7 +45,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 func (i *guardInstance) learn(key policy.Key, segment policy.Segment, text string) {
 	e := i.shared.Cache.GetOrCreate(key, segment)
 	e.MakeDue()
-	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+	<-e.Refresh(policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge},
 		func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 }
 

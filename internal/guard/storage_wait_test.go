@@ -17,16 +17,16 @@ import (
 
 // expects makes a guard wait for the stored data until the returned function is called.
 func (o *scriptedOrigin) expects(t *testing.T) (restored func()) {
-	o.g.shared.Memory = store.NewMemory(store.Parts{})
-	return o.g.shared.Memory.AnnounceStore(t.Context())
+	o.g.state.Memory = store.NewMemory(store.Parts{})
+	return o.g.state.Memory.AnnounceStore(t.Context())
 }
 
 // keeps connects a guard to a storage that responds once the returned function is
 // called. If cold is set, the server has just started.
 func (o *scriptedOrigin) keeps(t *testing.T, cold bool) (answer func()) {
-	state, storage := o.g.shared, storetest.New()
+	state, storage := o.g.state, storetest.New()
 	storage.BlockList = make(chan struct{})
-	parts := state.parts()
+	parts := state.storedParts()
 	parts.Ledger, parts.Acknowledgements = ledger.New(time.Now), alert.NewManager(state, time.Now)
 	state.Memory = store.NewMemory(parts)
 	s := store.New(store.Options{Storage: storage, Instance: "first", Memory: state.Memory, Observer: state.Metrics,
@@ -67,8 +67,8 @@ func TestWaitsForTheStorage(t *testing.T) {
 		time.AfterFunc(time.Millisecond, func() {
 			key := keyFor(requestBy("", "/"))
 			var s policy.State
-			s = s.AfterFetch(file(open), time.Now(), policy.Freshness{Max: time.Hour, Default: time.Hour}, 0)
-			o.g.shared.Cache.Restore(key, policy.ConfiguredHosts, s, true)
+			s = s.AfterFetch(file(open), time.Now(), policy.FreshnessPolicy{Max: time.Hour, Default: time.Hour}, 0)
+			o.g.state.Cache.Restore(key, policy.ConfiguredHosts, s, true)
 			restored()
 		})
 		o.expect("/private/x", judge.Disallowed, judge.Blocked)
@@ -91,13 +91,13 @@ func TestWaitsForAllOfTheStorage(t *testing.T) {
 				o := newScriptedOrigin(t, options{})
 				r := requestBy("bingbot/2.0", "/x")
 				key := keyFor(r)
-				holds := policy.Freshness{Max: time.Hour, Default: time.Hour}
+				holds := policy.FreshnessPolicy{Max: time.Hour, Default: time.Hour}
 				var s policy.State
 				for _, robots := range []string{loose, strict} {
 					s = s.AfterFetch(file(robots), time.Now(), holds, 0)
 					time.Sleep(time.Minute)
 				}
-				o.g.shared.Cache.Restore(key, policy.ConfiguredHosts, s, true)
+				o.g.state.Cache.Restore(key, policy.ConfiguredHosts, s, true)
 				answer := o.keeps(t, tc.cold)
 				time.AfterFunc(100*time.Millisecond, answer)
 				start := time.Now()

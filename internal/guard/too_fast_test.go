@@ -31,17 +31,17 @@ func TestTooFast(t *testing.T) {
 		broken         string
 		wait           int
 	}{
-		{"the file", Rate{Delay: delay, Every: delay.Interval, Pace: rate.Pace{Wait: 7200 * time.Millisecond}},
+		{"the file", Rate{Delay: delay, EnforcedInterval: delay.Interval, Pace: rate.Pace{Wait: 7200 * time.Millisecond}},
 			`"crawl-delay";q=1;w=10`, "file:  https://example.com/robots.txt\nline:  Crawl-delay: 10 (line 2)\nagain: in 8 seconds\n", "crawl-delay", 8},
-		{"a delay that is too long", Rate{Delay: policy.Delay{Interval: 90 * time.Second, Line: 2}, Every: 30 * time.Second, Pace: rate.Pace{Wait: 30 * time.Second}},
+		{"a delay that is too long", Rate{Delay: policy.Delay{Interval: 90 * time.Second, Line: 2}, EnforcedInterval: 30 * time.Second, Pace: rate.Pace{Wait: 30 * time.Second}},
 			`"crawl-delay";q=1;w=30`, "line:  Crawl-delay: 90 (line 2)\napplied: 30 seconds, the longest Crawl-delay that this site enforces\n", "crawl-delay", 30},
-		{"a limit", Rate{Limit: limit, Pace: rate.Pace{OverLimit: true, Wait: time.Hour}},
+		{"a limit", Rate{Limit: limit, Pace: rate.Pace{IsOverLimit: true, Wait: time.Hour}},
 			`"limit";q=30;w=60`, "limit: 30 requests in 1 minute\nagain: in 3600 seconds\n", "limit", 3600},
-		{"a limit beside the file", Rate{Delay: delay, Every: delay.Interval, Limit: limit, Pace: rate.Pace{OverLimit: true, Wait: 1}},
+		{"a limit beside the file", Rate{Delay: delay, EnforcedInterval: delay.Interval, Limit: limit, Pace: rate.Pace{IsOverLimit: true, Wait: 1}},
 			`"crawl-delay";q=1;w=10, "limit";q=30;w=60`, "limit: 30 requests in 1 minute\nagain: in 1 second\n", "limit", 1},
-		{"a limit in no whole seconds", Rate{Limit: odd, Pace: rate.Pace{OverLimit: true, Wait: time.Second}},
+		{"a limit in no whole seconds", Rate{Limit: odd, Pace: rate.Pace{IsOverLimit: true, Wait: time.Second}},
 			`"limit";q=8;w=3`, "limit: 4 requests in 1.5 seconds\n", "limit", 1},
-		{"too many at once", Rate{Limit: few, Pace: rate.Pace{OverLimit: true, OverConcurrent: true, Wait: 10 * time.Second}},
+		{"too many at once", Rate{Limit: few, Pace: rate.Pace{IsOverLimit: true, IsOverConcurrent: true, Wait: 10 * time.Second}},
 			`"concurrent";q=4;qu="concurrent-requests"`, "limit: 4 requests at a time (GPTBot concurrent 4)\nagain: in 10 seconds\n", "concurrent", 10},
 	} {
 		j := &Judgement{

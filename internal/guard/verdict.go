@@ -18,25 +18,25 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.switchToNewer(&l, j.Verdict == judge.Disallowed) {
 		g.judgeByCopy(&l)
 	}
-	g.spend(r, j, l.state, l.now)
-	if j.Rate.State == rate.SlowedDown && !j.Rate.OverLimit && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
+	g.chargeRate(r, j, l.state, l.now)
+	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
 		g.judgeByCopy(&l)
-		g.spend(r, j, l.state, l.now)
+		g.chargeRate(r, j, l.state, l.now)
 	}
 }
 
 // judgeByCopy applies our copy. A disallowed request is stale if the crawler may be using another
 // file that allows the request.
-func (g *Guard) judgeByCopy(l *lookup) {
+func (g *Guard) judgeByCopy(l *robotsLookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
 	if state != nil {
-		j.via = state.RedirectTargets
+		j.redirectTargets = state.RedirectTargets
 	}
-	ours, closed := inForce(state, l.now, g.Fallback)
+	ours, closed := versionInForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
-	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.secondPass { // only once for each request
+	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
 		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
@@ -44,12 +44,12 @@ func (g *Guard) judgeByCopy(l *lookup) {
 	}
 	switch {
 	case g.isRedirectTarget(j):
-		j.via = []string{j.Target}
+		j.redirectTargets = []string{j.Target}
 		g.applyRules(j, ours, closed)
 	case g.updateAndCheckHolds(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.allowedByHold = true
-	case g.mayUseOther(r, j, state, l.now):
+	case g.mayUseOtherVersion(r, j, state, l.now):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 	}
 }
@@ -57,14 +57,14 @@ func (g *Guard) judgeByCopy(l *lookup) {
 // applyRules applies a version, nil if none is known. closed means that an unreachable robots.txt
 // disallows everything.
 func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
-	rules := judge.Rules{RedirectTargets: j.via, DisallowAll: closed}
+	rules := judge.Rules{RedirectTargets: j.redirectTargets, DisallowAll: closed}
 	if j.Version = version; version != nil {
 		rules.Robots = version.Robots
 	}
 	var scratch judge.Scratch
 	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
 	if j.Verdict == judge.Exempt {
-		j.Group, j.Named = nil, false // no group applies
+		j.Group, j.GroupNamesClient = nil, false // no group applies
 	}
 }
 
@@ -82,15 +82,15 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
-		return g.shared.Copies.Current(g.copiesOf(r, j.Site).Host)
+		return g.state.Copies.Current(g.requestHostOf(r, j.Site).Host)
 	case cached.Current == nil:
 		return nil
 	}
 	return cached.Current.Robots
 }
 
-// isNamed reports whether a robots.txt names a client.
-func isNamed(client uaident.Identity, robots *policy.Robots) bool {
+// isNamedIn reports whether a robots.txt names a client.
+func isNamedIn(client uaident.Identity, robots *policy.Robots) bool {
 	if robots == nil {
 		return false
 	}
@@ -100,9 +100,9 @@ func isNamed(client uaident.Identity, robots *policy.Robots) bool {
 	return named
 }
 
-// inForce returns the version in force, nil if none is known, and whether the site is closed because
+// versionInForce returns the version in force, nil if none is known, and whether the site is closed because
 // robots.txt is unreachable.
-func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
+func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
 	if state == nil {
 		return nil, false
 	}
@@ -113,9 +113,9 @@ func inForce(state *policy.State, now time.Time, fallback policy.Fallback) (vers
 	return state.Current, false
 }
 
-// graceOf returns how long a crawler may follow a replaced version. A spoofed name does not extend
+// gracePeriod returns how long a crawler may follow a replaced version. A spoofed name does not extend
 // this time.
-func (g *Guard) graceOf(j *Judgement) time.Duration {
+func (g *Guard) gracePeriod(j *Judgement) time.Duration {
 	if j.Verification == verify.Spoofed {
 		return g.Grace
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// passVisitor passes a browser's request on. If a person followed the link of an AI assistant,
-// passVisitor increments the metric of this assistant. It stores nothing else.
-func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+// passBrowser passes a browser's request on. If a person followed the link of an AI assistant,
+// passBrowser increments the metric of this assistant. It stores nothing else.
+func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	referer := r.Header["Referer"]
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)
@@ -26,7 +26,7 @@ func (g *Guard) passVisitor(w http.ResponseWriter, r *http.Request, next caddyht
 	err := next.ServeHTTP(&recorder, r)
 	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.CountAssistantVisit(from)
-		g.shared.Ledger.RecordVisit(site, from, time.Now())
+		g.state.Ledger.RecordVisit(site, from, time.Now())
 	}
 	return err
 }

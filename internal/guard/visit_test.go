@@ -59,7 +59,7 @@ func TestVisits(t *testing.T) {
 				t.Errorf("answered %d %q, %v", w.Code, w.Body, err)
 			}
 			got, now := uint64(0), time.Now()
-			for _, s := range g.shared.Ledger.Snapshot().Sites {
+			for _, s := range g.state.Ledger.Snapshot().Sites {
 				got += s.VisitsBetween("chatgpt.com", ledger.Days, now.Add(-time.Hour), now)
 			}
 			if got != tc.want {
@@ -76,7 +76,7 @@ func TestAVisitorCostsNoAllocation(t *testing.T) {
 	r.Header.Set("Referer", "https://www.example.com/some/page")
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	clearPlaceholders(r)
-	if n := testing.AllocsPerRun(200, func() { _ = g.passVisitor(nil, r, next) }); n != 0 {
+	if n := testing.AllocsPerRun(200, func() { _ = g.passBrowser(nil, r, next) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

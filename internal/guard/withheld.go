@@ -15,31 +15,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// noteRobotsResponse records whether a crawler gets another response instead of the robots.txt. It
+// recordForAudit records whether a crawler gets another response instead of the robots.txt. It
 // observes registered crawlers except spoofed clients, because a site may refuse these. A redirect
 // followed by the guard's own fetch to the file is not another response. isPage reports whether the
 // response is an HTML page.
-func (g *Guard) noteRobotsResponse(f *robotsFetch, response robotsResponse, isPage func() bool) {
+func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
-	if j.Verification == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.plain || !f.anonymous {
+	if j.Verification == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.isPlain || !f.isAnonymous {
 		return
 	}
-	got := responseaudit.RobotsResponse{Status: response.status, Location: response.location, HTML: isPage()}
-	path, _, _ := strings.Cut(redirectTargetOf(response.location, j.Site.Own()), "?")
-	got.Loop = path == "/robots.txt"
-	if entry := g.shared.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
+	got := responseaudit.RobotsResponse{Status: response.status, Location: response.location, IsHTML: isPage()}
+	path, _, _ := strings.Cut(redirectTargetOf(response.location, j.Site.OwnKey()), "?")
+	got.IsLoop = path == "/robots.txt"
+	if entry := g.state.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
 		if state := entry.State(); state != nil && len(state.RedirectTargets) > 0 && state.Current != nil && state.Current.Robots.Restricts() {
-			got.Location, got.Loop = "/robots.txt", false
+			got.Location, got.IsLoop = "/robots.txt", false
 		}
 	}
-	g.shared.withheldResponses.RecordResponse(responseaudit.Fetcher{
+	g.state.withheldResponses.RecordResponse(responseaudit.Fetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
-		Search: judge.IsSearchEngine(j.Client.Class, j.Verification), Verified: j.Verification == verify.Verified,
+		IsSearchEngine: judge.IsSearchEngine(j.Client.Class, j.Verification), IsVerified: j.Verification == verify.Verified,
 	}, got, time.Now())
 }
 
-// noteOwnFetch wraps fetch and records the guard's own response at a site.
-func (g *Guard) noteOwnFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
+// recordOwnFetch wraps fetch and records the guard's own response at a site.
+func (g *Guard) recordOwnFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch
 	}
@@ -47,7 +47,7 @@ func (g *Guard) noteOwnFetch(s *site.Site, fetch func() policy.FetchResult) func
 	return func() policy.FetchResult {
 		answer := fetch()
 		if got, ok := site.FirstResponse(answer); ok {
-			g.shared.withheldResponses.RecordGuardFetch(label, got)
+			g.state.withheldResponses.RecordGuardFetch(label, got)
 		}
 		return answer
 	}
@@ -64,21 +64,21 @@ func (g *Guard) SelfTestSource() *site.ServerSource {
 	return site.NewServerSource(false)
 }
 
-// NoteSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
+// RecordSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
 // serve browsers a robots.txt.
-func (s *State) NoteSelfTest(f responseaudit.Fetcher, got responseaudit.RobotsResponse) {
+func (s *State) RecordSelfTest(f responseaudit.Fetcher, got responseaudit.RobotsResponse) {
 	s.withheldResponses.RecordSelfTest(f, got, time.Now())
 }
 
-// Withheld returns the crawlers that get another response instead of a robots.txt.
-func (s *State) Withheld(now time.Time) []responseaudit.Withheld {
+// WithheldResponses returns the crawlers that get another response instead of a robots.txt.
+func (s *State) WithheldResponses(now time.Time) []responseaudit.Withheld {
 	return s.withheldResponses.Find("", now)
 }
 
-// WithheldAt describes the crawlers that get another response instead of the robots.txt with a key.
-func (s *State) WithheldAt(key policy.Key) (found []string) {
+// WithheldFrom describes the crawlers that get another response instead of the robots.txt with a key.
+func (s *State) WithheldFrom(key policy.Key) (found []string) {
 	now := time.Now()
-	labels := slices.Collect(maps.Keys(maps.Collect(s.sites.of(key))))
+	labels := slices.Collect(maps.Keys(maps.Collect(s.siteRecords.recordsWithKey(key))))
 	if key.Source == "" {
 		labels = []string{site.NewSite(key).Label}
 	}

@@ -22,8 +22,8 @@ import (
 // validate" runs these checks, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
 	for name, server := range servers(ctx) {
-		w := walker{server: name}
-		_, err := w.walkRoutes(rawRoutes(server.Routes), position{})
+		w := routeWalker{server: name}
+		_, err := w.walkRoutes(rawRoutes(server.Routes), routePosition{})
 		handlers := w.handlers
 		if err == nil {
 			err = cmp.Or(checkGuards(handlers), checkManaged(handlers), checkDashboards(handlers), w.checkDisallowed())
@@ -41,21 +41,21 @@ func Check(ctx caddy.Context, logger *zap.Logger) error {
 // for a decide guard that responds instead of the site.
 func checkGuards(handlers []*PlacedHandler) error {
 	for _, p := range handlers {
-		if p.Name == Guard && p.Blocks != "" {
-			return fmt.Errorf("%s: robots_guard with decide answers every request here, so %s gets no requests; give it an address of its own, such as :9181", p.Site(), p.Blocks)
+		if p.Name == Guard && p.BlockedHandler != "" {
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so %s gets no requests; give it an address of its own, such as :9181", p.Site(), p.BlockedHandler)
 		}
 	}
 	return checkHandlers(handlers, Guard, duplicateGuardError)
 }
 
 // checkDisallowed returns an error for a [Disallowed] matcher without a guard before it.
-func (w *walker) checkDisallowed() error {
+func (w *routeWalker) checkDisallowed() error {
 	for _, m := range w.unguarded {
 		var config struct {
 			At string `json:"at"`
 		}
 		_ = json.Unmarshal(m.config, &config) // an expression has no At
-		return option.WithLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, because it uses the robots.txt of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site))
+		return option.AddCaddyfileLine(config.At, fmt.Errorf("%s: robots_disallowed needs a robots_guard before it, because it uses the robots.txt of robots_guard; write robots_guard monitor into the site if you do not want to block requests, and put both into a route block if Caddy orders the directive of the matcher first, such as header", m.site))
 	}
 	return nil
 }
@@ -77,9 +77,9 @@ func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, 
 		if p.Name != name {
 			continue
 		}
-		if p.BlockedBy != "" {
+		if p.BlockingHandler != "" {
 			return fmt.Errorf("%s: %s comes after %s, which answers every request, so it gets no requests; "+
-				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.BlockedBy)
+				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.BlockingHandler)
 		}
 		key := place{p.Server, p.requestKey}
 		if other := seen[key]; other != nil {
@@ -91,7 +91,7 @@ func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, 
 }
 
 func duplicateGuardError(a, b *PlacedHandler) error {
-	differing, err := differences(a.Config, b.Config)
+	differing, err := differentOptions(a.Config, b.Config)
 	switch {
 	case err != nil:
 		return err
@@ -102,8 +102,8 @@ func duplicateGuardError(a, b *PlacedHandler) error {
 		a.Site(), strings.Join(differing, ", "))
 }
 
-// differences returns the names of the options in which two handlers differ.
-func differences(a, b json.RawMessage) (names []string, err error) {
+// differentOptions returns the names of the options in which two handlers differ.
+func differentOptions(a, b json.RawMessage) (names []string, err error) {
 	var options [2]map[string]any
 	for i, config := range []json.RawMessage{a, b} {
 		if err := json.Unmarshal(config, &options[i]); err != nil {
@@ -126,12 +126,12 @@ func checkDashboards(placed []*PlacedHandler) error {
 	for _, d := range placed {
 		switch {
 		case d.Name != Dashboard:
-		case d.BlockedBy != "":
+		case d.BlockingHandler != "":
 			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so it gets no requests; "+
-				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.BlockedBy)
-		case d.Blocks != "":
+				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.BlockingHandler)
+		case d.BlockedHandler != "":
 			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so %s gets no requests; "+
-				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.Blocks)
+				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.BlockedHandler)
 		case d.exactPath != "":
 			return fmt.Errorf("%s: robots_guard_dashboard gets only requests for %s, and not for the files below it; write %s* there",
 				d.Site(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))

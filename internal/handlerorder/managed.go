@@ -45,13 +45,13 @@ func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) st
 	}
 	trials := newTrialObstacles(guards)
 	for i := range managed {
-		managed[i].TrialObstacle = trials.obstacle(managed[i].Hosts)
+		managed[i].TrialObstacle = trials.obstacleAt(managed[i].Hosts)
 	}
 	return managed, nil
 }
 
-// Named returns the handlers with a name.
-func (all ManagedHandlers) Named(name string) ManagedHandlers {
+// WithName returns the handlers with a name.
+func (all ManagedHandlers) WithName(name string) ManagedHandlers {
 	return slices.DeleteFunc(slices.Clone(all), func(t ManagedHandler) bool { return t.Name != name })
 }
 

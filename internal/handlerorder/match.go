@@ -47,9 +47,9 @@ func (m Matcher) ignoresClient() bool {
 		!bytes.Contains(config, []byte("_ip")) && !bytes.Contains(config, []byte("expression"))
 }
 
-// findDisallowed returns the configuration of a [Disallowed] matcher in matcher sets, even if
-// negated, or nil. For a matcher in an expression, findDisallowed returns the expression.
-func findDisallowed(sets []map[string]json.RawMessage) json.RawMessage {
+// findDisallowedMatcher returns the configuration of a [Disallowed] matcher in matcher sets, even if
+// negated, or nil. For a matcher in an expression, findDisallowedMatcher returns the expression.
+func findDisallowedMatcher(sets []map[string]json.RawMessage) json.RawMessage {
 	for _, set := range sets {
 		for name, config := range set {
 			switch name {
@@ -64,7 +64,7 @@ func findDisallowed(sets []map[string]json.RawMessage) json.RawMessage {
 				if json.Unmarshal(config, &negated) != nil {
 					continue
 				}
-				if found := findDisallowed(negated); found != nil {
+				if found := findDisallowedMatcher(negated); found != nil {
 					return found
 				}
 			}

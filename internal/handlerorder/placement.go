@@ -25,15 +25,15 @@ type PlacedHandler struct {
 	HasHTTPSRedirect bool      // automatic HTTPS redirects http requests to the server, set by [Server.PlacedHandlers]
 	Hosts            []string  // hosts of the enclosing routes; empty for any host
 	Matchers         []Matcher // the other matchers of the enclosing routes
-	BlockedBy        string    // an earlier handler that responds to every request, or empty
-	Blocks           string    // a later handler that no request reaches, or empty
+	BlockingHandler  string    // an earlier handler that responds to every request, or empty
+	BlockedHandler   string    // a later handler that no request reaches, or empty
 
-	requestKey      string            // equal for handlers with the same requests
-	previous        *precedingHandler // handlers that a request may have passed
-	groups          []string
-	exactPath       string // a path required by a matcher, or empty
-	unauthenticated bool   // for a dashboard, see lacksAuthentication
-	cacheName       string // for a guard, see precedingCache
+	requestKey        string            // equal for handlers with the same requests
+	precedingHandlers *precedingHandler // handlers that a request may have passed
+	groups            []string
+	exactPath         string // a path required by a matcher, or empty
+	isUnauthenticated bool   // for a dashboard, see lacksAuthentication
+	cacheName         string // for a guard, see precedingCache
 }
 
 // Site returns the name of the handler's site for messages.
@@ -70,8 +70,8 @@ func (b *precedingHandler) nearestCache() *precedingHandler {
 	return b.cache
 }
 
-// isWithin reports whether all requests at the position inner also reach the position outer.
-func isWithin(inner, outer string) bool {
+// isReachedFrom reports whether all requests at the position inner also reach the position outer.
+func isReachedFrom(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }
 

@@ -54,9 +54,9 @@ func rawRoutes(list caddyhttp.RouteList) []Route {
 	return routes
 }
 
-// Mentions reports whether the routes of the HTTP app contain any of the given strings. Like
+// RoutesContain reports whether the routes of the HTTP app contain any of the given strings. Like
 // [Check], Mentions must run during Provision of the first handler of this module.
-func Mentions(ctx caddy.Context, texts ...string) bool {
+func RoutesContain(ctx caddy.Context, texts ...string) bool {
 	for _, server := range servers(ctx) {
 		lists := []caddyhttp.RouteList{server.Routes}
 		if server.Errors != nil {

@@ -23,21 +23,21 @@ func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
 	for _, g := range guards {
 		obstacle := g.trialObstacle()
 		if len(g.Hosts) == 0 {
-			t.add(anyHost, obstacle)
+			t.addObstacle(anyHost, obstacle)
 		}
-		t.add(someHost, obstacle)
+		t.addObstacle(someHost, obstacle)
 		for _, host := range g.Hosts {
 			if isUnanalyzable(host) {
-				t.add(anyHost, obstacle)
+				t.addObstacle(anyHost, obstacle)
 			}
-			t.add(strings.ToLower(host), obstacle)
-			t.add(wildcardPrefix+wildcardFor(host), obstacle)
+			t.addObstacle(strings.ToLower(host), obstacle)
+			t.addObstacle(wildcardPrefix+wildcardFor(host), obstacle)
 		}
 	}
 	return t
 }
 
-func (t trialObstacles) add(key, obstacle string) {
+func (t trialObstacles) addObstacle(key, obstacle string) {
 	if existing, ok := t[key]; !ok || existing != "" {
 		t[key] = obstacle
 	}
@@ -55,9 +55,9 @@ func wildcardFor(host string) string {
 	return "*." + rest
 }
 
-// obstacle returns the reason why no guard can judge a change at any of some hosts, or "".
+// obstacleAt returns the reason why no guard can judge a change at any of some hosts, or "".
 // An empty list of hosts means any host.
-func (t trialObstacles) obstacle(hosts []string) string {
+func (t trialObstacles) obstacleAt(hosts []string) string {
 	keys := []string{anyHost}
 	for _, host := range hosts {
 		keys = append(keys, strings.ToLower(host), wildcardFor(host), wildcardPrefix+strings.ToLower(host))

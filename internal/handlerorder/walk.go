@@ -41,12 +41,12 @@ func (s Server) PlacedHandlers(name string) ([]*PlacedHandler, error) {
 // FindHandlers returns the handlers of this module in the routes of a server, in order. It omits
 // handlers in error routes, in named routes and in routes for responses.
 func FindHandlers(server string, routes []Route) ([]*PlacedHandler, error) {
-	w := walker{server: server}
-	_, err := w.walkRoutes(routes, position{})
+	w := routeWalker{server: server}
+	_, err := w.walkRoutes(routes, routePosition{})
 	return w.handlers, err
 }
 
-type walker struct {
+type routeWalker struct {
 	server    string
 	handlers  []*PlacedHandler
 	unguarded []unguardedMatcher
@@ -58,25 +58,25 @@ type unguardedMatcher struct {
 	site   string
 }
 
-// position describes the handlers and matchers before a position in the routes.
-type position struct {
+// routePosition describes the handlers and matchers before a position in the routes.
+type routePosition struct {
 	hosts      []string
 	matchers   []Matcher
 	requestKey string
 	previous   *precedingHandler
 	groups     []string
-	exactPath  string     // see PlacedHandler
-	responder  *responder // nil if a request may reach this position
+	exactPath  string             // see PlacedHandler
+	responder  *respondingHandler // nil if a request may reach this position
 }
 
-// responder is a handler that responds to every request.
-type responder struct {
+// respondingHandler is a handler that responds to every request.
+type respondingHandler struct {
 	name    string
 	handler *PlacedHandler // nil for a handler of another module
 }
 
 // walkRoutes walks over routes and returns the way after them.
-func (w *walker) walkRoutes(routes []Route, outer position) (position, error) {
+func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosition, error) {
 	after := outer
 	for i, route := range routes {
 		here := after
@@ -87,7 +87,7 @@ func (w *walker) walkRoutes(routes []Route, outer position) (position, error) {
 		if err := here.addMatchers(route.Match); err != nil {
 			return after, err
 		}
-		if config := findDisallowed(route.Match); config != nil && !here.isGuarded() {
+		if config := findDisallowedMatcher(route.Match); config != nil && !here.isGuarded() {
 			w.unguarded = append(w.unguarded, unguardedMatcher{config, siteName(w.server, here.hosts)})
 		}
 		for _, handler := range route.Handle {
@@ -113,7 +113,7 @@ func (w *walker) walkRoutes(routes []Route, outer position) (position, error) {
 
 // isGuarded reports whether a request at this position may have passed a guard. An invoked named
 // route may contain a guard.
-func (y *position) isGuarded() bool {
+func (y *routePosition) isGuarded() bool {
 	for b := y.previous; b != nil; b = b.previous {
 		if (b.name == Guard || b.name == "invoke") && !slices.Contains(y.groups, b.group) && hostsOverlap(b.hosts, y.hosts) {
 			return true
@@ -123,7 +123,7 @@ func (y *position) isGuarded() bool {
 }
 
 // addMatchers adds the matchers of a route.
-func (y *position) addMatchers(sets []map[string]json.RawMessage) error {
+func (y *routePosition) addMatchers(sets []map[string]json.RawMessage) error {
 	if len(sets) == 0 {
 		return nil
 	}
@@ -197,25 +197,25 @@ func (h *handlerConfig) respondsAlways() bool {
 }
 
 // walkHandler visits a handler and returns the way after it.
-func (w *walker) walkHandler(config json.RawMessage, here position) (position, error) {
+func (w *routeWalker) walkHandler(config json.RawMessage, here routePosition) (routePosition, error) {
 	h, err := decodeHandler(config)
 	if err != nil {
 		return here, err
 	}
-	if earlier := here.responder; earlier != nil && earlier.handler != nil && earlier.handler.Blocks == "" && h.Handler != "subroute" {
-		earlier.handler.Blocks = h.Handler
+	if earlier := here.responder; earlier != nil && earlier.handler != nil && earlier.handler.BlockedHandler == "" && h.Handler != "subroute" {
+		earlier.handler.BlockedHandler = h.Handler
 	}
 	var placed *PlacedHandler
 	if h.Handler == Guard || h.Handler == Dashboard || h.Handler == RobotsTXT {
 		placed = &PlacedHandler{
 			Name: h.Handler, Config: config, Server: w.server, Hosts: here.hosts, Matchers: here.matchers,
-			previous: here.previous, groups: here.groups, requestKey: here.requestKey, exactPath: here.exactPath,
+			precedingHandlers: here.previous, groups: here.groups, requestKey: here.requestKey, exactPath: here.exactPath,
 		}
 		if here.responder != nil {
-			placed.BlockedBy = here.responder.name
+			placed.BlockingHandler = here.responder.name
 		}
 		// Compute these here, since the handlers of this route get its group only at the end.
-		placed.unauthenticated, placed.cacheName = placed.lacksAuthentication(), placed.precedingCache()
+		placed.isUnauthenticated, placed.cacheName = placed.lacksAuthentication(), placed.precedingCache()
 		w.handlers = append(w.handlers, placed)
 	}
 	inner, err := w.walkRoutes(h.Routes, here)
@@ -228,7 +228,7 @@ func (w *walker) walkHandler(config json.RawMessage, here position) (position, e
 		asksOtherServer: len(h.HandleResponse) > 0, previous: inner.previous, cache: inner.previous.nearestCache(),
 	}
 	if here.responder == nil && h.respondsAlways() {
-		here.responder = &responder{h.Handler, placed}
+		here.responder = &respondingHandler{h.Handler, placed}
 	}
 	return here, nil
 }

@@ -66,8 +66,8 @@ func TestGuardBehindOddHandler(t *testing.T) {
 func TestDashboardBehindRobotsTxt(t *testing.T) {
 	for before, want := range map[string]bool{"robots_txt": true, "authentication": false} {
 		placed := placedIn(t, routesIn(t, `[{"handle": [{"handler": "`+before+`"}, {"handler": "robots_guard_dashboard"}]}]`))
-		if d := placed[len(placed)-1]; d.Name != Dashboard || d.unauthenticated != want {
-			t.Errorf("behind %s it is open: %t", before, d.unauthenticated)
+		if d := placed[len(placed)-1]; d.Name != Dashboard || d.isUnauthenticated != want {
+			t.Errorf("behind %s it is open: %t", before, d.isUnauthenticated)
 		}
 	}
 }

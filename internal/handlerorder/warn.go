@@ -26,8 +26,8 @@ func (p *PlacedHandler) precedingCache() string {
 	if p.Name != Guard {
 		return ""
 	}
-	for b := p.previous.nearestCache(); b != nil; b = b.cache {
-		isForOther := slices.Contains(p.groups, b.group) || !hostsOverlap(b.hosts, p.Hosts) || len(p.Matchers) > 0 && !isWithin(p.requestKey, b.requestKey)
+	for b := p.precedingHandlers.nearestCache(); b != nil; b = b.cache {
+		isForOther := slices.Contains(p.groups, b.group) || !hostsOverlap(b.hosts, p.Hosts) || len(p.Matchers) > 0 && !isReachedFrom(p.requestKey, b.requestKey)
 		if !isForOther && !slices.ContainsFunc(b.matchers, func(m Matcher) bool { return !m.ignoresClient() }) {
 			return b.name
 		}
@@ -38,7 +38,7 @@ func (p *PlacedHandler) precedingCache() string {
 // warnDashboards logs a warning about each dashboard open to anybody.
 func warnDashboards(server *caddyhttp.Server, placed []*PlacedHandler, logger *zap.Logger) {
 	for _, d := range placed {
-		if d.Name != Dashboard || !d.unauthenticated || isLocal(server) || requiresClientCertificate(server) {
+		if d.Name != Dashboard || !d.isUnauthenticated || isLocal(server) || requiresClientCertificate(server) {
 			continue
 		}
 		logger.Warn("everybody who can reach this server can open the dashboard, because it has no authentication; "+
@@ -72,7 +72,7 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 	if slices.ContainsFunc(p.Matchers, restrictsClients) {
 		return false
 	}
-	for b := p.previous; b != nil; b = b.previous {
+	for b := p.precedingHandlers; b != nil; b = b.previous {
 		if slices.Contains(p.groups, b.group) {
 			continue // in another route of the group
 		}

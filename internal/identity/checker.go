@@ -29,7 +29,7 @@ type Checker struct {
 
 	// The warnings already logged for this configuration: a proxy passes on addresses that clients
 	// can forge, a proxy does not send the client's address, a proxy is not trusted.
-	warnedInvented, warnedMissing, warnedUntrusted atomic.Bool
+	warnedForgeable, warnedMissing, warnedUntrusted atomic.Bool
 }
 
 // IsEnabled reports whether verification is on.
@@ -52,10 +52,10 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	}
 	result := c.Verifier.Check(client.Crawler, site.ClientAddr(r))
 	switch {
-	case result.State == verify.Verified && site.IsEarly(r):
+	case result.State == verify.Verified && site.IsEarlyData(r):
 		return verify.Unknown, verify.None // until the handshake is complete
 	case result.State == verify.Verified && site.AddrMayBeForged(r):
-		c.warnOnce(&c.warnedInvented, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
+		c.warnOnce(&c.warnedForgeable, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
 		return verify.Unknown, verify.None
 	case result.State == verify.Spoofed && keysUnavailable:
@@ -101,10 +101,10 @@ type Shared struct {
 	// Verifier verifies claims for all of them.
 	Verifier *verify.Verifier
 
-	settings           reload.Settings[verify.Config]
+	settings           reload.ActiveSettings[verify.Config]
 	refreshSlot        chan struct{}                           // full while the address lists are refreshed
 	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
-	onListFetched      atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
+	listFetchObserver  atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
 	signatureVerifiers *caddy.UsagePool                        // *signatures by their agents
 }
 
@@ -119,7 +119,7 @@ func (s *Shared) recordListFetch(status verify.ListStatus) {
 	if status.Err == nil || !status.ShrunkSince.IsZero() {
 		s.fetchCount.Add(1)
 	}
-	if onFetched := s.onListFetched.Load(); onFetched != nil {
+	if onFetched := s.listFetchObserver.Load(); onFetched != nil {
 		(*onFetched)(status)
 	}
 }
@@ -141,11 +141,11 @@ func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
 }
 
 // ApplyCount returns the number of calls that applied settings.
-func (s *Shared) ApplyCount() uint64 { return s.settings.Uses() }
+func (s *Shared) ApplyCount() uint64 { return s.settings.UseCount() }
 
-// RefreshesLists reports whether RefreshLists is running.
-func (s *Shared) RefreshesLists() bool {
-	return len(s.refreshSlot) > 0 && s.onListFetched.Load() != nil
+// IsRefreshingLists reports whether RefreshLists is running.
+func (s *Shared) IsRefreshingLists() bool {
+	return len(s.refreshSlot) > 0 && s.listFetchObserver.Load() != nil
 }
 
 // RefreshLists refreshes the address lists in the background and logs the results until ctx is
@@ -164,8 +164,8 @@ func (s *Shared) RefreshLists(ctx context.Context, logger *zap.Logger) {
 			return
 		}
 		log := func(status verify.ListStatus) { logList(logger, status) }
-		s.onListFetched.Store(&log)
-		defer s.onListFetched.Store(nil)
+		s.listFetchObserver.Store(&log)
+		defer s.listFetchObserver.Store(nil)
 		s.Verifier.Run(ctx)
 	}()
 }
@@ -173,8 +173,8 @@ func (s *Shared) RefreshLists(ctx context.Context, logger *zap.Logger) {
 // logList logs the result of fetching an address list.
 func logList(logger *zap.Logger, s verify.ListStatus) {
 	next := zap.Skip() // files have no next attempt
-	if !s.Next.IsZero() {
-		next = zap.Time("next_attempt", s.Next)
+	if !s.NextFetch.IsZero() {
+		next = zap.Time("next_attempt", s.NextFetch)
 	}
 	if s.Err != nil {
 		logger.Warn("crawler address list cannot be used; using the previous list",

@@ -33,7 +33,7 @@ func identifying(t *testing.T) (*Checker, *observer.ObservedLogs) {
 	core, logs := observer.New(zap.WarnLevel)
 	registry := uaident.Default()
 	checker := &Checker{Verifier: verify.New(verify.Options{}), Logger: zap.New(core)}
-	if err := checker.Verifier.Configure(verify.Config{Crawlers: registry.Crawlers(), Lists: []verify.List{{For: "Googlebot", File: list}}}); err != nil {
+	if err := checker.Verifier.Configure(verify.Config{Crawlers: registry.Crawlers(), Lists: []verify.List{{CrawlerOrOperator: "Googlebot", File: list}}}); err != nil {
 		t.Fatal(err)
 	}
 	return checker, logs
@@ -124,7 +124,7 @@ func TestLogListOfAFile(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	for _, err := range []error{nil, errors.New("failed")} {
 		logList(zap.New(core), verify.ListStatus{Source: "/etc/caddy/bots.json", Err: err})
-		logList(zap.New(core), verify.ListStatus{Source: "https://bots.example/", Next: time.Now(), Err: err})
+		logList(zap.New(core), verify.ListStatus{Source: "https://bots.example/", NextFetch: time.Now(), Err: err})
 	}
 	for _, entry := range logs.All() {
 		fields := entry.ContextMap()

@@ -91,7 +91,7 @@ func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, 
 	pooled, _, err := s.signatureVerifiers.LoadOrNew(poolKey, func() (caddy.Destructor, error) {
 		verifier := &signatureVerifier{lastResults: make(map[string]string), onDirectoryFetch: onFetch}
 		var err error
-		verifier.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: site.GuardUserAgent, Fetched: verifier.recordDirectoryFetch})
+		verifier.Verifier, err = botauth.New(botauth.Options{Agents: agents, UserAgent: site.GuardUserAgent, OnFetched: verifier.recordDirectoryFetch})
 		return verifier, err
 	})
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Shared) SigningKeys() map[string]int {
 	s.signatureVerifiers.Range(func(_, value any) bool {
 		if s, ok := value.(*signatureVerifier); ok && s.Verifier != nil {
 			for _, d := range s.Directories() {
-				keys[d.Agent] = max(keys[d.Agent], d.Keys)
+				keys[d.Agent] = max(keys[d.Agent], d.KeyCount)
 			}
 		}
 		return true
@@ -145,9 +145,9 @@ func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
 		if d.Agent != agent {
 			continue
 		}
-		fields := []zap.Field{zap.String("agent", agent), zap.String("operator", d.Operator), zap.Int("keys", d.Keys)}
+		fields := []zap.Field{zap.String("agent", agent), zap.String("operator", d.Operator), zap.Int("keys", d.KeyCount)}
 		if err != nil {
-			logger.Warn("the key directory of a signing agent cannot be used; the next message comes when the key directory can be used", append(fields, zap.Time("next_attempt", d.Next), zap.Error(err))...)
+			logger.Warn("the key directory of a signing agent cannot be used; the next message comes when the key directory can be used", append(fields, zap.Time("next_attempt", d.NextFetch), zap.Error(err))...)
 		} else {
 			logger.Info("key directory of a signing agent read", fields...)
 		}

@@ -32,7 +32,7 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	case text[0] == '<':
 		return nil, fmt.Errorf("%s: this is a web page, not JSON", name)
 	case !utf8.Valid(data):
-		return nil, d.ErrorAt(invalid(data), "this is not UTF-8, which JSON requires")
+		return nil, d.ErrorAt(invalidUTF8Offset(data), "this is not UTF-8, which JSON requires")
 	}
 	var any json.RawMessage
 	if err := json.Unmarshal(data, &any); err != nil {
@@ -48,8 +48,8 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	return d, nil
 }
 
-// invalid returns the offset of the first invalid UTF-8.
-func invalid(data []byte) (offset int) {
+// invalidUTF8Offset returns the offset of the first invalid UTF-8.
+func invalidUTF8Offset(data []byte) (offset int) {
 	for offset < len(data) {
 		r, size := utf8.DecodeRune(data[offset:])
 		if r == utf8.RuneError && size == 1 {
@@ -111,17 +111,17 @@ func (d *Decoder) Next() (t Token) {
 	return t
 }
 
-// open reads the start of an object or an array.
-func (d *Decoder) open(first byte, want string) error {
+// readStart reads the start of an object or an array.
+func (d *Decoder) readStart(first byte, want string) error {
 	if t := d.Next(); t.FirstByte != first {
 		return d.Errorf("%s, and not %s", want, t)
 	}
 	return nil
 }
 
-// Object reads an object. An unknown or repeated field is an error.
-func (d *Decoder) Object(want string, fields []string, read func(field string) error) error {
-	if err := d.open('{', want); err != nil {
+// ReadObject reads an object. An unknown or repeated field is an error.
+func (d *Decoder) ReadObject(want string, fields []string, read func(field string) error) error {
+	if err := d.readStart('{', want); err != nil {
 		return err
 	}
 	seen := 0 // a bit for each field
@@ -155,16 +155,16 @@ func SuggestField(field string, fields []string) string {
 	return "known are " + strings.Join(fields, ", ")
 }
 
-// Array reads an array.
-func (d *Decoder) Array(want string, read func() error) error {
-	if err := d.open('[', want); err != nil {
+// ReadArray reads an array.
+func (d *Decoder) ReadArray(want string, read func() error) error {
+	if err := d.readStart('[', want); err != nil {
 		return err
 	}
-	return d.ArrayRest(read)
+	return d.ReadRemainingArray(read)
 }
 
-// ArrayRest reads an array after its start.
-func (d *Decoder) ArrayRest(read func() error) error {
+// ReadRemainingArray reads an array after its start.
+func (d *Decoder) ReadRemainingArray(read func() error) error {
 	for d.More() {
 		if err := read(); err != nil {
 			return err
@@ -174,8 +174,8 @@ func (d *Decoder) ArrayRest(read func() error) error {
 	return nil
 }
 
-// Text reads a string. null is an empty string.
-func (d *Decoder) Text(field string) (string, error) {
+// ReadString reads a string. null is an empty string.
+func (d *Decoder) ReadString(field string) (string, error) {
 	t := d.Next()
 	switch {
 	case t.FirstByte == Null:
@@ -188,18 +188,18 @@ func (d *Decoder) Text(field string) (string, error) {
 	return t.Text, nil
 }
 
-// Texts reads an array of at least one string.
-func (d *Decoder) Texts(field, want string) (all []string, err error) {
-	if err := d.open('[', want); err != nil {
+// ReadStrings reads an array of at least one string.
+func (d *Decoder) ReadStrings(field, want string) (all []string, err error) {
+	if err := d.readStart('[', want); err != nil {
 		return nil, err
 	}
-	return d.TextsRest(field, want)
+	return d.ReadRemainingStrings(field, want)
 }
 
-// TextsRest reads an array of strings after its start.
-func (d *Decoder) TextsRest(field, want string) (all []string, err error) {
+// ReadRemainingStrings reads an array of strings after its start.
+func (d *Decoder) ReadRemainingStrings(field, want string) (all []string, err error) {
 	begin := d.pos
-	err = d.ArrayRest(func() error {
+	err = d.ReadRemainingArray(func() error {
 		t := d.Next()
 		if t.FirstByte != '"' || t.Text == "" {
 			return d.Errorf("%s has %s among its strings", field, t)

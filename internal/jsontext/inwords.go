@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WithoutGoTypes removes Go's type names from an error of package json. They do not help authors of JSON.
-func WithoutGoTypes(err error) error {
+// RemoveGoTypes removes Go's type names from an error of package json. They do not help authors of JSON.
+func RemoveGoTypes(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case !ok && err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):

@@ -18,7 +18,7 @@ func TestInWords(t *testing.T) {
 		}
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.DisallowUnknownFields()
-		if got := WithoutGoTypes(decoder.Decode(&into)); got == nil || got.Error() != want {
+		if got := RemoveGoTypes(decoder.Decode(&into)); got == nil || got.Error() != want {
 			t.Errorf("%s: %v, want %s", text, got, want)
 		}
 	}

@@ -49,7 +49,7 @@ func (s *scanner) next() (t Token, at int) {
 	case '{', '}', '[', ']':
 		s.end++
 	case '"':
-		t.Text = s.text()
+		t.Text = s.readString()
 	default:
 		length := bytes.IndexAny(s.data[at:], " \t\r\n,:]}")
 		if length < 0 {
@@ -61,8 +61,8 @@ func (s *scanner) next() (t Token, at int) {
 	return t, at
 }
 
-// text reads a string.
-func (s *scanner) text() (text string) {
+// readString reads a string.
+func (s *scanner) readString() (text string) {
 	begin, plain := s.end, true
 	for s.end++; s.data[s.end] != '"'; s.end++ {
 		if s.data[s.end] == '\\' {

@@ -18,7 +18,7 @@ func TestDelayOfWildcard(t *testing.T) {
 		"Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)":      10 * time.Second,
 	} {
 		client := uaident.Identify(userAgent)
-		group, _, _ := GroupQuery{Names: client.AppendNames(nil), Wildcard: true}.Group(policy.Parse([]byte(file)))
+		group, _, _ := GroupQuery{Names: client.AppendNames(nil), WildcardApplies: true}.Group(policy.Parse([]byte(file)))
 		if got := CrawlDelay(group, client.CrawlDelay()); got.Interval != want {
 			t.Errorf("%s: %v, want %v", client.Token, got.Interval, want)
 		}

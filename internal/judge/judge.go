@@ -29,8 +29,8 @@ type Result struct {
 	RobotsVerdict policy.Verdict
 	// Group is the group of the client, or nil. Named is true if the group names the client,
 	// and false for the * group.
-	Group *policy.SelectedGroup
-	Named bool
+	Group            *policy.SelectedGroup
+	GroupNamesClient bool
 	// Preferences are the usage preferences of the file for an allowed target.
 	Preferences policy.Preferences
 	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the
@@ -52,8 +52,8 @@ type Scratch struct {
 type GroupCache struct{ entries [2]cachedGroup } // without and with the * group
 
 type cachedGroup struct {
-	cached, named, applies bool
-	group                  *policy.SelectedGroup
+	isSet, namesClient, applies bool
+	group                       *policy.SelectedGroup
 }
 
 // Judge decides whether the rules allow a request, and what to do with a disallowed request. It
@@ -101,7 +101,7 @@ func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
 	query := q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q))
 	var applies bool
-	if r.Group, r.Named, applies = q.GroupCache.group(query, robots); !applies && !query.WellKnownOnly {
+	if r.Group, r.GroupNamesClient, applies = q.GroupCache.selectGroup(query, robots); !applies && !query.WellKnownOnly {
 		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
 		return
 	}
@@ -113,13 +113,13 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 		}
 		return
 	}
-	r.RobotsVerdict = query.judge(robots, r.Group, &scratch.Target)
+	r.RobotsVerdict = query.verdictOfGroup(robots, r.Group, &scratch.Target)
 	if r.RobotsVerdict.Allowed {
 		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())
 	}
-	if r.RobotsVerdict.Allowed && q.isOpaque() { // servers behind the proxy may serve /
+	if r.RobotsVerdict.Allowed && q.hasOpaqueTarget() { // servers behind the proxy may serve /
 		scratch.Target.Set("/", s.KeepSlashes)
-		r.RobotsVerdict = query.judge(robots, r.Group, &scratch.Target)
+		r.RobotsVerdict = query.verdictOfGroup(robots, r.Group, &scratch.Target)
 	}
 	switch {
 	case !r.RobotsVerdict.Allowed:
@@ -172,18 +172,18 @@ func (s *Settings) setAction(q *Request, r *Result) {
 	}
 }
 
-// group returns the result of [GroupQuery.Group] and caches it. b may be nil.
-func (b *GroupCache) group(query GroupQuery, robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
+// selectGroup returns the result of [GroupQuery.Group] and caches it. b may be nil.
+func (b *GroupCache) selectGroup(query GroupQuery, robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	if b == nil {
 		return query.Group(robots)
 	}
 	entry := &b.entries[0]
-	if query.Wildcard {
+	if query.WildcardApplies {
 		entry = &b.entries[1]
 	}
-	if !entry.cached {
-		entry.cached = true
-		entry.group, entry.named, entry.applies = query.Group(robots)
+	if !entry.isSet {
+		entry.isSet = true
+		entry.group, entry.namesClient, entry.applies = query.Group(robots)
 	}
-	return entry.group, entry.named, entry.applies
+	return entry.group, entry.namesClient, entry.applies
 }

@@ -23,7 +23,7 @@ func TestClaim(t *testing.T) {
 		{"and is its only one", "curl/8.7.1", "/all", true, true, false},
 	} {
 		client := uaident.Identify(tc.userAgent)
-		who := GroupQuery{Names: client.AppendNames(nil), Wildcard: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
+		who := GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
 		_, named, applies := who.Group(robots)
 		var target policy.Target
 		target.Set(tc.target, false)
@@ -47,7 +47,7 @@ func TestFalseClaim(t *testing.T) {
 		{"AdsBot-Google", "/ads", "Disallow: /ads"},
 		{"Slackbot", "/all", "Disallow: /all"},
 	} {
-		who := GroupQuery{Names: []string{tc.token}, Wildcard: true, Spoofed: true}
+		who := GroupQuery{Names: []string{tc.token}, WildcardApplies: true, Spoofed: true}
 		var target policy.Target
 		target.Set(tc.target, false)
 		verdict := who.Verdict(robots, &target)
@@ -66,7 +66,7 @@ func TestKnownName(t *testing.T) {
 		{"zorkly/2.0", "Zorkly/3", "Zorkly"},
 		{"zorkly/2.0", "*", ""},
 	} {
-		if got := KnownName(uaident.Identify(tc.userAgent), tc.group); got != tc.want {
+		if got := CrawlerName(uaident.Identify(tc.userAgent), tc.group); got != tc.want {
 			t.Errorf("%s in %q is %q, want %q", tc.userAgent, tc.group, got, tc.want)
 		}
 	}

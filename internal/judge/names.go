@@ -27,9 +27,9 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 		return nil
 	}
 	if isAddress(word) {
-		return errAddress(word)
+		return addressError(word)
 	}
-	if names := strings.Fields(word); len(names) > 1 && allKnown(registry, names) {
+	if names := strings.Fields(word); len(names) > 1 && allWordsKnown(registry, names) {
 		return fmt.Errorf("%q contains several names; write them without quotes: %s", word, strings.Join(names, " "))
 	}
 	if strings.Contains(word, ",") {
@@ -39,11 +39,11 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 	if allowIdentities {
 		kinds += ", not an identity"
 	}
-	hint := "the classes are " + ClassWords()
+	hint := "the classes are " + ListClasses()
 	if suggestions := SuggestNames(registry, word, allowIdentities); len(suggestions) > 0 {
 		hint = "did you mean " + strings.Join(suggestions, " or ") + "?"
 	}
-	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoted(TokenPrefix+word))
+	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoteForCaddyfile(TokenPrefix+word))
 }
 
 // ParseToken returns the product token in a word of a configuration. A token after [TokenPrefix]
@@ -60,11 +60,11 @@ func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	if likely := nearestNames(registry, word, nil); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
-	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoted(TokenPrefix+word))
+	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoteForCaddyfile(TokenPrefix+word))
 }
 
-// allKnown reports whether each word is a class or a crawler.
-func allKnown(registry *uaident.Registry, words []string) bool {
+// allWordsKnown reports whether each word is a class or a crawler.
+func allWordsKnown(registry *uaident.Registry, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
 		_, isClass := uaident.ParseClass(word)
 		return !isClass && registry.Lookup(word) == nil
@@ -80,21 +80,21 @@ func isAddress(word string) bool {
 	return err == nil
 }
 
-func errAddress(word string) error {
+func addressError(word string) error {
 	return fmt.Errorf("%q is an address; only names and classes of crawlers are allowed here; for an address use a matcher, for example @others not client_ip %s", word, word)
 }
 
-// errUserAgent returns the error for a word that is a whole User-Agent.
-func errUserAgent(word string) error {
+// userAgentError returns the error for a word that is a whole User-Agent.
+func userAgentError(word string) error {
 	if c := uaident.Identify(word).Crawler; c != nil {
-		return fmt.Errorf("%q is a whole User-Agent; write the product token, %s", word, quoted(c.Token))
+		return fmt.Errorf("%q is a whole User-Agent; write the product token, %s", word, quoteForCaddyfile(c.Token))
 	}
 	return fmt.Errorf("%q is a whole User-Agent of an unknown crawler; write a product token, for example Googlebot, or a class", word)
 }
 
-// errNoToken returns the error for a word with characters not allowed in a product token. The error
+// invalidTokenError returns the error for a word with characters not allowed in a product token. The error
 // says what to write.
-func errNoToken(word, token string) error {
+func invalidTokenError(word, token string) error {
 	name := strings.TrimSpace(token[:max(0, strings.IndexAny(token, "*/;()"))])
 	switch {
 	case strings.HasPrefix(word, "//"):
@@ -102,13 +102,13 @@ func errNoToken(word, token string) error {
 	case strings.HasPrefix(word, "/"):
 		return fmt.Errorf("%q is a path, not a crawler; write paths in a matcher, as in robots_guard %s enforce", word, word)
 	case isAddress(word):
-		return errAddress(word)
+		return addressError(word)
 	case strings.Contains(word, "(") && strings.Contains(word, "/"):
-		return errUserAgent(word)
+		return userAgentError(word)
 	case name != "":
 		return fmt.Errorf("%q is not a product token: a version or a pattern is not allowed; write %s", word, name)
 	}
-	return fmt.Errorf("%q is not a class (%s) or a product token, for example Googlebot", word, ClassWords())
+	return fmt.Errorf("%q is not a class (%s) or a product token, for example Googlebot", word, ListClasses())
 }
 
 // isControlToken reports whether only a robots.txt has the name of a crawler, and no request.
@@ -134,8 +134,8 @@ func TokenHint(registry *uaident.Registry, token string) string {
 	return ""
 }
 
-// quoted returns a word in its Caddyfile spelling.
-func quoted(word string) string {
+// quoteForCaddyfile returns a word in its Caddyfile spelling.
+func quoteForCaddyfile(word string) string {
 	if strings.ContainsAny(word, " \t") {
 		return strconv.Quote(word)
 	}
@@ -146,7 +146,7 @@ func quoted(word string) string {
 // the classes, the product tokens of the registry and, if allowIdentities is true, the identities.
 // It returns nil if no name is similar.
 func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool) []string {
-	words := strings.Split(ClassWords(), ", ")
+	words := strings.Split(ListClasses(), ", ")
 	if allowIdentities {
 		for _, state := range verify.States() {
 			words = append(words, state.String())
@@ -155,5 +155,5 @@ func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool)
 	if nearest := nearestNames(registry, word, words); nearest != nil {
 		return nearest
 	}
-	return namesOf(registry).withPrefix(text.FoldSpelling(word))
+	return registryNamesOf(registry).withPrefix(text.FoldSpelling(word))
 }

@@ -20,11 +20,11 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 	if prefixed := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(text.FoldSpelling(w), folded) }); len(prefixed) > 0 {
 		return prefixed[:min(len(prefixed), maxSuggestions)]
 	}
-	search := nameSearch{folded: folded, set: text.ByteSet(folded), distance: maxEdits(len(folded)) + 1}
+	search := nameSearch{folded: folded, letterSet: text.ByteSet(folded), distance: maxEdits(len(folded)) + 1}
 	for _, w := range words {
 		search.add(newRegistryName(w, w, 0))
 	}
-	registryNames := namesOf(registry)
+	registryNames := registryNamesOf(registry)
 	for _, name := range registryNames.names {
 		search.add(name)
 	}
@@ -33,7 +33,7 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 			return operatorTokens
 		}
 	}
-	return search.found
+	return search.nearest
 }
 
 const (
@@ -59,30 +59,30 @@ func maxEdits(letters int) int {
 // nameSearch collects the names most similar to a word.
 type nameSearch struct {
 	folded         string
-	set            uint32 // of its letters
+	letterSet      uint32 // of its letters
 	distance, rank int    // of the names in found
-	found          []string
+	nearest        []string
 }
 
 // add compares a name with the word. Of equally similar names, the names with the lowest rank stay.
 func (n *nameSearch) add(name *registryName) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
-	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.set, n.set) > limit {
+	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.letterSet, n.letterSet) > limit {
 		return
 	}
 	switch d := text.EditDistance(n.folded, name.letters, n.distance+1); {
-	case d > maxEdits(len(n.folded)) || cmp.Or(cmp.Compare(d, n.distance), cmp.Compare(name.rank, n.rank)) > 0 && n.found != nil:
+	case d > maxEdits(len(n.folded)) || cmp.Or(cmp.Compare(d, n.distance), cmp.Compare(name.rank, n.rank)) > 0 && n.nearest != nil:
 	case d < n.distance || name.rank < n.rank:
-		n.distance, n.rank, n.found = d, name.rank, []string{name.token}
-	case len(n.found) < maxSuggestions && !slices.Contains(n.found, name.token):
-		n.found = append(n.found, name.token)
+		n.distance, n.rank, n.nearest = d, name.rank, []string{name.token}
+	case len(n.nearest) < maxSuggestions && !slices.Contains(n.nearest, name.token):
+		n.nearest = append(n.nearest, name.token)
 	}
 }
 
 // registryName is a name of a crawler for comparison, with its token for suggestions.
 type registryName struct {
 	letters, token string
-	set            uint32 // of the letters
+	letterSet      uint32 // of the letters
 	rank           int    // of equally similar names, the lowest rank is suggested
 }
 
@@ -97,9 +97,9 @@ type registryNames struct {
 	byOperator map[string][]string
 }
 
-// namesOf returns the names in a registry. It caches the names of the built-in registry, because
+// registryNamesOf returns the names in a registry. It caches the names of the built-in registry, because
 // tables with hundreds of thousands of names are compared with this registry.
-func namesOf(registry *uaident.Registry) *registryNames {
+func registryNamesOf(registry *uaident.Registry) *registryNames {
 	if registry == uaident.Default() {
 		return builtInNames()
 	}

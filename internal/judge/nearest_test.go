@@ -57,12 +57,12 @@ func TestNearest(t *testing.T) {
 		{"four alike", own(1, "abcdefghv", "abcdefghw", "abcdefghx", "abcdefghy"), []string{"abcdefghv", "abcdefghw", "abcdefghx"}},
 		{"two names of one", []name{{"abcdefghx", "A", 1}, {"abcdefghy", "A", 1}, {"abcdefghz", "B", 1}}, []string{"A", "B"}},
 	} {
-		n := nameSearch{folded: "abcdefghi", set: text.ByteSet("abcdefghi"), distance: maxEdits(9) + 1}
+		n := nameSearch{folded: "abcdefghi", letterSet: text.ByteSet("abcdefghi"), distance: maxEdits(9) + 1}
 		for _, name := range tc.names {
 			n.add(newRegistryName(name.name, name.known, name.rank))
 		}
-		if !slices.Equal(n.found, tc.want) {
-			t.Errorf("%s: %q, want %q", tc.what, n.found, tc.want)
+		if !slices.Equal(n.nearest, tc.want) {
+			t.Errorf("%s: %q, want %q", tc.what, n.nearest, tc.want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestNearestNames(t *testing.T) {
 				all++
 			}
 		}
-		if got := namesOf(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
+		if got := registryNamesOf(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
 			t.Errorf("%d of %d crawlers of %s", len(got), all, operator)
 		}
 	}

@@ -62,9 +62,9 @@ func (r *Request) DecodedPath() string {
 	return p
 }
 
-// isOpaque reports whether the target is a URL without a slash after its scheme, for example
+// hasOpaqueTarget reports whether the target is a URL without a slash after its scheme, for example
 // x:public/. This URL has no path here, but a proxy passes it on unchanged.
-func (r *Request) isOpaque() bool {
+func (r *Request) hasOpaqueTarget() bool {
 	if strings.HasPrefix(r.Target, "/") {
 		return false
 	}

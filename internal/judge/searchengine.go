@@ -57,5 +57,5 @@ func (r *Result) BlocksSearch(client uaident.Identity, identity verify.State) bo
 	if r.Action != Blocked || r.Verdict != Disallowed || !IsSearchEngine(client.Class, identity) {
 		return false
 	}
-	return !r.Named || client.Crawler != nil && !NamesCrawler(r.Group.FirstAgent().Name, client.Crawler)
+	return !r.GroupNamesClient || client.Crawler != nil && !NamesCrawler(r.Group.FirstAgent().Name, client.Crawler)
 }

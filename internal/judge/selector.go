@@ -16,8 +16,8 @@ type Classes uint32
 // Has reports whether a class is in the set.
 func (s Classes) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
 
-// ClassesOf returns a set of classes.
-func ClassesOf(classes ...uaident.Class) (set Classes) {
+// NewClasses returns a set of classes.
+func NewClasses(classes ...uaident.Class) (set Classes) {
 	for _, c := range classes {
 		set |= 1 << c
 	}
@@ -29,7 +29,7 @@ func ParseClasses(words []string) (set Classes, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
 		if !ok || c == uaident.Browser {
-			return 0, fmt.Errorf("%q is not a class of crawlers; %s", word, ClassHint(word))
+			return 0, fmt.Errorf("%q is not a class of crawlers; %s", word, SuggestClass(word))
 		}
 		if set.Has(c) {
 			return 0, fmt.Errorf("%s is named twice", word)
@@ -39,16 +39,16 @@ func ParseClasses(words []string) (set Classes, err error) {
 	return set, nil
 }
 
-// ClassHint returns a hint for a misspelled class: the most similar class, or all classes.
-func ClassHint(misspelt string) string {
-	if nearest := text.Nearest(misspelt, strings.Split(ClassWords(), ", ")); nearest != "" {
+// SuggestClass returns a hint for a misspelled class: the most similar class, or all classes.
+func SuggestClass(misspelt string) string {
+	if nearest := text.Nearest(misspelt, strings.Split(ListClasses(), ", ")); nearest != "" {
 		return "did you mean " + nearest + "?"
 	}
-	return "the classes are " + ClassWords()
+	return "the classes are " + ListClasses()
 }
 
-// ClassWords lists the classes for an error message.
-func ClassWords() string {
+// ListClasses lists the classes for an error message.
+func ListClasses() string {
 	var words []string
 	for _, c := range uaident.Classes() {
 		if c != uaident.Browser {
@@ -93,7 +93,7 @@ func ParseSelector(registry *uaident.Registry, words []string, allowIdentities b
 			continue
 		}
 		if strings.TrimSpace(token) == "" || strings.ContainsAny(token, "*/;()") && uaident.Default().Lookup(token) == nil {
-			return Selector{}, errNoToken(word, token)
+			return Selector{}, invalidTokenError(word, token)
 		}
 		if registry != nil {
 			if err := checkToken(registry, word, token, explicit, allowIdentities); err != nil {
@@ -122,12 +122,12 @@ func (s *Selector) Matches(id uaident.Identity) bool {
 		return false
 	}
 	name := id.Name()
-	return s.hasToken(name) || name != id.Token && s.hasToken(id.Token)
+	return s.containsToken(name) || name != id.Token && s.containsToken(id.Token)
 }
 
-// hasToken reports whether a token is listed. It does not allocate for ASCII tokens, like all
+// containsToken reports whether a token is listed. It does not allocate for ASCII tokens, like all
 // tokens of the registry.
-func (s *Selector) hasToken(token string) bool {
+func (s *Selector) containsToken(token string) bool {
 	var folded [64]byte
 	if len(token) > len(folded) {
 		return s.tokens[FoldName(token)]

@@ -80,9 +80,9 @@ func TestParseClasses(t *testing.T) {
 		error string // "" for none
 	}{
 		{nil, 0, ""},
-		{[]string{"seo"}, ClassesOf(uaident.SEO), ""},
-		{[]string{"seo", "ai_training"}, ClassesOf(uaident.SEO, uaident.AITraining), ""},
-		{[]string{"other"}, ClassesOf(uaident.Other), ""},
+		{[]string{"seo"}, NewClasses(uaident.SEO), ""},
+		{[]string{"seo", "ai_training"}, NewClasses(uaident.SEO, uaident.AITraining), ""},
+		{[]string{"other"}, NewClasses(uaident.Other), ""},
 		{[]string{"seo", "library", "seo"}, 0, "seo is named twice"},
 		{[]string{"browser"}, 0, `"browser" is not a class of crawlers; the classes are other`},
 		{[]string{"seo", "serach"}, 0, `"serach" is not a class of crawlers; did you mean search?`},

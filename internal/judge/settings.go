@@ -89,8 +89,8 @@ func (s *Settings) EnforceIncludes(client uaident.Identity) bool {
 	return s.EnforceOnly.IsEmpty() || s.EnforceOnly.Matches(client)
 }
 
-// ModeOf returns the mode of a site: "enforce", even if only for some clients, or "monitor".
-func ModeOf(enforce bool) string {
+// ModeWord returns the mode of a site: "enforce", even if only for some clients, or "monitor".
+func ModeWord(enforce bool) string {
 	if enforce {
 		return "enforce"
 	}

@@ -9,21 +9,21 @@ import (
 
 // ServedPage is a page served to a search engine.
 type ServedPage struct {
-	Crawler  string   // name
-	Names    []string // names for selecting its group
-	Wildcard bool     // whether the * group applies to the crawler
-	Target   string   // the path and query, as requested
+	Crawler         string   // name
+	Names           []string // names for selecting its group
+	WildcardApplies bool     // whether the * group applies to the crawler
+	Target          string   // the path and query, as requested
 }
 
 // GroupQuery returns the query that selects the group of the crawler.
 func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
-	return GroupQuery{Names: p.Names, Wildcard: p.Wildcard, Lenient: known != nil && known.ParsesLeniently()}
+	return GroupQuery{Names: p.Names, WildcardApplies: p.WildcardApplies, Lenient: known != nil && known.ParsesLeniently()}
 }
 
 // NewServedPage returns a page requested by a crawler.
 func NewServedPage(c *uaident.Crawler, target string) ServedPage {
-	return ServedPage{Crawler: c.Token, Names: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), Wildcard: c.WildcardApplies(), Target: target}
+	return ServedPage{Crawler: c.Token, Names: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), WildcardApplies: c.WildcardApplies(), Target: target}
 }
 
 // Verdict returns what a robots.txt says about the page to its crawler.

@@ -13,8 +13,8 @@ import (
 func TestShutsOutSearch(t *testing.T) {
 	engines := []*uaident.Crawler{uaident.Default().Lookup("Googlebot"), uaident.Default().Lookup("bingbot")}
 	pages := []ServedPage{
-		{Crawler: "Googlebot", Names: []string{"Googlebot"}, Wildcard: true, Target: "/shop/1"},
-		{Crawler: "bingbot", Names: []string{"bingbot", "msnbot"}, Wildcard: true, Target: "/shop//2"},
+		{Crawler: "Googlebot", Names: []string{"Googlebot"}, WildcardApplies: true, Target: "/shop/1"},
+		{Crawler: "bingbot", Names: []string{"bingbot", "msnbot"}, WildcardApplies: true, Target: "/shop//2"},
 		{Crawler: "AdsBot-Google", Names: []string{"AdsBot-Google"}, Target: "/shop/3"},
 	}
 	for _, tc := range []struct {

@@ -9,7 +9,7 @@ import (
 // GroupQuery selects the group of a client in a robots.txt.
 type GroupQuery struct {
 	Names            []string // names of the client, most specific first
-	Wildcard         bool     // whether the * group applies to its request
+	WildcardApplies  bool     // whether the * group applies to its request
 	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnown]
 	Lenient          bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.ParsesLeniently]
 	Spoofed          bool     // the client is spoofed
@@ -29,7 +29,7 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	exemption := r.WildcardExemption()
 	return GroupQuery{
 		Names:            clientNames,
-		Wildcard:         (wildcard || isSpoofed) && exemption == NoExemption,
+		WildcardApplies:  (wildcard || isSpoofed) && exemption == NoExemption,
 		WellKnownOnly:    (wildcard || isSpoofed) && exemption == WellKnownExemption,
 		Lenient:          r.Client.ParsesLeniently(),
 		Spoofed:          isSpoofed,
@@ -40,21 +40,21 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 // tokenQuery returns the query for a product token. The token "*" selects the * group.
 func tokenQuery(names []string, token string) GroupQuery {
 	if token == "*" {
-		return GroupQuery{Wildcard: true}
+		return GroupQuery{WildcardApplies: true}
 	}
 	known := uaident.Default().Lookup(token)
-	return GroupQuery{Names: append(names, token), Wildcard: true, Lenient: known != nil && known.ParsesLeniently()}
+	return GroupQuery{Names: append(names, token), WildcardApplies: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
 // Group returns the group of the client, or nil, and whether the group names the client. If only a *
 // group exists and does not apply to the client, Group returns that group with applies false. The
 // group then serves for [GroupQuery.WellKnownOnly] and must not be used otherwise.
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
-	group = s.selectGroup(robots, s.Wildcard)
+	group = s.selectGroup(robots, s.WildcardApplies)
 	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
-		group = robots.Select(s.Wildcard)
+		group = robots.Select(s.WildcardApplies)
 	}
-	if group != nil || s.Wildcard {
+	if group != nil || s.WildcardApplies {
 		return group, group.Named(), true
 	}
 	group = robots.Select(true)
@@ -80,19 +80,19 @@ func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy
 	case !applies:
 		return policy.Verdict{Allowed: true}
 	}
-	return s.judge(robots, group, target)
+	return s.verdictOfGroup(robots, group, target)
 }
 
-// judge applies the group of the client to a target. For a spoofed client the rules of the * group
+// verdictOfGroup applies the group of the client to a target. For a spoofed client the rules of the * group
 // apply too, so that the name is no advantage.
-func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, target *policy.Target) policy.Verdict {
+func (s GroupQuery) verdictOfGroup(robots *policy.Robots, group *policy.SelectedGroup, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
 	if !s.Spoofed || !verdict.Allowed {
 		return verdict
 	}
 	wildcardGroup := robots.Select(true)
 	switch {
-	case s.Wildcard:
+	case s.WildcardApplies:
 	case s.WellKnownOnly:
 		wildcardGroup = wildcardGroup.WellKnown()
 	default:
@@ -104,23 +104,23 @@ func (s GroupQuery) judge(robots *policy.Robots, group *policy.SelectedGroup, ta
 	return verdict
 }
 
-// KnownName returns the name of the client of q in the spelling of the registry or of the
+// CrawlerName returns the name of the client of q in the spelling of the registry or of the
 // robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch
-	group, named, _ := q.GroupCache.group(q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q)), robots)
+	group, named, _ := q.GroupCache.selectGroup(q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q)), robots)
 	if !named {
-		return KnownName(q.Client, "")
+		return CrawlerName(q.Client, "")
 	}
-	return KnownName(q.Client, group.FirstAgent().Name)
+	return CrawlerName(q.Client, group.FirstAgent().Name)
 }
 
-// KnownName returns the name of a crawler in the spelling of the registry or of the robots.txt, or
+// CrawlerName returns the name of a crawler in the spelling of the registry or of the robots.txt, or
 // "" if both lack it. Only these names may be stored, because clients can invent any other name.
 // group is the name of the group if the group names the client.
-func KnownName(client uaident.Identity, group string) string {
+func CrawlerName(client uaident.Identity, group string) string {
 	switch {
-	case client.Known():
+	case client.HasKnownName():
 		return client.Name()
 	case group != "" && policy.NameMatches(group, client.Token):
 		return group[:len(client.Token)]

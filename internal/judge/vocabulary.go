@@ -21,7 +21,7 @@ const (
 var verdictWords = [numVerdicts]string{"allowed", "disallowed", "stale", "exempt", "unknown"}
 
 // String returns the word for v in logs, labels and JSON.
-func (v Verdict) String() string { return word(verdictWords[:], v) }
+func (v Verdict) String() string { return wordFor(verdictWords[:], v) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
@@ -44,7 +44,7 @@ const (
 var actionWords = [numActions]string{"none", "logged", "blocked", "slowed"}
 
 // String returns the word for a in logs, labels and JSON.
-func (a Action) String() string { return word(actionWords[:], a) }
+func (a Action) String() string { return wordFor(actionWords[:], a) }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (a Action) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
@@ -61,8 +61,8 @@ const (
 	SpoofedName = "_spoofed"
 )
 
-// word returns the word for a value, "invalid" for an unknown value.
-func word[T ~uint8](words []string, value T) string {
+// wordFor returns the word for a value, "invalid" for an unknown value.
+func wordFor[T ~uint8](words []string, value T) string {
 	if int(value) < len(words) {
 		return words[value]
 	}

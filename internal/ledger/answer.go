@@ -13,20 +13,20 @@ import (
 // Answer is the site's response to a crawler's request that passed the guard. Site, Token and Class
 // have the values of the [Request].
 type Answer struct {
-	At       time.Time // time of the request
-	Site     string
-	Token    string
-	Named    bool
-	Class    uaident.Class
-	Identity verify.State
-	Kind     responseaudit.Kind
-	Status   responseaudit.Status
-	Bytes    int64 // size of the body, as sent by the handlers behind the guard
+	At            time.Time // time of the request
+	Site          string
+	Token         string
+	NamedByRobots bool
+	Class         uaident.Class
+	Identity      verify.State
+	Kind          responseaudit.Kind
+	Status        responseaudit.Status
+	Bytes         int64 // size of the body, as sent by the handlers behind the guard
 }
 
-// KindOf returns the kind of a request with a verdict. Robots fetches have a kind of their
+// ResponseKindOf returns the kind of a request with a verdict. Robots fetches have a kind of their
 // own.
-func KindOf(v judge.Verdict) responseaudit.Kind {
+func ResponseKindOf(v judge.Verdict) responseaudit.Kind {
 	switch v {
 	case judge.Allowed:
 		return responseaudit.KindAllowed
@@ -39,9 +39,9 @@ func KindOf(v judge.Verdict) responseaudit.Kind {
 // RecordAnswer records an answer. See [Ledger.Record]. The ledger retains the strings of a until the
 // next count.
 func (l *Ledger) RecordAnswer(a *Answer) {
-	b := l.locked()
+	b := l.lockBuffer()
 	b.answers = append(b.answers, *a)
-	l.release(b)
+	l.releaseBuffer(b)
 }
 
 func (w *Row) countAnswer(a *Answer) {
@@ -85,8 +85,8 @@ func (c *AnswerCell) bytes() uint64 {
 	return uint64(c[1+answerCounts]) | uint64(c[2+answerCounts])<<32
 }
 
-// add adds the counts of other.
-func (c *AnswerCell) add(other *AnswerCell) {
+// addCounts adds the counts of other.
+func (c *AnswerCell) addCounts(other *AnswerCell) {
 	for i := 1; i <= answerCounts; i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
@@ -101,10 +101,10 @@ func (c *AnswerCell) addBytes(n uint64) {
 	c[1+answerCounts], c[2+answerCounts] = uint32(sum), uint32(sum>>32)
 }
 
-// Answered returns the sum of the answers to a crawler from one time to another, inclusive. r must
+// AnswerSeries returns the sum of the answers to a crawler from one time to another, inclusive. r must
 // be Hours or Days.
-func (w *Row) Answered(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
-	for _, c := range between(w.Answers.Series(r), r, from, to) {
+func (w *Row) AnswerSeries(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
+	for _, c := range cellsBetween(w.Answers.Series(r), r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum

@@ -37,7 +37,7 @@ func TestAnswers(t *testing.T) {
 		t.Helper()
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
-				sum := row.Answered(r, noon.Add(-24*time.Hour), c.now())
+				sum := row.AnswerSeries(r, noon.Add(-24*time.Hour), c.now())
 				want := responseaudit.Counts{Bytes: times * 100 << 30}
 				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
@@ -100,7 +100,7 @@ func TestAnswersStop(t *testing.T) {
 		most[i] = 1<<32 - 1
 	}
 	c := most
-	c.add(&most)
+	c.addCounts(&most)
 	if c != most {
 		t.Errorf("%v", c)
 	}

@@ -30,7 +30,7 @@ func BenchmarkTraffic(b *testing.B) {
 					q := &requests[i%len(requests)]
 					l.Record(at(q, now))
 					if q.Action == judge.NoAction {
-						l.RecordAnswer(&Answer{At: now, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity, Status: responseaudit.StatusSuccess, Bytes: 1024})
+						l.RecordAnswer(&Answer{At: now, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity, Status: responseaudit.StatusSuccess, Bytes: 1024})
 					}
 				}
 			})
@@ -77,7 +77,7 @@ func traffic(sites int) (all []Request) {
 		crawler := crawlers[random.IntN(len(crawlers))]
 		q := *gptbot(noon, fmt.Sprint("/products/", i, "?page=2"))
 		q.Site = fmt.Sprintf("site%d.example.com", random.IntN(sites))
-		q.Token, q.Class, q.Named = crawler.Token, max(crawler.Class, uaident.Other), i%4 == 0
+		q.Token, q.Class, q.NamedByRobots = crawler.Token, max(crawler.Class, uaident.Other), i%4 == 0
 		q.UserAgent = fmt.Sprintf("Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X Build/MMB29P) (compatible; %s/2.%d; +https://crawl.example/about)", crawler.Token, i)
 		q.MayRetainUserAgent = true // as the guard remembers it
 		q.Rule = Rule{Version: q.Rule.Version, Line: 7, Group: "*"}

@@ -23,7 +23,7 @@ func TestLedgerCrowd(t *testing.T) {
 	l := New(c.now)
 	ask := func(token string, named bool) {
 		q := gptbot(c.now(), "/")
-		q.Token, q.Named = token, named
+		q.Token, q.NamedByRobots = token, named
 		record(l, q)
 	}
 	for i := range 200 {
@@ -38,7 +38,7 @@ func TestLedgerCrowd(t *testing.T) {
 	}
 	s.row(t, "example.com", "bot35")
 	s.row(t, "example.com", "named11")
-	if got := s.row(t, "example.com", Other).SinceRobotsFetch; got != 300-maxRows {
+	if got := s.row(t, "example.com", Other).RequestsSinceFetch; got != 300-maxRows {
 		t.Errorf("%d requests of others, want %d", got, 300-maxRows)
 	}
 	c.advance(23 * time.Hour)
@@ -60,7 +60,7 @@ func TestRoomComesBack(t *testing.T) {
 	l := New(c.now)
 	ask := func(token string, named bool) {
 		q := gptbot(c.now(), "/")
-		q.Token, q.Named = token, named
+		q.Token, q.NamedByRobots = token, named
 		record(l, q)
 	}
 	rows := func() (tokens []string) {
@@ -105,14 +105,14 @@ func TestLedgerHostile(t *testing.T) {
 		for i := range n {
 			q := gptbot(c.now().Add(-time.Duration(random.Int64N(int64(span)))), fmt.Sprint("/", i, long))
 			crawler := &crawlers[i%len(crawlers)]
-			q.Token, q.Named, q.Class = crawler.Token, i%3 == 0, max(crawler.Class, uaident.Other)
+			q.Token, q.NamedByRobots, q.Class = crawler.Token, i%3 == 0, max(crawler.Class, uaident.Other)
 			q.Identity = verify.States()[i%4]
 			q.UserAgent = fmt.Sprint("x", i, long)
 			q.Rule = Rule{Version: Version{byte(i >> 6), byte(i >> 14)}, Line: i, Text: fmt.Sprint("Disallow: /", i, long), Group: long}
 			q.GroupLine = i + 1
 			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
-			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Named: q.Named, Class: q.Class, Identity: q.Identity,
+			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
 				Kind: responseaudit.Kind(i % int(responseaudit.NumKinds)), Status: responseaudit.Status(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
 		}
 		l.flush()

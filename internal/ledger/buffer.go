@@ -70,13 +70,13 @@ func (b *batch) copyString(s string, most int) string {
 	return unsafe.String(unsafe.SliceData(b.text[from:]), len(b.text)-from)
 }
 
-// textOf returns the capacity in bytes for the strings of the given number of requests. A buffer
+// textCapacity returns the capacity in bytes for the strings of the given number of requests. A buffer
 // due for counting has more room.
-func textOf(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
+func textCapacity(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
 
 // hasRoom reports whether another request fits within most requests.
 func (b *batch) hasRoom(most int) bool {
-	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= textOf(most)-maxText
+	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= textCapacity(most)-maxText
 }
 
 // clear removes all records, and releases their memory.
@@ -109,21 +109,21 @@ func (b *buffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 type buffers struct {
 	all []*buffer
 	// number of preferred buffers, one for each processor; fewer buffers stay in the CPU caches
-	first int
+	numPreferred int
 }
 
 func newBuffers() *buffers {
 	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
-	b.first = min(runtime.GOMAXPROCS(0), len(b.all))
+	b.numPreferred = min(runtime.GOMAXPROCS(0), len(b.all))
 	for i := range b.all {
 		b.all[i] = &buffer{maxRequests: maxPending / len(b.all)}
 	}
 	return b
 }
 
-// lock locks and returns a buffer with room, or nil if no buffer is free. lock does not wait.
-func (b *buffers) lock() *buffer {
-	first := rand.IntN(b.first) // a sync.Pool locks after every garbage collection
+// lockFree locks and returns a buffer with room, or nil if no buffer is free. lock does not wait.
+func (b *buffers) lockFree() *buffer {
+	first := rand.IntN(b.numPreferred) // a sync.Pool locks after every garbage collection
 	for i := range b.all {
 		x := b.all[(first+i)%len(b.all)]
 		if !x.mu.TryLock() {

@@ -75,7 +75,7 @@ func TestReadersSeeWhatCameBefore(t *testing.T) {
 					l.Record(q)
 				}
 				for _, s := range l.Snapshot().Sites {
-					if got, want := s.Rows[0].SinceRobotsFetch, (n+1)*(bufferRequests/2+1); s.Name == site && got != want {
+					if got, want := s.Rows[0].RequestsSinceFetch, (n+1)*(bufferRequests/2+1); s.Name == site && got != want {
 						t.Errorf("%s: %d requests, want %d", site, got, want)
 					}
 				}

@@ -9,8 +9,8 @@ import (
 // cell is an array whose first element is the number of its step since the Unix epoch.
 type cell interface{ Cell | AnswerCell | VisitCell }
 
-// search returns the index of the cell of a step, or the index for inserting the cell.
-func search[C cell](cells []C, slot uint32) (int, bool) {
+// searchCells returns the index of the cell of a step, or the index for inserting the cell.
+func searchCells[C cell](cells []C, slot uint32) (int, bool) {
 	return slices.BinarySearchFunc(cells, slot, func(c C, slot uint32) int { return cmp.Compare(c[0], slot) })
 }
 
@@ -39,7 +39,7 @@ func otherCellAt[C cell](cells *[]C, slot, steps uint32) *C {
 	if all[n-1][0]-slot >= steps {
 		return nil
 	}
-	i, found := search(all, slot)
+	i, found := searchCells(all, slot)
 	if !found {
 		*cells = slices.Insert(all, i, empty)
 	}
@@ -48,7 +48,7 @@ func otherCellAt[C cell](cells *[]C, slot, steps uint32) *C {
 
 // dropBefore removes the cells before a step.
 func dropBefore[C cell](cells []C, slot uint32) []C {
-	if i, _ := search(cells, slot); i > 0 {
+	if i, _ := searchCells(cells, slot); i > 0 {
 		return slices.Delete(cells, 0, i)
 	}
 	return cells
@@ -57,7 +57,7 @@ func dropBefore[C cell](cells []C, slot uint32) []C {
 // prune removes cells older than steps or than retention, or in the future.
 func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention time.Duration) []C {
 	last := r.slot(now)
-	if i, _ := search(cells, last+1); i < len(cells) {
+	if i, _ := searchCells(cells, last+1); i < len(cells) {
 		cells = cells[:i]
 	}
 	first := r.slot(now - retention.Milliseconds())
@@ -67,12 +67,12 @@ func prune[C cell](cells []C, r Resolution, steps uint32, now int64, retention t
 	return dropBefore(cells, first)
 }
 
-// between returns the cells from one time to another, inclusive.
-func between[C cell](cells []C, r Resolution, from, to time.Time) []C {
-	i, _ := search(cells, r.slot(from.UnixMilli()))
+// cellsBetween returns the cells from one time to another, inclusive.
+func cellsBetween[C cell](cells []C, r Resolution, from, to time.Time) []C {
+	i, _ := searchCells(cells, r.slot(from.UnixMilli()))
 	n := len(cells)
 	if last := r.slot(to.UnixMilli()); n > i && cells[n-1][0] > last {
-		n, _ = search(cells, last+1)
+		n, _ = searchCells(cells, last+1)
 	}
 	return cells[i:max(i, n)]
 }

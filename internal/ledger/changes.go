@@ -10,22 +10,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Changes is the stored state of the change guard for one robots.txt.
-type Changes struct {
+// ChangeGuardState is the stored state of the change guard for one robots.txt.
+type ChangeGuardState struct {
 	Site policy.Key `json:"site"`
 	// Hash is the last compared version, and Read the time of its fetch.
-	Hash   Version   `json:"sha256"`
-	Read   time.Time `json:"read"`
-	Visits []Visit   `json:"visits,omitempty"`
-	Holds  []Hold    `json:"holds,omitempty"`
+	Hash      Version       `json:"sha256"`
+	FetchedAt time.Time     `json:"read"`
+	Visits    []Visit       `json:"visits,omitempty"`
+	Holds     []HeldVersion `json:"holds,omitempty"`
 }
 
-// Hold is a replaced version still in force.
-type Hold struct {
-	Version Version   `json:"sha256"`
-	Since   time.Time `json:"since"`
-	Until   time.Time `json:"until"`
-	Visits  []Visit   `json:"visits"` // the reason: visited pages that the next version newly disallows
+// HeldVersion is a replaced version still in force.
+type HeldVersion struct {
+	Version   Version   `json:"sha256"`
+	HeldSince time.Time `json:"since"`
+	HeldUntil time.Time `json:"until"`
+	Visits    []Visit   `json:"visits"` // the reason: visited pages that the next version newly disallows
 }
 
 // Bounds of the stored state.
@@ -38,7 +38,7 @@ const (
 
 // Encode encodes c for [DecodeChanges]. If the result is too large, Encode omits the visits without a hold.
 // An invalid site is an error.
-func (c Changes) Encode(now time.Time) (Document, error) {
+func (c ChangeGuardState) Encode(now time.Time) (Document, error) {
 	if err := checkSite(c.Site); err != nil {
 		return Document{}, err
 	}
@@ -61,10 +61,10 @@ func storableVisits(visits []Visit) []Visit {
 }
 
 func (v Visit) isStorable() bool {
-	if len(v.Chain) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
+	if len(v.GroupNames) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
 		return false
 	}
-	for _, name := range append([]string{v.Crawler}, v.Chain...) {
+	for _, name := range append([]string{v.Crawler}, v.GroupNames...) {
 		if len(name) > maxName || !utf8.ValidString(name) {
 			return false
 		}
@@ -73,29 +73,29 @@ func (v Visit) isStorable() bool {
 }
 
 // DecodeChanges decodes the result of Encode. Damaged data and other formats are an error.
-func DecodeChanges(data []byte) (c Changes, d Document, err error) {
+func DecodeChanges(data []byte) (c ChangeGuardState, d Document, err error) {
 	if d, err = decodeDocument(data, &c); err == nil {
-		err = c.check()
+		err = c.validate()
 	}
 	if err != nil {
-		return Changes{}, d, err
+		return ChangeGuardState{}, d, err
 	}
 	return c, d, nil
 }
 
-// check returns an error if c cannot be a result of Encode.
-func (c Changes) check() error {
+// validate returns an error if c cannot be a result of Encode.
+func (c ChangeGuardState) validate() error {
 	if err := checkSite(c.Site); err != nil {
 		return err
 	}
 	if len(c.Holds) > maxStoredHolds {
 		return fmt.Errorf("%d holds exceed the maximum of %d", len(c.Holds), maxStoredHolds)
 	}
-	if !isPlausibleTime(c.Read) {
+	if !isPlausibleTime(c.FetchedAt) {
 		return errors.New("the time of the version is out of range")
 	}
 	for _, h := range c.Holds {
-		if !isPlausibleTime(h.Since) || h.Until.Before(h.Since) || !isPlausibleTime(h.Until) || len(h.Visits) == 0 {
+		if !isPlausibleTime(h.HeldSince) || h.HeldUntil.Before(h.HeldSince) || !isPlausibleTime(h.HeldUntil) || len(h.Visits) == 0 {
 			return errors.New("a hold has an invalid time or no visits")
 		}
 		if err := checkVisits(h.Visits); err != nil {

@@ -5,8 +5,8 @@ import "github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 // An edit of a robots.txt can leave a rule unchanged or move it to another line. The rule
 // then keeps its count, with the version and line of its last decision.
 
-// same reports whether two keys belong to the same rule, ignoring version and line.
-func (k *RuleKey) same(other *RuleKey) bool {
+// isSameRule reports whether two keys belong to the same rule, ignoring version and line.
+func (k *RuleKey) isSameRule(other *RuleKey) bool {
 	return k.Text == other.Text && k.Group == other.Group && k.Verdict == other.Verdict
 }
 
@@ -16,9 +16,9 @@ func (k RuleKey) withPlaceOf(to RuleKey) RuleKey {
 	return k
 }
 
-// same also requires the same path, host, name and outcome.
-func (k *PathKey) same(other *PathKey) bool {
-	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.same(&other.RuleKey)
+// isSamePath also requires the same path, host, name and outcome.
+func (k *PathKey) isSamePath(other *PathKey) bool {
+	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.isSameRule(&other.RuleKey)
 }
 
 func (k PathKey) withPlaceOf(to PathKey) PathKey {

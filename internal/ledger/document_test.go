@@ -12,11 +12,11 @@ import (
 
 var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-func someChanges() Changes {
-	visit := Visit{Crawler: "Googlebot", Chain: []string{"googlebot"}, Wildcard: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
-	return Changes{
-		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, Read: docTime.Add(-time.Minute), Visits: []Visit{visit},
-		Holds: []Hold{{Version: [32]byte{1}, Since: docTime.Add(-time.Minute), Until: docTime.Add(time.Hour), Visits: []Visit{visit}}},
+func someChanges() ChangeGuardState {
+	visit := Visit{Crawler: "Googlebot", GroupNames: []string{"googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
+	return ChangeGuardState{
+		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []Visit{visit},
+		Holds: []HeldVersion{{Version: [32]byte{1}, HeldSince: docTime.Add(-time.Minute), HeldUntil: docTime.Add(time.Hour), Visits: []Visit{visit}}},
 	}
 }
 

@@ -39,22 +39,22 @@ type Ledger struct {
 
 	// mu guards the fields below. A goroutine may wait for the lock of a buffer after locking mu.
 	// After locking a buffer, the goroutine must use TryLock for mu.
-	mu    sync.Mutex
-	sites map[string]*Site
-	since time.Time
-	rows  int   // of all sites
-	batch batch // being counted
+	mu        sync.Mutex
+	sites     map[string]*Site
+	startTime time.Time
+	rows      int   // of all sites
+	batch     batch // being counted
 }
 
 // New returns an empty Ledger with MaxRetention. now is the clock.
 func New(now func() time.Time) *Ledger {
-	l := &Ledger{now: now, buffers: newBuffers(), sites: make(map[string]*Site), since: now()}
+	l := &Ledger{now: now, buffers: newBuffers(), sites: make(map[string]*Site), startTime: now()}
 	l.retention.Store(int64(MaxRetention))
 	return l
 }
 
-// Retain sets the retention. 0 means MaxRetention.
-func (l *Ledger) Retain(retention time.Duration) {
+// SetRetention sets the retention. 0 means MaxRetention.
+func (l *Ledger) SetRetention(retention time.Duration) {
 	if retention <= 0 || retention > MaxRetention {
 		retention = MaxRetention
 	}
@@ -64,15 +64,15 @@ func (l *Ledger) Retain(retention time.Duration) {
 // Record records a request, and does not retain memory of q after the next count. Record blocks
 // only if maxPending requests wait for counting.
 func (l *Ledger) Record(q *Request) {
-	b := l.locked()
+	b := l.lockBuffer()
 	b.add(q)
-	l.release(b)
+	l.releaseBuffer(b)
 }
 
-// locked returns a buffer with room, locked.
-func (l *Ledger) locked() *buffer {
+// lockBuffer returns a buffer with room, locked.
+func (l *Ledger) lockBuffer() *buffer {
 	for {
-		if b := l.buffers.lock(); b != nil {
+		if b := l.buffers.lockFree(); b != nil {
 			return b
 		}
 		l.mu.Lock()
@@ -81,13 +81,13 @@ func (l *Ledger) locked() *buffer {
 	}
 }
 
-// release unlocks a buffer, and counts its requests if due.
-func (l *Ledger) release(b *buffer) {
+// releaseBuffer unlocks a buffer, and counts its requests if due.
+func (l *Ledger) releaseBuffer(b *buffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
 	if b.isDue() && l.mu.TryLock() {
 		l.swap(b)
 		b.mu.Unlock()
-		l.count()
+		l.countBatch()
 		l.mu.Unlock()
 	} else {
 		b.mu.Unlock()
@@ -100,20 +100,20 @@ func (l *Ledger) countAll() {
 		b.mu.Lock()
 		l.swap(b)
 		b.mu.Unlock()
-		l.count()
+		l.countBatch()
 	}
 }
 
 // swap moves the records of a buffer to l.batch. The caller must have locked l.mu and the buffer.
 func (l *Ledger) swap(b *buffer) { l.batch, b.batch = b.batch, l.batch }
 
-// count counts the batch. The caller must have locked l.mu.
-func (l *Ledger) count() {
+// countBatch counts the batch. The caller must have locked l.mu.
+func (l *Ledger) countBatch() {
 	for i := range l.batch.requests {
 		q := &l.batch.requests[i]
 		s := l.site(q.Site)
 		s.revision++
-		l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, q.at()).count(q)
+		l.row(s, keyOf(q.Token, q.Class, q.Identity), q.NamedByRobots, q.at()).countRequest(q)
 		s.countHost(q)
 		s.countLines(q)
 	}
@@ -121,7 +121,7 @@ func (l *Ledger) count() {
 		a := &l.batch.answers[i]
 		s := l.site(a.Site)
 		s.revision++
-		l.row(s, keyOf(a.Token, a.Class, a.Identity), a.Named, a.At.UnixMilli()).countAnswer(a)
+		l.row(s, keyOf(a.Token, a.Class, a.Identity), a.NamedByRobots, a.At.UnixMilli()).countAnswer(a)
 	}
 	for _, v := range l.batch.visits {
 		s := l.site(v.site)
@@ -134,7 +134,7 @@ func (l *Ledger) count() {
 // row returns the row for a crawler. The caller must have locked l.mu.
 func (l *Ledger) row(s *Site, key rowKey, named bool, at int64) *Row {
 	before := len(s.Rows)
-	w := s.row(key, named, at, l.rows < maxAllRows)
+	w := s.rowFor(key, named, at, l.rows < maxAllRows)
 	l.rows += len(s.Rows) - before // one row more, or one less after folding
 	return w
 }
@@ -164,7 +164,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	l.mu.Lock()
 	l.countAll()
 	names := slices.Sorted(maps.Keys(l.sites))
-	snapshot := Snapshot{Saved: now, Since: l.since.UnixMilli(), Retention: retention}
+	snapshot := Snapshot{Saved: now, Since: l.startTime.UnixMilli(), Retention: retention}
 	l.mu.Unlock()
 	for _, name := range names {
 		if s := l.snapshot(name, now+skew.Milliseconds(), retention); s != nil {
@@ -198,8 +198,8 @@ func (l *Ledger) Restore(site *Site, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.countAll()
-	if isPlausibleTime(since) && since.Before(l.since) {
-		l.since = since
+	if isPlausibleTime(since) && since.Before(l.startTime) {
+		l.startTime = since
 	}
 	s := l.site(site.Name)
 	before := len(s.Rows)

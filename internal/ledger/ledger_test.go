@@ -33,9 +33,9 @@ func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()).UTC() }
 // gptbot is a request disallowed by robots.txt.
 func gptbot(at time.Time, target string) *Request {
 	return &Request{
-		At: at, Site: "example.com", Token: "GPTBot", Named: true, Class: uaident.AITraining, Verdict: judge.Disallowed, Action: judge.Logged,
+		At: at, Site: "example.com", Token: "GPTBot", NamedByRobots: true, Class: uaident.AITraining, Verdict: judge.Disallowed, Action: judge.Logged,
 		WouldBlock: true, Method: "GET", Target: target, UserAgent: "GPTBot/1.3", Network: netip.MustParsePrefix("192.0.2.0/24"),
-		Rule: Rule{Version: Version{1}, Line: 6, Text: "Disallow: /", Group: "GPTBot"}, GroupLine: 5, Since: noon.Add(-time.Hour),
+		Rule: Rule{Version: Version{1}, Line: 6, Text: "Disallow: /", Group: "GPTBot"}, GroupLine: 5, VersionFetched: noon.Add(-time.Hour),
 	}
 }
 
@@ -100,11 +100,11 @@ func TestLedger(t *testing.T) {
 	if got := s.total(); got != (Counts{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4, CountViolationBlocked: 1}) {
 		t.Errorf("counted %v", got)
 	}
-	if w.SinceRobotsFetch != 5 || w.RobotsFetch == nil || w.RobotsFetch.Status != 200 {
-		t.Errorf("%d requests since %+v, want 5", w.SinceRobotsFetch, w.RobotsFetch)
+	if w.RequestsSinceFetch != 5 || w.RobotsFetch == nil || w.RobotsFetch.Status != 200 {
+		t.Errorf("%d requests since %+v, want 5", w.RequestsSinceFetch, w.RobotsFetch)
 	}
-	if !Time(w.FirstSeen).Equal(noon) || !Time(w.LastSeen).Equal(c.now()) || w.LastAction != judge.Blocked {
-		t.Errorf("seen from %s to %s, then %s", Time(w.FirstSeen), Time(w.LastSeen), w.LastAction)
+	if !FromUnixMilli(w.FirstSeen).Equal(noon) || !FromUnixMilli(w.LastSeen).Equal(c.now()) || w.LastAction != judge.Blocked {
+		t.Errorf("seen from %s to %s, then %s", FromUnixMilli(w.FirstSeen), FromUnixMilli(w.LastSeen), w.LastAction)
 	}
 	var paths []string
 	for _, item := range w.Paths.Items {
@@ -118,7 +118,7 @@ func TestLedger(t *testing.T) {
 	}
 	var samples []string
 	for _, sample := range w.Samples {
-		samples = append(samples, fmt.Sprintf("%s %s %s", sample.Path, sample.Action, sample.Known))
+		samples = append(samples, fmt.Sprintf("%s %s %s", sample.Path, sample.Action, sample.VersionFetched))
 	}
 	if got := strings.Join(samples, ", "); got != "/a logged never, /a logged current, /c blocked current" {
 		t.Errorf("samples: %s", got)
@@ -132,7 +132,7 @@ func TestLedger(t *testing.T) {
 func TestLedgerForgets(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
-	l.Retain(48 * time.Hour)
+	l.SetRetention(48 * time.Hour)
 	record(l, gptbot(c.now(), "/a"))
 	c.advance(40 * time.Hour)
 	record(l, gptbot(c.now(), "/b"))
@@ -150,7 +150,7 @@ func TestLedgerForgets(t *testing.T) {
 		t.Errorf("%d requests after everything was forgotten, want 1", got.Requests())
 	}
 	for _, tc := range []struct{ set, want time.Duration }{{0, MaxRetention}, {MaxRetention + 1, MaxRetention}, {time.Hour, time.Hour}} {
-		if l.Retain(tc.set); time.Duration(l.retention.Load()) != tc.want {
+		if l.SetRetention(tc.set); time.Duration(l.retention.Load()) != tc.want {
 			t.Errorf("Retain(%v) keeps for %v, want %v", tc.set, time.Duration(l.retention.Load()), tc.want)
 		}
 	}

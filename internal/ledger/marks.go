@@ -45,7 +45,7 @@ func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.
 	l.countAll()
 	if s := l.sites[site]; s != nil {
 		s.addMark(Mark{at.UnixMilli(), MarkRobots, Version(before.Hash).String(), Version(after.Hash).String()})
-		next := File{Version: after.Hash, Last: at.UnixMilli()}
+		next := LineHits{Version: after.Hash, LastHit: at.UnixMilli()}
 		s.carryLineCounts(before.Hash, next, was, is)
 	}
 }
@@ -59,7 +59,7 @@ func (l *Ledger) RecordModeChange(site, mode string, at time.Time) {
 	defer l.mu.Unlock()
 	if s := l.site(site); s.Name == site { // does not share the name Other
 		s.setMode(mode, at.UnixMilli())
-		s.switchedAt = at.UnixMilli()
+		s.modeChangedAt = at.UnixMilli()
 	}
 }
 
@@ -78,9 +78,9 @@ func (s *Site) setMode(mode string, at int64) {
 func (s *Site) restoreMode(stored string) {
 	switch now := s.Mode; {
 	case stored == "":
-	case s.switchedAt != 0:
+	case s.modeChangedAt != 0:
 		s.Mode = stored
-		s.setMode(now, s.switchedAt)
+		s.setMode(now, s.modeChangedAt)
 	default:
 		s.Mode = stored
 	}
@@ -110,7 +110,7 @@ func (s *Site) pruneMarks(now int64, retention time.Duration) {
 }
 
 func isMode(word string) bool {
-	return slices.Contains([]string{judge.ModeOf(false), judge.ModeOf(true), ModeMixed}, word)
+	return slices.Contains([]string{judge.ModeWord(false), judge.ModeWord(true), ModeMixed}, word)
 }
 
 // isValid reports whether m can be a mark of RecordEdit or RecordModeChange.
@@ -132,8 +132,8 @@ func isVersion(text string) bool {
 const ModeMixed = "mixed"
 
 // carryLineCounts copies the counts of unchanged and moved lines to a new version.
-func (s *Site) carryLineCounts(before Version, next File, was, is map[lineKey]int) {
-	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f File) bool { return f.Version == v }) }
+func (s *Site) carryLineCounts(before Version, next LineHits, was, is map[lineKey]int) {
+	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == v }) }
 	i := find(before)
 	if i < 0 {
 		return

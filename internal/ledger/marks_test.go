@@ -12,7 +12,7 @@ import (
 
 // version returns a robots.txt as it was read.
 func version(text string) *policy.Version {
-	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, noon, policy.Freshness{Default: time.Minute, Max: time.Hour}, 0)
+	s := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(text)}, noon, policy.FreshnessPolicy{Default: time.Minute, Max: time.Hour}, 0)
 	return s.Current
 }
 
@@ -62,7 +62,7 @@ func TestCountsGoOn(t *testing.T) {
 	if item := w.Paths.Items[0]; item.Key.Path != "/a" || item.Count != 5 || item.Key.Version != after.Hash || item.Key.Line != 4 {
 		t.Errorf("the page is counted as %+v", item)
 	}
-	if f := s.Sites[0].Files[0]; f.Version != after.Hash || f.Lines[4] != 5 || f.Lines[3] != 1 || f.Lines[2] != 9 || !Time(f.Since).Equal(noon) {
+	if f := s.Sites[0].Files[0]; f.Version != after.Hash || f.Lines[4] != 5 || f.Lines[3] != 1 || f.Lines[2] != 9 || !FromUnixMilli(f.Since).Equal(noon) {
 		t.Errorf("the lines are counted as %+v", f)
 	}
 
@@ -101,7 +101,7 @@ func TestEditTakenBack(t *testing.T) {
 func (s Snapshot) marksOf() string {
 	var all []string
 	for _, m := range s.Sites[0].Marks {
-		all = append(all, fmt.Sprintf("%s %s %.4s %.4s", Time(m.At).Format("15:04"), m.Kind, m.From, m.To))
+		all = append(all, fmt.Sprintf("%s %s %.4s %.4s", FromUnixMilli(m.At).Format("15:04"), m.Kind, m.From, m.To))
 	}
 	return strings.Join(all, ", ")
 }

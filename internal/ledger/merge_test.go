@@ -23,11 +23,11 @@ func TestMerge(t *testing.T) {
 	before := asJSON(t, []Snapshot{a, b})
 	merged := Merge(a, b)
 	if got := merged.total(); got.Requests() != 4 || len(merged.Sites) != 2 || merged.Since != noon.UnixMilli() {
-		t.Errorf("%d requests at %d sites since %s", got.Requests(), len(merged.Sites), Time(merged.Since))
+		t.Errorf("%d requests at %d sites since %s", got.Requests(), len(merged.Sites), FromUnixMilli(merged.Since))
 	}
 	w := merged.row(t, "example.com", "GPTBot")
-	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.RobotsFetch.Status != 304 || w.SinceRobotsFetch != 2 {
-		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.SinceRobotsFetch, w.RobotsFetch)
+	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.RobotsFetch.Status != 304 || w.RequestsSinceFetch != 2 {
+		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.RequestsSinceFetch, w.RobotsFetch)
 	}
 	if merged.Sites[0].Files[0].Lines[6] != 3 {
 		t.Errorf("line 6 was hit %d times, want 3", merged.Sites[0].Files[0].Lines[6])

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// nameOf returns the client's name for a shared row, or "" for the row of a single crawler.
-func (w *Row) nameOf(token, name string) string {
+// sharedRowName returns the client's name for a shared row, or "" for the row of a single crawler.
+func (w *Row) sharedRowName(token, name string) string {
 	switch {
 	case !isShared(w.Token):
 		return ""
@@ -21,9 +21,9 @@ func (w *Row) nameOf(token, name string) string {
 // isShared reports whether several clients share a token.
 func isShared(token string) bool { return strings.HasPrefix(token, "_") }
 
-// asNames returns the names of a shared row. For the row of a single crawler, the result is the
+// splitNames returns the names of a shared row. For the row of a single crawler, the result is the
 // crawler's name with the sum of the given counts, for folding the row.
-func (w *Row) asNames(names spacesaving.Sketch[string], counts ...Count) (own spacesaving.Sketch[string]) {
+func (w *Row) splitNames(names spacesaving.Sketch[string], counts ...Count) (own spacesaving.Sketch[string]) {
 	if isShared(w.Token) {
 		return names
 	}

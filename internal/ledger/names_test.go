@@ -14,7 +14,7 @@ import (
 // unnamed is a request of a client that calls itself so and has no token.
 func unnamed(at time.Time, token, name, target string) *Request {
 	q := gptbot(at, target)
-	q.Token, q.Name, q.Named, q.Class = token, name, false, uaident.GenericCrawler
+	q.Token, q.Name, q.NamedByRobots, q.Class = token, name, false, uaident.GenericCrawler
 	return q
 }
 
@@ -55,11 +55,11 @@ func TestNames(t *testing.T) {
 	if item := others.Names.Items[i]; item.Count < uint64(n/10) || item.Count-item.Error > uint64(n/10) {
 		t.Errorf("the monitor came %d to %d times, want %d", item.Count-item.Error, item.Count, n/10)
 	}
-	if i := others.Breakers.PositionOf("ExampleMonitor"); i < 0 || others.Breakers.Items[i].Count < uint64(n/20) {
+	if i := others.NamesOfViolators.PositionOf("ExampleMonitor"); i < 0 || others.NamesOfViolators.Items[i].Count < uint64(n/20) {
 		t.Errorf("the monitor broke nothing, want %d", n/20)
 	}
-	if len(others.Names.Items) > maxNames || len(others.Breakers.Items) > maxNames {
-		t.Errorf("%d and %d names", len(others.Names.Items), len(others.Breakers.Items))
+	if len(others.Names.Items) > maxNames || len(others.NamesOfViolators.Items) > maxNames {
+		t.Errorf("%d and %d names", len(others.Names.Items), len(others.NamesOfViolators.Items))
 	}
 	for _, item := range others.Names.Items {
 		if len(item.Key) > maxToken {

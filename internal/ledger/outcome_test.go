@@ -43,7 +43,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: counted %v, want %v", name, got, want)
 		}
 		w := s.row(t, "*.example.com", "GPTBot")
-		if got := Time(w.FirstViolation); !got.Equal(noon.Add(2 * time.Second)) {
+		if got := FromUnixMilli(w.FirstViolation); !got.Equal(noon.Add(2 * time.Second)) {
 			t.Errorf("%s: the first violation was at %s", name, got)
 		}
 		var paths []string

@@ -25,19 +25,19 @@ type Request struct {
 	Site string
 	// Host is the requested host of a site with several hosts, else "".
 	Host string
-	// Shared reports whether clients choose the hosts of the site. Lines are not counted for
+	// HostsFromClients reports whether clients choose the hosts of the site. Lines are not counted for
 	// such sites.
-	Shared bool
+	HostsFromClients bool
 	// Token is a name of the registry or of the robots.txt, or Other.
 	Token string
 	// Name is the client's own name if Token is a shared name, else "".
 	Name string
-	// Named reports whether the site's robots.txt names the crawler.
-	Named    bool
-	Class    uaident.Class
-	Identity verify.State
-	Verdict  judge.Verdict
-	Action   judge.Action
+	// NamedByRobots reports whether the site's robots.txt names the crawler.
+	NamedByRobots bool
+	Class         uaident.Class
+	Identity      verify.State
+	Verdict       judge.Verdict
+	Action        judge.Action
 	// WouldBlock reports whether the request passed, but would have been blocked by enforce.
 	WouldBlock bool
 	// AgainstPreference reports whether an allowed request is against a preference of the robots.txt
@@ -56,8 +56,8 @@ type Request struct {
 	Rule    Rule
 	// GroupLine is the line of the user-agent line that selected the group, or 0.
 	GroupLine int
-	// Since is the time of the first fetch of the version.
-	Since time.Time
+	// VersionFetched is the time of the first fetch of the version.
+	VersionFetched time.Time
 }
 
 // at returns the time in Unix milliseconds.

@@ -14,12 +14,12 @@ func (l *Ledger) RecordRobotsFetch(q *Request, fetch RobotsFetch) {
 	l.countAll()
 	s := l.site(q.Site)
 	s.revision++
-	w := l.row(s, keyOf(q.Token, q.Class, q.Identity), q.Named, fetch.At)
+	w := l.row(s, keyOf(q.Token, q.Class, q.Identity), q.NamedByRobots, fetch.At)
 	if w.FirstSeen == 0 {
 		w.FirstSeen, w.LastSeen = fetch.At, fetch.At
 	}
 	if w.RobotsFetch == nil || fetch.At >= w.RobotsFetch.At {
-		w.RobotsFetch, w.SinceRobotsFetch = &fetch, 0
+		w.RobotsFetch, w.RequestsSinceFetch = &fetch, 0
 	}
 }
 
@@ -37,7 +37,7 @@ func (l *Ledger) LastRobotsFetch(q *Request) (RobotsFetch, bool) {
 	if s == nil {
 		return RobotsFetch{}, false
 	}
-	w := s.find(keyOf(q.Token, q.Class, q.Identity))
+	w := s.findRow(keyOf(q.Token, q.Class, q.Identity))
 	if w == nil {
 		return RobotsFetch{}, false
 	}

@@ -33,9 +33,9 @@ func TestRobotsFetchesInOrder(t *testing.T) {
 		}
 		s := l.Snapshot()
 		w := s.row(t, "example.com", "GPTBot")
-		if got := s.total(); got.Requests() != requests || w.SinceRobotsFetch != sinceRead || read > 0 && w.RobotsFetch.Status != read {
+		if got := s.total(); got.Requests() != requests || w.RequestsSinceFetch != sinceRead || read > 0 && w.RobotsFetch.Status != read {
 			t.Fatalf("seed %d: %d requests, %d of them since %+v; want %d and %d since fetch %d",
-				seed, got.Requests(), w.SinceRobotsFetch, w.RobotsFetch, requests, sinceRead, read)
+				seed, got.Requests(), w.RequestsSinceFetch, w.RobotsFetch, requests, sinceRead, read)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func TestFetchedVersion(t *testing.T) {
 			l.Record(gptbot(c.now(), "/later"))
 			l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: current})
 			for _, sample := range l.Snapshot().row(t, "example.com", "GPTBot").Samples {
-				if sample.Known != tc.want {
-					t.Errorf("%s at %s: %s is known, want %s", sample.Path, Time(sample.At), sample.Known, tc.want)
+				if sample.VersionFetched != tc.want {
+					t.Errorf("%s at %s: %s is known, want %s", sample.Path, FromUnixMilli(sample.At), sample.VersionFetched, tc.want)
 				}
 			}
 		})

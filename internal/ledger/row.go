@@ -15,20 +15,20 @@ import (
 
 // Row is the data about a crawler at a site. Times are in Unix milliseconds.
 type Row struct {
-	Token    string       `json:"token"`
-	Class    string       `json:"class"` // name of a uaident.Class
-	Identity verify.State `json:"identity"`
-	Named    bool         `json:"named,omitempty"` // named by the robots.txt
+	Token         string       `json:"token"`
+	Class         string       `json:"class"` // name of a uaident.Class
+	Identity      verify.State `json:"identity"`
+	NamedByRobots bool         `json:"named,omitempty"` // named by the robots.txt
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
 	// FirstViolation is the time of its first disallowed request, 0 for none.
 	FirstViolation int64 `json:"first_violation,omitempty"`
 
-	// RobotsFetch is the last robots fetch, or nil. SinceRobotsFetch is the number of requests
+	// RobotsFetch is the last robots fetch, or nil. RequestsSinceFetch is the number of requests
 	// since, or of all requests if RobotsFetch is nil.
-	RobotsFetch      *RobotsFetch `json:"robots_fetch,omitempty"`
-	SinceRobotsFetch uint64       `json:"since_robots_fetch"`
+	RobotsFetch        *RobotsFetch `json:"robots_fetch,omitempty"`
+	RequestsSinceFetch uint64       `json:"since_robots_fetch"`
 
 	// LastAction is the action for the last request that was not allowed.
 	LastAction judge.Action `json:"last_action"`
@@ -39,8 +39,8 @@ type Row struct {
 	Answers Timeline[AnswerCell] `json:"answers,omitzero"`
 
 	// Names are the clients sharing this row. Breakers are the clients with disallowed requests.
-	Names    spacesaving.Sketch[string] `json:"names,omitzero"`
-	Breakers spacesaving.Sketch[string] `json:"breakers,omitzero"`
+	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
+	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
 	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // with disallowed or stale requests
 	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of disallowed and stale requests
@@ -79,7 +79,7 @@ const (
 // all samples.
 const sampleInterval = time.Minute
 
-func (w *Row) count(q *Request) {
+func (w *Row) countRequest(q *Request) {
 	at := q.at()
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
@@ -88,13 +88,13 @@ func (w *Row) count(q *Request) {
 		w.LastAction = q.Action
 	}
 	w.LastSeen = max(w.LastSeen, at)
-	w.Named = w.Named || q.Named
+	w.NamedByRobots = w.NamedByRobots || q.NamedByRobots
 	if w.RobotsFetch == nil || at >= w.RobotsFetch.At {
-		w.SinceRobotsFetch++
+		w.RequestsSinceFetch++
 	}
 	for r := range numResolutions {
 		if c := w.Series[r].cell(r, r.slot(at)); c != nil {
-			w.countIn(c, q)
+			w.countInCell(c, q)
 		}
 	}
 	keep := strings.Clone
@@ -102,10 +102,10 @@ func (w *Row) count(q *Request) {
 		keep = nil
 	}
 	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
-	if name := w.nameOf(q.Token, q.Name); name != "" {
+	if name := w.sharedRowName(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
-			w.Breakers.Add(name, 1, at, maxNames, strings.Clone)
+			w.NamesOfViolators.Add(name, 1, at, maxNames, strings.Clone)
 		}
 	}
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
@@ -113,7 +113,7 @@ func (w *Row) count(q *Request) {
 	}
 }
 
-func (w *Row) countIn(c *Cell, q *Request) {
+func (w *Row) countInCell(c *Cell, q *Request) {
 	c.increment(verdictCount(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
@@ -131,7 +131,7 @@ func (w *Row) countIn(c *Cell, q *Request) {
 	}
 	if q.AgainstPreference {
 		c.increment(CountAgainst)
-		if w.fetchedVersion(q) == CurrentText {
+		if w.fetchedVersionOf(q) == CurrentText {
 			c.increment(CountTold)
 		}
 	}
@@ -144,7 +144,7 @@ func (w *Row) countIn(c *Cell, q *Request) {
 func (w *Row) countRule(q *Request) {
 	at, key := q.at(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
-	key = continueKey(&w.Rules, key, at, key.same, RuleKey.withPlaceOf)
+	key = continueKey(&w.Rules, key, at, key.isSameRule, RuleKey.withPlaceOf)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -152,8 +152,8 @@ func (w *Row) countRule(q *Request) {
 	// Share the strings of the rule.
 	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
 	path := text.Truncate(q.Target, maxTarget)
-	where := PathKey{Host: q.Host, Name: w.nameOf(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continueKey(&w.Paths, where, at, where.same, PathKey.withPlaceOf)
+	where := PathKey{Host: q.Host, Name: w.sharedRowName(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
+	where = continueKey(&w.Paths, where, at, where.isSamePath, PathKey.withPlaceOf)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -175,12 +175,12 @@ func (w *Row) countRule(q *Request) {
 	}
 	w.Samples = append(w.Samples, Sample{
 		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: cloneTruncated(q.Method, maxMethod), Path: cloneTruncated(path, maxTarget), Rule: key.Rule, Action: q.Action,
-		Network: q.Network, Agent: w.agent(q.UserAgent), Known: w.fetchedVersion(q),
+		Network: q.Network, Agent: w.internUserAgent(q.UserAgent), VersionFetched: w.fetchedVersionOf(q),
 	})
 }
 
-// agent returns the row's copy of a User-Agent.
-func (w *Row) agent(userAgent string) string {
+// internUserAgent returns the row's copy of a User-Agent.
+func (w *Row) internUserAgent(userAgent string) string {
 	userAgent = text.Truncate(userAgent, maxAgent)
 	if i := w.Agents.PositionOf(userAgent); i >= 0 {
 		return w.Agents.Items[i].Key
@@ -188,12 +188,12 @@ func (w *Row) agent(userAgent string) string {
 	return cloneTruncated(userAgent, maxAgent)
 }
 
-// fetchedVersion returns the version of the rules fetched by the crawler.
-func (w *Row) fetchedVersion(q *Request) FetchedVersion {
+// fetchedVersionOf returns the version of the rules fetched by the crawler.
+func (w *Row) fetchedVersionOf(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
 		return Never
-	case fetch.Version == q.Rule.Version, fetch.At >= q.Since.UnixMilli():
+	case fetch.Version == q.Rule.Version, fetch.At >= q.VersionFetched.UnixMilli():
 		return CurrentText
 	}
 	return OldText
@@ -210,24 +210,24 @@ func (w *Row) merge(other *Row) {
 	if other.LastSeen > w.LastSeen {
 		w.LastSeen, w.LastAction = other.LastSeen, other.LastAction
 	}
-	w.Named = w.Named || other.Named
+	w.NamedByRobots = w.NamedByRobots || other.NamedByRobots
 	switch {
 	case other.RobotsFetch == nil && w.RobotsFetch == nil:
-		w.SinceRobotsFetch += other.SinceRobotsFetch
+		w.RequestsSinceFetch += other.RequestsSinceFetch
 	case w.RobotsFetch == nil, other.RobotsFetch != nil && other.RobotsFetch.At > w.RobotsFetch.At:
 		// The number of requests since in the other ledger is unknown.
-		w.RobotsFetch, w.SinceRobotsFetch = other.RobotsFetch, other.SinceRobotsFetch
+		w.RobotsFetch, w.RequestsSinceFetch = other.RobotsFetch, other.RequestsSinceFetch
 	}
 	for r := range numResolutions {
 		w.Series[r].merge(r, other.Series[r])
 	}
-	w.Answers.merge(&other.Answers, (*AnswerCell).add)
+	w.Answers.merge(&other.Answers, (*AnswerCell).addCounts)
 	if isShared(w.Token) {
-		w.Names.Merge(other.asNames(other.Names, verdictCounts[:]...), maxNames)
-		w.Breakers.Merge(other.asNames(other.Breakers, CountDisallowed), maxNames)
+		w.Names.Merge(other.splitNames(other.Names, verdictCounts[:]...), maxNames)
+		w.NamesOfViolators.Merge(other.splitNames(other.NamesOfViolators, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).same, RuleKey.withPlaceOf), maxRules)
-	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).same, PathKey.withPlaceOf), maxPaths)
+	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).isSameRule, RuleKey.withPlaceOf), maxRules)
+	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).isSamePath, PathKey.withPlaceOf), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
@@ -244,7 +244,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	}
 	w.Answers.prune(now, retention)
 	w.Names.Prune(now, retention)
-	w.Breakers.Prune(now, retention)
+	w.NamesOfViolators.Prune(now, retention)
 	w.Rules.Prune(now, retention)
 	w.Paths.Prune(now, retention)
 	w.Agents.Prune(now, retention)

@@ -27,8 +27,8 @@ func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// find returns a row, or nil.
-func (s *Site) find(key rowKey) *Row {
+// findRow returns a row, or nil.
+func (s *Site) findRow(key rowKey) *Row {
 	for _, w := range s.Rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
 			return w
@@ -37,15 +37,15 @@ func (s *Site) find(key rowKey) *Row {
 	return nil
 }
 
-// row returns the row of a crawler. Without room it returns the shared row of the class, or
+// rowFor returns the row of a crawler. Without room it returns the shared row of the class, or
 // any shared row. more reports whether the ledger has room for another row.
-func (s *Site) row(key rowKey, named bool, at int64, more bool) *Row {
-	if w := s.find(key); w != nil {
+func (s *Site) rowFor(key rowKey, named bool, at int64, more bool) *Row {
+	if w := s.findRow(key); w != nil {
 		return w
 	}
 	if key.token == Other || !s.hasRoom(named, at) || !more {
 		key.token = Other
-		if w := s.find(key); w != nil {
+		if w := s.findRow(key); w != nil {
 			return w
 		}
 		if !more {
@@ -77,7 +77,7 @@ func (s *Site) hasRoom(named bool, at int64) bool {
 			continue
 		}
 		own++
-		if !w.Named {
+		if !w.NamedByRobots {
 			unnamed++
 		}
 		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
@@ -100,11 +100,11 @@ func (s *Site) mergeIntoOther(i int) {
 	s.Rows = slices.Delete(s.Rows, i, i+1)
 	key := w.key()
 	key.token = Other
-	if common := s.find(key); common != nil {
+	if common := s.findRow(key); common != nil {
 		common.merge(w)
 		return
 	}
-	w.Names, w.Breakers = w.asNames(w.Names, verdictCounts[:]...), w.asNames(w.Breakers, CountDisallowed)
+	w.Names, w.NamesOfViolators = w.splitNames(w.Names, verdictCounts[:]...), w.splitNames(w.NamesOfViolators, CountDisallowed)
 	w.Token = Other
 	s.Rows = append(s.Rows, w)
 }
@@ -119,8 +119,8 @@ func (s *Site) ownRowCount() (n int) {
 	return n
 }
 
-// limit folds the most idle rows until the bound is met.
-func (s *Site) limit() {
+// enforceRowBound folds the most idle rows until the bound is met.
+func (s *Site) enforceRowBound() {
 	for s.ownRowCount() > maxRows {
 		s.mergeIdlestRow()
 	}

@@ -10,16 +10,16 @@ import (
 
 // Sample is a disallowed request.
 type Sample struct {
-	At      int64          `json:"at"`
-	Host    string         `json:"host,omitempty"`
-	Name    string         `json:"name,omitempty"`
-	Method  string         `json:"method"`
-	Path    string         `json:"path"`
-	Rule    Rule           `json:"rule"`
-	Action  judge.Action   `json:"action"`
-	Network netip.Prefix   `json:"network"`
-	Agent   string         `json:"agent"`
-	Known   FetchedVersion `json:"known"`
+	At             int64          `json:"at"`
+	Host           string         `json:"host,omitempty"`
+	Name           string         `json:"name,omitempty"`
+	Method         string         `json:"method"`
+	Path           string         `json:"path"`
+	Rule           Rule           `json:"rule"`
+	Action         judge.Action   `json:"action"`
+	Network        netip.Prefix   `json:"network"`
+	Agent          string         `json:"agent"`
+	VersionFetched FetchedVersion `json:"known"`
 }
 
 // FetchedVersion is the version of the rules fetched by a crawler before a violation.

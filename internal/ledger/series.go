@@ -104,8 +104,8 @@ func (c *Cell) increment(count Count) {
 	}
 }
 
-// add adds the counters of other.
-func (c *Cell) add(other *Cell) {
+// addCounts adds the counters of other.
+func (c *Cell) addCounts(other *Cell) {
 	for i := 1; i < len(c); i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
@@ -117,7 +117,7 @@ type Series []Cell
 
 // merge adds the cells of another series. Cells that become too old are dropped.
 func (s *Series) merge(r Resolution, other Series) {
-	mergeCells((*[]Cell)(s), other, uint32(r.Steps()), (*Cell).add)
+	mergeCells((*[]Cell)(s), other, uint32(r.Steps()), (*Cell).addCounts)
 }
 
 // cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
@@ -133,7 +133,7 @@ func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
 
 // Sum returns the sum of the cells from one time to another, inclusive.
 func (s Series) Sum(r Resolution, from, to time.Time) (sum Counts) {
-	for _, c := range between(s, r, from, to) {
+	for _, c := range cellsBetween(s, r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum

@@ -25,12 +25,12 @@ const clockSkew = 5 * time.Minute
 
 // Visit is a successful request of a crawler.
 type Visit struct {
-	Crawler  string    `json:"crawler"`            // name in the registry or policy
-	Chain    []string  `json:"chain"`              // the names by which the crawler looks for its group
-	Wildcard bool      `json:"wildcard,omitempty"` // the * group applies
-	Host     string    `json:"host"`               // the configured host
-	Target   RawText   `json:"target"`             // as requested
-	At       time.Time `json:"at"`
+	Crawler         string    `json:"crawler"`            // name in the registry or policy
+	GroupNames      []string  `json:"chain"`              // the names by which the crawler looks for its group
+	WildcardApplies bool      `json:"wildcard,omitempty"` // the * group applies
+	Host            string    `json:"host"`               // the configured host
+	Target          RawText   `json:"target"`             // as requested
+	At              time.Time `json:"at"`
 
 	fromPeer bool // seen by another instance
 }
@@ -55,7 +55,7 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 	pages := make([]judge.ServedPage, len(visits))
 	for i := range visits {
 		v := &visits[i]
-		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.Chain, Wildcard: v.Wildcard, Target: string(v.Target)}
+		pages[i] = judge.ServedPage{Crawler: v.Crawler, Names: v.GroupNames, WildcardApplies: v.WildcardApplies, Target: string(v.Target)}
 	}
 	return pages
 }
@@ -63,10 +63,10 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 // ServedPages is a sample of recent visits to a site, with bounded memory. The zero value is empty.
 // ServedPages is not safe for concurrent use.
 type ServedPages struct {
-	visits   []Visit
-	index    map[visitKey]int // indexes in visits
-	next     int              // index of the next visit to replace, when full
-	revision uint64           // number of new visits seen by this instance
+	visits        []Visit
+	index         map[visitKey]int // indexes in visits
+	nextToReplace int              // index of the next visit to replace, when full
+	revision      uint64           // number of new visits seen by this instance
 }
 
 type visitKey struct {
@@ -88,22 +88,22 @@ func (s *ServedPages) Record(v Visit) {
 		if s.visits[i].fromPeer {
 			s.revision++
 		}
-		s.visits[i].At, s.visits[i].Wildcard, s.visits[i].fromPeer = v.At, v.Wildcard, false
+		s.visits[i].At, s.visits[i].WildcardApplies, s.visits[i].fromPeer = v.At, v.WildcardApplies, false
 		return
 	}
 	place := len(s.visits)
 	if place == maxVisits {
-		place = s.next
-		s.next = (s.next + 1) % maxVisits
+		place = s.nextToReplace
+		s.nextToReplace = (s.nextToReplace + 1) % maxVisits
 		if old := s.visits[place]; v.At.Sub(old.At) < ServedWindow && rand.IntN(oneIn) != 0 {
 			return
 		}
 	}
 	// Copies, because the strings of a request share its memory.
 	v.Target = RawText(strings.Clone(string(v.Target)))
-	v.Chain = slices.Clone(v.Chain)
-	for i, name := range v.Chain {
-		v.Chain[i] = strings.Clone(name)
+	v.GroupNames = slices.Clone(v.GroupNames)
+	for i, name := range v.GroupNames {
+		v.GroupNames[i] = strings.Clone(name)
 	}
 	v.Crawler = strings.Clone(v.Crawler)
 	key = visitKey{v.Crawler, v.Host, v.Target}

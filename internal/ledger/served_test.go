@@ -10,7 +10,7 @@ import (
 func TestServed(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	visit := func(crawler, target string, after time.Duration) Visit {
-		return Visit{Crawler: crawler, Chain: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
+		return Visit{Crawler: crawler, GroupNames: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
 	}
 	var s ServedPages
 	if got := s.Recent(start); got != nil {
@@ -67,9 +67,9 @@ func TestServedIsBounded(t *testing.T) {
 func TestServedKeepsNothingOfTheRequest(t *testing.T) {
 	chain := []string{"Googlebot"}
 	var s ServedPages
-	s.Record(Visit{Crawler: "Googlebot", Chain: chain, Target: "/a", At: time.Unix(1, 0)})
+	s.Record(Visit{Crawler: "Googlebot", GroupNames: chain, Target: "/a", At: time.Unix(1, 0)})
 	chain[0] = "another request"
-	if got := s.Recent(time.Unix(1, 0))[0].Chain[0]; got != "Googlebot" {
+	if got := s.Recent(time.Unix(1, 0))[0].GroupNames[0]; got != "Googlebot" {
 		t.Errorf("the chain became %q", got)
 	}
 }
@@ -83,7 +83,7 @@ func BenchmarkServedNote(b *testing.B) {
 	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Record(Visit{Crawler: "Googlebot", Chain: chain, Host: "example.com", Target: RawText(targets[i%len(targets)]), At: now})
+		s.Record(Visit{Crawler: "Googlebot", GroupNames: chain, Host: "example.com", Target: RawText(targets[i%len(targets)]), At: now})
 	}
 }
 

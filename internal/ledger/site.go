@@ -25,25 +25,25 @@ type Site struct {
 	// Visits are the visits of people by assistant, and [OnDisallowed].
 	Visits map[string]*Visits `json:"visits,omitempty"`
 	// Files are the versions of robots.txt that decided recent requests, newest first.
-	Files []File `json:"files,omitempty"`
+	Files []LineHits `json:"files,omitempty"`
 	// Mode is the last known mode, or "". Marks are changes of the mode or the robots.txt,
 	// oldest first.
 	Mode  string `json:"mode,omitempty"`
 	Marks []Mark `json:"marks,omitempty"`
-	// switchedAt is the time of the last Switched call, or 0.
-	switchedAt int64
+	// modeChangedAt is the time of the last Switched call, or 0.
+	modeChangedAt int64
 	// revision grows with every change. See Revision.
 	revision uint64
 }
 
 // IsFull reports whether further lines are not counted.
-func (f *File) IsFull() bool { return len(f.Lines) >= maxLines }
+func (f *LineHits) IsFull() bool { return len(f.Lines) >= maxLines }
 
-// File counts the decisions of the lines of a version. A line is a rule or a user-agent line.
-type File struct {
+// LineHits counts the decisions of the lines of a version. A line is a rule or a user-agent line.
+type LineHits struct {
 	Version Version           `json:"version"`
 	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
-	Last    int64             `json:"last"`
+	LastHit int64             `json:"last"`
 	Lines   map[uint32]uint64 `json:"lines"`
 }
 
@@ -75,27 +75,27 @@ func (s *Site) countHost(q *Request) {
 }
 
 func (s *Site) countLines(q *Request) {
-	if q.Shared || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
+	if q.HostsFromClients || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
 	at := q.at()
-	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Version == q.Rule.Version })
+	i := slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == q.Rule.Version })
 	if i < 0 {
 		i = 0
 		if len(s.Files) >= maxFiles {
 			s.Files = s.Files[:maxFiles-1]
 		}
-		s.Files = slices.Insert(s.Files, 0, File{Version: q.Rule.Version, Since: at, Last: at, Lines: make(map[uint32]uint64)})
+		s.Files = slices.Insert(s.Files, 0, LineHits{Version: q.Rule.Version, Since: at, LastHit: at, Lines: make(map[uint32]uint64)})
 	}
 	f := &s.Files[i]
-	f.Since, f.Last = min(f.Since, at), max(f.Last, at)
+	f.Since, f.LastHit = min(f.Since, at), max(f.LastHit, at)
 	f.countHit(q.GroupLine)
 	if q.Rule.Line > 0 {
 		f.countHit(q.Rule.Line)
 	}
 }
 
-func (f *File) countHit(line int) {
+func (f *LineHits) countHit(line int) {
 	if len(f.Lines) >= maxLines {
 		if _, ok := f.Lines[uint32(line)]; !ok {
 			return
@@ -107,7 +107,7 @@ func (f *File) countHit(line int) {
 // merge adds the counts of another ledger for the same site.
 func (s *Site) merge(other *Site) {
 	for _, w := range other.Rows {
-		if known := s.find(w.key()); known != nil {
+		if known := s.findRow(w.key()); known != nil {
 			known.merge(w)
 			continue
 		}
@@ -115,18 +115,18 @@ func (s *Site) merge(other *Site) {
 		row.merge(w)
 		s.Rows = append(s.Rows, row)
 	}
-	s.limit()
+	s.enforceRowBound()
 	s.Hosts.Merge(other.Hosts, maxHosts)
 	s.HostViolations.Merge(other.HostViolations, maxHosts)
 	s.HostBlocks.Merge(other.HostBlocks, maxHosts)
 	for _, f := range other.Files {
-		i := slices.IndexFunc(s.Files, func(known File) bool { return known.Version == f.Version })
+		i := slices.IndexFunc(s.Files, func(known LineHits) bool { return known.Version == f.Version })
 		if i < 0 {
 			i = len(s.Files)
-			s.Files = append(s.Files, File{Version: f.Version, Since: f.Since, Last: f.Last, Lines: make(map[uint32]uint64, len(f.Lines))})
+			s.Files = append(s.Files, LineHits{Version: f.Version, Since: f.Since, LastHit: f.LastHit, Lines: make(map[uint32]uint64, len(f.Lines))})
 		}
 		known := &s.Files[i]
-		known.Since, known.Last = min(known.Since, f.Since), max(known.Last, f.Last)
+		known.Since, known.LastHit = min(known.Since, f.Since), max(known.LastHit, f.LastHit)
 		for line, n := range f.Lines {
 			if _, ok := known.Lines[line]; !ok && len(known.Lines) >= maxLines {
 				continue
@@ -137,7 +137,7 @@ func (s *Site) merge(other *Site) {
 	s.mergeVisits(other)
 	s.Marks = append(s.Marks, other.Marks...)
 	s.sortMarks()
-	slices.SortStableFunc(s.Files, func(a, b File) int { return cmp.Compare(b.Last, a.Last) })
+	slices.SortStableFunc(s.Files, func(a, b LineHits) int { return cmp.Compare(b.LastHit, a.LastHit) })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
@@ -149,9 +149,9 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.HostBlocks.Prune(now, retention)
 	s.pruneMarks(now, retention)
 	for i := range s.Files {
-		s.Files[i].Last = min(s.Files[i].Last, now) // bounds times of a wrong clock
+		s.Files[i].LastHit = min(s.Files[i].LastHit, now) // bounds times of a wrong clock
 	}
-	s.Files = slices.DeleteFunc(s.Files, func(f File) bool { return f.Last < now-retention.Milliseconds() })
+	s.Files = slices.DeleteFunc(s.Files, func(f LineHits) bool { return f.LastHit < now-retention.Milliseconds() })
 	maps.DeleteFunc(s.Visits, func(_ string, v *Visits) bool { return !v.prune(now, retention) })
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }

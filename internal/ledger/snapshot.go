@@ -16,8 +16,8 @@ type Snapshot struct {
 	Sites     []*Site // by name
 }
 
-// Time converts Unix milliseconds. It returns the zero time for 0.
-func Time(ms int64) time.Time {
+// FromUnixMilli converts Unix milliseconds. It returns the zero time for 0.
+func FromUnixMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}

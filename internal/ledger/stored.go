@@ -136,7 +136,7 @@ func isClass(name string) bool {
 func (w *Row) clean() {
 	shortenName := func(name *string) { shorten(name, maxToken) }
 	w.Names.Clean(maxNames, shortenName)
-	w.Breakers.Clean(maxNames, shortenName)
+	w.NamesOfViolators.Clean(maxNames, shortenName)
 	w.Rules.Clean(maxRules, func(k *RuleKey) { k.shorten() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
 		shorten(&k.Host, maxSiteName)

@@ -75,7 +75,7 @@ func TestDecodeStoredBounds(t *testing.T) {
 	rule := Rule{Version: Version{1}, Line: 1, Text: long, Group: long}
 	row := func(token string) *Row {
 		w := &Row{Token: token, Class: uaident.Search.String(), LastSeen: noon.UnixMilli()}
-		w.Names, w.Breakers, w.Agents = names(), names(), names(spacesaving.Item[string]{Key: "a"}, spacesaving.Item[string]{Key: "a"})
+		w.Names, w.NamesOfViolators, w.Agents = names(), names(), names(spacesaving.Item[string]{Key: "a"}, spacesaving.Item[string]{Key: "a"})
 		for range 100 {
 			key := RuleKey{Rule: rule, Verdict: judge.Disallowed}
 			w.Rules.Items = append(w.Rules.Items, spacesaving.Item[RuleKey]{Key: key, Count: 1, Error: 2})
@@ -88,7 +88,7 @@ func TestDecodeStoredBounds(t *testing.T) {
 	damaged := &Site{
 		Name: "example.com", Mode: long, Hosts: names(), HostViolations: names(), HostBlocks: names(),
 		Rows:   []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
-		Files:  make([]File, 1000),
+		Files:  make([]LineHits, 1000),
 		Visits: map[string]*Visits{long: {}},
 		Marks:  []Mark{{1, MarkKind(long), "a", "b"}, {2, MarkMode, "monitor", long}},
 	}
@@ -128,7 +128,7 @@ func checkStored(t *testing.T, s *Site) {
 	}
 	for _, w := range s.Rows {
 		checkSketch(t, w.Names, maxNames, maxToken)
-		checkSketch(t, w.Breakers, maxNames, maxToken)
+		checkSketch(t, w.NamesOfViolators, maxNames, maxToken)
 		checkSketch(t, w.Agents, maxAgents, maxAgent)
 		checkSketch(t, w.Rules, maxRules, maxRule+maxToken+200)
 		checkSketch(t, w.Paths, maxPaths, maxSiteName+maxTarget+maxRule+2*maxToken+200)
@@ -222,7 +222,7 @@ func FuzzStored(f *testing.F) {
 					t.Fatalf("%d paths, %d samples", len(w.Paths.Items), len(w.Samples))
 				}
 			}
-			data, err := StoredSite{Since: Time(snapshot.Since), Site: site, Saved: time.Now()}.Encode()
+			data, err := StoredSite{Since: FromUnixMilli(snapshot.Since), Site: site, Saved: time.Now()}.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,7 +244,7 @@ func TestStored(t *testing.T) {
 	}
 	l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: Version{1}})
 	before := l.Snapshot()
-	data, err := StoredSite{Since: Time(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
+	data, err := StoredSite{Since: FromUnixMilli(before.Since), Saved: c.now(), Site: before.Sites[0]}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestStored(t *testing.T) {
 	again.Restore(stored.Site, stored.Since)
 	got := again.Snapshot()
 	if sum := got.total(); sum.Requests() != 201 || got.Since != before.Since {
-		t.Errorf("%d requests since %s, want 201", sum.Requests(), Time(got.Since))
+		t.Errorf("%d requests since %s, want 201", sum.Requests(), FromUnixMilli(got.Since))
 	}
 	if w := got.row(t, "example.com", "GPTBot"); w.RobotsFetch == nil || w.RobotsFetch.Version != (Version{1}) {
 		t.Errorf("the reading is %+v", w.RobotsFetch)

@@ -39,9 +39,9 @@ func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
 }
 
 func (l *Ledger) recordVisit(v visit) {
-	b := l.locked()
+	b := l.lockBuffer()
 	b.visits = append(b.visits, v)
-	l.release(b)
+	l.releaseBuffer(b)
 }
 
 // visits returns the Visits with a name, created if necessary.
@@ -64,7 +64,7 @@ func (c *VisitCell) add(other *VisitCell) { c[1] += min(other[1], math.MaxUint32
 // Visits. r must be Hours or Days.
 func (s *Site) VisitsBetween(name string, r Resolution, from, to time.Time) (sum uint64) {
 	if v := s.Visits[name]; v != nil {
-		for _, c := range between(v.Series(r), r, from, to) {
+		for _, c := range cellsBetween(v.Series(r), r, from, to) {
 			sum += uint64(c[1])
 		}
 	}

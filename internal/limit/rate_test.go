@@ -41,23 +41,23 @@ func TestCount(t *testing.T) {
 	var r Rate
 	r.Reset()
 	now, interval := -time.Hour, time.Second // also by a clock that is before its beginning
-	if r.UntilDue(now) > 0 {
-		t.Errorf("nothing has happened, and it is %v ahead", r.UntilDue(now))
+	if r.TimeUntilDue(now) > 0 {
+		t.Errorf("nothing has happened, and it is %v ahead", r.TimeUntilDue(now))
 	}
 	for range 3 {
 		r.Charge(now, interval)
 	}
-	if r.UntilDue(now) != 3*interval || r.Due() != now+3*interval || r.UntilDue(now+interval) != 2*interval {
-		t.Errorf("%v ahead, due %v", r.UntilDue(now), r.Due())
+	if r.TimeUntilDue(now) != 3*interval || r.DueTime() != now+3*interval || r.TimeUntilDue(now+interval) != 2*interval {
+		t.Errorf("%v ahead, due %v", r.TimeUntilDue(now), r.DueTime())
 	}
-	if now += time.Minute; r.UntilDue(now) > 0 {
-		t.Errorf("%v ahead after a minute", r.UntilDue(now))
+	if now += time.Minute; r.TimeUntilDue(now) > 0 {
+		t.Errorf("%v ahead after a minute", r.TimeUntilDue(now))
 	}
-	if r.Charge(now, interval); r.UntilDue(now) != interval {
-		t.Errorf("%v ahead, want one interval: time that passed is not saved up", r.UntilDue(now))
+	if r.Charge(now, interval); r.TimeUntilDue(now) != interval {
+		t.Errorf("%v ahead, want one interval: time that passed is not saved up", r.TimeUntilDue(now))
 	}
-	if r.Reset(); r.UntilDue(now) > 0 {
-		t.Errorf("%v ahead after Reset", r.UntilDue(now))
+	if r.Reset(); r.TimeUntilDue(now) > 0 {
+		t.Errorf("%v ahead after Reset", r.TimeUntilDue(now))
 	}
 }
 
@@ -77,8 +77,8 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := taken.Load(); n != 100 || r.UntilDue(time.Hour) != 100*time.Second {
-		t.Errorf("%d taken, %v ahead", n, r.UntilDue(time.Hour))
+	if n := taken.Load(); n != 100 || r.TimeUntilDue(time.Hour) != 100*time.Second {
+		t.Errorf("%d taken, %v ahead", n, r.TimeUntilDue(time.Hour))
 	}
 }
 
@@ -90,8 +90,8 @@ func TestTrim(t *testing.T) {
 		r.Charge(now, time.Hour)
 	}
 	for _, tc := range []struct{ most, ahead time.Duration }{{20 * time.Hour, 10 * time.Hour}, {time.Minute, time.Minute}, {time.Hour, time.Minute}} {
-		if r.LimitUsed(now, tc.most); r.UntilDue(now) != tc.ahead {
-			t.Errorf("%v ahead after Trim to %v, want %v", r.UntilDue(now), tc.most, tc.ahead)
+		if r.CapUsedBurst(now, tc.most); r.TimeUntilDue(now) != tc.ahead {
+			t.Errorf("%v ahead after Trim to %v, want %v", r.TimeUntilDue(now), tc.most, tc.ahead)
 		}
 	}
 }

@@ -29,21 +29,21 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 	}
 	maps.DeleteFunc(robots, func(name string, tokens []string) bool {
 		slices.SortStableFunc(tokens, func(a, b string) int {
-			return cmp.Or(cmp.Compare(similarity(b, name), similarity(a, name)), cmp.Compare(len(a), len(b)))
+			return cmp.Or(cmp.Compare(robotSimilarity(b, name), robotSimilarity(a, name)), cmp.Compare(len(a), len(b)))
 		})
-		return !forPeople[name] || len(tokens) > maxRobotsOfApp || similarity(tokens[0], name) == 0 || !blocksApp(registry, name)
+		return !forPeople[name] || len(tokens) > maxRobotsOfApp || robotSimilarity(tokens[0], name) == 0 || !wouldMatchApp(registry, name)
 	})
 	return robots
 })
 
-// blocksApp reports whether a group with this name would apply to an app on a phone.
-func blocksApp(registry *uaident.Registry, name string) bool {
+// wouldMatchApp reports whether a group with this name would apply to an app on a phone.
+func wouldMatchApp(registry *uaident.Registry, name string) bool {
 	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.Overlay([]string{name}))
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 
-// similarity rates how likely the author of a name wants to address a robot.
-func similarity(token, name string) int {
+// robotSimilarity rates how likely the author of a name wants to address a robot.
+func robotSimilarity(token, name string) int {
 	switch folded := strings.ToLower(token); {
 	case folded == name+"bot":
 		return 2
@@ -62,7 +62,7 @@ func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	}
 	if robots == nil {
 		c.addValue(NamesApp, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in its browser; "+
-			"remove the name, or write token:%s in the configuration to block them", quoted(name), text.Printable(name))
+			"remove the name, or write token:%s in the configuration to block them", quoteExcerpt(name), text.Printable(name))
 		return true
 	}
 	instead := robots[0]
@@ -70,6 +70,6 @@ func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 		instead += " or " + strings.Join(more, ", ")
 	}
 	c.addValue(NamesApp, a.Line, "no robot uses the name %s; the app does, so its users are blocked by %s in line %d; to block the robot, write %s",
-		quoted(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
+		quoteExcerpt(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
 	return true
 }

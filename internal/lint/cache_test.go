@@ -32,7 +32,7 @@ func TestCacheFindsTheSame(t *testing.T) {
 			want := CheckParsed(v.Robots, Options{Site: site})
 			for _, k := range []*Cache{kept, nil} {
 				got := k.Report(v, site)
-				if !reflect.DeepEqual(got.Findings, want.Findings) || got.Unreported != want.Unreported {
+				if !reflect.DeepEqual(got.Findings, want.Findings) || got.UnlistedFindings != want.UnlistedFindings {
 					t.Errorf("%s at %q: got %d, %+v\nwant %d, %+v", name, site, got.Total(), got.Findings, want.Total(), want.Findings)
 				}
 			}

@@ -10,30 +10,30 @@ import (
 
 // comparedCrawler is a crawler in the comparison.
 type comparedCrawler struct {
-	name    string
-	chain   []string // the names that select its group, before *
-	lenient bool     // accepts misspelled keys and missing colons
-	strict  bool     // strict interpretation of package policy; extension lines separate user-agent lines
-	delay   string   // obeyed, ignored, or undocumented
-	source  string
+	name       string
+	groupNames []string // the names that select its group, before *
+	lenient    bool     // accepts misspelled keys and missing colons
+	strict     bool     // strict interpretation of package policy; extension lines separate user-agent lines
+	delay      string   // obeyed, ignored, or undocumented
+	source     string
 }
 
 // comparedCrawlers are the compared crawlers. Undocumented behavior is assumed to follow RFC 9309.
 var comparedCrawlers = []comparedCrawler{
 	{
-		name: "Googlebot", chain: []string{"Googlebot"}, lenient: true, delay: "ignored",
+		name: "Googlebot", groupNames: []string{"Googlebot"}, lenient: true, delay: "ignored",
 		source: "https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec and https://github.com/google/robotstxt",
 	},
 	{
-		name: "Bingbot", chain: []string{"bingbot", "msnbot"}, delay: "obeyed",
+		name: "Bingbot", groupNames: []string{"bingbot", "msnbot"}, delay: "obeyed",
 		source: "https://blogs.bing.com/webmaster/2012/05/03/to-crawl-or-not-to-crawl-that-is-bingbots-question",
 	},
 	{
-		name: "YandexBot", chain: []string{"YandexBot", "Yandex"}, delay: "ignored",
+		name: "YandexBot", groupNames: []string{"YandexBot", "Yandex"}, delay: "ignored",
 		source: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and the pages beside it",
 	},
 	{
-		name: "GPTBot", chain: []string{"GPTBot"}, delay: "undocumented",
+		name: "GPTBot", groupNames: []string{"GPTBot"}, delay: "undocumented",
 		source: "https://developers.openai.com/api/docs/bots.md",
 	},
 	{
@@ -59,16 +59,16 @@ type Interpretation struct {
 	Crawler    string `json:"crawler"`
 	Group      string `json:"group"`                 // the first name of its group, or empty
 	GroupLine  int    `json:"group_line"`            // 0 for none
-	Rules      int    `json:"rules"`                 // number of rules of its group
+	RuleCount  int    `json:"rules"`                 // number of rules of its group
 	CrawlDelay string `json:"crawl_delay,omitempty"` // empty if the file has none for the crawler
 	Source     string `json:"source"`                // of the documented behavior
 }
 
 // PathVerdicts has the verdicts on a path, in the order of Comparison.Crawlers.
 type PathVerdicts struct {
-	Path    string `json:"path"`
-	Allowed []bool `json:"allowed"`
-	Line    []int  `json:"line"` // of the decisive rule; 0 for none
+	Path         string `json:"path"`
+	Allowed      []bool `json:"allowed"`
+	DecisiveLine []int  `json:"line"` // of the decisive rule; 0 for none
 	// ParsersDiffer means a difference between a crawler's verdict and the verdict required by RFC
 	// 9309.
 	ParsersDiffer bool `json:"by_reading"`
@@ -93,17 +93,17 @@ const (
 
 // compareCrawlers compares how crawlers interpret a file.
 func compareCrawlers(robots *policy.Robots) *Comparison {
-	standard := policy.Parse([]byte(standardLines(robots.Text())))
+	standard := policy.Parse([]byte(keepStandardLines(robots.Text())))
 	groups, standardGroups := make([]*policy.SelectedGroup, len(comparedCrawlers)), make([]*policy.SelectedGroup, len(comparedCrawlers))
 	out := &Comparison{Crawlers: []Interpretation{}, Paths: []PathVerdicts{}}
 	var paths []string
 	for i, r := range comparedCrawlers {
-		standardGroups[i] = standard.Select(true, r.chain...)
+		standardGroups[i] = standard.Select(true, r.groupNames...)
 		switch {
 		case r.lenient:
-			groups[i], _ = robots.SelectLenient(true, r.chain...).LenientAndStrict()
+			groups[i], _ = robots.SelectLenient(true, r.groupNames...).LenientAndStrict()
 		case r.strict:
-			_, groups[i] = robots.Select(true, r.chain...).LenientAndStrict()
+			_, groups[i] = robots.Select(true, r.groupNames...).LenientAndStrict()
 		default:
 			groups[i] = standardGroups[i]
 		}
@@ -112,7 +112,7 @@ func compareCrawlers(robots *policy.Robots) *Comparison {
 			paths = append(paths, examplePath(rule))
 		}
 		out.Crawlers = append(out.Crawlers, Interpretation{
-			Crawler: r.name, Group: agent.Name, GroupLine: agent.Line, Rules: len(rules), CrawlDelay: describeDelay(robots, r), Source: r.source,
+			Crawler: r.name, Group: agent.Name, GroupLine: agent.Line, RuleCount: len(rules), CrawlDelay: describeDelay(robots, r), Source: r.source,
 		})
 	}
 	seen := map[string]bool{"": true}
@@ -124,7 +124,7 @@ func compareCrawlers(robots *policy.Robots) *Comparison {
 		p := PathVerdicts{Path: path}
 		for i := range groups {
 			v := groups[i].Judge(path)
-			p.Allowed, p.Line = append(p.Allowed, v.Allowed), append(p.Line, v.Rule.Line)
+			p.Allowed, p.DecisiveLine = append(p.Allowed, v.Allowed), append(p.DecisiveLine, v.Rule.Line)
 			p.ParsersDiffer = p.ParsersDiffer || v.Allowed != standardGroups[i].Judge(path).Allowed
 		}
 		if p.ParsersDiffer || slices.Contains(p.Allowed, !p.Allowed[0]) {
@@ -144,12 +144,12 @@ func compareCrawlers(robots *policy.Robots) *Comparison {
 	return out
 }
 
-// standardLines returns the lines with a key that RFC 9309 defines. Other lines are empty, which
+// keepStandardLines returns the lines with a key that RFC 9309 defines. Other lines are empty, which
 // preserves line numbers.
-func standardLines(text string) string {
+func keepStandardLines(text string) string {
 	var out strings.Builder
 	for all, i := readLines(text), 0; i < all.len(); i++ {
-		if l := all.at(i); strings.EqualFold(l.key, "User-agent") || isRule(l.key) {
+		if l := all.at(i); strings.EqualFold(l.key, "User-agent") || isRuleKey(l.key) {
 			out.WriteString(l.raw)
 		}
 		out.WriteByte('\n')
@@ -169,7 +169,7 @@ func examplePath(r policy.Rule) string {
 // describeDelay describes how a crawler treats the Crawl-delay of its group. Bingbot uses the delay
 // of the * group if its own group has none.
 func describeDelay(robots *policy.Robots, r comparedCrawler) string {
-	group := robots.Select(true, r.chain...)
+	group := robots.Select(true, r.groupNames...)
 	delay := group.Delay()
 	if r.delay == "obeyed" {
 		delay = group.DelayOrWildcard()

@@ -24,37 +24,37 @@ const minBingDelay = time.Second
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoted(r.Value))
+		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoteExcerpt(r.Value))
 		return
 	}
 	if r.Group < 0 {
 		return
 	}
-	at, by := c.at(r.Line).keyColumn(), c.delayHandlingOf(r.Group)
+	at, by := c.lineAt(r.Line).keyColumn(), c.delayHandlingOf(r.Group)
 	if by.ignoring != nil {
-		c.add(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoring, ", "))
+		c.addFinding(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoring, ", "))
 		return
 	}
 	switch cut := by.describeCapped(delay); {
 	case cut != "":
-		c.add(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
+		c.addFinding(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
 	case delay > longDelay:
-		c.add(DelayLong, r.Line, at, "%g seconds allow %d pages a day, so a crawler that obeys fetches only a part of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
+		c.addFinding(DelayLong, r.Line, at, "%g seconds allow %d pages a day, so a crawler that obeys fetches only a part of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
-		c.add(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
+		c.addFinding(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= minBingDelay && bing.DelayOrWildcard().Line == r.Line {
-		c.add(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
+	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.includesWildcard && delay >= minBingDelay && bing.DelayOrWildcard().Line == r.Line {
+		c.addFinding(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
 	}
 }
 
 // delayHandling lists the names of a group by how their crawlers treat Crawl-delay.
 type delayHandling struct {
-	ignoring []string         // nil if a crawler supports it or the support is unknown
-	capped   []*cappedCrawler // crawlers with a maximum delay
-	global   bool             // the group includes *
+	ignoring         []string         // nil if a crawler supports it or the support is unknown
+	capped           []*cappedCrawler // crawlers with a maximum delay
+	includesWildcard bool             // the group includes *
 }
 
 // cappedCrawler is a crawler under a name in the file, with its maximum delay.
@@ -71,7 +71,7 @@ func (c *checker) delayHandlingOf(group int) *delayHandling {
 	}
 	r, all, seen := new(delayHandling), true, make(map[string]bool)
 	for _, a := range c.groups[group].Agents {
-		r.global = r.global || isWildcardName(a.Name)
+		r.includesWildcard = r.includesWildcard || isWildcardName(a.Name)
 		crawler, token := crawlerOf(a.Name)
 		ignores := crawler != nil && crawler.CrawlDelay.Support == uaident.DelayIgnored
 		if all = all && ignores; crawler == nil || seen[crawler.Token] {

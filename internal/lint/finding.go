@@ -23,10 +23,10 @@ type Finding struct {
 
 // Report has the findings about a file.
 type Report struct {
-	Name       string      `json:"name"` // name of the file
-	Findings   []Finding   `json:"findings"`
-	Unreported int         `json:"unreported"` // number of findings beyond maxFindings
-	Comparison *Comparison `json:"readings"`   // set by [Check]
+	Name             string      `json:"name"` // name of the file
+	Findings         []Finding   `json:"findings"`
+	UnlistedFindings int         `json:"unreported"` // number of findings beyond maxFindings
+	Comparison       *Comparison `json:"readings"`   // set by [Check]
 }
 
 // Count returns the number of findings with this severity.
@@ -41,14 +41,14 @@ func (r *Report) Count(s policy.Severity) int {
 }
 
 // Total returns the number of findings, including Unreported.
-func (r *Report) Total() int { return len(r.Findings) + r.Unreported }
+func (r *Report) Total() int { return len(r.Findings) + r.UnlistedFindings }
 
-// Worst returns the highest severity among the findings. ok is false without findings.
-func (r *Report) Worst() (worst policy.Severity, ok bool) {
+// HighestSeverity returns the highest severity among the findings. ok is false without findings.
+func (r *Report) HighestSeverity() (worst policy.Severity, ok bool) {
 	for _, f := range r.Findings {
 		worst, ok = max(worst, f.Severity), true
 	}
-	return worst, ok || r.Unreported > 0
+	return worst, ok || r.UnlistedFindings > 0
 }
 
 // Options has data about the site.
@@ -91,7 +91,7 @@ func CheckParsed(robots *policy.Robots, options Options) *Report {
 		c.addRepeated()
 	}
 	if c.isEmpty() {
-		c.add(EmptyFile, 0, 0, "the file has no rules, so everything is allowed; if that is intended, write \"User-agent: *\" and an empty Disallow line")
+		c.addFinding(EmptyFile, 0, 0, "the file has no rules, so everything is allowed; if that is intended, write \"User-agent: *\" and an empty Disallow line")
 	}
 	c.report.sort()
 	return c.report
@@ -120,10 +120,10 @@ type checker struct {
 	delayHandling map[int]*delayHandling // see delayHandlingOf
 }
 
-// add adds a finding, up to maxFindings.
-func (c *checker) add(code policy.Code, line, column int, format string, args ...any) {
+// addFinding adds a finding, up to maxFindings.
+func (c *checker) addFinding(code policy.Code, line, column int, format string, args ...any) {
 	if len(c.report.Findings) >= maxFindings {
-		c.report.Unreported++
+		c.report.UnlistedFindings++
 		return
 	}
 	c.report.Findings = append(c.report.Findings, Finding{
@@ -134,8 +134,8 @@ func (c *checker) add(code policy.Code, line, column int, format string, args ..
 // repeatedFinding is a finding reported only for the first line.
 type repeatedFinding struct {
 	Finding
-	lines []int // the first few other lines
-	more  int
+	lines     []int // the first few other lines
+	moreLines int
 }
 
 // addOnce does the same as addValue, but reports a code only once per file.
@@ -147,7 +147,7 @@ func (c *checker) addOnce(code policy.Code, line int, format string, args ...any
 			t.lines = append(t.lines, line)
 			return
 		default:
-			t.more++
+			t.moreLines++
 			return
 		}
 	}
@@ -165,8 +165,8 @@ func (c *checker) addRepeated() {
 				in = " (likewise in lines "
 			}
 			t.Message += in + strings.ReplaceAll(words, " ", ", ")
-			if t.more > 0 {
-				t.Message += fmt.Sprintf(" and %d more", t.more)
+			if t.moreLines > 0 {
+				t.Message += fmt.Sprintf(" and %d more", t.moreLines)
 			}
 			t.Message += ")"
 		}
@@ -176,11 +176,11 @@ func (c *checker) addRepeated() {
 
 // addValue adds a finding at the value of a line.
 func (c *checker) addValue(code policy.Code, line int, format string, args ...any) {
-	c.add(code, line, c.at(line).valueColumn(), format, args...)
+	c.addFinding(code, line, c.lineAt(line).valueColumn(), format, args...)
 }
 
-// at returns the line with this number, or an empty line.
-func (c *checker) at(number int) line {
+// lineAt returns the line with this number, or an empty line.
+func (c *checker) lineAt(number int) line {
 	if number < 1 || number > c.lines.len() {
 		return line{}
 	}
@@ -200,12 +200,12 @@ func (c *checker) isEmpty() bool {
 // addParserFindings adds the findings of the parser, with their columns.
 func (c *checker) addParserFindings() {
 	findings, more := c.robots.Findings()
-	c.report.Unreported += more
+	c.report.UnlistedFindings += more
 	for _, f := range findings {
 		if f.Code == policy.GroupWithoutRule && c.opensSite(f.Line) {
 			continue // another check has a better message
 		}
-		if f.Code == policy.UnknownKey && keyReadAs(c.at(f.Line).key) != "" {
+		if f.Code == policy.UnknownKey && googleKeyFor(c.lineAt(f.Line).key) != "" {
 			continue // another check has a better message
 		}
 		column := 0
@@ -218,19 +218,19 @@ func (c *checker) addParserFindings() {
 
 // columnOf returns the column of a finding of the parser.
 func (c *checker) columnOf(f policy.Finding) int {
-	l := c.at(f.Line)
+	l := c.lineAt(f.Line)
 	switch f.Code {
 	case policy.NotText:
-		return columnAfter(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
+		return columnAfterText(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
 	case policy.RuleWithoutSlash, policy.NameList, policy.NamePattern, policy.RepeatedGroup, policy.GroupWithoutRule:
 		return l.valueColumn()
 	case policy.DollarInside:
-		return columnAfter(l.raw[:l.valueAt+max(0, strings.IndexByte(l.value, '$'))])
+		return columnAfterText(l.raw[:l.valueOffset+max(0, strings.IndexByte(l.value, '$'))])
 	case policy.ByteOrderMark, policy.LineTooLong, policy.LineCut:
 		return 1
 	}
 	return l.keyColumn()
 }
 
-// quoted quotes and shortens a part of the file for a message.
-func quoted(s string) string { return text.Quote(s, 60) }
+// quoteExcerpt quotes and shortens a part of the file for a message.
+func quoteExcerpt(s string) string { return text.Quote(s, 60) }

@@ -43,18 +43,18 @@ func (f *Files) WriteText(w io.Writer) {
 			}
 			fmt.Fprintf(w, "%s: %s: %s [%s]\n", at, text.Colorize(w, f.Severity.String()), text.Printable(f.Message), f.Code)
 		}
-		if r.Unreported > 0 {
-			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.Unreported)
+		if r.UnlistedFindings > 0 {
+			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.UnlistedFindings)
 		}
 		if f.ShowComparison || r.Comparison.Conflicts() > 0 {
 			writeComparison(w, name, r.Comparison)
 		}
-		fmt.Fprintf(w, "%s: %s\n", name, summary(r))
+		fmt.Fprintf(w, "%s: %s\n", name, formatSummary(r))
 	}
 }
 
-// summary formats the number of findings.
-func summary(r *Report) string {
+// formatSummary formats the number of findings.
+func formatSummary(r *Report) string {
 	var parts []string
 	for _, s := range []policy.Severity{policy.Error, policy.Warning, policy.Info} {
 		if n := r.Count(s); n > 0 {
@@ -91,9 +91,9 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 		if c.GroupLine == 0 {
 			return "none"
 		}
-		return fmt.Sprintf("%s (line %d)", tableCell(c.Group), c.GroupLine)
+		return fmt.Sprintf("%s (line %d)", formatTableCell(c.Group), c.GroupLine)
 	})
-	row("rules", func(c Interpretation) string { return strconv.Itoa(c.Rules) })
+	row("rules", func(c Interpretation) string { return strconv.Itoa(c.RuleCount) })
 	delays := false
 	for _, c := range r.Crawlers {
 		delays = delays || c.CrawlDelay != ""
@@ -103,18 +103,18 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 			if c.CrawlDelay == "" {
 				return "none"
 			}
-			return tableCell(c.CrawlDelay)
+			return formatTableCell(c.CrawlDelay)
 		})
 	}
 	for _, p := range r.Paths {
-		cells := []string{tableCell(p.Path)}
+		cells := []string{formatTableCell(p.Path)}
 		for i, allowed := range p.Allowed {
 			word := "disallowed"
 			if allowed {
 				word = "allowed"
 			}
-			if p.Line[i] > 0 {
-				word += fmt.Sprintf(" (%d)", p.Line[i])
+			if p.DecisiveLine[i] > 0 {
+				word += fmt.Sprintf(" (%d)", p.DecisiveLine[i])
 			}
 			cells = append(cells, word)
 		}
@@ -123,8 +123,8 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 	table.Flush()
 }
 
-// tableCell escapes and shortens a part of the file for a table.
-func tableCell(s string) string { return text.Abbreviate(text.Printable(s), 40) }
+// formatTableCell escapes and shortens a part of the file for a table.
+func formatTableCell(s string) string { return text.Abbreviate(text.Printable(s), 40) }
 
 // GitHub Actions require these escapes in messages and properties of workflow commands
 // (actions/toolkit, packages/core/src/command.ts).

@@ -27,13 +27,13 @@ func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
 	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.Named("AdsBot-Google") {
-		c.add(AdsIgnoreStar, v.Group.Line, c.at(v.Group.Line).valueColumn(),
+		c.addFinding(AdsIgnoreStar, v.Group.Line, c.lineAt(v.Group.Line).valueColumn(),
 			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && c.opensSite(g.Agents[0].Line) {
 			a := g.Agents[0]
-			c.addValue(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoted(a.Name))
+			c.addValue(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoteExcerpt(a.Name))
 		}
 	}
 	c.checkSplitCrawlers()
@@ -92,7 +92,7 @@ func (c *checker) checkSplitCrawlers() {
 			_, named := crawlerOf(before.Name)
 			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !sameRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
 				c.addValue(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
-					quoted(token), quoted(named), before.Line)
+					quoteExcerpt(token), quoteExcerpt(named), before.Line)
 			}
 		}
 	}

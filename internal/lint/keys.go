@@ -2,10 +2,10 @@ package lint
 
 import "strings"
 
-// keyReadAs returns the key that Google's open-source library reads instead of another key, in the
+// googleKeyFor returns the key that Google's open-source library reads instead of another key, in the
 // usual spelling. For other keys it returns an empty string. The library compares only the start of
 // a key (robots.cc, ParsedRobotsKey), and reads a longer key as the shorter key.
-func keyReadAs(key string) string {
+func googleKeyFor(key string) string {
 	key = strings.ToLower(key)
 	for _, k := range []struct{ start, spelled string }{
 		{"user-agent", "User-agent"}, {"useragent", "User-agent"}, {"user agent", "User-agent"},
@@ -25,8 +25,8 @@ func (c *checker) checkKey(number int, l line) {
 	if strings.EqualFold(l.key, "DisallowAITraining") {
 		return // has its own finding
 	}
-	if read := keyReadAs(l.key); read != "" {
-		c.add(PrefixKey, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
-			quoted(l.key), read, read)
+	if read := googleKeyFor(l.key); read != "" {
+		c.addFinding(PrefixKey, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
+			quoteExcerpt(l.key), read, read)
 	}
 }

@@ -7,12 +7,12 @@ import (
 
 // line is a line of the file with its original spelling.
 type line struct {
-	raw     string // without the line end
-	key     string // trimmed; empty if the line has no colon
-	keyAt   int    // byte offset of the key in raw
-	value   string // trimmed, without the comment
-	valueAt int    // byte offset of the value in raw
-	comment string // from # on, or empty
+	raw         string // without the line end
+	key         string // trimmed; empty if the line has no colon
+	keyOffset   int    // byte offset of the key in raw
+	value       string // trimmed, without the comment
+	valueOffset int    // byte offset of the value in raw
+	comment     string // from # on, or empty
 }
 
 // lines are the lines of a file. Lines are split into parts on demand, since a hostile file has
@@ -72,18 +72,18 @@ func readLine(raw string, first bool) line {
 		s, l.comment = s[:i], s[i:]
 	}
 	key, value, colon := strings.Cut(s, ":")
-	l.keyAt = start + len(key) - len(strings.TrimLeft(key, whitespace))
+	l.keyOffset = start + len(key) - len(strings.TrimLeft(key, whitespace))
 	if !colon {
-		l.value, l.valueAt = strings.Trim(s, whitespace), l.keyAt
+		l.value, l.valueOffset = strings.Trim(s, whitespace), l.keyOffset
 		return l
 	}
 	l.key, l.value = strings.Trim(key, whitespace), strings.Trim(value, whitespace)
-	l.valueAt = start + len(key) + 1 + len(value) - len(strings.TrimLeft(value, whitespace))
+	l.valueOffset = start + len(key) + 1 + len(value) - len(strings.TrimLeft(value, whitespace))
 	return l
 }
 
-func (l line) keyColumn() int   { return columnAfter(l.raw[:l.keyAt]) }
-func (l line) valueColumn() int { return columnAfter(l.raw[:l.valueAt]) }
+func (l line) keyColumn() int   { return columnAfterText(l.raw[:l.keyOffset]) }
+func (l line) valueColumn() int { return columnAfterText(l.raw[:l.valueOffset]) }
 
-// columnAfter returns the column after a part of a line, in Unicode code points from 1.
-func columnAfter(before string) int { return 1 + utf8.RuneCountInString(before) }
+// columnAfterText returns the column after a part of a line, in Unicode code points from 1.
+func columnAfterText(before string) int { return 1 + utf8.RuneCountInString(before) }

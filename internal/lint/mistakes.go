@@ -30,25 +30,25 @@ func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
 		c.checkKey(i+1, l)
-		if at := writtenBreakAt(l); at >= 0 {
-			c.add(WrittenBreak, i+1, columnAfter(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
-				quoted(l.raw[at:at+2]))
+		if at := literalLineBreakAt(l); at >= 0 {
+			c.addFinding(WrittenBreak, i+1, columnAfterText(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
+				quoteExcerpt(l.raw[at:at+2]))
 			continue
 		}
 		if key := toASCII(l.key); key != l.key && isKnownKey(key) {
-			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
+			c.addFinding(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoteExcerpt(l.key), key, key)
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
-			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoted(l.key[m[2]:]))
-		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
-			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
-				quoted(l.value[at:]), l.key)
+			c.addFinding(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
+		} else if at := joinedKeyAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
+			c.addFinding(LinesJoined, i+1, columnAfterText(l.raw[:l.valueOffset+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
+				quoteExcerpt(l.value[at:]), l.key)
 		}
 	}
 }
 
-// joinedLineAt returns the offset of another key in a value, or -1.
-func joinedLineAt(value string) int {
+// joinedKeyAt returns the offset of another key in a value, or -1.
+func joinedKeyAt(value string) int {
 	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
 		if i > 1 && at >= 0 {
 			return at
@@ -57,8 +57,8 @@ func joinedLineAt(value string) int {
 	return -1
 }
 
-// writtenBreakAt returns the offset of a written line break in a line, or -1.
-func writtenBreakAt(l line) int {
+// literalLineBreakAt returns the offset of a written line break in a line, or -1.
+func literalLineBreakAt(l line) int {
 	at := writtenBreak.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
 		at = writtenInName.FindStringIndex(l.raw)
@@ -82,13 +82,13 @@ func isKnownKey(key string) bool {
 // invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
-	case writtenBreakAt(c.lines.at(a.Line-1)) >= 0, joinedLineAt(a.Name) >= 0: // see checkLines
+	case literalLineBreakAt(c.lines.at(a.Line-1)) >= 0, joinedKeyAt(a.Name) >= 0: // see checkLines
 	case plain != "" && plain != a.Name && isASCII(plain):
-		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoted(a.Name), quoted(plain), quoted(plain))
+		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
 	case regexpName.MatchString(a.Name):
-		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoted(a.Name))
+		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoteExcerpt(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
-		c.addValue(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoted(a.Name))
+		c.addValue(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
 	default:
 		return false
 	}
@@ -104,7 +104,7 @@ func (c *checker) checkSlashes(number int, l line) {
 		return
 	}
 	plain := doubleSlashes.ReplaceAllString(path, "/") + l.value[len(path):]
-	c.addValue(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoted(l.value), quoted(plain))
+	c.addValue(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoteExcerpt(l.value), quoteExcerpt(plain))
 }
 
 var doubleSlashes = regexp.MustCompile(`//+`)

@@ -75,7 +75,7 @@ func (c *checker) checkNames() {
 			}
 			seen[folded] = true
 			if policy.IsTraining(a.Name) {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoted(a.Name))
+				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
 				continue
 			}
 			name := trimName(a.Name)
@@ -83,20 +83,20 @@ func (c *checker) checkNames() {
 			if c.checkSpelling(a) {
 				continue
 			}
-			c.checkList(a, token)
+			c.checkNameList(a, token)
 			if crawler == nil {
 				token = name
 			}
 			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
-				c.addOnce(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name or write its successor's", quoted(token), becomes)
+				c.addOnce(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name or write its successor's", quoteExcerpt(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
 				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
-					quoted(token), crawler.Controls)
+					quoteExcerpt(token), crawler.Controls)
 			} else if crawler == nil && c.checkApp(&g, a, name) {
 				continue
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
-				c.checkUnknown(a, name)
+				c.checkUnknownName(a, name)
 			} else if crawler == nil || !crawler.ParsesLeniently() { // Google documents that it reads only the name
 				c.checkVersion(a, name)
 			}
@@ -104,9 +104,9 @@ func (c *checker) checkNames() {
 	}
 }
 
-// checkList finds further crawler names in a line. token is the token of the first name, or empty.
+// checkNameList finds further crawler names in a line. token is the token of the first name, or empty.
 // The parser reports names after a comma.
-func (c *checker) checkList(a policy.Agent, token string) {
+func (c *checker) checkNameList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
 	}
@@ -115,7 +115,7 @@ func (c *checker) checkList(a policy.Agent, token string) {
 	}
 	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {
 		if i > 0 && !strings.Contains(token, word) && uaident.Default().Lookup(word) != nil {
-			c.addValue(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoted(a.Name))
+			c.addValue(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoteExcerpt(a.Name))
 			return
 		}
 	}
@@ -130,18 +130,18 @@ var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 // matches.
 func (c *checker) checkVersion(a policy.Agent, name string) {
 	if hasVersion.MatchString(a.Name) {
-		c.addOnce(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoted(a.Name), quoted(name))
+		c.addOnce(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
 	}
 }
 
-// checkUnknown checks a name of no known crawler.
-func (c *checker) checkUnknown(a policy.Agent, name string) {
+// checkUnknownName checks a name of no known crawler.
+func (c *checker) checkUnknownName(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
-		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoted(name), text.Printable(name))
+		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
 	} else if likely := nearestName(name); likely != "" {
-		c.addValue(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoted(name), likely)
+		c.addValue(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
-		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoted(a.Name))
+		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
 	} else {
 		c.checkVersion(a, name)
 	}

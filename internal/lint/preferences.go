@@ -18,20 +18,20 @@ func (c *checker) checkPreferences() {
 		switch {
 		case r.Group < 0:
 		case strings.EqualFold(r.Key, policy.ContentUsage):
-			c.checkUsage(r)
+			c.checkContentUsage(r)
 		case strings.EqualFold(r.Key, policy.ContentSignal):
-			c.checkSignal(r)
+			c.checkContentSignal(r)
 		}
 	}
 	targets := c.statedTargets()
 	c.checkContradictions(targets)
-	c.checkLost(targets)
+	c.checkLostPreferences(targets)
 	c.checkTrainers()
 }
 
-// checkUsage checks a Content-Usage line.
-func (c *checker) checkUsage(r policy.Record) {
-	path, dictionary := policy.CutUsage(r.Value)
+// checkContentUsage checks a Content-Usage line.
+func (c *checker) checkContentUsage(r policy.Record) {
+	path, dictionary := policy.SplitUsagePath(r.Value)
 	_, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
 	switch {
@@ -39,17 +39,17 @@ func (c *checker) checkUsage(r policy.Record) {
 		c.addValue(UsageValue, r.Line, "the line has no preference; write a preference, for example train-ai=n")
 		return
 	case dictionary == "":
-		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoted(path))
+		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoteExcerpt(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
-		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoted(first))
+		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoteExcerpt(first))
 		return
 	case err != nil:
-		c.addValue(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoted(dictionary))
+		c.addValue(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoteExcerpt(dictionary))
 		return
 	}
 	c.checkMembers(r.Line, dictionary)
-	if v := c.disallows(r.Group, path); v.Rule.Line > 0 {
+	if v := c.prefixVerdict(r.Group, path); v.Rule.Line > 0 {
 		c.addValue(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", v.Rule.Line)
 	}
 }
@@ -66,33 +66,33 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		isKnown := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
 		switch draft := policy.FormerLabel(label); {
 		case draft != "":
-			c.addValue(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoted(label), draft)
+			c.addValue(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
 		case !isKnown:
-			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoted(label))
+			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoteExcerpt(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
 			c.addValue(UsageValue, line, "the value of %s is not y or n, so the preference is unknown", label)
 		}
 	}
 }
 
-// checkSignal checks the value of Content-Signal, a list of signals after an optional path. The
+// checkContentSignal checks the value of Content-Signal, a list of signals after an optional path. The
 // values of search, ai-input and ai-train are yes or no.
-func (c *checker) checkSignal(r policy.Record) {
-	_, value := policy.CutUsage(r.Value)
+func (c *checker) checkContentSignal(r policy.Record) {
+	_, value := policy.SplitUsagePath(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
 		known := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.Signal() == name })
 		if !ok || known && says != "yes" && says != "no" {
-			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoted(strings.TrimSpace(part)))
+			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
 			return
 		}
 	}
 }
 
-// disallows returns a group's verdict if all URLs with this prefix are disallowed. Otherwise it
+// prefixVerdict returns a group's verdict if all URLs with this prefix are disallowed. Otherwise it
 // returns the zero verdict.
-func (c *checker) disallows(group int, path string) (v policy.Verdict) {
+func (c *checker) prefixVerdict(group int, path string) (v policy.Verdict) {
 	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules
 	prefix := policy.Rule{Path: path}.Canonical()
@@ -111,8 +111,8 @@ func (c *checker) disallows(group int, path string) (v policy.Verdict) {
 	return v
 }
 
-// selectFor returns the group of a known crawler.
-func (c *checker) selectFor(crawler *uaident.Crawler) *policy.SelectedGroup {
+// groupOf returns the group of a known crawler.
+func (c *checker) groupOf(crawler *uaident.Crawler) *policy.SelectedGroup {
 	return c.robots.Select(crawler.WildcardApplies(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
 }
 
@@ -127,7 +127,7 @@ func (c *checker) checkTrainers() {
 		if crawler.Class != uaident.AITraining || len(names) == 3 {
 			continue
 		}
-		s := c.selectFor(&crawler)
+		s := c.groupOf(&crawler)
 		if crawler.RobotsOnly || c.robots.Preferences(s, &t, "")[policy.TrainAI] != policy.PreferenceNo || !s.JudgeTarget(&t).Allowed {
 			continue
 		}

@@ -48,7 +48,7 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 	}
 	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
 		crawler := uaident.Default().Lookup(token)
-		check(c.selectFor(crawler), crawler.ControlToken())
+		check(c.groupOf(crawler), crawler.ControlToken())
 	}
 }
 
@@ -58,7 +58,7 @@ func (c *checker) statedTargets() []policy.Target {
 	paths, lines := []string{unmatchedPath}, 0
 	for _, r := range c.robots.Records() {
 		if strings.EqualFold(r.Key, policy.ContentUsage) || strings.EqualFold(r.Key, policy.ContentSignal) {
-			path, _ := policy.CutUsage(r.Value)
+			path, _ := policy.SplitUsagePath(r.Value)
 			paths, lines = append(paths, path), lines+1
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// checkLost finds groups that omit preferences of the * group. A named crawler obeys only its own
+// checkLostPreferences finds groups that omit preferences of the * group. A named crawler obeys only its own
 // group (RFC 9309 section 2.2.1). A file with an invalid preference gets no such finding.
-func (c *checker) checkLost(targets []policy.Target) {
+func (c *checker) checkLostPreferences(targets []policy.Target) {
 	if len(targets) == 0 || c.hasFinding(UsageValue) || c.hasFinding(UsageLabel) || c.hasFinding(UsagePath) || c.hasFinding(SignalValue) {
 		return
 	}
@@ -39,7 +39,7 @@ func (c *checker) losesPreference(a policy.Agent, targets []policy.Target, state
 		if !group.JudgeTarget(&targets[i]).Allowed {
 			continue
 		}
-		own = own.And(c.robots.Preferences(group, &targets[i], ""))
+		own = own.Combine(c.robots.Preferences(group, &targets[i], ""))
 		for _, s := range stated[i] {
 			for use, value := range s.Preferences {
 				if line := lines[policy.Use(use)]; value != policy.PreferenceUnknown && (line == 0 || s.Line < line) {
@@ -62,9 +62,9 @@ func (c *checker) losesPreference(a policy.Agent, targets []policy.Target, state
 	case len(what) == 0:
 		return false
 	case own == policy.Preferences{}:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoted(a.Name), first)
+		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoteExcerpt(a.Name), first)
 	default:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoted(a.Name), first, strings.Join(what, " and "))
+		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoteExcerpt(a.Name), first, strings.Join(what, " and "))
 	}
 	return true
 }

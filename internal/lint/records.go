@@ -24,7 +24,7 @@ func (c *checker) checkRecords() {
 		case "license":
 			c.checkLicensePlace(r)
 			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
-				c.addValue(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoted(r.Value))
+				c.addValue(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoteExcerpt(r.Value))
 			}
 		}
 		if reported[key] {
@@ -46,26 +46,26 @@ func appliesToGroup(key string) bool {
 
 // reportRecord reports which crawlers read a record, once per file.
 func (c *checker) reportRecord(key string, r policy.Record) {
-	at := c.at(r.Line).keyColumn()
+	at := c.lineAt(r.Line).keyColumn()
 	switch key {
 	case "host":
-		c.add(HostUnread, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
+		c.addFinding(HostUnread, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
 	case "clean-param":
-		c.add(CleanParam, r.Line, at, "only Yandex reads Clean-param; use canonical links for other crawlers")
+		c.addFinding(CleanParam, r.Line, at, "only Yandex reads Clean-param; use canonical links for other crawlers")
 	case "noindex":
-		c.add(Noindex, r.Line, at, "no crawler reads Noindex in a robots.txt since Google dropped it in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
+		c.addFinding(Noindex, r.Line, at, "no crawler reads Noindex in a robots.txt since Google dropped it in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
 	case "request-rate", "visit-time", "nofollow":
-		c.add(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
+		c.addFinding(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
 	case "content-signal":
-		c.add(ContentSignal, r.Line, at, "Content-Signal states permitted uses of content, by the policy at contentsignals.org; the line does not block fetching, and no large operator has promised to obey")
+		c.addFinding(ContentSignal, r.Line, at, "Content-Signal states permitted uses of content, by the policy at contentsignals.org; the line does not block fetching, and no large operator has promised to obey")
 	case "content-usage":
-		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; the line does not block fetching, and no large operator has promised to obey")
+		c.addFinding(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; the line does not block fetching, and no large operator has promised to obey")
 	case "license":
-		c.add(License, r.Line, at, "License links to terms by Really Simple Licensing (rslstandard.org); the line does not block fetching, and few crawlers read License")
+		c.addFinding(License, r.Line, at, "License links to terms by Really Simple Licensing (rslstandard.org); the line does not block fetching, and few crawlers read License")
 	case "disallowaitraining":
-		c.add(NoAITraining, r.Line, at, "DisallowAITraining is not standardized, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
+		c.addFinding(NoAITraining, r.Line, at, "DisallowAITraining is not standardized, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
 	case "llm-policy":
-		c.add(LLMPolicy, r.Line, at, "LLM-Policy is not standardized, and no crawler is known to read it; write groups for the AI crawlers instead")
+		c.addFinding(LLMPolicy, r.Line, at, "LLM-Policy is not standardized, and no crawler is known to read it; write groups for the AI crawlers instead")
 	}
 }
 
@@ -73,11 +73,11 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 func (c *checker) checkSitemap(r policy.Record) {
 	u, err := url.Parse(r.Value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.addValue(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoted(r.Value))
+		c.addValue(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoteExcerpt(r.Value))
 		return
 	}
 	if own, err := url.Parse(c.options.Site); err == nil && own.Host != "" && !strings.EqualFold(own.Hostname(), u.Hostname()) {
-		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless its URLs are of this site", quoted(u.Hostname()), quoted(own.Hostname()))
+		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless its URLs are of this site", quoteExcerpt(u.Hostname()), quoteExcerpt(own.Hostname()))
 	}
 }
 
@@ -98,6 +98,6 @@ func (c *checker) checkLicensePlace(r policy.Record) {
 		last = max(last, g.Rules[len(g.Rules)-1].Line)
 	}
 	if r.Line < last {
-		c.add(LicensePlace, r.Line, c.at(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
+		c.addFinding(LicensePlace, r.Line, c.lineAt(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
 	}
 }

@@ -36,7 +36,7 @@ func (c *checker) checkRules() {
 	long := 0
 	for i := range c.lines.len() {
 		l := c.lines.at(i)
-		if !isRule(l.key) {
+		if !isRuleKey(l.key) {
 			continue
 		}
 		if len(l.value) > yandexRule && long == 0 {
@@ -46,7 +46,7 @@ func (c *checker) checkRules() {
 	}
 	switch {
 	case c.robots.RuleCount() > yandexRules:
-		c.add(YandexLimits, 0, 0, "the file has %d rules; Yandex reads at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
+		c.addFinding(YandexLimits, 0, 0, "the file has %d rules; Yandex reads at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
 	case long > 0:
 		c.addValue(YandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", yandexRule)
 	}
@@ -90,7 +90,7 @@ func (c *checker) checkSelections() {
 	}
 }
 
-func isRule(key string) bool {
+func isRuleKey(key string) bool {
 	return strings.EqualFold(key, "Allow") || strings.EqualFold(key, "Disallow")
 }
 
@@ -101,25 +101,25 @@ var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], whitespace+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], whitespace) {
-		c.add(CommentInPath, number, columnAfter(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoted(l.value))
+		c.addFinding(CommentInPath, number, columnAfterText(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoteExcerpt(l.value))
 	}
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
-		c.addValue(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoted(l.value))
+		c.addValue(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
 	}
-	if writtenBreakAt(l) >= 0 {
+	if literalLineBreakAt(l) >= 0 {
 		return // see checkLines
 	}
 	c.checkSlashes(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
 		c.addValue(RegexpInPath, number, "%s in %s has no special meaning, because a rule is not a regular expression; write * for any characters and $ for the end of the URL",
-			quoted(escape), quoted(l.value))
+			quoteExcerpt(escape), quoteExcerpt(l.value))
 	}
-	if joinedLineAt(l.value) >= 0 {
+	if joinedKeyAt(l.value) >= 0 {
 		return // see checkLines
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
-		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
-			c.addValue(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoted(l.value))
+		if i > 0 && (word[0] == '/' || word[0] == '*' || isRuleKey(strings.TrimSuffix(word, ":"))) {
+			c.addValue(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoteExcerpt(l.value))
 			break
 		}
 	}
@@ -192,7 +192,7 @@ func (s *ruleSet) check() {
 		case ok && same.Path == r.Path:
 			s.addFinding(DuplicateRule, r.Line, "line %d has the same rule; remove one", same.Line)
 		case ok:
-			s.addFinding(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoted(canonical))
+			s.addFinding(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoteExcerpt(canonical))
 		case tied:
 			s.addFinding(TiedRules, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one", other.Line)
 			s.reported[other.Line] = true
@@ -222,15 +222,15 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
-			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
+			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
-			quoted(v.Rule.String()), v.Rule.Line)
+			quoteExcerpt(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
-		if by := s.coveredBy(r, probe); by.Line > 0 {
+		if by := s.findCoveringRule(r, probe); by.Line > 0 {
 			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows this; remove this rule, unless it is for crawlers that do not support wildcards",
-				quoted(by.String()), by.Line)
+				quoteExcerpt(by.String()), by.Line)
 		}
 	case r.Allow:
 		s.checkIndex(r, canonical)
@@ -253,9 +253,9 @@ func (s *ruleSet) matches(r policy.Rule, target string) bool {
 	return slices.ContainsFunc(s.matching(target), func(m policy.Match) bool { return m.Rule == r })
 }
 
-// coveredBy returns a shorter Disallow rule for all URLs of r. No allow rule of a length between
+// findCoveringRule returns a shorter Disallow rule for all URLs of r. No allow rule of a length between
 // the two may overlap r.
-func (s *ruleSet) coveredBy(r policy.Rule, probe string) policy.Rule {
+func (s *ruleSet) findCoveringRule(r policy.Rule, probe string) policy.Rule {
 	canonical := r.Canonical()
 	for _, m := range s.matching(probe) {
 		if m.Rule.Allow || m.Rule == r || m.Length >= len(canonical) {
@@ -298,7 +298,7 @@ func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	for _, m := range s.matching(directory) {
 		if !m.Rule.Allow {
 			s.addFinding(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
-				quoted(directory), quoted(m.Rule.String()), m.Rule.Line, directory)
+				quoteExcerpt(directory), quoteExcerpt(m.Rule.String()), m.Rule.Line, directory)
 			return
 		}
 	}

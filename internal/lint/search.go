@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shutOut lists search engines for which the whole site is disallowed.
-type shutOut struct {
+// shutOutEngines lists search engines for which the whole site is disallowed.
+type shutOutEngines struct {
 	rule    policy.Rule
 	engines []string
 }
@@ -21,12 +21,12 @@ type shutOut struct {
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)
-	var others []shutOut // by rule
-	var named shutOut    // by groups that name them
+	var others []shutOutEngines // by rule
+	var named shutOutEngines    // by groups that name them
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
 		v := q.GroupQuery(nil, engine.WildcardApplies()).Verdict(c.robots, &target)
-		at := slices.IndexFunc(others, func(s shutOut) bool { return s.rule.Line == v.Rule.Line })
+		at := slices.IndexFunc(others, func(s shutOutEngines) bool { return s.rule.Line == v.Rule.Line })
 		switch {
 		case !disallowsAll(v):
 		case judge.NamesCrawler(v.Group.Name, engine):
@@ -37,15 +37,15 @@ func (c *checker) checkSearchEngines() {
 		case at >= 0:
 			others[at].engines = append(others[at].engines, engine.Token)
 		default:
-			others = append(others, shutOut{v.Rule, []string{engine.Token}})
+			others = append(others, shutOutEngines{v.Rule, []string{engine.Token}})
 		}
 	}
 	for _, s := range others {
-		c.add(SearchShutOut, s.rule.Line, c.at(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give them groups of their own",
-			quoted(s.rule.String()), listEngines(s.engines))
+		c.addFinding(SearchShutOut, s.rule.Line, c.lineAt(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give them groups of their own",
+			quoteExcerpt(s.rule.String()), listEngines(s.engines))
 	}
 	if len(named.engines) > 0 {
-		c.add(SearchForbidden, named.rule.Line, c.at(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
+		c.addFinding(SearchForbidden, named.rule.Line, c.lineAt(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
 			listEngines(named.engines))
 	}
 }

@@ -20,8 +20,8 @@ type FilePair struct {
 
 // hostGroup is a set of hosts for which two schedules make the same files.
 type hostGroup struct {
-	before, after               *table
-	base                        string
+	tableBefore, tableAfter     *ruleTable
+	exampleBase                 string
 	stagingBefore, stagingAfter bool   // staging sites before and after
 	host                        string // "" if the files are the same for all hosts
 }
@@ -36,9 +36,9 @@ type Comparison struct {
 	MaxPairs      int  // maximum number of compared pairs
 }
 
-// Each calls do for the files that differ, from now until the horizon. left is the number of pairs
+// ForEach calls do for the files that differ, from now until the horizon. left is the number of pairs
 // without a comparison. A file that cannot be composed is skipped, because it is not served.
-func (c *Comparison) Each(do func(FilePair)) (left int) {
+func (c *Comparison) ForEach(do func(FilePair)) (left int) {
 	var groups []hostGroup
 	hosts := make(map[hostGroup][]string)
 	for _, host := range allHosts(c.Before, c.After, c.Hosts) {
@@ -47,7 +47,7 @@ func (c *Comparison) Each(do func(FilePair)) (left int) {
 			name = ExampleHost(host)
 		}
 		g := hostGroup{c.Before.tableOf(name), c.After.tableOf(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
-		if g.before.hosts || g.after.hosts {
+		if g.tableBefore.dependsOnHost || g.tableAfter.dependsOnHost {
 			g.host = name
 		}
 		if hosts[g] == nil {
@@ -57,7 +57,7 @@ func (c *Comparison) Each(do func(FilePair)) (left int) {
 	}
 	compared := 0
 	for _, g := range groups {
-		for _, from := range c.turns(&g) {
+		for _, from := range c.changeTimes(&g) {
 			if compared == c.MaxPairs {
 				left++
 				continue
@@ -69,8 +69,8 @@ func (c *Comparison) Each(do func(FilePair)) (left int) {
 			}
 			p := FilePair{Hosts: hosts[g], From: from}
 			var composed, composes bool
-			p.Before, composed = g.before.textAt(at, g.base, g.host, g.stagingBefore)
-			p.After, composes = g.after.textAt(at, g.base, g.host, g.stagingAfter)
+			p.Before, composed = g.tableBefore.textAt(at, g.exampleBase, g.host, g.stagingBefore)
+			p.After, composes = g.tableAfter.textAt(at, g.exampleBase, g.host, g.stagingAfter)
 			if composed && composes && string(p.Before) != string(p.After) {
 				do(p)
 			}
@@ -83,13 +83,13 @@ func (c *Comparison) Each(do func(FilePair)) (left int) {
 func allHosts(a, b *Schedule, more []string) []string {
 	hosts := map[string]bool{"": true}
 	for _, s := range []*Schedule{a, b} {
-		for host := range s.exact {
+		for host := range s.tableByHost {
 			hosts[host] = true
 		}
-		for rest := range s.below {
+		for rest := range s.tableBySuffix {
 			hosts["*."+rest] = true
 		}
-		for _, host := range s.spec.Staging {
+		for _, host := range s.spec.StagingHosts {
 			if host != AllHosts {
 				hosts[site.NormalHost(host, false)] = true
 			}
@@ -101,14 +101,14 @@ func allHosts(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// turns returns the times at which a file of a group may change. The first is zero for now.
-func (c *Comparison) turns(g *hostGroup) []time.Time {
+// changeTimes returns the times at which a file of a group may change. The first is zero for now.
+func (c *Comparison) changeTimes(g *hostGroup) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {
 		return turns
 	}
-	for _, t := range []*table{g.before, g.after} {
-		for _, turn := range t.turns {
+	for _, t := range []*ruleTable{g.tableBefore, g.tableAfter} {
+		for _, turn := range t.changeTimes {
 			if turn.After(c.Now) && turn.Before(c.Now.Add(horizon)) {
 				turns = append(turns, turn)
 			}
@@ -118,7 +118,7 @@ func (c *Comparison) turns(g *hostGroup) []time.Time {
 }
 
 // textAt returns the file at a time. The result is false without a file.
-func (t *table) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
+func (t *ruleTable) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
 	if staging {
 		return []byte(Staging), true
 	}
@@ -135,11 +135,11 @@ func SameEffectFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 			about[strings.ToLower(name)] = true
 		}
 	}
-	return slices.Equal(a.spec.Staging, b.spec.Staging) && maps.Equal(a.rulesAbout(about), b.rulesAbout(about))
+	return slices.Equal(a.spec.StagingHosts, b.spec.StagingHosts) && maps.Equal(a.encodedRulesFor(about), b.encodedRulesFor(about))
 }
 
-// rulesAbout returns the rules about some crawlers, encoded.
-func (s *Schedule) rulesAbout(about map[string]bool) map[string]bool {
+// encodedRulesFor returns the rules about some crawlers, encoded.
+func (s *Schedule) encodedRulesFor(about map[string]bool) map[string]bool {
 	said := make(map[string]bool)
 	for i := range s.rules {
 		r := s.rules[i]
@@ -162,10 +162,10 @@ func (s *Schedule) ListNames() (names []string) {
 	return names
 }
 
-// LostRules compares a list with its successor in next. all is the number of rules that have not
+// CountLostRules compares a list with its successor in next. all is the number of rules that have not
 // ended at now, and lost the number of these rules that next lacks. Rules with the same name are
 // the same rule.
-func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, all int) {
+func (s *Schedule) CountLostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)
 	for i := range next.rules {
 		if r := &next.rules[i]; r.list == list {
@@ -187,7 +187,7 @@ func (s *Schedule) LostRules(next *Schedule, list string, now time.Time) (lost, 
 // Difference describes the difference between two schedules. Each line describes an added or removed
 // rule, sitemap or line.
 func Difference(before, after *Schedule) (lines []string) {
-	was, is := before.lines(), after.lines()
+	was, is := before.descriptionLines(), after.descriptionLines()
 	for _, sign := range []struct {
 		mark     string
 		all, old []string
@@ -205,22 +205,22 @@ func Difference(before, after *Schedule) (lines []string) {
 	return lines
 }
 
-// lines describes a schedule in lines.
-func (s *Schedule) lines() (lines []string) {
+// descriptionLines describes a schedule in lines.
+func (s *Schedule) descriptionLines() (lines []string) {
 	for i := range s.rules {
 		lines = append(lines, s.rules[i].String())
 	}
 	for _, sitemap := range s.spec.Sitemaps {
 		lines = append(lines, "sitemap "+sitemap)
 	}
-	for _, line := range s.spec.Lines {
+	for _, line := range s.spec.ExtraLines {
 		lines = append(lines, "line "+line)
 	}
-	if s.spec.Staging != nil {
-		lines = append(lines, "staging "+strings.Join(s.spec.Staging, " "))
+	if s.spec.StagingHosts != nil {
+		lines = append(lines, "staging "+strings.Join(s.spec.StagingHosts, " "))
 	}
 	for i := range lines {
-		lines[i] = withShortPlaceholder(lines[i])
+		lines[i] = shortenPlaceholder(lines[i])
 	}
 	return lines
 }

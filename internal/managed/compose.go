@@ -26,27 +26,27 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	}
 	f := newFile(base)
 	c := &composition{plan: p, file: f}
-	added := c.groups()
-	if c.tooMany {
+	added := c.changeGroups()
+	if c.limitExceeded {
 		return nil, errors.New("the base has too many crawlers and lines to add a preference for all crawlers; shorten it")
 	}
 	for _, s := range p.sitemaps {
 		added += "Sitemap: " + s + "\n"
 	}
-	for _, s := range p.lines {
+	for _, s := range p.extraLines {
 		added += s + "\n"
 	}
 	text := f.text()
 	version := sha256.Sum256([]byte(text + added))
 	text += "\n# Added by robots_txt, version " + hex.EncodeToString(version[:6]) + "\n" + added
 	if p.dependsOnHost {
-		text = atHost(text, host)
+		text = replaceHost(text, host)
 	}
 	if len(text) > policy.MaxSize {
 		return nil, fmt.Errorf("the robots.txt would have %d bytes, but crawlers read only %d; shorten the base or write fewer rules", len(text), policy.MaxSize)
 	}
 	if isAmbiguous(f.robots) {
-		if err := c.check(policy.Parse([]byte(text))); err != nil {
+		if err := c.checkNotStricter(policy.Parse([]byte(text))); err != nil {
 			return nil, err
 		}
 	}
@@ -56,40 +56,40 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 // composition is the state of a Compose call.
 type composition struct {
 	plan          *Plan
-	file          *file
-	wildcardLines []string // lines of the * group
-	targets       []target // crawlers whose groups change, in file order
+	file          *baseFile
+	wildcardLines []string        // lines of the * group
+	targets       []targetCrawler // crawlers whose groups change, in file order
 
 	readLines, movedBytes int  // lines read and bytes moved by addPreferences
-	tooMany               bool // one of these limits is exceeded
+	limitExceeded         bool // one of these limits is exceeded
 }
 
-// target is a crawler with its own group in the result.
-type target struct {
+// targetCrawler is a crawler with its own group in the result.
+type targetCrawler struct {
 	name  string
 	names groupNames
 	rules *crawlerRules // nil for a crawler without a rule
 }
 
-// groups changes the groups of the base, and returns the groups to append.
-func (c *composition) groups() string {
+// changeGroups changes the groups of the base, and returns the groups to append.
+func (c *composition) changeGroups() string {
 	everybody := c.plan.byCrawler[AnyCrawler]
-	c.wildcardLines = c.file.content(c.file.named(AnyCrawler))
+	c.wildcardLines = c.file.contentBelow(c.file.agentLinesNaming(AnyCrawler))
 	if everybody != nil {
 		c.wildcardLines = everybody.applyTo(c.wildcardLines)
 	}
 	c.targets = c.findTargets()
-	var blocks []*block
+	var blocks []*newGroup
 	for _, t := range c.targets {
 		if own := c.ownGroup(t); own >= 0 {
-			c.file.insert(own, slices.Concat([]string{t.rules.comment()}, t.rules.paths, preferenceLines(t.rules.preferences)))
+			c.file.insertIntoGroup(own, slices.Concat([]string{t.rules.ruleComment()}, t.rules.pathLines, preferenceLines(t.rules.preferences)))
 			continue
 		}
-		b := &block{comment: "# As before", names: []string{t.name}, lines: c.contentOf(t)}
+		b := &newGroup{comment: "# As before", names: []string{t.name}, lines: c.linesFor(t)}
 		if t.rules != nil {
-			b.comment = t.rules.comment()
+			b.comment = t.rules.ruleComment()
 		}
-		same := slices.IndexFunc(blocks, func(o *block) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
+		same := slices.IndexFunc(blocks, func(o *newGroup) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
 		if same >= 0 {
 			blocks[same].names = append(blocks[same].names, t.name)
 		} else {
@@ -98,7 +98,7 @@ func (c *composition) groups() string {
 	}
 	for _, t := range c.targets { // after all contents were read
 		if c.ownGroup(t) < 0 {
-			c.file.removeAgents(c.file.named(t.name))
+			c.file.removeAgents(c.file.agentLinesNaming(t.name))
 		}
 	}
 	blocks = append(blocks, c.addPreferences()...)
@@ -110,23 +110,23 @@ func (c *composition) groups() string {
 }
 
 // findTargets returns the crawlers whose groups change.
-func (c *composition) findTargets() (all []target) {
-	for _, folded := range c.plan.order {
+func (c *composition) findTargets() (all []targetCrawler) {
+	for _, folded := range c.plan.crawlerOrder {
 		w := c.plan.byCrawler[folded]
 		names := w.groupNames()
-		all = append(all, target{w.name, names, w})
+		all = append(all, targetCrawler{w.name, names, w})
 		if w.crawler == nil {
 			continue
 		}
 		for _, alias := range w.crawler.Aliases {
 			if c.plan.byCrawler[strings.ToLower(alias)] == nil && c.file.robots.Named(alias) {
-				all = append(all, target{alias, append(groupNames{alias}, names...), w})
+				all = append(all, targetCrawler{alias, append(groupNames{alias}, names...), w})
 			}
 		}
 	}
 	for _, names := range c.plan.inheritors {
-		if c.plan.inherits(names, c.file.robots) {
-			all = append(all, target{names[0], names, nil})
+		if c.plan.wouldInherit(names, c.file.robots) {
+			all = append(all, targetCrawler{names[0], names, nil})
 		}
 	}
 	return all
@@ -134,45 +134,45 @@ func (c *composition) findTargets() (all []target) {
 
 // ownGroup returns the group of the base to which the rules of a target can be added, or -1. Only the
 // target may use the group.
-func (c *composition) ownGroup(t target) int {
-	if t.rules == nil || t.rules.wholeSite != "" || t.rules.delay != "" {
+func (c *composition) ownGroup(t targetCrawler) int {
+	if t.rules == nil || t.rules.wholeSiteLine != "" || t.rules.delayLine != "" {
 		return -1
 	}
-	places := c.file.named(t.name)
-	before := c.file.content(places)
-	if all := slices.Concat(before, t.rules.paths); len(withoutOverridden(all)) < len(all) || !slices.Equal(withoutPreferences(before, t.rules.preferences), before) {
+	places := c.file.agentLinesNaming(t.name)
+	before := c.file.contentBelow(places)
+	if all := slices.Concat(before, t.rules.pathLines); len(removeOverridden(all)) < len(all) || !slices.Equal(removePreferences(before, t.rules.preferences), before) {
 		return -1
 	}
 	return c.file.ownGroup(places)
 }
 
-// contentOf returns the lines for a target's group.
-func (c *composition) contentOf(t target) []string {
+// linesFor returns the lines for a target's group.
+func (c *composition) linesFor(t targetCrawler) []string {
 	if t.name == AnyCrawler {
-		return withRule(c.wildcardLines)
+		return ensureRule(c.wildcardLines)
 	}
 	lines, named := c.wildcardLines, false
 	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
-		return withRule(t.rules.applyTo(c.file.content(c.file.named(t.name))))
+		return ensureRule(t.rules.applyTo(c.file.contentBelow(c.file.agentLinesNaming(t.name))))
 	}
 	if places := c.file.obeyedGroup(t.names); places != nil {
-		lines, named = c.file.content(places), true
+		lines, named = c.file.contentBelow(places), true
 	}
 	if t.rules != nil {
 		lines = t.rules.applyTo(lines)
 	}
-	if named || t.rules != nil && t.rules.wholeSite != "" {
+	if named || t.rules != nil && t.rules.wholeSiteLine != "" {
 		lines = append(lines, c.plan.missingPreferences(lines)...)
 	}
-	return withRule(lines)
+	return ensureRule(lines)
 }
 
 // applyTo returns the lines of a group with the rules applied.
 func (w *crawlerRules) applyTo(lines []string) (all []string) {
 	switch {
-	case w.wholeSite != "":
-		all = append(all, w.wholeSite)
-	case w.delay != "":
+	case w.wholeSiteLine != "":
+		all = append(all, w.wholeSiteLine)
+	case w.delayLine != "":
 		for _, line := range lines {
 			if !hasKey(line, "crawl-delay", "crawldelay") {
 				all = append(all, line)
@@ -181,19 +181,19 @@ func (w *crawlerRules) applyTo(lines []string) (all []string) {
 	default:
 		all = slices.Clone(lines)
 	}
-	all = append(withoutPreferences(all, w.preferences), w.paths...)
-	if w.delay != "" {
-		all = append(all, w.delay)
+	all = append(removePreferences(all, w.preferences), w.pathLines...)
+	if w.delayLine != "" {
+		all = append(all, w.delayLine)
 	}
-	return withoutOverridden(append(all, preferenceLines(w.preferences)...))
+	return removeOverridden(append(all, preferenceLines(w.preferences)...))
 }
 
-// withoutOverridden removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
+// removeOverridden removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
 // 9309 section 2.2.2), but some parsers use the first rule.
-func withoutOverridden(lines []string) []string {
+func removeOverridden(lines []string) []string {
 	var allowed map[string]bool
 	for _, line := range lines {
-		if path, ok := valueOf(line, "allow"); ok {
+		if path, ok := lineValue(line, "allow"); ok {
 			if allowed == nil {
 				allowed = make(map[string]bool)
 			}
@@ -204,14 +204,14 @@ func withoutOverridden(lines []string) []string {
 		return lines
 	}
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
-		path, ok := valueOf(line, "disallow")
+		path, ok := lineValue(line, "disallow")
 		return ok && path != "" && allowed[path]
 	})
 }
 
-// valueOf returns the value of a line with a key. ok is false if the line has another key. key must
+// lineValue returns the value of a line with a key. ok is false if the line has another key. key must
 // be in lower case.
-func valueOf(line, key string) (value string, ok bool) {
+func lineValue(line, key string) (value string, ok bool) {
 	before, value, colon := strings.Cut(line, ":")
 	if !colon || !strings.EqualFold(strings.Trim(before, "\ufeff \t"), key) {
 		return "", false
@@ -219,8 +219,8 @@ func valueOf(line, key string) (value string, ok bool) {
 	return strings.Trim(value, " \t"), true
 }
 
-// comment returns comment lines with the names of rules, at most about 100 characters each.
-func (w *crawlerRules) comment() string {
+// ruleComment returns comment lines with the names of rules, at most about 100 characters each.
+func (w *crawlerRules) ruleComment() string {
 	const width = 100
 	var b strings.Builder
 	b.WriteByte('#')
@@ -240,33 +240,33 @@ func (w *crawlerRules) comment() string {
 	return b.String()
 }
 
-// withRule adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
+// ensureRule adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
 // next group.
-func withRule(lines []string) []string {
-	if !slices.ContainsFunc(lines, isRule) {
+func ensureRule(lines []string) []string {
+	if !slices.ContainsFunc(lines, isRuleLine) {
 		return append(slices.Clone(lines), "Disallow:")
 	}
 	return lines
 }
 
-// isRule reports whether every crawler reads a line as a rule.
-func isRule(line string) bool { return hasKey(line, "allow", "disallow") }
+// isRuleLine reports whether every crawler reads a line as a rule.
+func isRuleLine(line string) bool { return hasKey(line, "allow", "disallow") }
 
 func hasKey(line string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
-		_, ok := valueOf(line, key)
+		_, ok := lineValue(line, key)
 		return ok
 	})
 }
 
-// block is a group to append.
-type block struct {
+// newGroup is a group to append.
+type newGroup struct {
 	comment string
 	names   []string
 	lines   []string
 }
 
-func (k *block) write(b *strings.Builder) {
+func (k *newGroup) write(b *strings.Builder) {
 	b.WriteString(k.comment + "\n")
 	for _, name := range k.names {
 		b.WriteString("User-agent: " + name + "\n")
@@ -292,12 +292,12 @@ const (
 	maxNames    = 5_000_000
 )
 
-// check returns an error if a composed file is stricter than its base for a crawler named by no rule.
+// checkNotStricter returns an error if a composed file is stricter than its base for a crawler named by no rule.
 // Compose calls check if crawlers interpret the base differently. The comparison uses example paths
 // of all rules.
-func (c *composition) check(composed *policy.Robots) error {
+func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
-	others := c.unaffected()
+	others := c.crawlersWithoutFetchRule()
 	bytes := 0
 	for _, path := range paths {
 		bytes += len(path)
@@ -322,7 +322,7 @@ func examplePaths(before, after *policy.Robots) []string {
 	for _, robots := range []*policy.Robots{before, after} {
 		for _, g := range robots.Groups() {
 			for _, r := range g.Rules {
-				paths = append(paths, exampleOf(r.Path))
+				paths = append(paths, examplePath(r.Path))
 			}
 		}
 	}
@@ -330,9 +330,9 @@ func examplePaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// unaffected returns the crawlers without their own rule about fetching, each with its names. The
+// crawlersWithoutFetchRule returns the crawlers without their own rule about fetching, each with its names. The
 // result includes crawlers obeying another crawler's group, and an unnamed crawler.
-func (c *composition) unaffected() (others []groupNames) {
+func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
 	targets := c.targets
 	known := make(map[string]bool)
 	for _, t := range targets {
@@ -342,7 +342,7 @@ func (c *composition) unaffected() (others []groupNames) {
 		known[strings.ToLower(t.name)] = true
 	}
 	isAbout := func(name string) bool {
-		return slices.ContainsFunc(targets, func(t target) bool { return policy.NameMatches(name, t.name) })
+		return slices.ContainsFunc(targets, func(t targetCrawler) bool { return policy.NameMatches(name, t.name) })
 	}
 	for _, name := range c.file.robots.Names() {
 		folded := strings.ToLower(name)
@@ -359,5 +359,5 @@ func (c *composition) unaffected() (others []groupNames) {
 
 // isAboutFetching reports whether rules change access to pages. The result is false for nil.
 func (w *crawlerRules) isAboutFetching() bool {
-	return w != nil && (w.wholeSite != "" || len(w.paths) > 0)
+	return w != nil && (w.wholeSiteLine != "" || len(w.pathLines) > 0)
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// subject is the subject of a rule for one crawler: the whole site, a pattern, the delay, or a use of
+// ruleSubject is the subject of a rule for one crawler: the whole site, a pattern, the delay, or a use of
 // some pages.
-type subject struct {
+type ruleSubject struct {
 	crawler string // folded
-	what    string
+	aspect  string
 	host    string // see hostKeys
 }
 
@@ -19,8 +19,8 @@ const (
 	useWord   = "\x00use of " // followed by the use
 )
 
-// statement is a statement of a rule about a subject.
-type statement struct {
+// ruleStatement is a statement of a rule about a subject.
+type ruleStatement struct {
 	rule *rule
 	line string
 }
@@ -31,10 +31,10 @@ const (
 	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
 )
 
-// contradiction returns an error for two contradictory rules about a subject. The rules must have a
+// findContradiction returns an error for two contradictory rules about a subject. The rules must have a
 // time and a host in common.
-func contradiction(rules []rule) error {
-	known := make(map[subject][]statement)
+func findContradiction(rules []rule) error {
+	known := make(map[ruleSubject][]ruleStatement)
 	statements, compared := 0, 0
 	for i := range rules {
 		r := &rules[i]
@@ -44,12 +44,12 @@ func contradiction(rules []rule) error {
 			for what, line := range r.statements() {
 				statements++
 				for _, host := range against {
-					for _, s := range known[subject{folded, what, host}] {
+					for _, s := range known[ruleSubject{folded, what, host}] {
 						if s.line == line {
 							continue
 						}
-						if compared++; s.rule.window.meets(r.window) {
-							return &RuleError{r.name, r.At, contradict(name, what, s.rule, r)}
+						if compared++; s.rule.window.overlaps(r.window) {
+							return &RuleError{r.name, r.At, contradictionError(name, what, s.rule, r)}
 						}
 					}
 				}
@@ -57,8 +57,8 @@ func contradiction(rules []rule) error {
 					return &RuleError{r.name, r.At, err}
 				}
 				for _, host := range at {
-					key := subject{folded, what, host}
-					known[key] = append(known[key], statement{r, line})
+					key := ruleSubject{folded, what, host}
+					known[key] = append(known[key], ruleStatement{r, line})
 				}
 			}
 		}
@@ -136,12 +136,12 @@ func (r *rule) crawlers() []string {
 	return r.tokens
 }
 
-// contradict returns the error for a contradiction.
-func contradict(name, what string, a, b *rule) error {
+// contradictionError returns the error for a contradiction.
+func contradictionError(name, what string, a, b *rule) error {
 	remedy := "remove one"
-	if !a.isAlways() || !b.isAlways() {
+	if !a.hasNoWindow() || !b.hasNoWindow() {
 		remedy = "remove one, or change the times"
-		if both := a.window.and(b.window).String(); both != "" {
+		if both := a.window.intersect(b.window).String(); both != "" {
 			remedy += "; both are in force " + both
 		}
 	}
@@ -160,4 +160,4 @@ func contradict(name, what string, a, b *rule) error {
 	return fmt.Errorf("%s is both allowed and disallowed %s; %s", name, what, remedy)
 }
 
-func (r *rule) isAlways() bool { return r.window == Window{} }
+func (r *rule) hasNoWindow() bool { return r.window == Window{} }

@@ -12,8 +12,8 @@ import (
 // maxTurns is the maximum number of future files to compose for a report.
 const maxTurns = 100
 
-// Rules returns the rules of a host, including past and future rules.
-func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
+// RuleReports returns the rules of a host, including past and future rules.
+func (p Period) RuleReports(host string, now time.Time) []report.ManagedRule {
 	all := []report.ManagedRule{}
 	for _, i := range p.table.rules {
 		r := &p.table.schedule.rules[i]
@@ -21,24 +21,24 @@ func (p Period) Rules(host string, now time.Time) []report.ManagedRule {
 		switch {
 		case now.Before(r.window.From):
 			state = report.RuleToCome
-		case !r.window.has(now):
+		case !r.window.contains(now):
 			state = report.RuleOver
 		}
 		all = append(all, report.ManagedRule{
-			Name: r.name, Says: strings.Join(r.lines(host), ", "), For: append([]string{}, r.For...), State: state,
-			From: r.window.From, Until: r.window.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, At: r.At,
+			Name: r.name, Effect: strings.Join(r.linesAt(host), ", "), For: append([]string{}, r.For...), State: state,
+			From: r.window.From, Until: r.window.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, Position: r.At,
 		})
 	}
 	return all
 }
 
-// Turns returns the future rule changes at a host. Each has the added and removed lines for the
+// ChangesAt returns the future rule changes at a host. Each has the added and removed lines for the
 // present base.
-func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedTurn {
-	all := []report.ManagedTurn{}
-	before := p.linesOf(base, host)
+func (p Period) ChangesAt(base []byte, host string, now time.Time) []report.ScheduledChange {
+	all := []report.ScheduledChange{}
+	before := p.fileLines(base, host)
 	for next, ok := p.next(); ok && len(all) < maxTurns && !next.Start().After(now.Add(horizon)); next, ok = next.next() {
-		one := report.ManagedTurn{At: next.Start(), Begins: []string{}, Ends: []string{}}
+		one := report.ScheduledChange{At: next.Start(), Begins: []string{}, Ends: []string{}}
 		for _, i := range p.table.rules {
 			switch r := &p.table.schedule.rules[i]; {
 			case r.window.From.Equal(one.At):
@@ -47,25 +47,25 @@ func (p Period) Turns(base []byte, host string, now time.Time) []report.ManagedT
 				one.Ends = append(one.Ends, r.name)
 			}
 		}
-		after := next.linesOf(base, host)
-		one.Added, one.Removed = missingIn(after, before), missingIn(before, after)
+		after := next.fileLines(base, host)
+		one.Added, one.Removed = linesMissingIn(after, before), linesMissingIn(before, after)
 		all, before = append(all, one), after
 	}
 	return all
 }
 
-// linesOf returns the lines of a period's file, without comments. If the file cannot be composed, the
+// fileLines returns the lines of a period's file, without comments. If the file cannot be composed, the
 // result is empty.
-func (p Period) linesOf(base []byte, host string) (lines []string) {
+func (p Period) fileLines(base []byte, host string) (lines []string) {
 	text, err := p.newPlan().Compose(base, host)
 	if err != nil {
 		return nil
 	}
-	return linesIn(string(text))
+	return rulesLines(string(text))
 }
 
-// linesIn returns the lines of a file, without comments.
-func linesIn(text string) (lines []string) {
+// rulesLines returns the lines of a file, without comments.
+func rulesLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
@@ -74,8 +74,8 @@ func linesIn(text string) (lines []string) {
 	return lines
 }
 
-// missingIn returns the lines missing in the other lines. Repeated lines are matched by number.
-func missingIn(lines, others []string) []string {
+// linesMissingIn returns the lines missing in the other lines. Repeated lines are matched by number.
+func linesMissingIn(lines, others []string) []string {
 	count := make(map[string]int)
 	for _, line := range others {
 		count[line]++
@@ -89,8 +89,8 @@ func missingIn(lines, others []string) []string {
 	return left
 }
 
-// lines returns the lines added by a rule at a host.
-func (r *rule) lines(host string) (lines []string) {
+// linesAt returns the lines added by a rule at a host.
+func (r *rule) linesAt(host string) (lines []string) {
 	switch {
 	case r.CrawlDelay != "":
 		lines = []string{"Crawl-delay: " + r.CrawlDelay}
@@ -103,7 +103,7 @@ func (r *rule) lines(host string) (lines []string) {
 		lines = append(lines, ruleLine(r.Allow, path))
 	}
 	for i := range lines {
-		lines[i] = atHost(lines[i], host)
+		lines[i] = replaceHost(lines[i], host)
 	}
 	return lines
 }
@@ -126,9 +126,9 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	for _, r := range robots.Records() {
 		switch {
 		case r.Group >= 0:
-		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return atHost(s, host) == r.Value }):
+		case slices.ContainsFunc(p.sitemaps, func(s string) bool { return replaceHost(s, host) == r.Value }):
 			add(r.Line, "sitemap")
-		case slices.ContainsFunc(p.lines, func(s string) bool { return atHost(s, host) == r.Key+": "+r.Value }):
+		case slices.ContainsFunc(p.extraLines, func(s string) bool { return replaceHost(s, host) == r.Key+": "+r.Value }):
 			add(r.Line, "line")
 		}
 	}
@@ -156,8 +156,8 @@ func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 		line := r.Key + ": " + r.Value
 		sources := byText[r.Group][line]
 		if written, ok := readPreference(line); ok && sources == nil {
-			for _, rule := range p.rulesOf(groups[r.Group]) {
-				if rule.preference != nil && len(written.without([]preference{*rule.preference}).uses) == 0 {
+			for _, rule := range p.rulesForGroup(groups[r.Group]) {
+				if rule.preference != nil && len(written.subtract([]preference{*rule.preference}).uses) == 0 {
 					sources = appendNew(sources, rule)
 				}
 			}
@@ -172,8 +172,8 @@ func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 // rulesByText returns the rules for the crawlers of a group, by added line.
 func (p *Plan) rulesByText(g policy.Group, host string) map[string][]*rule {
 	byText := make(map[string][]*rule)
-	for _, r := range p.rulesOf(g) {
-		for _, line := range r.lines(host) {
+	for _, r := range p.rulesForGroup(g) {
+		for _, line := range r.linesAt(host) {
 			byText[line] = appendNew(byText[line], r)
 		}
 	}
@@ -188,9 +188,9 @@ func appendNew(rules []*rule, r *rule) []*rule {
 	return append(rules, r)
 }
 
-// rulesOf returns the rules for the crawlers of a group.
-func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
-	rules = slices.Clone(p.forAll)
+// rulesForGroup returns the rules for the crawlers of a group.
+func (p *Plan) rulesForGroup(g policy.Group) (rules []*rule) {
+	rules = slices.Clone(p.preferencesForAll)
 	for _, a := range g.Agents {
 		name := strings.ToLower(a.Name)
 		if isWildcard(a.Name) {
@@ -203,12 +203,12 @@ func (p *Plan) rulesOf(g policy.Group) (rules []*rule) {
 	return rules
 }
 
-// Findings returns the findings about the file made from a base.
-func (p *Plan) Findings(base, text []byte, host string) []report.ManagedFound {
-	all := []report.ManagedFound{}
+// FindingReports returns the findings about the file made from a base.
+func (p *Plan) FindingReports(base, text []byte, host string) []report.ManagedFinding {
+	all := []report.ManagedFinding{}
 	for _, f := range p.checkComposed(base, text, host) {
-		all = append(all, report.ManagedFound{
-			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), At: f.At, Message: f.Message,
+		all = append(all, report.ManagedFinding{
+			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), Position: f.Position, Message: f.Message,
 		})
 	}
 	return all

@@ -7,8 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// file is a base, split into lines and groups.
-type file struct {
+// baseFile is a base, split into lines and groups.
+type baseFile struct {
 	robots      *policy.Robots
 	groups      []policy.Group
 	records     [][]policy.Record      // by group
@@ -18,8 +18,8 @@ type file struct {
 	added       [][]string             // lines to insert below each line
 }
 
-func newFile(base []byte) *file {
-	f := &file{robots: policy.Parse(base), lines: splitLines(string(base))}
+func newFile(base []byte) *baseFile {
+	f := &baseFile{robots: policy.Parse(base), lines: splitLines(string(base))}
 	f.groups = f.robots.Groups()
 	f.records = make([][]policy.Record, len(f.groups))
 	for _, r := range f.robots.Records() {
@@ -54,8 +54,8 @@ type agentLine struct {
 	agent policy.Agent
 }
 
-// named returns the user-agent lines naming a crawler.
-func (f *file) named(name string) (places []agentLine) {
+// agentLinesNaming returns the user-agent lines naming a crawler.
+func (f *baseFile) agentLinesNaming(name string) (places []agentLine) {
 	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.Named(name) {
 		return nil
 	}
@@ -76,29 +76,29 @@ func isWildcard(name string) bool {
 
 // obeyedGroup returns the user-agent lines of the group obeyed by a crawler, or nil for the *
 // group.
-func (f *file) obeyedGroup(names groupNames) []agentLine {
+func (f *baseFile) obeyedGroup(names groupNames) []agentLine {
 	for _, name := range names {
-		if places := f.named(name); places != nil {
+		if places := f.agentLinesNaming(name); places != nil {
 			return places
 		}
 	}
 	return nil
 }
 
-// content returns the lines below user-agent lines. If an extension line splits the user-agent lines
+// contentBelow returns the lines below user-agent lines. If an extension line splits the user-agent lines
 // of a group, crawlers disagree about the first part. The first part then gets no disallow rules, so
 // the copy is never stricter than the original. For a Content-Usage, the next user-agent line starts
 // another group (draft-ietf-aipref-attach-05).
-func (f *file) content(places []agentLine) (lines []string) {
+func (f *baseFile) contentBelow(places []agentLine) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
 		if done[p.group] {
 			continue
 		}
 		g := f.groups[p.group]
-		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isParted(q) })
+		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isSeparatedFromRules(q) })
 		for _, line := range f.lineNumbers(p.group) {
-			if agents := f.usageAgents[line]; agents != nil && !haveBetween(places, agents[0].Line, line) {
+			if agents := f.usageAgents[line]; agents != nil && !hasAgentBetween(places, agents[0].Line, line) {
 				continue // the line is for other crawlers
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
@@ -110,21 +110,21 @@ func (f *file) content(places []agentLine) (lines []string) {
 	return lines
 }
 
-// haveBetween reports whether a place is at a line number from from up to, but not including, before.
+// hasAgentBetween reports whether a place is at a line number from from up to, but not including, before.
 // places must be in file order.
-func haveBetween(places []agentLine, from, before int) bool {
+func hasAgentBetween(places []agentLine, from, before int) bool {
 	i, _ := slices.BinarySearchFunc(places, from, func(p agentLine, line int) int { return p.agent.Line - line })
 	return i < len(places) && places[i].agent.Line < before
 }
 
-// isParted reports whether an extension line separates a user-agent line from the rules of its group.
-func (f *file) isParted(p agentLine) bool {
+// isSeparatedFromRules reports whether an extension line separates a user-agent line from the rules of its group.
+func (f *baseFile) isSeparatedFromRules(p agentLine) bool {
 	last := f.groups[p.group].Agents[len(f.groups[p.group].Agents)-1]
 	return slices.ContainsFunc(f.records[p.group], func(r policy.Record) bool { return r.Line > p.agent.Line && r.Line < last.Line })
 }
 
 // lineNumbers returns the line numbers of the rules and extension lines of a group.
-func (f *file) lineNumbers(group int) (lines []int) {
+func (f *baseFile) lineNumbers(group int) (lines []int) {
 	for _, r := range f.groups[group].Rules {
 		lines = append(lines, r.Line)
 	}
@@ -136,14 +136,14 @@ func (f *file) lineNumbers(group int) (lines []int) {
 }
 
 // line returns a line without comment and surrounding space.
-func (f *file) line(number int) string {
+func (f *baseFile) line(number int) string {
 	s, _, _ := strings.Cut(f.lines[number-1], "#")
 	s, _, _ = strings.Cut(s, "\x00")
 	return strings.Trim(s, " \t\r\n")
 }
 
 // removeAgents removes user-agent lines, and the lines below them that no crawler needs.
-func (f *file) removeAgents(places []agentLine) {
+func (f *baseFile) removeAgents(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents
@@ -157,15 +157,15 @@ func (f *file) removeAgents(places []agentLine) {
 }
 
 // ownGroup returns the group whose only user-agent line is in places, or -1.
-func (f *file) ownGroup(places []agentLine) int {
+func (f *baseFile) ownGroup(places []agentLine) int {
 	if len(places) == 1 && len(f.groups[places[0].group].Agents) == 1 {
 		return places[0].group
 	}
 	return -1
 }
 
-// insert adds lines at the end of a group.
-func (f *file) insert(group int, lines []string) {
+// insertIntoGroup adds lines at the end of a group.
+func (f *baseFile) insertIntoGroup(group int, lines []string) {
 	last := f.groups[group].Agents[0].Line
 	if below := f.lineNumbers(group); len(below) > 0 {
 		last = max(last, below[len(below)-1])
@@ -174,7 +174,7 @@ func (f *file) insert(group int, lines []string) {
 }
 
 // text returns the changed file. Groups can be appended to the result.
-func (f *file) text() string {
+func (f *baseFile) text() string {
 	var b strings.Builder
 	for i, line := range f.lines {
 		if f.removed[i+1] {
@@ -191,18 +191,18 @@ func (f *file) text() string {
 	if s := b.String(); s != "" && !strings.ContainsAny(s[len(s)-1:], "\r\n") {
 		b.WriteByte('\n')
 	}
-	if f.isOpen() {
+	if f.lastGroupMayContinue() {
 		b.WriteString("Disallow:\n")
 	}
 	return b.String()
 }
 
-// isOpen reports whether a user-agent line after the end might extend the last group. The last
+// lastGroupMayContinue reports whether a user-agent line after the end might extend the last group. The last
 // group then has no rule that every crawler reads.
-func (f *file) isOpen() bool {
+func (f *baseFile) lastGroupMayContinue() bool {
 	last := len(f.groups) - 1
 	if last < 0 || !slices.ContainsFunc(f.groups[last].Agents, func(a policy.Agent) bool { return !f.removed[a.Line] }) {
 		return false
 	}
-	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRule(f.line(r.Line)) })
+	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRuleLine(f.line(r.Line)) })
 }

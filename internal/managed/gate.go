@@ -11,18 +11,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Gate selects the findings that stop a file. The zero value is GateErrors.
-type Gate string
+// SearchGate selects the findings that stop a file. The zero value is GateErrors.
+type SearchGate string
 
 // The values of Gate.
 const (
-	GateErrors   Gate = "error"
-	GateWarnings Gate = "warning" // warnings too
-	GateOff      Gate = "off"     // no findings
+	GateErrors   SearchGate = "error"
+	GateWarnings SearchGate = "warning" // warnings too
+	GateOff      SearchGate = "off"     // no findings
 )
 
-// Stops returns the first finding that stops a file, or nil.
-func (g Gate) Stops(findings []Finding) *Finding {
+// FirstStopping returns the first finding that stops a file, or nil.
+func (g SearchGate) FirstStopping(findings []Finding) *Finding {
 	i := slices.IndexFunc(findings, func(f Finding) bool {
 		return f.Severity == policy.Error || g == GateWarnings && f.Severity == policy.Warning
 	})
@@ -33,7 +33,7 @@ func (g Gate) Stops(findings []Finding) *Finding {
 }
 
 // Check returns an error if a file for a host must not be published.
-func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
+func (g SearchGate) Check(plan *Plan, base, text []byte, host string) error {
 	if g == GateOff {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	} else {
 		found = plan.checkErrors(base, text, host)
 	}
-	if f := g.Stops(found); f != nil {
+	if f := g.FirstStopping(found); f != nil {
 		return fmt.Errorf("gate: %s", f)
 	}
 	return nil
@@ -68,7 +68,7 @@ type Finding struct {
 	Severity policy.Severity `json:"severity"`
 	Code     policy.Code     `json:"code"`
 	Rules    []string        `json:"rules,omitempty"` // names of the rules; empty for the file as a whole
-	At       string          `json:"at,omitempty"`    // position of the first rule, "" if unknown
+	Position string          `json:"at,omitempty"`    // position of the first rule, "" if unknown
 	Host     string          `json:"host,omitempty"`  // "" for hosts that no rule names
 	From     time.Time       `json:"from,omitzero"`   // start of the file; zero for the present file
 	Message  string          `json:"message"`
@@ -133,7 +133,7 @@ func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string
 				sources = p.rulesByLine(robots, host)
 			}
 			for _, r := range sources[f.Line] {
-				finding.Rules, finding.At = append(finding.Rules, r.name), cmp.Or(finding.At, r.At)
+				finding.Rules, finding.Position = append(finding.Rules, r.name), cmp.Or(finding.Position, r.At)
 			}
 		}
 		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
@@ -160,7 +160,7 @@ func lineIn(text []byte, number int) string {
 
 // checkRules finds rules without effect, and rules allowing paths disallowed by the base.
 func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Finding) {
-	for _, folded := range p.order {
+	for _, folded := range p.crawlerOrder {
 		w := p.byCrawler[folded]
 		was, is := before.Select(true, w.groupNames()...), after.Select(true, w.groupNames()...)
 		if policy.IsTraining(w.name) {
@@ -168,17 +168,17 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 		}
 		for _, r := range w.rules {
 			if line := w.replacedLine(before, was, r, host); line > 0 {
-				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.name}, At: r.At,
+				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.name}, Position: r.At,
 					Message: fmt.Sprintf("it replaces line %d of the robots.txt of the site, which states the opposite in the group %s", line, w.name)})
 			}
 			for _, path := range r.Paths {
-				if !r.Allow && is.Judge(sample(path, host)).Allowed {
-					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.name}, At: r.At,
+				if !r.Allow && is.Judge(samplePath(path, host)).Allowed {
+					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.name}, Position: r.At,
 						Message: fmt.Sprintf("%s may still fetch %s, because a longer or equal pattern allows it; remove that pattern, or the rule", w.name, path)})
 				}
 			}
-			if path, opens := opened(before, was, is, r, host); opens {
-				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.name}, At: r.At,
+			if path, opens := findNewlyAllowed(before, was, is, r, host); opens {
+				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.name}, Position: r.At,
 					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
 			}
 		}
@@ -192,7 +192,7 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGroup, r *rule, host string) (line int) {
 	if r.preference != nil && w.name == AnyCrawler {
 		var target policy.Target
-		target.Set(sample(r.preference.path, host), false)
+		target.Set(samplePath(r.preference.path, host), false)
 		for _, s := range base.DecidingStatements(was, &target, "") {
 			if _, opposes := s.ConflictingUse(r.preference.policyUses()); opposes && s.Source == r.preference.kind {
 				return s.Line
@@ -201,7 +201,7 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGro
 		return 0
 	}
 	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.Named()
-	if !isPreference || r.Allow || r.lines("")[0] != w.wholeSite {
+	if !isPreference || r.Allow || r.linesAt("")[0] != w.wholeSiteLine {
 		return 0
 	}
 	for _, x := range was.Rules() {
@@ -212,8 +212,8 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGro
 	return 0
 }
 
-// opened returns a path newly allowed by a rule, among the paths of the base and of the rule.
-func opened(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host string) (path string, found bool) {
+// findNewlyAllowed returns a path newly allowed by a rule, among the paths of the base and of the rule.
+func findNewlyAllowed(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host string) (path string, found bool) {
 	if !r.Allow || r.CrawlDelay != "" {
 		return "", false
 	}
@@ -226,18 +226,18 @@ func opened(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host st
 		}
 	}
 	for _, path := range paths {
-		if s := sample(path, host); !was.Judge(s).Allowed && is.Judge(s).Allowed {
+		if s := samplePath(path, host); !was.Judge(s).Allowed && is.Judge(s).Allowed {
 			return path, true
 		}
 	}
 	return "", false
 }
 
-// sample returns a path matching a pattern at a host.
-func sample(pattern, host string) string { return exampleOf(atHost(pattern, host)) }
+// samplePath returns a path matching a pattern at a host.
+func samplePath(pattern, host string) string { return examplePath(replaceHost(pattern, host)) }
 
-// exampleOf returns a path matching a pattern.
-func exampleOf(pattern string) string {
+// examplePath returns a path matching a pattern.
+func examplePath(pattern string) string {
 	return "/" + strings.TrimPrefix(withoutWildcards.Replace(pattern), "/")
 }
 
@@ -250,21 +250,21 @@ const horizon = 400 * 24 * time.Hour
 // checked. With more rules, fewer files are checked, because each needs more time.
 const rulesPerFile = 200
 
-// Report has the findings about the files of a schedule.
-type Report struct {
-	Findings []Finding `json:"findings"`
-	Texts    int       `json:"texts"` // checked files
-	Left     int       `json:"-"`     // files beyond the limit, which were not checked
+// CheckReport has the findings about the files of a schedule.
+type CheckReport struct {
+	Findings       []Finding `json:"findings"`
+	CheckedFiles   int       `json:"texts"` // checked files
+	UncheckedFiles int       `json:"-"`     // files beyond the limit, which were not checked
 }
 
 // Check checks the files that the schedule makes from a base, from now until the horizon. most is the
 // maximum number of files. Hosts without own rules come first. A finding about several files is
 // returned once, for the first file.
-func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
+func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
 	for i := range s.rules {
 		rule := &s.rules[i]
-		f := Finding{Rules: []string{rule.name}, At: rule.At}
-		switch who, lag := s.slowest(rule); {
+		f := Finding{Rules: []string{rule.name}, Position: rule.At}
+		switch who, lag := s.slowestCrawler(rule); {
 		case rule.window.Until.IsZero():
 			continue
 		case !rule.window.Until.After(now):
@@ -284,13 +284,13 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	}
 	reported := make(map[string]bool)
 	work := 0 // number of composed rules
-	check := func(t *table, host string) {
+	check := func(t *ruleTable, host string) {
 		for p, ok := t.period(now), true; ok && p.Start().Before(now.Add(horizon)); p, ok = p.next() {
-			if r.Texts == most || r.Texts > 0 && work > most*rulesPerFile {
-				r.Left++
+			if r.CheckedFiles == most || r.CheckedFiles > 0 && work > most*rulesPerFile {
+				r.UncheckedFiles++
 				continue
 			}
-			r.Texts++
+			r.CheckedFiles++
 			work += len(t.rules)
 			for _, f := range p.check(base, host) {
 				key := fmt.Sprint(f.Code, f.Rules, f.Message)
@@ -304,7 +304,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 			}
 		}
 	}
-	done := make(map[*table]bool)
+	done := make(map[*ruleTable]bool)
 	for _, host := range allHosts(s, s, nil) {
 		if t := s.tableOf(host); !done[t] {
 			done[t] = true
@@ -314,10 +314,10 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r Report) {
 	return r
 }
 
-// slowest returns the crawler of a rule that may wait longest before it refetches robots.txt, and
+// slowestCrawler returns the crawler of a rule that may wait longest before it refetches robots.txt, and
 // the delay. The default is 24 hours (RFC 9309 section 2.4). Some operators document a longer
 // delay.
-func (s *Schedule) slowest(r *rule) (who string, lag time.Duration) {
+func (s *Schedule) slowestCrawler(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {
 		if c := s.resolver.registry.Lookup(name); c != nil && c.RobotsLag.Max > lag {

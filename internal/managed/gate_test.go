@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 				t.Fatalf("not among %+v", report.Findings)
 			}
 			f := report.Findings[i]
-			if !strings.Contains(f.String(), "rule r: ") || !strings.Contains(f.Message, tc.says) || f.At != "Caddyfile:7" {
+			if !strings.Contains(f.String(), "rule r: ") || !strings.Contains(f.Message, tc.says) || f.Position != "Caddyfile:7" {
 				t.Errorf("%+v, want %s", f, tc.says)
 			}
 			if got := formatTime(f.From); got != tc.rule.From {
@@ -73,22 +73,22 @@ func TestCheckIsBounded(t *testing.T) {
 		rules = append(rules, during(disallow("GPTBot", "/own"), host, epoch.Add(time.Duration(i)*time.Minute), time.Time{}, host))
 	}
 	report := newSchedule(t, rules...).Check([]byte("User-agent: *\nDisallow: /private/\n"), epoch.Add(-1), 60)
-	if report.Texts != 60 || report.Left != 41 || len(report.Findings) != 1 {
-		t.Errorf("%d texts, %d left, found %+v", report.Texts, report.Left, report.Findings)
+	if report.CheckedFiles != 60 || report.UncheckedFiles != 41 || len(report.Findings) != 1 {
+		t.Errorf("%d texts, %d left, found %+v", report.CheckedFiles, report.UncheckedFiles, report.Findings)
 	}
 }
 
 func TestGate(t *testing.T) {
 	all := []Finding{{Severity: policy.Info}, {Severity: policy.Warning}, {Severity: policy.Error}}
 	for _, tc := range []struct {
-		gate  Gate
+		gate  SearchGate
 		among []Finding
 		stops bool
 	}{
 		{GateErrors, all, true}, {"", all[:2], false}, {GateWarnings, all[:2], true},
 		{GateWarnings, all[:1], false}, {GateOff, all, false}, {GateErrors, nil, false},
 	} {
-		if got := tc.gate.Stops(tc.among) != nil; got != tc.stops {
+		if got := tc.gate.FirstStopping(tc.among) != nil; got != tc.stops {
 			t.Errorf("%+v of %+v stops: %t", tc.gate, tc.among, got)
 		}
 	}
@@ -117,7 +117,7 @@ func TestCheckWithHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report := s.Check(nil, epoch, 100); len(report.Findings) > 0 || report.Texts != 2 {
-		t.Errorf("%d texts, found %+v", report.Texts, report.Findings)
+	if report := s.Check(nil, epoch, 100); len(report.Findings) > 0 || report.CheckedFiles != 2 {
+		t.Errorf("%d texts, found %+v", report.CheckedFiles, report.Findings)
 	}
 }

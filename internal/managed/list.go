@@ -45,14 +45,14 @@ func ParseList(name string, data []byte) (*List, error) {
 	d := listDecoder{decoded}
 	rules, given := []Rule{}, false
 	lines := make(map[string]string) // by ID
-	err = d.Object(wantList, listFields, func(field string) error {
+	err = d.ReadObject(wantList, listFields, func(field string) error {
 		if field == "$schema" {
-			_, err := d.Text(field)
+			_, err := d.ReadString(field)
 			return err
 		}
 		given = true
-		return d.Array(wantRules, func() error {
-			rule, err := d.rule()
+		return d.ReadArray(wantRules, func() error {
+			rule, err := d.readRule()
 			if err != nil {
 				return err
 			}
@@ -75,27 +75,27 @@ func ParseList(name string, data []byte) (*List, error) {
 	return &List{name, rules}, nil
 }
 
-// rule parses a rule and checks everything that does not need other rules.
-func (d listDecoder) rule() (r Rule, err error) {
+// readRule parses a rule and checks everything that does not need other rules.
+func (d listDecoder) readRule() (r Rule, err error) {
 	says := 0
 	begin := 0
-	err = d.Object(wantRule, ruleFields, func(field string) (err error) {
+	err = d.ReadObject(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
 			begin = d.Offset() // position of the first field, which is never 0
 		}
 		switch field {
 		case "id":
-			r.ID, err = d.Text(field)
+			r.ID, err = d.ReadString(field)
 		case "for":
-			r.For, err = d.Texts(field, wantFor)
+			r.For, err = d.ReadStrings(field, wantFor)
 		case "disallow", "allow":
 			var said bool
-			if r.Paths, said, err = d.paths(field, r.Paths); said {
+			if r.Paths, said, err = d.readPaths(field, r.Paths); said {
 				r.Allow = field == "allow"
 				says++
 			}
 		case "crawl_delay":
-			if r.CrawlDelay, err = d.delay(); r.CrawlDelay != "" {
+			if r.CrawlDelay, err = d.readDelay(); r.CrawlDelay != "" {
 				says++
 			}
 		case "content_usage", "content_signal":
@@ -103,21 +103,21 @@ func (d listDecoder) rule() (r Rule, err error) {
 			if field == "content_signal" {
 				into = &r.ContentSignal
 			}
-			if *into, err = d.Text(field); *into != "" {
+			if *into, err = d.ReadString(field); *into != "" {
 				says++
 			}
 		case "from":
-			r.From, err = d.Text(field)
+			r.From, err = d.ReadString(field)
 		case "until":
-			r.Until, err = d.Text(field)
+			r.Until, err = d.ReadString(field)
 		case "hosts":
-			r.Hosts, err = d.Texts(field, wantHosts)
+			r.Hosts, err = d.ReadStrings(field, wantHosts)
 		case "reason":
-			r.Reason, err = d.Text(field)
+			r.Reason, err = d.ReadString(field)
 		case "owner":
-			r.Owner, err = d.Text(field)
+			r.Owner, err = d.ReadString(field)
 		case "ticket":
-			r.Ticket, err = d.Text(field)
+			r.Ticket, err = d.ReadString(field)
 		}
 		return err
 	})
@@ -128,11 +128,11 @@ func (d listDecoder) rule() (r Rule, err error) {
 		d.Seek(begin)
 	}
 	r.At = d.Position()
-	return r, d.check(&r, says)
+	return r, d.checkRule(&r, says)
 }
 
-// check returns an error for an incomplete rule.
-func (d listDecoder) check(r *Rule, says int) error {
+// checkRule returns an error for an incomplete rule.
+func (d listDecoder) checkRule(r *Rule, says int) error {
 	if r.ID == "" {
 		return d.Errorf("a rule needs an id, by which the robots.txt names it")
 	}
@@ -150,9 +150,9 @@ func (d listDecoder) check(r *Rule, says int) error {
 	return nil
 }
 
-// paths parses the paths of a rule. The JSON value null means no paths. An empty list is an error,
+// readPaths parses the paths of a rule. The JSON value null means no paths. An empty list is an error,
 // because a rule without paths applies to the whole site.
-func (d listDecoder) paths(field string, before []string) (paths []string, said bool, err error) {
+func (d listDecoder) readPaths(field string, before []string) (paths []string, said bool, err error) {
 	t := d.Next()
 	switch t.FirstByte {
 	case jsontext.Null:
@@ -160,14 +160,14 @@ func (d listDecoder) paths(field string, before []string) (paths []string, said 
 	case 't':
 		return before, true, nil
 	case '[':
-		paths, err = d.TextsRest(field, fmt.Sprintf(wantPaths, field))
+		paths, err = d.ReadRemainingStrings(field, fmt.Sprintf(wantPaths, field))
 		return paths, true, err
 	}
 	return before, false, d.Errorf(wantPaths+", and not %s", field, t)
 }
 
-// delay parses the seconds of a crawl_delay. The result is "" for null.
-func (d listDecoder) delay() (string, error) {
+// readDelay parses the seconds of a crawl_delay. The result is "" for null.
+func (d listDecoder) readDelay() (string, error) {
 	t := d.Next()
 	if t.FirstByte == jsontext.Null {
 		return "", nil

@@ -40,13 +40,13 @@ func (n *nameResolver) compile(spec *Spec) (all []rule, err error) {
 				err = errors.New("two rules have this name; give each its own name")
 			}
 			if err == nil {
-				written.Hosts, err = hostsOf(written.Hosts)
+				written.Hosts, err = normalizeHosts(written.Hosts)
 			}
 			if err != nil {
 				return nil, &RuleError{written.Name(), written.At, err}
 			}
 			known[written.ID] = written.ID != ""
-			for _, r := range inEveryForm(*written) {
+			for _, r := range expandTraining(*written) {
 				r := rule{Rule: r, name: written.Name(), list: list.Name, window: window}
 				if err := n.resolve(&r); err != nil {
 					return nil, &RuleError{r.name, r.At, err}
@@ -87,8 +87,8 @@ func (n *nameResolver) tokensOf(words []string) (all []string, err error) {
 	return all, err
 }
 
-// hostsOf returns hosts in the form of requests.
-func hostsOf(words []string) (hosts []string, err error) {
+// normalizeHosts returns hosts in the form of requests.
+func normalizeHosts(words []string) (hosts []string, err error) {
 	for _, word := range words {
 		rest, below := strings.CutPrefix(word, "*.")
 		host := site.NormalHost(rest, false)
@@ -127,7 +127,7 @@ func (n *nameResolver) resolveTokens(words []string) (names []string, err error)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
 		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // may be a class of a newer version
-			return nil, unknown(n.registry, word)
+			return nil, unknownNameError(n.registry, word)
 		}
 		if err := checkName(token); err != nil {
 			return nil, err
@@ -148,14 +148,14 @@ func (n *nameResolver) tokensOfClass(class uaident.Class) (tokens []string) {
 	return tokens
 }
 
-func unknown(registry *uaident.Registry, word string) error {
+func unknownNameError(registry *uaident.Registry, word string) error {
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q contains a comma; separate names by spaces", word)
 	}
 	if word == "from" || word == "until" {
 		return fmt.Errorf("%q is not a crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
 	}
-	hint := "the classes are " + judge.ClassWords() + ", and a path begins with a slash"
+	hint := "the classes are " + judge.ListClasses() + ", and a path begins with a slash"
 	if likely := judge.SuggestNames(registry, word, false); len(likely) > 0 {
 		hint = "did you mean " + strings.Join(likely, " or ") + "?"
 	}
@@ -206,8 +206,8 @@ func (p *Plan) findInheritors(crawlers []groupNames) {
 	}
 }
 
-// inherits reports whether a crawler without a rule would obey a new group. robots has the groups of the base.
-func (p *Plan) inherits(names groupNames, robots *policy.Robots) bool {
+// wouldInherit reports whether a crawler without a rule would obey a new group. robots has the groups of the base.
+func (p *Plan) wouldInherit(names groupNames, robots *policy.Robots) bool {
 	for i, name := range names {
 		if p.byCrawler[strings.ToLower(name)] != nil {
 			return i > 0

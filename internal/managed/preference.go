@@ -33,11 +33,11 @@ var vocabularies = map[string]vocabulary{
 type preference struct {
 	kind string // contentUsage or contentSignal
 	path string // "" for the whole site
-	uses []choice
+	uses []useValue
 }
 
-// choice is the value of a use.
-type choice struct{ key, value string }
+// useValue is the value of a use.
+type useValue struct{ key, value string }
 
 // parsePreference parses the value of a line, for example "/blog train-ai=n, search=y". Errors
 // explain the fix.
@@ -59,7 +59,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 		if err != nil {
 			return p, fmt.Errorf("%q: %w", text, err)
 		}
-		if slices.ContainsFunc(p.uses, func(o choice) bool { return o.key == c.key }) {
+		if slices.ContainsFunc(p.uses, func(o useValue) bool { return o.key == c.key }) {
 			return p, fmt.Errorf("%q has %s twice; remove one", text, c.key)
 		}
 		p.uses = append(p.uses, c)
@@ -79,20 +79,20 @@ func (r *rule) parsePreference() (*preference, error) {
 }
 
 // parse parses a member of a dictionary.
-func (v vocabulary) parse(part string) (choice, error) {
+func (v vocabulary) parse(part string) (useValue, error) {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
 	case part == "":
-		return choice{}, fmt.Errorf("a use is missing; write a use such as %s=%s, with commas between several", v.keys[0], v.no)
+		return useValue{}, fmt.Errorf("a use is missing; write a use such as %s=%s, with commas between several", v.keys[0], v.no)
 	case v.hasPaths && strings.Contains(key, " "):
-		return choice{}, fmt.Errorf("%q is not a known use; begin a path with /, and write commas between uses", key)
+		return useValue{}, fmt.Errorf("%q is not a known use; begin a path with /, and write commas between uses", key)
 	case !slices.Contains(v.keys, key):
-		return choice{}, fmt.Errorf("%q is not a known use; write %s, each with =%s or =%s, and commas between several",
+		return useValue{}, fmt.Errorf("%q is not a known use; write %s, each with =%s or =%s, and commas between several",
 			key, strings.Join(v.keys, ", "), v.yes, v.no)
 	case value != v.yes && value != v.no:
-		return choice{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)
+		return useValue{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)
 	}
-	return choice{key, value}, nil
+	return useValue{key, value}, nil
 }
 
 // String returns the preference as a line.
@@ -106,7 +106,7 @@ func (p preference) String() string {
 
 // policyUses returns the uses of the preference.
 func (p preference) policyUses() (says policy.Preferences) {
-	_, value := policy.CutUsage(strings.TrimPrefix(p.String(), p.kind+": "))
+	_, value := policy.SplitUsagePath(strings.TrimPrefix(p.String(), p.kind+": "))
 	if p.kind == contentSignal {
 		return policy.ParseSignals(value)
 	}
@@ -118,18 +118,18 @@ func (p preference) policyUses() (says policy.Preferences) {
 // dictionaries, which crawlers ignore (RFC 9651 section 4.2).
 func readPreference(line string) (p preference, ok bool) {
 	for kind := range vocabularies {
-		value, ok := valueOf(line, strings.ToLower(kind))
+		value, ok := lineValue(line, strings.ToLower(kind))
 		if !ok {
 			continue
 		}
 		p.kind = kind
-		p.path, value = policy.CutUsage(value)
+		p.path, value = policy.SplitUsagePath(value)
 		if _, err := policy.ParsePreferences(value); kind == contentUsage && err != nil {
 			return preference{}, false
 		}
 		for part := range strings.SplitSeq(value, ",") {
 			key, says, _ := strings.Cut(strings.Trim(part, " \t"), "=")
-			p.uses = append(p.uses, choice{key, says})
+			p.uses = append(p.uses, useValue{key, says})
 		}
 		return p, true
 	}
@@ -146,21 +146,21 @@ func readPreferences(lines []string) (all []preference) {
 	return all
 }
 
-// without returns a preference without the uses and pages of other preferences.
-func (p preference) without(others []preference) preference {
-	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c choice) bool {
-		return slices.ContainsFunc(others, func(o preference) bool { return o.has(p, c.key) })
+// subtract returns a preference without the uses and pages of other preferences.
+func (p preference) subtract(others []preference) preference {
+	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c useValue) bool {
+		return slices.ContainsFunc(others, func(o preference) bool { return o.includes(p, c.key) })
 	})
 	return p
 }
 
-// has reports whether p has a value for a use of the pages of o.
-func (p preference) has(o preference, key string) bool {
-	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.uses, func(c choice) bool { return c.key == key })
+// includes reports whether p has a value for a use of the pages of o.
+func (p preference) includes(o preference, key string) bool {
+	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.uses, func(c useValue) bool { return c.key == key })
 }
 
-// withoutPreferences removes from lines the preferences that by replaces.
-func withoutPreferences(lines []string, by []preference) (all []string) {
+// removePreferences removes from lines the preferences that by replaces.
+func removePreferences(lines []string, by []preference) (all []string) {
 	if len(by) == 0 {
 		return lines
 	}
@@ -170,7 +170,7 @@ func withoutPreferences(lines []string, by []preference) (all []string) {
 			all = append(all, line)
 			continue
 		}
-		switch rest := p.without(by); {
+		switch rest := p.subtract(by); {
 		case len(rest.uses) == len(p.uses):
 			all = append(all, line)
 		case len(rest.uses) > 0:
@@ -192,10 +192,10 @@ func preferenceLines(all []preference) (lines []string) {
 func disallowsAll(lines []string) bool {
 	closed := false
 	for _, line := range lines {
-		if path, ok := valueOf(line, "allow"); ok && path != "" {
+		if path, ok := lineValue(line, "allow"); ok && path != "" {
 			return false
 		}
-		path, ok := valueOf(line, "disallow")
+		path, ok := lineValue(line, "disallow")
 		closed = closed || ok && (path == "/" || path == "/*" || path == "*")
 	}
 	return closed
@@ -206,13 +206,13 @@ func disallowsAll(lines []string) bool {
 
 // missingPreferences returns the preferences about all crawlers missing in a group, as lines.
 func (p *Plan) missingPreferences(lines []string) []string {
-	if len(p.forAll) == 0 || disallowsAll(lines) {
+	if len(p.preferencesForAll) == 0 || disallowsAll(lines) {
 		return nil
 	}
 	own := readPreferences(lines)
 	var lacks []preference
-	for _, r := range p.forAll {
-		if rest := r.preference.without(own); len(rest.uses) > 0 {
+	for _, r := range p.preferencesForAll {
+		if rest := r.preference.subtract(own); len(rest.uses) > 0 {
 			lacks = append(lacks, rest)
 		}
 	}
@@ -226,40 +226,40 @@ const maxReadLines = 1_000_000
 // addPreferences writes the preferences about all crawlers into the remaining groups of the base. If
 // the crawlers of a group lack different preferences, the crawlers with missing preferences leave the
 // group, and are returned as blocks.
-func (c *composition) addPreferences() (moved []*block) {
-	if len(c.plan.forAll) == 0 {
+func (c *composition) addPreferences() (moved []*newGroup) {
+	if len(c.plan.preferencesForAll) == 0 {
 		return nil
 	}
-	places := c.file.byName()
+	places := c.file.agentLinesByName()
 	missing := make(map[string][]string)
 	for folded, at := range places {
 		if folded == AnyCrawler || policy.IsTraining(folded) {
 			continue
 		}
-		lines := c.file.content(at)
+		lines := c.file.contentBelow(at)
 		if c.readLines += len(lines); c.readLines > maxReadLines {
-			c.tooMany = true
+			c.limitExceeded = true
 			return nil
 		}
 		if w := c.plan.byCrawler[folded]; w != nil {
-			lines = slices.Concat(lines, w.paths, preferenceLines(w.preferences))
+			lines = slices.Concat(lines, w.pathLines, preferenceLines(w.preferences))
 		}
 		missing[folded] = c.plan.missingPreferences(lines)
 	}
 	for i := range c.file.groups {
 		left := c.file.remainingAgents(i)
-		if uniform(left, missing) {
+		if allLackTheSame(left, missing) {
 			continue
 		}
 		for _, a := range left {
 			folded := strings.ToLower(a.Name)
 			if lacks := missing[folded]; len(lacks) > 0 {
-				lines := withRule(append(c.file.content(places[folded]), lacks...))
+				lines := ensureRule(append(c.file.contentBelow(places[folded]), lacks...))
 				if c.movedBytes += len(strings.Join(lines, "\n")); c.movedBytes > policy.MaxSize {
-					c.tooMany = true
+					c.limitExceeded = true
 					return nil
 				}
-				moved = append(moved, &block{comment: c.plan.comment(), names: []string{a.Name}, lines: lines})
+				moved = append(moved, &newGroup{comment: c.plan.preferenceComment(), names: []string{a.Name}, lines: lines})
 				c.file.removeAgents(places[folded])
 			}
 		}
@@ -267,15 +267,15 @@ func (c *composition) addPreferences() (moved []*block) {
 	for i := range c.file.groups {
 		if left := c.file.remainingAgents(i); len(left) > 0 && !isWildcard(left[0].Name) {
 			if lacks := missing[strings.ToLower(left[0].Name)]; len(lacks) > 0 {
-				c.file.insert(i, append([]string{c.plan.comment()}, lacks...))
+				c.file.insertIntoGroup(i, append([]string{c.plan.preferenceComment()}, lacks...))
 			}
 		}
 	}
 	return moved
 }
 
-// uniform reports whether all crawlers of a group lack the same preferences.
-func uniform(agents []policy.Agent, missing map[string][]string) bool {
+// allLackTheSame reports whether all crawlers of a group lack the same preferences.
+func allLackTheSame(agents []policy.Agent, missing map[string][]string) bool {
 	for _, a := range agents {
 		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {
 			return false
@@ -284,18 +284,18 @@ func uniform(agents []policy.Agent, missing map[string][]string) bool {
 	return true
 }
 
-// comment returns the comment with the rules of the preferences about all crawlers.
-func (p *Plan) comment() string {
+// preferenceComment returns the comment with the rules of the preferences about all crawlers.
+func (p *Plan) preferenceComment() string {
 	w := new(crawlerRules)
-	for _, r := range p.forAll {
+	for _, r := range p.preferencesForAll {
 		w.ids = append(w.ids, r.name)
 	}
-	w.ids = unique(w.ids)
-	return w.comment()
+	w.ids = removeDuplicates(w.ids)
+	return w.ruleComment()
 }
 
-// byName returns the user-agent lines by folded name.
-func (f *file) byName() map[string][]agentLine {
+// agentLinesByName returns the user-agent lines by folded name.
+func (f *baseFile) agentLinesByName() map[string][]agentLine {
 	all := make(map[string][]agentLine)
 	for i, g := range f.groups {
 		for _, a := range g.Agents {
@@ -310,7 +310,7 @@ func (f *file) byName() map[string][]agentLine {
 }
 
 // remainingAgents returns the remaining user-agent lines of a group.
-func (f *file) remainingAgents(group int) (agents []policy.Agent) {
+func (f *baseFile) remainingAgents(group int) (agents []policy.Agent) {
 	for _, a := range f.groups[group].Agents {
 		if !f.removed[a.Line] {
 			agents = append(agents, a)

@@ -32,9 +32,9 @@ type rule struct {
 
 // RuleError is an error in a rule.
 type RuleError struct {
-	Rule string // name of the rule
-	At   string // position, "" if unknown
-	Err  error
+	Rule     string // name of the rule
+	Position string // position, "" if unknown
+	Err      error
 }
 
 // Error returns the rule and the error, without the position.
@@ -45,51 +45,51 @@ func (e *RuleError) Unwrap() error { return e.Err }
 
 // Plan has the owner's changes of a base. A Plan is immutable.
 type Plan struct {
-	byCrawler     map[string]*crawlerRules // by folded name
-	order         []string                 // keys of byCrawler, in file order
-	inheritors    []groupNames
-	forAll        []*rule // preferences about all crawlers
-	sitemaps      []string
-	lines         []string
-	dependsOnHost bool // a line contains the host placeholder
+	byCrawler         map[string]*crawlerRules // by folded name
+	crawlerOrder      []string                 // keys of byCrawler, in file order
+	inheritors        []groupNames
+	preferencesForAll []*rule // preferences about all crawlers
+	sitemaps          []string
+	extraLines        []string
+	dependsOnHost     bool // a line contains the host placeholder
 }
 
 // crawlerRules combines the rules about a crawler, or about the * group.
 type crawlerRules struct {
-	name        string // as written in the file
-	crawler     *uaident.Crawler
-	rules       []*rule
-	ids         []string
-	wholeSite   string   // the line for the whole site, or ""
-	paths       []string // lines
-	delay       string   // the Crawl-delay line, or ""
-	preferences []preference
+	name          string // as written in the file
+	crawler       *uaident.Crawler
+	rules         []*rule
+	ids           []string
+	wholeSiteLine string   // the line for the whole site, or ""
+	pathLines     []string // lines
+	delayLine     string   // the Crawl-delay line, or ""
+	preferences   []preference
 }
 
 // newPlan returns the plan of compiled rules without contradictions.
 func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*Plan, error) {
-	p := &Plan{byCrawler: make(map[string]*crawlerRules), sitemaps: sitemaps, lines: lines}
+	p := &Plan{byCrawler: make(map[string]*crawlerRules), sitemaps: sitemaps, extraLines: lines}
 	for _, r := range rules {
-		p.add(resolver.registry, r)
+		p.addRule(resolver.registry, r)
 	}
-	p.addForAll()
+	p.addPreferencesForAll()
 	for _, w := range p.byCrawler {
-		w.ids, w.paths = unique(w.ids), unique(w.paths)
+		w.ids, w.pathLines = removeDuplicates(w.ids), removeDuplicates(w.pathLines)
 	}
-	if err := p.check(); err != nil {
+	if err := p.checkExtraLines(); err != nil {
 		return nil, err
 	}
-	slices.Sort(p.order)
+	slices.Sort(p.crawlerOrder)
 	p.findInheritors(resolver.chains)
 	return p, nil
 }
 
 // IsEmpty reports whether the plan never changes a base.
-func (p *Plan) IsEmpty() bool { return len(p.byCrawler)+len(p.sitemaps)+len(p.lines) == 0 }
+func (p *Plan) IsEmpty() bool { return len(p.byCrawler)+len(p.sitemaps)+len(p.extraLines) == 0 }
 
-func (p *Plan) add(registry *uaident.Registry, r *rule) {
+func (p *Plan) addRule(registry *uaident.Registry, r *rule) {
 	if len(r.For) == 0 {
-		p.forAll = append(p.forAll, r)
+		p.preferencesForAll = append(p.preferencesForAll, r)
 	}
 	for _, name := range r.tokens {
 		folded := strings.ToLower(name)
@@ -100,47 +100,47 @@ func (p *Plan) add(registry *uaident.Registry, r *rule) {
 				w.crawler = registry.Lookup(name)
 			}
 			p.byCrawler[folded] = w
-			p.order = append(p.order, folded)
+			p.crawlerOrder = append(p.crawlerOrder, folded)
 		}
-		w.add(r)
+		w.addRule(r)
 	}
 }
 
-// addForAll adds the preferences about all crawlers to the * group. A rule about the * group
+// addPreferencesForAll adds the preferences about all crawlers to the * group. A rule about the * group
 // alone wins.
-func (p *Plan) addForAll() {
+func (p *Plan) addPreferencesForAll() {
 	w := p.byCrawler[AnyCrawler]
-	if w == nil && len(p.forAll) > 0 {
+	if w == nil && len(p.preferencesForAll) > 0 {
 		w = &crawlerRules{name: AnyCrawler}
 		p.byCrawler[AnyCrawler] = w
-		p.order = append(p.order, AnyCrawler)
+		p.crawlerOrder = append(p.crawlerOrder, AnyCrawler)
 	}
-	for _, r := range p.forAll {
-		if rest := r.preference.without(w.preferences); len(rest.uses) > 0 {
+	for _, r := range p.preferencesForAll {
+		if rest := r.preference.subtract(w.preferences); len(rest.uses) > 0 {
 			w.rules, w.ids = append(w.rules, r), append(w.ids, r.name)
 			w.preferences = append(w.preferences, rest)
 		}
 	}
 }
 
-// add adds a rule about the crawler.
-func (w *crawlerRules) add(r *rule) {
+// addRule adds a rule about the crawler.
+func (w *crawlerRules) addRule(r *rule) {
 	w.rules, w.ids = append(w.rules, r), append(w.ids, r.name)
 	switch {
 	case r.CrawlDelay != "":
-		w.delay = "Crawl-delay: " + r.CrawlDelay
+		w.delayLine = "Crawl-delay: " + r.CrawlDelay
 	case r.preference != nil:
 		w.preferences = append(w.preferences, *r.preference)
 	case len(r.Paths) == 0:
-		w.wholeSite = ruleLine(r.Allow, "/")
+		w.wholeSiteLine = ruleLine(r.Allow, "/")
 	}
 	for _, path := range r.Paths {
-		w.paths = append(w.paths, ruleLine(r.Allow, path))
+		w.pathLines = append(w.pathLines, ruleLine(r.Allow, path))
 	}
 }
 
-// unique removes, in place, all repetitions of earlier strings.
-func unique(all []string) []string {
+// removeDuplicates removes, in place, all repetitions of earlier strings.
+func removeDuplicates(all []string) []string {
 	known := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(s string) bool {
 		isRepeated := known[s]
@@ -156,8 +156,8 @@ func ruleLine(allow bool, path string) string {
 	return "Disallow: " + path
 }
 
-// check checks sitemaps and lines, which are written to the file unchanged.
-func (p *Plan) check() error {
+// checkExtraLines checks sitemaps and lines, which are written to the file unchanged.
+func (p *Plan) checkExtraLines() error {
 	for _, s := range p.sitemaps {
 		if err := checkLine(s); err != nil {
 			return fmt.Errorf("sitemap: %w", err)
@@ -166,7 +166,7 @@ func (p *Plan) check() error {
 			return fmt.Errorf("sitemap %q is not a complete URL; begin it with https://", s)
 		}
 	}
-	for _, s := range p.lines {
+	for _, s := range p.extraLines {
 		if err := checkLine(s); err != nil {
 			return fmt.Errorf("line: %w", err)
 		}
@@ -176,14 +176,14 @@ func (p *Plan) check() error {
 			return fmt.Errorf("line %q belongs to a group of crawlers; write a rule for it, such as disallow GPTBot", s)
 		}
 	}
-	texts := slices.Concat(p.sitemaps, p.lines)
+	texts := slices.Concat(p.sitemaps, p.extraLines)
 	for _, s := range texts {
 		if err := checkPlaceholders(s); err != nil {
 			return err
 		}
 	}
 	for _, w := range p.byCrawler {
-		texts = append(texts, slices.Concat(w.paths, preferenceLines(w.preferences))...)
+		texts = append(texts, slices.Concat(w.pathLines, preferenceLines(w.preferences))...)
 	}
 	p.dependsOnHost = slices.ContainsFunc(texts, dependsOnHost)
 	return nil
@@ -191,7 +191,7 @@ func (p *Plan) check() error {
 
 // checkPlaceholders returns an error for a placeholder not allowed in a file.
 func checkPlaceholders(s string) error {
-	rest := atHost(s, "")
+	rest := replaceHost(s, "")
 	for _, begin := range otherPlaceholders {
 		switch {
 		case !strings.Contains(rest, begin):
@@ -240,13 +240,13 @@ func dependsOnHost(s string) bool {
 	return strings.Contains(s, hostPlaceholder) || strings.Contains(s, shortPlaceholder)
 }
 
-// atHost replaces the placeholders with a host.
-func atHost(s, host string) string {
+// replaceHost replaces the placeholders with a host.
+func replaceHost(s, host string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, hostPlaceholder, host), shortPlaceholder, host)
 }
 
-// withShortPlaceholder returns a string with the short placeholder.
-func withShortPlaceholder(s string) string {
+// shortenPlaceholder returns a string with the short placeholder.
+func shortenPlaceholder(s string) string {
 	return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder)
 }
 
@@ -280,9 +280,9 @@ func CheckRule(r *Rule) (Window, error) {
 	return ParseWindow(r.From, r.Until)
 }
 
-// inEveryForm returns the rule, or the rules for its training preference. The forms are
+// expandTraining returns the rule, or the rules for its training preference. The forms are
 // Content-Usage, Content-Signal, and the groups interpreted as a preference by operators.
-func inEveryForm(r Rule) []Rule {
+func expandTraining(r Rule) []Rule {
 	if r.TrainingPreference == "" {
 		return []Rule{r}
 	}

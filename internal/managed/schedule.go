@@ -17,23 +17,23 @@ import (
 
 // Schedule has the rules of a site by time and host. A Schedule is immutable for callers.
 type Schedule struct {
-	resolver     *nameResolver
-	spec         Spec
-	rules        []rule      // of the spec
-	stagingHosts *site.Hosts // matches the staging hosts; nil for none
-	common       *table
-	exact        map[string]*table // by host
-	below        map[string]*table // by the wildcard's suffix after *.
-	turns        []time.Time       // of all tables
+	resolver      *nameResolver
+	spec          Spec
+	rules         []rule      // of the spec
+	stagingHosts  *site.Hosts // matches the staging hosts; nil for none
+	commonTable   *ruleTable
+	tableByHost   map[string]*ruleTable // by host
+	tableBySuffix map[string]*ruleTable // by the wildcard's suffix after *.
+	changeTimes   []time.Time           // of all tables
 }
 
-// table has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
+// ruleTable has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
 // force do not change within a period.
-type table struct {
-	schedule *Schedule
-	rules    []int // indexes of rules in the schedule
-	turns    []time.Time
-	hosts    bool // a file depends on the host
+type ruleTable struct {
+	schedule      *Schedule
+	rules         []int // indexes of rules in the schedule
+	changeTimes   []time.Time
+	dependsOnHost bool // a file depends on the host
 
 	mu    sync.Mutex
 	plans [2]struct { // cached plans of two consecutive turns, by the lowest bit
@@ -54,15 +54,15 @@ func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
 	if s.rules, err = resolver.compile(&s.spec); err != nil {
 		return nil, err
 	}
-	if err := contradiction(s.rules); err != nil {
+	if err := findContradiction(s.rules); err != nil {
 		return nil, err
 	}
-	if _, err := newPlan(resolver, nil, spec.Sitemaps, spec.Lines); err != nil {
+	if _, err := newPlan(resolver, nil, spec.Sitemaps, spec.ExtraLines); err != nil {
 		return nil, err
 	}
-	if len(spec.Staging) > 0 {
+	if len(spec.StagingHosts) > 0 {
 		s.stagingHosts = site.HostsOfServer(nil)
-		s.stagingHosts.Add(spec.Staging)
+		s.stagingHosts.AddNames(spec.StagingHosts)
 	}
 	return s, s.makeTables()
 }
@@ -98,25 +98,25 @@ func (s *Schedule) makeTables() error {
 	if all > maxInTables {
 		return fmt.Errorf("too many rules for too many hosts: %d rules for all hosts, and %d hosts with rules of their own; split the hosts into several sites", len(common), len(exact)+len(below))
 	}
-	known := make(map[string]*table)
-	s.common = s.table(known, common)
-	s.exact, s.below = make(map[string]*table, len(exact)), make(map[string]*table, len(below))
+	known := make(map[string]*ruleTable)
+	s.commonTable = s.table(known, common)
+	s.tableByHost, s.tableBySuffix = make(map[string]*ruleTable, len(exact)), make(map[string]*ruleTable, len(below))
 	for rest, rules := range below {
-		s.below[rest] = s.table(known, common, rules)
+		s.tableBySuffix[rest] = s.table(known, common, rules)
 	}
 	for host, rules := range exact {
 		_, rest, _ := strings.Cut(host, ".")
-		s.exact[host] = s.table(known, common, rules, below[rest])
+		s.tableByHost[host] = s.table(known, common, rules, below[rest])
 	}
 	for _, t := range known {
-		s.turns = append(s.turns, t.turns...)
+		s.changeTimes = append(s.changeTimes, t.changeTimes...)
 	}
-	s.turns = sortedTimes(s.turns)
+	s.changeTimes = sortedTimes(s.changeTimes)
 	return nil
 }
 
 // table returns the table of some rules.
-func (s *Schedule) table(known map[string]*table, parts ...[]int) *table {
+func (s *Schedule) table(known map[string]*ruleTable, parts ...[]int) *ruleTable {
 	rules := slices.Concat(parts...)
 	slices.Sort(rules)
 	rules = slices.Compact(rules)
@@ -127,16 +127,16 @@ func (s *Schedule) table(known map[string]*table, parts ...[]int) *table {
 	if t := known[string(signature)]; t != nil {
 		return t
 	}
-	t := &table{schedule: s, rules: rules, hosts: slices.ContainsFunc(slices.Concat(s.spec.Sitemaps, s.spec.Lines), dependsOnHost)}
+	t := &ruleTable{schedule: s, rules: rules, dependsOnHost: slices.ContainsFunc(slices.Concat(s.spec.Sitemaps, s.spec.ExtraLines), dependsOnHost)}
 	for _, i := range rules {
-		t.hosts = t.hosts || slices.ContainsFunc(append([]string{s.rules[i].ContentUsage}, s.rules[i].Paths...), dependsOnHost)
+		t.dependsOnHost = t.dependsOnHost || slices.ContainsFunc(append([]string{s.rules[i].ContentUsage}, s.rules[i].Paths...), dependsOnHost)
 		for _, end := range []time.Time{s.rules[i].window.From, s.rules[i].window.Until} {
 			if !end.IsZero() {
-				t.turns = append(t.turns, end)
+				t.changeTimes = append(t.changeTimes, end)
 			}
 		}
 	}
-	t.turns = sortedTimes(t.turns)
+	t.changeTimes = sortedTimes(t.changeTimes)
 	known[string(signature)] = t
 	return t
 }
@@ -146,45 +146,45 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// At returns the plan of a host at a time, and the time of the next change, or the zero time.
-func (s *Schedule) At(now time.Time, host string) (*Plan, time.Time) {
+// PlanAt returns the plan of a host at a time, and the time of the next change, or the zero time.
+func (s *Schedule) PlanAt(now time.Time, host string) (*Plan, time.Time) {
 	p := s.Period(host, now)
 	return p.FilePlan(), p.End()
 }
 
-// Text returns the file of a host with this base at a time.
-func (s *Schedule) Text(now time.Time, host string, base []byte) ([]byte, error) {
+// Compose returns the file of a host with this base at a time.
+func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, error) {
 	if s.IsStaging(host) {
 		return []byte(Staging), nil
 	}
-	plan, _ := s.At(now, host)
+	plan, _ := s.PlanAt(now, host)
 	return plan.Compose(base, host)
 }
 
-// Next returns the time of the first change of a file after now, or the zero time.
-func (s *Schedule) Next(now time.Time) time.Time {
-	all := table{turns: s.turns}
+// NextChange returns the time of the first change of a file after now, or the zero time.
+func (s *Schedule) NextChange(now time.Time) time.Time {
+	all := ruleTable{changeTimes: s.changeTimes}
 	return all.period(now).End()
 }
 
 // tableOf returns the table of a host.
-func (s *Schedule) tableOf(host string) *table {
-	if t := s.exact[host]; t != nil {
+func (s *Schedule) tableOf(host string) *ruleTable {
+	if t := s.tableByHost[host]; t != nil {
 		return t
 	}
-	if len(s.below) > 0 {
+	if len(s.tableBySuffix) > 0 {
 		_, rest, _ := strings.Cut(host, ".")
-		if t := s.below[rest]; t != nil {
+		if t := s.tableBySuffix[rest]; t != nil {
 			return t
 		}
 	}
-	return s.common
+	return s.commonTable
 }
 
-// Lifetime returns the cache lifetime of a page. A page expires when the next page begins, but not
+// CacheLifetime returns the cache lifetime of a page. A page expires when the next page begins, but not
 // before the minimum of one minute. The result is rounded up to a second. A client returning shortly
 // before the change would use the old page for another minute.
-func Lifetime(most time.Duration, now, until time.Time) time.Duration {
+func CacheLifetime(most time.Duration, now, until time.Time) time.Duration {
 	if until.IsZero() {
 		return most
 	}
@@ -195,12 +195,12 @@ func Lifetime(most time.Duration, now, until time.Time) time.Duration {
 // Spec has everything that determines the files of a site, except the bases. Its JSON is the stored
 // form of a schedule.
 type Spec struct {
-	Rules    []Rule   `json:"rules,omitempty"` // of the configuration
-	Lists    []List   `json:"lists,omitempty"`
-	Sitemaps []string `json:"sitemaps,omitempty"`
-	Lines    []string `json:"lines,omitempty"`
-	// Staging are the hosts serving [Staging]. [AllHosts] selects all hosts.
-	Staging []string `json:"staging,omitempty"`
+	Rules      []Rule   `json:"rules,omitempty"` // of the configuration
+	Lists      []List   `json:"lists,omitempty"`
+	Sitemaps   []string `json:"sitemaps,omitempty"`
+	ExtraLines []string `json:"lines,omitempty"`
+	// StagingHosts are the hosts serving [Staging]. [AllHosts] selects all hosts.
+	StagingHosts []string `json:"staging,omitempty"`
 }
 
 // List is a list of rules.
@@ -209,7 +209,7 @@ type List struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// AllHosts in Spec.Staging selects all hosts.
+// AllHosts in Spec.StagingHosts selects all hosts.
 const AllHosts = "*"
 
 // clone returns a spec whose rules can be modified.
@@ -221,9 +221,9 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// Spec returns the schedule as JSON without source positions. Equal schedules have equal specs. The
+// EncodeSpec returns the schedule as JSON without source positions. Equal schedules have equal specs. The
 // spec of an empty schedule is {}.
-func (s *Schedule) Spec() []byte {
+func (s *Schedule) EncodeSpec() []byte {
 	data, err := json.Marshal(s.spec)
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings
@@ -251,14 +251,14 @@ func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
 
 // IsStaging reports whether a host is a staging site.
 func (s *Schedule) IsStaging(host string) bool {
-	return s.stagingHosts != nil && (slices.Contains(s.spec.Staging, AllHosts) || s.stagingHosts.Has(host))
+	return s.stagingHosts != nil && (slices.Contains(s.spec.StagingHosts, AllHosts) || s.stagingHosts.Has(host))
 }
 
 // Period is a time span with the same rules in force at some hosts. Periods are comparable. The zero
 // Period belongs to no schedule.
 type Period struct {
-	table *table
-	turn  int
+	table *ruleTable
+	index int
 }
 
 // Period returns the period of a host at a time.
@@ -266,32 +266,32 @@ func (s *Schedule) Period(host string, now time.Time) Period {
 	return s.tableOf(host).period(now)
 }
 
-func (t *table) period(now time.Time) Period {
-	return Period{t, sort.Search(len(t.turns), func(i int) bool { return t.turns[i].After(now) })}
+func (t *ruleTable) period(now time.Time) Period {
+	return Period{t, sort.Search(len(t.changeTimes), func(i int) bool { return t.changeTimes[i].After(now) })}
 }
 
 // Start returns the start of the period, or the zero time for the first period.
 func (p Period) Start() time.Time {
-	if p.turn == 0 {
+	if p.index == 0 {
 		return time.Time{}
 	}
-	return p.table.turns[p.turn-1]
+	return p.table.changeTimes[p.index-1]
 }
 
 // End returns the end of the period, or the zero time for the last period.
 func (p Period) End() time.Time {
-	if p.turn == len(p.table.turns) {
+	if p.index == len(p.table.changeTimes) {
 		return time.Time{}
 	}
-	return p.table.turns[p.turn]
+	return p.table.changeTimes[p.index]
 }
 
 // Previous returns the previous period, and false for the first period.
-func (p Period) Previous() (Period, bool) { return Period{p.table, p.turn - 1}, p.turn > 0 }
+func (p Period) Previous() (Period, bool) { return Period{p.table, p.index - 1}, p.index > 0 }
 
 // next returns the next period, and false for the last period.
 func (p Period) next() (Period, bool) {
-	return Period{p.table, p.turn + 1}, p.turn < len(p.table.turns)
+	return Period{p.table, p.index + 1}, p.index < len(p.table.changeTimes)
 }
 
 // FilePlan returns the plan of the period. FilePlan caches two consecutive plans of a table.
@@ -299,16 +299,16 @@ func (p Period) FilePlan() *Plan {
 	t := p.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	cached := &t.plans[p.turn&1]
-	if cached.plan == nil || cached.turn != p.turn {
-		cached.turn, cached.plan = p.turn, p.newPlan()
+	cached := &t.plans[p.index&1]
+	if cached.plan == nil || cached.turn != p.index {
+		cached.turn, cached.plan = p.index, p.newPlan()
 	}
 	return cached.plan
 }
 
 func (p Period) newPlan() *Plan {
 	s := p.table.schedule
-	plan, err := newPlan(s.resolver, p.inForce(), s.spec.Sitemaps, s.spec.Lines)
+	plan, err := newPlan(s.resolver, p.inForce(), s.spec.Sitemaps, s.spec.ExtraLines)
 	if err != nil {
 		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
 	}
@@ -316,15 +316,15 @@ func (p Period) newPlan() *Plan {
 }
 
 // DependsOnHost reports whether hosts with the same base have different files.
-func (p Period) DependsOnHost() bool { return p.table.hosts }
+func (p Period) DependsOnHost() bool { return p.table.dependsOnHost }
 
-// InForce returns the number of rules in force.
-func (p Period) InForce() int { return len(p.inForce()) }
+// NumRulesInForce returns the number of rules in force.
+func (p Period) NumRulesInForce() int { return len(p.inForce()) }
 
 // inForce returns the rules in force.
 func (p Period) inForce() (active []*rule) {
 	for _, i := range p.table.rules {
-		if r := &p.table.schedule.rules[i]; r.window.has(p.Start()) {
+		if r := &p.table.schedule.rules[i]; r.window.contains(p.Start()) {
 			active = append(active, r)
 		}
 	}
@@ -373,18 +373,18 @@ func parseTime(what, text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", what, text)
 }
 
-// has reports whether a window includes a time.
-func (w Window) has(t time.Time) bool {
+// contains reports whether a window includes a time.
+func (w Window) contains(t time.Time) bool {
 	return !t.Before(w.From) && (w.Until.IsZero() || t.Before(w.Until))
 }
 
-// meets reports whether two windows overlap.
-func (w Window) meets(o Window) bool {
+// overlaps reports whether two windows overlap.
+func (w Window) overlaps(o Window) bool {
 	return (w.Until.IsZero() || o.From.Before(w.Until)) && (o.Until.IsZero() || w.From.Before(o.Until))
 }
 
-// and returns the overlap of two overlapping windows.
-func (w Window) and(o Window) Window {
+// intersect returns the overlap of two overlapping windows.
+func (w Window) intersect(o Window) Window {
 	if o.From.After(w.From) {
 		w.From = o.From
 	}

@@ -40,16 +40,16 @@ func newSchedule(t testing.TB, rules ...Rule) *Schedule {
 
 // planOf returns the plan of rules without times.
 func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) (*Plan, error) {
-	s, err := NewSchedule(registry, Spec{Rules: rules, Sitemaps: sitemaps, Lines: lines})
+	s, err := NewSchedule(registry, Spec{Rules: rules, Sitemaps: sitemaps, ExtraLines: lines})
 	if err != nil {
 		return nil, err
 	}
-	return Period{s.common, 0}.FilePlan(), nil
+	return Period{s.commonTable, 0}.FilePlan(), nil
 }
 
 func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {
 	t.Helper()
-	plan, _ := s.At(now, host)
+	plan, _ := s.PlanAt(now, host)
 	text, err := plan.Compose([]byte("User-agent: *\nDisallow: /p\n"), host)
 	if err != nil {
 		t.Fatal(err)
@@ -90,11 +90,11 @@ func TestBoundaries(t *testing.T) {
 				got = append(got, path)
 			}
 		}
-		if _, next := s.At(tc.at, tc.host); strings.Join(got, " ") != tc.want || !next.Equal(tc.next) {
+		if _, next := s.PlanAt(tc.at, tc.host); strings.Join(got, " ") != tc.want || !next.Equal(tc.next) {
 			t.Errorf("%s at %v: %v until %v, want %q until %v", tc.host, tc.at, got, next, tc.want, tc.next)
 		}
 	}
-	if next := s.Next(epoch); !next.Equal(end) {
+	if next := s.NextChange(epoch); !next.Equal(end) {
 		t.Errorf("the next turn is at %v", next)
 	}
 }
@@ -107,11 +107,11 @@ func TestLifetime(t *testing.T) {
 		{time.Hour, time.Microsecond, time.Minute},
 		{time.Minute, time.Second, time.Minute},
 	} {
-		if got := Lifetime(tc.most, epoch, epoch.Add(tc.rest)); got != tc.want {
+		if got := CacheLifetime(tc.most, epoch, epoch.Add(tc.rest)); got != tc.want {
 			t.Errorf("%v with %v left: %v, want %v", tc.most, tc.rest, got, tc.want)
 		}
 	}
-	if got := Lifetime(time.Hour, epoch, time.Time{}); got != time.Hour {
+	if got := CacheLifetime(time.Hour, epoch, time.Time{}); got != time.Hour {
 		t.Errorf("without a turn: %v", got)
 	}
 }
@@ -223,7 +223,7 @@ func TestHostAsWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := s.Text(time.Now(), "a.test", nil)
+		text, err := s.Compose(time.Now(), "a.test", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestHostAsWritten(t *testing.T) {
 				t.Errorf("%s: %q is not in\n%s", host, want, text)
 			}
 		}
-		if told, want := s.lines(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
+		if told, want := s.descriptionLines(), []string{"disallow GPTBot /{host}/a", "sitemap https://{host}/s.xml"}; !slices.Equal(told, want) {
 			t.Errorf("%s: it tells %q, want %q", host, told, want)
 		}
 	}

@@ -14,17 +14,17 @@ func TestSpec(t *testing.T) {
 	rule.Reason, rule.Owner, rule.Ticket, rule.At = "load", "shop", "OPS-1", "Caddyfile:3"
 	delay := Rule{ID: "delay", For: []string{"bingbot"}, CrawlDelay: "5"}
 	usage := Rule{ID: "usage", ContentUsage: "train-ai=n"}
-	s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{rule, delay, usage}, Sitemaps: []string{"https://a.test/s.xml"}, Lines: []string{"Host: a.test"}, Staging: []string{"staging.test"}})
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{rule, delay, usage}, Sitemaps: []string{"https://a.test/s.xml"}, ExtraLines: []string{"Host: a.test"}, StagingHosts: []string{"staging.test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := ParseSpec(uaident.Default(), s.Spec())
-	if err != nil || string(again.Spec()) != string(s.Spec()) {
-		t.Fatalf("%v\n%s\n%s", err, again.Spec(), s.Spec())
+	again, err := ParseSpec(uaident.Default(), s.EncodeSpec())
+	if err != nil || string(again.EncodeSpec()) != string(s.EncodeSpec()) {
+		t.Fatalf("%v\n%s\n%s", err, again.EncodeSpec(), s.EncodeSpec())
 	}
 	for _, host := range []string{"a.test", "b.test", "x.c.test"} {
-		one, _ := s.At(epoch, host)
-		other, _ := again.At(epoch, host)
+		one, _ := s.PlanAt(epoch, host)
+		other, _ := again.PlanAt(epoch, host)
 		a, _ := one.Compose(nil, host)
 		b, _ := other.Compose(nil, host)
 		if string(a) != string(b) {
@@ -37,10 +37,10 @@ func TestSpec(t *testing.T) {
 	if got := Difference(s, again); len(got) > 0 {
 		t.Errorf("they differ in %q", got)
 	}
-	if text := string(s.Spec()); strings.Contains(text, "Caddyfile") || !strings.Contains(text, "OPS-1") {
+	if text := string(s.EncodeSpec()); strings.Contains(text, "Caddyfile") || !strings.Contains(text, "OPS-1") {
 		t.Errorf("stored is %s", text)
 	}
-	if got := string(newSchedule(t).Spec()); got != "{}" {
+	if got := string(newSchedule(t).EncodeSpec()); got != "{}" {
 		t.Errorf("nothing is %s", got)
 	}
 	for _, bad := range []string{"", "{", `{"rules":[{"id":"x","for":["GPTBot"],"new":1}]}`, `{"rules":[{"id":"x","for":["no_such_class"]}]}`} {
@@ -57,7 +57,7 @@ func TestSpec(t *testing.T) {
 func TestDifference(t *testing.T) {
 	sale := during(disallow("*", "/search"), "sale", epoch, epoch.Add(time.Hour), "b.test")
 	sale.Reason, sale.Ticket = "load of the sale", "OPS-1"
-	staged, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{disallow("GPTBot"), sale}, Staging: []string{AllHosts}})
+	staged, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{disallow("GPTBot"), sale}, StagingHosts: []string{AllHosts}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestComparison(t *testing.T) {
 		Before: newSchedule(t, disallow("GPTBot")), After: newSchedule(t, disallow("GPTBot"), later, over, far), Hosts: []string{"x.test"},
 		Base: func(string) []byte { return nil }, Now: epoch, MaxPairs: 1000,
 	}
-	left := compare.Each(func(p FilePair) {
+	left := compare.ForEach(func(p FilePair) {
 		got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
 		if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
 			t.Errorf("%q became %q", p.Before, p.After)
@@ -90,11 +90,11 @@ func TestComparison(t *testing.T) {
 		t.Errorf("got %s, %d left out", all, left)
 	}
 	compare.OnlyNow = true
-	if left := compare.Each(func(p FilePair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
+	if left := compare.ForEach(func(p FilePair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
 		t.Errorf("%d left out of what is in force now", left)
 	}
 	compare.OnlyNow, compare.Before, compare.After, compare.Hosts, compare.MaxPairs = false, newSchedule(t), newSchedule(t, later), nil, 1
-	if left := compare.Each(func(FilePair) {}); left != 2 {
+	if left := compare.ForEach(func(FilePair) {}); left != 2 {
 		t.Errorf("%d left out", left)
 	}
 }

@@ -26,7 +26,7 @@ func TestTrainingPreference(t *testing.T) {
 	} {
 		for _, says := range []string{"n", "y"} {
 			s := newSchedule(t, Rule{TrainingPreference: says})
-			text, err := s.Text(time.Now(), "", []byte(tc.base))
+			text, err := s.Compose(time.Now(), "", []byte(tc.base))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,7 +68,7 @@ func TestSeriesBudget(t *testing.T) {
 	crawlers := uaident.Default().Crawlers()
 	var text strings.Builder // with every finding that one file can have
 	text.WriteString("\ufeffDisallow: /x\nUser-agent: *\nDisalow: x\nDisallow: x$y\nNonsense\nUser-agent: *\nUser-agent: a*b, c\nFoo: x\n")
-	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+	freshness := policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}
 	read := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(text.String())}, time.Now(), freshness, 0)
 	failing := read.AfterFetch(policy.FetchResult{Status: http.StatusBadGateway}, time.Now(), freshness, 0)
 	for h := range 21 {
@@ -77,7 +77,7 @@ func TestSeriesBudget(t *testing.T) {
 			host = judge.OtherName
 		} else {
 			m.SetState(host, read)
-			of := m.fileCollector.stateOf(host)
+			of := m.fileCollector.fileStateOf(host)
 			for _, code := range policy.Codes() {
 				of.findings[code] = 1
 			}
@@ -91,7 +91,7 @@ func TestSeriesBudget(t *testing.T) {
 				continue
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				m.Host(host).Count(JudgedRequest{Crawler: crawler.Token, Named: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
+				m.Host(host).Count(JudgedRequest{Crawler: crawler.Token, NamedByRobots: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
 			})
 		}
 	}
@@ -230,7 +230,7 @@ func TestRequestsOfSeveralGoroutines(t *testing.T) {
 		t.Errorf("%v requests counted, want 8000", total)
 	}
 	for i := range 3 {
-		if n := m.Host(fmt.Sprintf("h%d", i)).counter.series.Len(); n > maxRequestSeries+58 {
+		if n := m.Host(fmt.Sprintf("h%d", i)).counters.series.Len(); n > maxRequestSeries+58 {
 			t.Errorf("h%d has %d series", i, n)
 		}
 	}

@@ -35,36 +35,36 @@ type fileState struct {
 func newFileCollector(b builder, hosts *hosts) fileCollector {
 	c := fileCollector{
 		hosts:          hosts,
-		lastFetch:      b.desc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success.", "host"),
-		firstFetch:     b.desc("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host.", "host"),
-		failingSince:   b.desc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while the file can be read.", "host"),
-		findings:       b.desc("findings", "Findings of the parser in the current robots.txt of a configured host.", "host", "finding"),
-		rootDisallowed: b.desc("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.", "host"),
-		rules:          b.desc("rules", "Rules in the current robots.txt of a configured host; 0 if there is none.", "host"),
-		crawlDelay:     b.desc("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none.", "host"),
-		crawlerFetches: b.desc("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "host", "crawler"),
+		lastFetch:      b.newDesc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success.", "host"),
+		firstFetch:     b.newDesc("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host.", "host"),
+		failingSince:   b.newDesc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while the file can be read.", "host"),
+		findings:       b.newDesc("findings", "Findings of the parser in the current robots.txt of a configured host.", "host", "finding"),
+		rootDisallowed: b.newDesc("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.", "host"),
+		rules:          b.newDesc("rules", "Rules in the current robots.txt of a configured host; 0 if there is none.", "host"),
+		crawlDelay:     b.newDesc("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none.", "host"),
+		crawlerFetches: b.newDesc("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "host", "crawler"),
 	}
-	b.collect(c.collect, c.lastFetch, c.firstFetch, c.failingSince, c.findings, c.rootDisallowed, c.rules, c.crawlDelay, c.crawlerFetches)
+	b.registerCollector(c.collect, c.lastFetch, c.firstFetch, c.failingSince, c.findings, c.rootDisallowed, c.rules, c.crawlDelay, c.crawlerFetches)
 	return c
 }
 
-func (c fileCollector) stateOf(host string) *fileState {
+func (c fileCollector) fileStateOf(host string) *fileState {
 	return &c.hosts.getOrCreate(host).fileState
 }
 
 // SetState sets the state of a host after a fetch of its robots.txt.
 func (c fileCollector) SetState(host string, s policy.State) {
-	f := c.stateOf(host)
+	f := c.fileStateOf(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s.Failures > 0 {
+	if s.FailureCount > 0 {
 		f.failingSince = timestamp(s.FailingSince)
 		return
 	}
 	robots := s.Current.Robots
 	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, timestamp(s.Current.LastFetched), timestamp(s.Current.FirstFetched), 0
-	f.rules, f.rootDisallowed = int32(robots.RuleCount()), rootDisallowed(robots)
-	group, _, _ := judge.GroupQuery{Wildcard: true}.Group(robots)
+	f.rules, f.rootDisallowed = int32(robots.RuleCount()), rootDisallowedValue(robots)
+	group, _, _ := judge.GroupQuery{WildcardApplies: true}.Group(robots)
 	f.crawlDelay = group.Delay().Interval
 	f.findings = nil
 	if findings, _ := robots.Findings(); len(findings) > 0 {
@@ -75,11 +75,11 @@ func (c fileCollector) SetState(host string, s policy.State) {
 	}
 }
 
-// rootDisallowed returns 1 if a file disallows / for crawlers without a group of their own, else 0.
-func rootDisallowed(robots *policy.Robots) float64 {
+// rootDisallowedValue returns 1 if a file disallows / for crawlers without a group of their own, else 0.
+func rootDisallowedValue(robots *policy.Robots) float64 {
 	var root policy.Target
 	root.Set("/", false)
-	if (judge.GroupQuery{Wildcard: true}).Verdict(robots, &root).Allowed {
+	if (judge.GroupQuery{WildcardApplies: true}).Verdict(robots, &root).Allowed {
 		return 0
 	}
 	return 1
@@ -91,7 +91,7 @@ func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 	if crawler[0] == '_' {
 		return
 	}
-	f := c.stateOf(host)
+	f := c.fileStateOf(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.crawlerFetches == nil {
@@ -101,16 +101,16 @@ func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 }
 
 // collect collects the metrics of the files of all hosts.
-func (c fileCollector) collect(ch metrics) {
+func (c fileCollector) collect(ch metricSink) {
 	for name, host := range c.hosts.All() {
-		for _, metric := range c.metricsOf(&host.fileState, name) {
+		for _, metric := range c.newFileMetrics(&host.fileState, name) {
 			ch <- metric // outside of the lock, because it can block
 		}
 	}
 }
 
-// metricsOf returns the metrics of a host's file.
-func (c fileCollector) metricsOf(f *fileState, host string) (all []prometheus.Metric) {
+// newFileMetrics returns the metrics of a host's file.
+func (c fileCollector) newFileMetrics(f *fileState, host string) (all []prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	add := func(desc *prometheus.Desc, value float64, labels ...string) {

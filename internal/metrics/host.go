@@ -14,12 +14,12 @@ import (
 // use.
 type Host struct {
 	crawlerLabels crawlerLabels
-	counter       hostCounters
+	counters      hostCounters
 	fileState     fileState
 }
 
 // hosts are the known configured hosts by name.
-type hosts struct{ cowmap.Large[string, *Host] }
+type hosts struct{ cowmap.LargeMap[string, *Host] }
 
 // getOrCreate returns a host, created if necessary.
 func (h *hosts) getOrCreate(name string) *Host {
@@ -27,18 +27,18 @@ func (h *hosts) getOrCreate(name string) *Host {
 		return host
 	}
 	return h.LoadOrStore(name, func() *Host {
-		return &Host{counter: hostCounters{created: time.Now().UnixNano()}}
+		return &Host{counters: hostCounters{createdAt: time.Now().UnixNano()}}
 	})
 }
 
 // JudgedRequest contains the labels of a request with a verdict.
 type JudgedRequest struct {
-	Crawler  string        // name in the registry or robots.txt, or "" for others
-	Named    bool          // named by the robots.txt
-	Class    uaident.Class // of the client
-	Identity verify.State  // result of the verification
-	Verdict  judge.Verdict // by the robots.txt
-	Action   judge.Action  // action of the guard
+	Crawler       string        // name in the registry or robots.txt, or "" for others
+	NamedByRobots bool          // named by the robots.txt
+	Class         uaident.Class // of the client
+	Identity      verify.State  // result of the verification
+	Verdict       judge.Verdict // by the robots.txt
+	Action        judge.Action  // action of the guard
 }
 
 // RemoveHosts removes the hosts no longer in any configuration.
@@ -58,17 +58,17 @@ func (h *Host) Count(j JudgedRequest) (crawler string) {
 	crawler = j.Crawler // the label of nearly all crawlers
 	switch {
 	case j.Identity == verify.Spoofed: // whatever name it uses
-		j.Crawler, j.Named, j.Class = "", false, uaident.Other
+		j.Crawler, j.NamedByRobots, j.Class = "", false, uaident.Other
 		crawler = judge.SpoofedName
 	case crawler == "":
 		crawler = judge.OtherName
 	}
-	if series, ok := h.counter.series.Load(newRequestLabels(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
+	if series, ok := h.counters.series.Load(newRequestLabels(crawler, &j)); ok && (crawler != judge.OtherName || j.Crawler == "") {
 		series.count.Add(1) // skips the lookup of the label
 		return series.crawler
 	}
-	crawler = h.Label(j.Crawler, j.Named, j.Identity)
-	h.counter.count(crawler, &j)
+	crawler = h.Label(j.Crawler, j.NamedByRobots, j.Identity)
+	h.counters.count(crawler, &j)
 	return crawler
 }
 

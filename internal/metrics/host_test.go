@@ -39,7 +39,7 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 				if who == verify.Spoofed {
 					j.Crawler, j.Class = "", uaident.Other
 				}
-				one.counter.count(label, &j)
+				one.counters.count(label, &j)
 				if got != label {
 					t.Fatalf("%s %v: the label is %s, want %s", name, who, got, label)
 				}
@@ -55,9 +55,9 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
 	h := New(nothing{}, kinds, results).Host("a.example")
 	for i := range 1000 {
-		h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), Named: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
+		h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), NamedByRobots: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
 	}
-	if n := h.counter.series.Len(); n != 1 {
+	if n := h.counters.series.Len(); n != 1 {
 		t.Errorf("there are %d series, want 1", n)
 	}
 }
@@ -134,7 +134,7 @@ func BenchmarkHostCount(b *testing.B) {
 // page and two for the robots.txt.
 func BenchmarkHostMemory(b *testing.B) {
 	const hosts = 2000
-	state := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /x\n")}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
+	state := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /x\n")}, time.Now(), policy.FreshnessPolicy{Max: time.Hour}, 0)
 	var before, after runtime.MemStats
 	for b.Loop() {
 		m := New(nothing{}, kinds, results)
@@ -164,7 +164,7 @@ func TestForget(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	note := func(host string) {
 		m.Host(host).Count(JudgedRequest{Crawler: "Googlebot", Class: uaident.Search})
-		m.SetState(host, policy.State{Failures: 1, FailingSince: time.Unix(1000, 0)})
+		m.SetState(host, policy.State{FailureCount: 1, FailingSince: time.Unix(1000, 0)})
 	}
 	series := func() map[string]int {
 		registry := prometheus.NewPedanticRegistry()

@@ -105,11 +105,11 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	h := m.Host("example.com")
 	for range 2 {
-		if label := h.Count(JudgedRequest{Crawler: name, Named: true}); label != name || unsafe.StringData(label) == unsafe.StringData(name) {
+		if label := h.Count(JudgedRequest{Crawler: name, NamedByRobots: true}); label != name || unsafe.StringData(label) == unsafe.StringData(name) {
 			t.Errorf("the label %s is a part of the file", label)
 		}
 	}
-	for labels := range h.counter.series.All() {
+	for labels := range h.counters.series.All() {
 		if unsafe.StringData(labels.crawler) == unsafe.StringData(name) {
 			t.Error("a series keeps the file")
 		}
@@ -121,7 +121,7 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 func TestLabelsAreText(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	for range 2 {
-		label := m.Host("example.com").Count(JudgedRequest{Crawler: "SomeBot \xff", Named: true})
+		label := m.Host("example.com").Count(JudgedRequest{Crawler: "SomeBot \xff", NamedByRobots: true})
 		if label != "SomeBot ?" {
 			t.Errorf("the label is %q", label)
 		}

@@ -23,21 +23,21 @@ type Metrics struct {
 	responseMetrics
 	rateMetrics
 
-	handlers      *prometheus.GaugeVec
-	fetches       *prometheus.CounterVec
-	fetchDuration *prometheus.HistogramVec
-	cacheHits     prometheus.Counter
-	cacheMisses   prometheus.Counter
-	shadowed      [shadow.NumDifferences]prometheus.Counter
-	undecided     *prometheus.CounterVec
+	handlers          *prometheus.GaugeVec
+	fetches           *prometheus.CounterVec
+	fetchDuration     *prometheus.HistogramVec
+	cacheHits         prometheus.Counter
+	cacheMisses       prometheus.Counter
+	shadowVerdicts    [shadow.NumDifferences]prometheus.Counter
+	undecidedForwards *prometheus.CounterVec
 
 	verifications        *prometheus.CounterVec
-	verificationCounters slots[prometheus.Counter] // by method and identity
+	verificationCounters seriesByIndex[prometheus.Counter] // by method and identity
 	signatures           *prometheus.CounterVec
-	directories          *prometheus.CounterVec
+	directoryFetches     *prometheus.CounterVec
 
-	writes        *prometheus.CounterVec
-	reads         *prometheus.CounterVec
+	storageWrites *prometheus.CounterVec
+	storageReads  *prometheus.CounterVec
 	lastWrite     prometheus.Gauge
 	notifications *prometheus.CounterVec
 
@@ -67,35 +67,35 @@ func New(state StateSource, kinds, results []string) *Metrics {
 	m := &Metrics{
 		registry: b.Registry, hosts: new(hosts), responseMetrics: newResponseMetrics(b), rateMetrics: newRateMetrics(b),
 
-		handlers:      b.gauge("handlers", "Handlers in the running configuration, by mode.", "mode"),
-		fetches:       b.counter("fetches_total", "Fetches of a robots.txt, by source and result.", "source", "result"),
-		fetchDuration: b.histogram("fetch_duration_seconds", "How long reading a robots.txt took.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10}, "source"),
-		undecided:     b.counter("undecided_total", "Requests to decide that were not answered, by reason.", "reason"),
+		handlers:          b.newGauge("handlers", "Handlers in the running configuration, by mode.", "mode"),
+		fetches:           b.newCounter("fetches_total", "Fetches of a robots.txt, by source and result.", "source", "result"),
+		fetchDuration:     b.newHistogram("fetch_duration_seconds", "How long reading a robots.txt took.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10}, "source"),
+		undecidedForwards: b.newCounter("undecided_total", "Requests to decide that were not answered, by reason.", "reason"),
 
-		verifications:        b.counter("identity_checks_total", "Verifications of crawlers by method and result. 0 without verify.", "method", "identity"),
-		verificationCounters: make(slots[prometheus.Counter], int(verify.WebBotAuth+1)*int(verify.Spoofed+1)),
-		signatures:           b.counter("signature_checks_total", "Checked signatures of crawler requests (Web Bot Auth), by result.", "reason"),
-		directories:          b.counter("signature_directory_fetches_total", "Attempts to read the key directory of a signing agent, by whether it can be used.", "result"),
+		verifications:        b.newCounter("identity_checks_total", "Verifications of crawlers by method and result. 0 without verify.", "method", "identity"),
+		verificationCounters: make(seriesByIndex[prometheus.Counter], int(verify.WebBotAuth+1)*int(verify.Spoofed+1)),
+		signatures:           b.newCounter("signature_checks_total", "Checked signatures of crawler requests (Web Bot Auth), by result.", "reason"),
+		directoryFetches:     b.newCounter("signature_directory_fetches_total", "Attempts to read the key directory of a signing agent, by whether it can be used.", "result"),
 
-		writes:        b.counter("storage_writes_total", "Attempts to write a value to the storage.", "kind", "result"),
-		reads:         b.counter("storage_reads_total", "Stored values of all instances that were read, by result.", "kind", "result"),
-		lastWrite:     b.gauge("storage_write_timestamp_seconds", "When a value was last written to the storage with success, 0 if never.").WithLabelValues(),
-		notifications: b.counter("notifications_total", "Alert messages to the receivers of notify, by result of the last attempt.", "result"),
+		storageWrites: b.newCounter("storage_writes_total", "Attempts to write a value to the storage.", "kind", "result"),
+		storageReads:  b.newCounter("storage_reads_total", "Stored values of all instances that were read, by result.", "kind", "result"),
+		lastWrite:     b.newGauge("storage_write_timestamp_seconds", "When a value was last written to the storage with success, 0 if never.").WithLabelValues(),
+		notifications: b.newCounter("notifications_total", "Alert messages to the receivers of notify, by result of the last attempt.", "result"),
 
-		composeErrors: b.counter("compose_errors_total", "Robots.txt files not composed or published, by failed step.", "stage"),
-		changeStates:  b.counter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
+		composeErrors: b.newCounter("compose_errors_total", "Robots.txt files not composed or published, by failed step.", "stage"),
+		changeStates:  b.newCounter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
 	}
 	m.fileCollector = newFileCollector(b, m.hosts)
 	registerRequests(b, m.hosts)
 	registerState(b, state)
-	cacheLookups := b.counter("lookups_total", "Lookups in the policy cache, by whether a copy was cached.", "result")
+	cacheLookups := b.newCounter("lookups_total", "Lookups in the policy cache, by whether a copy was cached.", "result")
 	m.cacheHits, m.cacheMisses = cacheLookups.WithLabelValues("hit"), cacheLookups.WithLabelValues("miss")
-	composeLookups := b.counter("composed_lookups_total", "Requests for a robots.txt of robots_txt, by whether the file was cached.", "result")
+	composeLookups := b.newCounter("composed_lookups_total", "Requests for a robots.txt of robots_txt, by whether the file was cached.", "result")
 	m.composeHits, m.composeMisses = composeLookups.WithLabelValues("hit"), composeLookups.WithLabelValues("miss")
-	m.composeDuration = b.histogram("compose_duration_seconds", "Duration of composing and checking a file of robots_txt.", []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5}).WithLabelValues().(prometheus.Histogram)
-	shadowRequests := b.counter("shadow_requests_total", "Requests also judged by a shadow robots.txt, by the difference to the verdict in force.", "difference")
-	for d := range m.shadowed {
-		m.shadowed[d] = shadowRequests.WithLabelValues(shadow.Difference(d).String())
+	m.composeDuration = b.newHistogram("compose_duration_seconds", "Duration of composing and checking a file of robots_txt.", []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5}).WithLabelValues().(prometheus.Histogram)
+	shadowRequests := b.newCounter("shadow_requests_total", "Requests also judged by a shadow robots.txt, by the difference to the verdict in force.", "difference")
+	for d := range m.shadowVerdicts {
+		m.shadowVerdicts[d] = shadowRequests.WithLabelValues(shadow.Difference(d).String())
 	}
 	m.createSeries(kinds, results)
 	return m
@@ -107,17 +107,17 @@ func (m *Metrics) createSeries(kinds, results []string) {
 		m.handlers.WithLabelValues(mode)
 	}
 	for _, reason := range forward.Reasons() {
-		m.undecided.WithLabelValues(reason.String())
+		m.undecidedForwards.WithLabelValues(reason.String())
 	}
 	for _, result := range []string{resultSuccess, resultFailure} {
 		m.notifications.WithLabelValues(result)
 		for _, kind := range kinds {
-			m.writes.WithLabelValues(kind, result)
+			m.storageWrites.WithLabelValues(kind, result)
 		}
 	}
 	for _, kind := range kinds {
 		for _, result := range results {
-			m.reads.WithLabelValues(kind, result)
+			m.storageReads.WithLabelValues(kind, result)
 		}
 	}
 	for _, state := range publish.ObservedStates() {
@@ -184,16 +184,16 @@ func (m *Metrics) CountCacheLookup(found bool) {
 }
 
 // CountShadowVerdict records a request by the difference between the two verdicts.
-func (m *Metrics) CountShadowVerdict(d shadow.Difference) { m.shadowed[d].Inc() }
+func (m *Metrics) CountShadowVerdict(d shadow.Difference) { m.shadowVerdicts[d].Inc() }
 
 // CountUndecided records that another proxy's question for a verdict got no answer.
 func (m *Metrics) CountUndecided(reason forward.Reason) {
-	m.undecided.WithLabelValues(reason.String()).Inc()
+	m.undecidedForwards.WithLabelValues(reason.String()).Inc()
 }
 
 // CountVerification records a verification by method and result.
 func (m *Metrics) CountVerification(method verify.Method, identity verify.State) {
-	m.verificationCounters.get(int(method)*int(verify.Spoofed+1)+int(identity), func() prometheus.Counter {
+	m.verificationCounters.getOrCreate(int(method)*int(verify.Spoofed+1)+int(identity), func() prometheus.Counter {
 		return m.verifications.WithLabelValues(method.String(), identity.String())
 	}).Inc()
 }
@@ -204,18 +204,20 @@ func (m *Metrics) CountSignatureCheck(reason botauth.Reason) {
 }
 
 // CountDirectoryFetch records a fetch of a key directory.
-func (m *Metrics) CountDirectoryFetch(result string) { m.directories.WithLabelValues(result).Inc() }
+func (m *Metrics) CountDirectoryFetch(result string) {
+	m.directoryFetches.WithLabelValues(result).Inc()
+}
 
 // ValueWritten implements [store.Observer].
 func (m *Metrics) ValueWritten(kind string, at time.Time, err error) {
-	m.writes.WithLabelValues(kind, resultLabel(err)).Inc()
+	m.storageWrites.WithLabelValues(kind, resultLabel(err)).Inc()
 	if err == nil {
 		m.lastWrite.Set(timestamp(at))
 	}
 }
 
 // ValueRead implements [store.Observer].
-func (m *Metrics) ValueRead(kind, result string) { m.reads.WithLabelValues(kind, result).Inc() }
+func (m *Metrics) ValueRead(kind, result string) { m.storageReads.WithLabelValues(kind, result).Inc() }
 
 // CountNotification records a message to a receiver of alerts.
 func (m *Metrics) CountNotification(err error) {
@@ -229,11 +231,11 @@ func resultLabel(err error) string {
 	return resultSuccess
 }
 
-// Composed records the duration of composing a file of robots_txt.
-func (m *Metrics) Composed(took time.Duration) { m.composeDuration.Observe(took.Seconds()) }
+// OnComposed records the duration of composing a file of robots_txt.
+func (m *Metrics) OnComposed(took time.Duration) { m.composeDuration.Observe(took.Seconds()) }
 
-// PageRequested records a robots fetch at a robots_txt. cached reports whether the file was cached.
-func (m *Metrics) PageRequested(cached bool) {
+// OnPageRequested records a robots fetch at a robots_txt. cached reports whether the file was cached.
+func (m *Metrics) OnPageRequested(cached bool) {
 	if cached {
 		m.composeHits.Inc()
 	} else {
@@ -241,18 +243,18 @@ func (m *Metrics) PageRequested(cached bool) {
 	}
 }
 
-// PageFailed records a failure in one of the [stages].
-func (m *Metrics) PageFailed(stage string) { m.composeErrors.WithLabelValues(stage).Inc() }
+// OnPageFailed records a failure in one of the [stages].
+func (m *Metrics) OnPageFailed(stage string) { m.composeErrors.WithLabelValues(stage).Inc() }
 
-// Changed records the new state of a change.
-func (m *Metrics) Changed(_ string, c publish.Change) {
+// OnChangeState records the new state of a change.
+func (m *Metrics) OnChangeState(_ string, c publish.Change) {
 	m.changeStates.WithLabelValues(string(c.State)).Inc()
 }
 
-// HistoryFailed records a failure of the history.
-func (m *Metrics) HistoryFailed(_ string, err error) {
+// OnHistoryFailed records a failure of the history.
+func (m *Metrics) OnHistoryFailed(_ string, err error) {
 	if err != nil {
-		m.PageFailed(stageHistory)
+		m.OnPageFailed(stageHistory)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestMetricsOfAHost(t *testing.T) {
 	const host = "metrics.example"
 	m := New(nothing{}, kinds, results)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	freshness := policy.Freshness{Default: time.Hour, Max: time.Hour}
+	freshness := policy.FreshnessPolicy{Default: time.Hour, Max: time.Hour}
 	var s policy.State
 	after := func(d time.Duration, a policy.FetchResult) {
 		s = s.AfterFetch(a, at.Add(d), freshness, 0)
@@ -93,5 +93,5 @@ func (nothing) WaitingChanges() int                                           { 
 func (nothing) NextManagedChange() time.Time                                  { return time.Time{} }
 func (nothing) AuditFindings() map[AuditFinding]int                           { return nil }
 func (nothing) BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time { return nil }
-func (nothing) Registry() *report.Registry                                    { return nil }
+func (nothing) Registry() *report.RegistryStatus                              { return nil }
 func (nothing) SigningKeys() map[string]int                                   { return nil }

@@ -25,7 +25,7 @@ func TestRootDisallowed(t *testing.T) {
 		{"closed but for one", "User-agent: Googlebot\nAllow: /\n\nUser-agent: *\nDisallow: /\n", http.StatusOK, 1},
 		{"the home page open", "User-agent: *\nDisallow: /\nAllow: /$\n", http.StatusOK, 0},
 	} {
-		s := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, time.Now(), policy.Freshness{Max: time.Hour}, 0)
+		s := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, time.Now(), policy.FreshnessPolicy{Max: time.Hour}, 0)
 		m.SetState("a.example", s)
 		if got := gathered(t, m, "root_disallowed", "host")["a.example"]; got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)

@@ -17,25 +17,25 @@ const numRateStates = int(rate.SlowedDown + 1)
 // rateMetrics measure the rates of crawlers.
 type rateMetrics struct {
 	ratedRequests      *prometheus.CounterVec
-	ratedCounters      slots[prometheus.Counter] // by class and state
+	ratedCounters      seriesByIndex[prometheus.Counter] // by class and state
 	firstByte          *prometheus.HistogramVec
-	firstByteObservers slots[prometheus.Observer] // by class
-	inFlight           []atomic.Int64             // by class
+	firstByteObservers seriesByIndex[prometheus.Observer] // by class
+	inFlight           []atomic.Int64                     // by class
 }
 
 func newRateMetrics(b builder) rateMetrics {
 	classes := uaident.Classes()
 	m := rateMetrics{
-		ratedRequests:      b.counter("rate_requests_total", "Requests of crawlers to which a Crawl-delay or a limit applies, by whether the request was over it.", "class", "rate"),
-		ratedCounters:      make(slots[prometheus.Counter], len(classes)*numRateStates),
-		firstByte:          b.histogram("first_byte_seconds", "Time to the first byte of responses to crawlers that were not slowed.", []float64{.05, .25, 1, 2, 5, 15}, "class"),
-		firstByteObservers: make(slots[prometheus.Observer], len(classes)),
+		ratedRequests:      b.newCounter("rate_requests_total", "Requests of crawlers to which a Crawl-delay or a limit applies, by whether the request was over it.", "class", "rate"),
+		ratedCounters:      make(seriesByIndex[prometheus.Counter], len(classes)*numRateStates),
+		firstByte:          b.newHistogram("first_byte_seconds", "Time to the first byte of responses to crawlers that were not slowed.", []float64{.05, .25, 1, 2, 5, 15}, "class"),
+		firstByteObservers: make(seriesByIndex[prometheus.Observer], len(classes)),
 		inFlight:           make([]atomic.Int64, len(classes)),
 	}
-	inFlight := b.desc("requests_in_flight", "Requests of crawlers that the guard has let pass and that are not answered yet.", "class")
-	b.collect(func(ch metrics) {
+	inFlight := b.newDesc("requests_in_flight", "Requests of crawlers that the guard has let pass and that are not answered yet.", "class")
+	b.registerCollector(func(ch metricSink) {
 		for _, class := range classes[1:] { // browsers are not counted
-			ch.gauge(inFlight, float64(m.inFlight[class].Load()), class.String())
+			ch.sendGauge(inFlight, float64(m.inFlight[class].Load()), class.String())
 		}
 	}, inFlight)
 	return m
@@ -43,7 +43,7 @@ func newRateMetrics(b builder) rateMetrics {
 
 // CountRatedRequest records a request with a rate. Classes without the * group share a label value.
 func (m *rateMetrics) CountRatedRequest(class uaident.Class, state rate.State) {
-	m.ratedCounters.get(int(class)*numRateStates+int(state), func() prometheus.Counter {
+	m.ratedCounters.getOrCreate(int(class)*numRateStates+int(state), func() prometheus.Counter {
 		return m.ratedRequests.WithLabelValues(classLabel(class), state.String())
 	}).Inc()
 }
@@ -59,7 +59,7 @@ func classLabel(class uaident.Class) string {
 // ObserveFirstByte records the time until the first byte of a response. Classes without the * group
 // and spoofed clients share a label value.
 func (m *rateMetrics) ObserveFirstByte(class uaident.Class, duration time.Duration) {
-	m.firstByteObservers.get(int(class), func() prometheus.Observer { return m.firstByte.WithLabelValues(classLabel(class)) }).Observe(duration.Seconds())
+	m.firstByteObservers.getOrCreate(int(class), func() prometheus.Observer { return m.firstByte.WithLabelValues(classLabel(class)) }).Observe(duration.Seconds())
 }
 
 // InFlight returns the number of requests in progress of a class. Spoofed clients have the

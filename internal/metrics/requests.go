@@ -47,8 +47,8 @@ func (l requestLabels) overflowLabels() requestLabels {
 	return l
 }
 
-// values returns the label values in metrics.
-func (l requestLabels) values() []string {
+// labelValues returns the label values in metrics.
+func (l requestLabels) labelValues() []string {
 	class, identity := l.class.String(), l.identity.String()
 	if l.isOverflow {
 		class, identity = judge.OtherName, judge.OtherName
@@ -58,13 +58,13 @@ func (l requestLabels) values() []string {
 
 // registerRequests registers the metrics of the requests of all hosts.
 func registerRequests(b builder, hosts *hosts) {
-	requests := b.desc("requests_total", "Judged requests. Requests of browsers are not judged.", "host", "crawler", "class", "identity", "verdict", "action")
-	overflow := b.desc("label_overflow_total", "Requests counted as _other because the host has too many label values.", "host")
-	b.collect(func(ch metrics) {
+	requests := b.newDesc("requests_total", "Judged requests. Requests of browsers are not judged.", "host", "crawler", "class", "identity", "verdict", "action")
+	overflow := b.newDesc("label_overflow_total", "Requests counted as _other because the host has too many label values.", "host")
+	b.registerCollector(func(ch metricSink) {
 		for name, host := range hosts.All() {
-			ch <- newCounterMetric(overflow, &host.counter.overflow, host.counter.created, name)
-			for l, series := range host.counter.series.All() {
-				ch <- newCounterMetric(requests, &series.count, series.created, append([]string{name}, l.values()...)...)
+			ch <- newCounterMetric(overflow, &host.counters.overflow, host.counters.createdAt, name)
+			for l, series := range host.counters.series.All() {
+				ch <- newCounterMetric(requests, &series.count, series.createdAt, append([]string{name}, l.labelValues()...)...)
 			}
 		}
 	}, requests, overflow)
@@ -74,8 +74,8 @@ func registerRequests(b builder, hosts *hosts) {
 // removed or reassigned, and is stored as a number next to its labels. A series of a vector needs a
 // dozen objects, which for a thousand hosts made up half of the garbage collector's work.
 type hostCounters struct {
-	overflow atomic.Uint64 // requests in shared series
-	created  int64         // creation in Unix nanoseconds
+	overflow  atomic.Uint64 // requests in shared series
+	createdAt int64         // creation in Unix nanoseconds
 
 	mu     sync.Mutex
 	series cowmap.Map[requestLabels, *requestSeries]
@@ -84,9 +84,9 @@ type hostCounters struct {
 
 // requestSeries are requests with the same labels.
 type requestSeries struct {
-	crawler string // label, in memory of its own
-	count   atomic.Uint64
-	created int64 // creation in Unix nanoseconds
+	crawler   string // label, in memory of its own
+	count     atomic.Uint64
+	createdAt int64 // creation in Unix nanoseconds
 }
 
 // count increments the series of a request with the given crawler label.
@@ -118,7 +118,9 @@ func (h *hostCounters) getOrCreate(labels requestLabels) (series *requestSeries,
 		overflow := labels.overflowLabels()
 		labels, isOwn = overflow, overflow == labels
 	}
-	series = h.series.LoadOrStore(labels, func() *requestSeries { return &requestSeries{crawler: labels.crawler, created: time.Now().UnixNano()} })
+	series = h.series.LoadOrStore(labels, func() *requestSeries {
+		return &requestSeries{crawler: labels.crawler, createdAt: time.Now().UnixNano()}
+	})
 	h.isFull.Store(h.series.Len() >= maxRequestSeries)
 	return series, isOwn
 }

@@ -13,7 +13,7 @@ type responseMetrics struct {
 	robotsResponses *prometheus.CounterVec
 	bytes           *prometheus.CounterVec
 	visits          *prometheus.CounterVec
-	counters        slots[responseCounters] // by class, kind and status
+	counters        seriesByIndex[responseCounters] // by class, kind and status
 }
 
 // responseCounters are the counters for the same labels. count is nil for byte counters only.
@@ -21,17 +21,17 @@ type responseCounters struct{ count, bytes prometheus.Counter }
 
 func newResponseMetrics(b builder) responseMetrics {
 	return responseMetrics{
-		responses:       b.counter("answers_total", "Answers of the site to requests that its robots.txt allows, by the class of the crawler.", "class", "status"),
-		robotsResponses: b.counter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
-		bytes:           b.counter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
-		visits:          b.counter("visits_total", "Pages that people opened from an assistant, as their browsers say.", "assistant"),
-		counters:        make(slots[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
+		responses:       b.newCounter("answers_total", "Answers of the site to requests that its robots.txt allows, by the class of the crawler.", "class", "status"),
+		robotsResponses: b.newCounter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
+		bytes:           b.newCounter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
+		visits:          b.newCounter("visits_total", "Pages that people opened from an assistant, as their browsers say.", "assistant"),
+		counters:        make(seriesByIndex[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
 	}
 }
 
 // CountResponse records a response of the site to a crawler. Spoofed clients have the class other.
 func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status, size int64) {
-	counters := m.counters.get((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
+	counters := m.counters.getOrCreate((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
 		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 		switch kind {
 		case responseaudit.KindAllowed:

@@ -48,8 +48,8 @@ func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := option.ReadBlock(d, c.Options(), c.Validate, c.Validate); err != nil {
 		return err
 	}
-	if _, err := c.destination(); err != nil {
-		c.CaddyfileLine = option.LineOf(&start)
+	if _, err := c.newDestination(); err != nil {
+		c.CaddyfileLine = option.CaddyfileLine(&start)
 	}
 	return nil
 }
@@ -57,14 +57,14 @@ func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Options returns the options of the block of a receiver.
 func (c *Config) Options() []option.Option {
 	return []option.Option{
-		{Name: "secret", Usage: "a secret, or a placeholder, for example {env.ALERTS_SECRET}", Set: option.OneArgument(&c.Secret, option.NonEmptyString)},
-		{Name: "severity", Usage: option.JoinWords(severities(), "or"), Set: option.OneArgument(&c.Severity, option.NonEmptyString)},
-		{Name: "wait", Usage: "a time from 1s to 1h", Set: option.OneArgument(&c.Wait, option.Duration)},
-		{Name: "interval", Usage: "a time from 1s to 24h", Set: option.OneArgument(&c.Interval, option.Duration)},
+		{Name: "secret", Usage: "a secret, or a placeholder, for example {env.ALERTS_SECRET}", ParseArguments: option.ParseOneArgument(&c.Secret, option.AcceptNonEmptyString)},
+		{Name: "severity", Usage: option.JoinWords(severityWords(), "or"), ParseArguments: option.ParseOneArgument(&c.Severity, option.AcceptNonEmptyString)},
+		{Name: "wait", Usage: "a time from 1s to 1h", ParseArguments: option.ParseOneArgument(&c.Wait, option.ParseDuration)},
+		{Name: "interval", Usage: "a time from 1s to 24h", ParseArguments: option.ParseOneArgument(&c.Interval, option.ParseDuration)},
 	}
 }
 
-func severities() (words []string) {
+func severityWords() (words []string) {
 	for _, s := range alert.Severities() {
 		words = append(words, string(s))
 	}
@@ -78,8 +78,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.URL == "":
 		return errors.New("notify needs a URL such as https://hooks.example.com/alerts, or a placeholder, for example {env.ALERTS_URL}")
-	case c.Severity != "" && !slices.Contains(severities(), c.Severity):
-		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.JoinWords(severities(), "or"))
+	case c.Severity != "" && !slices.Contains(severityWords(), c.Severity):
+		return fmt.Errorf("%w %q for severity; use %s", option.ErrValue, c.Severity, option.JoinWords(severityWords(), "or"))
 	case wait != 0 && (wait < time.Second || wait > maxWait):
 		return fmt.Errorf("wait %s is out of range; use a time from 1s to 1h", option.FormatDuration(c.Wait))
 	case interval != 0 && (interval < time.Second || interval > maxInterval):
@@ -118,8 +118,8 @@ type destination struct {
 	sender
 }
 
-// destination fills in the placeholders.
-func (c *Config) destination() (d destination, err error) {
+// newDestination fills in the placeholders.
+func (c *Config) newDestination() (d destination, err error) {
 	replacer := caddy.NewReplacer()
 	values := make([]string, 2)
 	for i, value := range []string{c.URL, c.Secret} {

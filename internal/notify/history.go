@@ -22,7 +22,7 @@ const maxStoredAlerts = 40
 type History struct {
 	mu         sync.Mutex
 	queues     map[string]*queue // by key
-	running    int               // number of running configurations
+	numConfigs int               // number of running configurations
 	revision   uint64            // number of changes
 	isImported bool
 }
@@ -32,53 +32,53 @@ type storedHistory struct {
 	Receivers map[string][]alert.Alert `json:"receivers"` // sent alerts that have not ended, by key
 }
 
-// keyOf returns the key of a receiver: a hash of its URL, which may be a secret.
-func keyOf(url string) string {
+// receiverKey returns the key of a receiver: a hash of its URL, which may be a secret.
+func receiverKey(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:16])
 }
 
-// start returns the queues of the receivers of a configuration, which runs until ctx ends.
-func (h *History) start(ctx context.Context, keys []string) (queues []*queue) {
+// useQueues returns the queues of the receivers of a configuration, which runs until ctx ends.
+func (h *History) useQueues(ctx context.Context, keys []string) (queues []*queue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running++
+	h.numConfigs++
 	for _, key := range keys {
-		q := h.queue(key)
-		q.users++
+		q := h.getOrCreateQueue(key)
+		q.numConfigs++
 		queues = append(queues, q)
 	}
-	context.AfterFunc(ctx, func() { h.end(queues) })
+	context.AfterFunc(ctx, func() { h.releaseQueues(queues) })
 	return queues
 }
 
-// end drops the queues that no running configuration uses. If no configuration remains, it keeps all
+// releaseQueues drops the queues that no running configuration uses. If no configuration remains, it keeps all
 // queues, because the store may still save the history.
-func (h *History) end(queues []*queue) {
+func (h *History) releaseQueues(queues []*queue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.running--
+	h.numConfigs--
 	for _, q := range queues {
-		q.users--
+		q.numConfigs--
 	}
-	if h.running == 0 {
+	if h.numConfigs == 0 {
 		return
 	}
 	count := len(h.queues)
-	maps.DeleteFunc(h.queues, func(_ string, q *queue) bool { return q.users == 0 })
+	maps.DeleteFunc(h.queues, func(_ string, q *queue) bool { return q.numConfigs == 0 })
 	if len(h.queues) < count {
 		h.revision++
 	}
 }
 
-// queue returns the queue of a receiver. The caller must lock h.mu.
-func (h *History) queue(key string) *queue {
+// getOrCreateQueue returns the queue of a receiver. The caller must lock h.mu.
+func (h *History) getOrCreateQueue(key string) *queue {
 	q := h.queues[key]
 	if q == nil {
 		if h.queues == nil {
 			h.queues = make(map[string]*queue)
 		}
-		q = &queue{history: h, sending: make(chan struct{}, 1), sent: make(map[string]sentAlert), waitingSince: make(map[string]time.Time)}
+		q = &queue{history: h, sendLock: make(chan struct{}, 1), sent: make(map[string]sentAlert), waitingSince: make(map[string]time.Time)}
 		h.queues[key] = q
 	}
 	return q

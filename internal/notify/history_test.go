@@ -16,8 +16,8 @@ const secretURL = "https://a.test/secret"
 // sentTo returns a history of a receiver that was sent these.
 func sentTo(words ...string) *History {
 	history := new(History)
-	q := history.start(context.Background(), []string{keyOf(secretURL)})[0]
-	q.recordSent(pending{opened: alertsOf(words...)}, start)
+	q := history.useQueues(context.Background(), []string{receiverKey(secretURL)})[0]
+	q.recordSent(pendingAlerts{opened: alertsOf(words...)}, start)
 	return history
 }
 
@@ -38,7 +38,7 @@ func TestKeptOverARestart(t *testing.T) {
 		t.Error("a message does not change the revision")
 	}
 	after := new(History)
-	queues := after.start(context.Background(), []string{keyOf(secretURL), keyOf("https://b.test/")})
+	queues := after.useQueues(context.Background(), []string{receiverKey(secretURL), receiverKey("https://b.test/")})
 	if err := after.Import(exported(t, before)); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestKeptOverARestart(t *testing.T) {
 		{62, "b:warning:open d:critical:open", "+b"},
 	} {
 		now := start.Add(time.Duration(step.minute) * time.Minute)
-		p, ok, _ := queues[0].next(alertsOf(strings.Fields(step.list)...), by, now)
+		p, ok, _ := queues[0].nextToSend(alertsOf(strings.Fields(step.list)...), by, now)
 		if got := p.String(); got != step.want {
 			t.Errorf("minute %d: %q, want %q", step.minute, got, step.want)
 		}
@@ -64,7 +64,7 @@ func TestKeptOverARestart(t *testing.T) {
 			queues[0].recordSent(p, now)
 		}
 	}
-	if p, _, _ := queues[1].next(alertsOf("a:critical:open"), by, start); len(p.opened) != 1 {
+	if p, _, _ := queues[1].nextToSend(alertsOf("a:critical:open"), by, start); len(p.opened) != 1 {
 		t.Error("a receiver that was sent nothing is not sent anything")
 	}
 }
@@ -79,10 +79,10 @@ func TestImport(t *testing.T) {
 		"valid":            {[][]byte{data}, 1},
 		"invalid":          {[][]byte{[]byte("[1]"), []byte("noise")}, 0},
 		"twice":            {[][]byte{data, exported(t, sentTo("b:critical:open"))}, 1},
-		"another receiver": {[][]byte{[]byte(strings.Replace(string(data), keyOf(secretURL), keyOf("x"), 1))}, 0},
+		"another receiver": {[][]byte{[]byte(strings.Replace(string(data), receiverKey(secretURL), receiverKey("x"), 1))}, 0},
 	} {
 		history := new(History)
-		q := history.start(context.Background(), []string{keyOf(secretURL)})[0]
+		q := history.useQueues(context.Background(), []string{receiverKey(secretURL)})[0]
 		for _, data := range test.data {
 			if err := history.Import(data); (err != nil) != (name == "invalid") {
 				t.Errorf("%s: %v", name, err)
@@ -97,8 +97,8 @@ func TestImport(t *testing.T) {
 // TestExportIsBounded stores the most severe of very many long alerts.
 func TestExportIsBounded(t *testing.T) {
 	history := new(History)
-	for _, q := range history.start(context.Background(), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
-		var p pending
+	for _, q := range history.useQueues(context.Background(), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
+		var p pendingAlerts
 		for n := range 1000 {
 			a := alert.Alert{ID: fmt.Sprint("alert-", n), State: alert.Open, Severity: alert.Warning, Title: strings.Repeat("x", 1000), RemedySnippet: strings.Repeat("x", 1000)}
 			if n == 500 {
@@ -120,7 +120,7 @@ func TestReload(t *testing.T) {
 		var history History
 		load := func(keys ...string) (end func()) {
 			ctx, cancel := context.WithCancel(t.Context())
-			history.start(ctx, keys)
+			history.useQueues(ctx, keys)
 			return func() {
 				cancel()
 				synctest.Wait()

@@ -14,13 +14,13 @@ type Message struct {
 	Version int       `json:"version"` // 1
 	Server  string    `json:"server"`  // the name of the host
 	Sent    time.Time `json:"sent"`    // the time of this attempt
-	// Test is true for a test message.
-	Test bool `json:"test,omitempty"`
-	// Open are new alerts, and Over the ended alerts sent before. Both are sorted by severity, with
+	// IsTest is true for a test message.
+	IsTest bool `json:"test,omitempty"`
+	// OpenAlerts are new alerts, and Over the ended alerts sent before. Both are sorted by severity, with
 	// at most 20 alerts in all.
-	Open []alert.Alert `json:"open"`
-	Over []alert.Alert `json:"over"`
-	More int           `json:"more,omitempty"` // number of omitted alerts
+	OpenAlerts   []alert.Alert `json:"open"`
+	EndedAlerts  []alert.Alert `json:"over"`
+	OmittedCount int           `json:"more,omitempty"` // number of omitted alerts
 }
 
 // maxAlertsPerMessage is the maximum number of alerts in a message.
@@ -28,33 +28,33 @@ const maxAlertsPerMessage = 20
 
 // newMessage returns a message with the given alerts. An omitted alert is only counted, and not
 // sent later.
-func newMessage(server string, p pending) Message {
+func newMessage(server string, p pendingAlerts) Message {
 	opened := p.opened[:min(len(p.opened), maxAlertsPerMessage)]
 	ended := p.ended[:min(len(p.ended), maxAlertsPerMessage-len(opened))]
 	return Message{
-		Version: 1, Server: server, Open: append([]alert.Alert{}, opened...), Over: append([]alert.Alert{}, ended...),
-		More: len(p.opened) + len(p.ended) - len(opened) - len(ended),
+		Version: 1, Server: server, OpenAlerts: append([]alert.Alert{}, opened...), EndedAlerts: append([]alert.Alert{}, ended...),
+		OmittedCount: len(p.opened) + len(p.ended) - len(opened) - len(ended),
 	}
 }
 
 // plainText formats the message in at most maxBytes bytes.
 func (m Message) plainText(maxBytes int) string {
 	var paragraphs []string
-	if m.Test {
+	if m.IsTest {
 		paragraphs = append(paragraphs, "This is a test. Alerts of Robots Guard will arrive here.")
 	}
-	for _, a := range m.Open {
+	for _, a := range m.OpenAlerts {
 		paragraph := fmt.Sprintf("%s: %s\n%s\n%s", a.Severity, sanitize(a.Title), sanitize(a.Detail), sanitize(a.Remedy))
 		for line := range strings.Lines(a.RemedySnippet) {
 			paragraph += "\n" + mentionReplacer.Replace(text.Printable(strings.TrimSuffix(line, "\n")))
 		}
 		paragraphs = append(paragraphs, paragraph)
 	}
-	for _, a := range m.Over {
+	for _, a := range m.EndedAlerts {
 		paragraphs = append(paragraphs, "over: "+sanitize(a.Title))
 	}
-	if m.More > 0 {
-		paragraphs = append(paragraphs, fmt.Sprintf("and %d more", m.More))
+	if m.OmittedCount > 0 {
+		paragraphs = append(paragraphs, fmt.Sprintf("and %d more", m.OmittedCount))
 	}
 	paragraphs = append(paragraphs, "(Robots Guard on "+sanitize(m.Server)+")")
 	body := paragraphs[0]

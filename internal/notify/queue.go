@@ -17,8 +17,8 @@ const (
 
 // queue records the alerts sent to a receiver and selects the next alerts.
 type queue struct {
-	history *History
-	sending chan struct{} // contains one value while a configuration uses the queue
+	history  *History
+	sendLock chan struct{} // contains one value while a configuration uses the queue
 
 	// The lock of history guards the following fields.
 	sent         map[string]sentAlert // alerts sent as open whose end was not sent yet, by ID
@@ -26,7 +26,7 @@ type queue struct {
 	lastSent     time.Time            // time of the last accepted message
 	pausedUntil  time.Time            // end of the pause after a failure
 	firstUpdate  time.Time            // time of the first call of next
-	users        int                  // number of running configurations with the receiver
+	numConfigs   int                  // number of running configurations with the receiver
 }
 
 // sentAlert is an alert sent to the receiver.
@@ -41,18 +41,18 @@ type deliverySettings struct {
 	wait, interval time.Duration
 }
 
-// pending has the alerts to send.
-type pending struct{ opened, ended []alert.Alert }
+// pendingAlerts has the alerts to send.
+type pendingAlerts struct{ opened, ended []alert.Alert }
 
-// next returns the alerts to send now. Otherwise it returns the time of the next call, or the
+// nextToSend returns the alerts to send now. Otherwise it returns the time of the next call, or the
 // zero time if only an update of the alerts changes the result.
-func (q *queue) next(alerts []alert.Alert, settings deliverySettings, now time.Time) (p pending, ok bool, next time.Time) {
+func (q *queue) nextToSend(alerts []alert.Alert, settings deliverySettings, now time.Time) (p pendingAlerts, ok bool, next time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	if q.firstUpdate.IsZero() {
 		q.firstUpdate = now
 	}
-	p = q.pending(alerts, settings.minSeverity, now)
+	p = q.findPending(alerts, settings.minSeverity, now)
 	waitingSince := make(map[string]time.Time) // without alerts that are not pending any more
 	earliest := now
 	for _, a := range slices.Concat(p.opened, p.ended) {
@@ -77,8 +77,8 @@ func (q *queue) next(alerts []alert.Alert, settings deliverySettings, now time.T
 	return p, !now.Before(next), next
 }
 
-// pending returns the new and the ended alerts not yet sent to the receiver.
-func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pending) {
+// findPending returns the new and the ended alerts not yet sent to the receiver.
+func (q *queue) findPending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pendingAlerts) {
 	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
 	isOpen := make(map[string]bool) // by ID of listed alerts
 	for _, a := range alerts {
@@ -106,7 +106,7 @@ func (q *queue) pending(alerts []alert.Alert, minSeverity alert.Severity, now ti
 }
 
 // recordSent records the sent alerts and the time of their message.
-func (q *queue) recordSent(p pending, now time.Time) {
+func (q *queue) recordSent(p pendingAlerts, now time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	for _, a := range p.opened {

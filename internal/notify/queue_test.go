@@ -21,10 +21,10 @@ func alertsOf(words ...string) (alerts []alert.Alert) {
 	return alerts
 }
 
-func newQueue() *queue { return new(History).start(context.Background(), []string{"x"})[0] }
+func newQueue() *queue { return new(History).useQueues(context.Background(), []string{"x"})[0] }
 
 // String returns the IDs of the alerts to send.
-func (p pending) String() (s string) {
+func (p pendingAlerts) String() (s string) {
 	for _, a := range p.opened {
 		s += "+" + a.ID
 	}
@@ -59,7 +59,7 @@ func TestQueue(t *testing.T) {
 			q := newQueue()
 			for _, s := range steps {
 				now, got := start.Add(time.Duration(s.minute)*time.Minute), ""
-				p, ok, next := q.next(alertsOf(strings.Fields(s.list)...), by, now)
+				p, ok, next := q.nextToSend(alertsOf(strings.Fields(s.list)...), by, now)
 				if ok {
 					got = p.String()
 				}
@@ -81,19 +81,19 @@ func TestQueueFails(t *testing.T) {
 	by := deliverySettings{minSeverity: alert.Info, wait: time.Second, interval: time.Second}
 	q := newQueue()
 	alerts := alertsOf("a:info:open")
-	q.next(alerts, by, start)
+	q.nextToSend(alerts, by, start)
 	now := start.Add(time.Second)
-	if _, ok, _ := q.next(alerts, by, now); !ok {
+	if _, ok, _ := q.nextToSend(alerts, by, now); !ok {
 		t.Fatal("nothing is sent")
 	}
 	q.recordFailure(now)
-	if _, ok, next := q.next(alerts, by, now); ok || !next.Equal(now.Add(failurePause)) {
+	if _, ok, next := q.nextToSend(alerts, by, now); ok || !next.Equal(now.Add(failurePause)) {
 		t.Errorf("sent %t, next %v", ok, next)
 	}
-	if p, ok, _ := q.next(alertsOf("b:info:open"), by, now.Add(failurePause)); ok {
+	if p, ok, _ := q.nextToSend(alertsOf("b:info:open"), by, now.Add(failurePause)); ok {
 		t.Errorf("a new one waits for others, but %v is sent", p)
 	}
-	if p, ok, _ := q.next(alertsOf("b:info:open"), by, now.Add(2*failurePause)); !ok || p.String() != "+b" {
+	if p, ok, _ := q.nextToSend(alertsOf("b:info:open"), by, now.Add(2*failurePause)); !ok || p.String() != "+b" {
 		t.Errorf("%v", p)
 	}
 }
@@ -104,21 +104,21 @@ func TestIntervalOfReload(t *testing.T) {
 	before := deliverySettings{minSeverity: alert.Info, interval: 24 * time.Hour}
 	after := deliverySettings{minSeverity: alert.Info, interval: 5 * time.Minute}
 	q := newQueue()
-	p, _, _ := q.next(alertsOf("a:critical:open"), before, start)
+	p, _, _ := q.nextToSend(alertsOf("a:critical:open"), before, start)
 	q.recordSent(p, start)
 	alerts, now := alertsOf("a:critical:open", "b:critical:open"), start.Add(time.Minute)
-	if _, ok, next := q.next(alerts, before, now); ok || !next.Equal(start.Add(before.interval)) {
+	if _, ok, next := q.nextToSend(alerts, before, now); ok || !next.Equal(start.Add(before.interval)) {
 		t.Errorf("before the reload: sent %t, next %v", ok, next)
 	}
-	if _, ok, next := q.next(alerts, after, now); ok || !next.Equal(start.Add(after.interval)) {
+	if _, ok, next := q.nextToSend(alerts, after, now); ok || !next.Equal(start.Add(after.interval)) {
 		t.Errorf("after the reload: sent %t, next %v", ok, next)
 	}
 	now = start.Add(after.interval)
-	if p, ok, _ := q.next(alerts, after, now); !ok || p.String() != "+b" {
+	if p, ok, _ := q.nextToSend(alerts, after, now); !ok || p.String() != "+b" {
 		t.Errorf("after the interval: sent %t, %v", ok, p)
 	}
 	q.recordFailure(now)
-	if _, ok, next := q.next(alerts, after, now); ok || !next.Equal(now.Add(failurePause)) {
+	if _, ok, next := q.nextToSend(alerts, after, now); ok || !next.Equal(now.Add(failurePause)) {
 		t.Errorf("after a failure: sent %t, next %v", ok, next)
 	}
 }
@@ -131,16 +131,16 @@ func TestMessageIsBounded(t *testing.T) {
 	for i := range 50 {
 		words = append(words, fmt.Sprintf("%d:info:open", i))
 	}
-	p, ok, _ := q.next(alertsOf(words...), by, start)
-	if m := newMessage("", p); !ok || len(m.Open) != maxAlertsPerMessage || m.More != 30 {
-		t.Fatalf("%d are sent and %d more", len(m.Open), m.More)
+	p, ok, _ := q.nextToSend(alertsOf(words...), by, start)
+	if m := newMessage("", p); !ok || len(m.OpenAlerts) != maxAlertsPerMessage || m.OmittedCount != 30 {
+		t.Fatalf("%d are sent and %d more", len(m.OpenAlerts), m.OmittedCount)
 	}
 	q.recordSent(p, start)
-	if _, ok, _ := q.next(alertsOf(words...), by, start.Add(time.Hour)); ok {
+	if _, ok, _ := q.nextToSend(alertsOf(words...), by, start.Add(time.Hour)); ok {
 		t.Error("the rest is sent later, although the receiver knows of it")
 	}
-	p, _, _ = q.next(nil, by, start.Add(time.Hour))
-	if m := newMessage("", p); len(m.Over) != maxAlertsPerMessage || m.More != 30 {
-		t.Errorf("%d ends are sent and %d more", len(m.Over), m.More)
+	p, _, _ = q.nextToSend(nil, by, start.Add(time.Hour))
+	if m := newMessage("", p); len(m.EndedAlerts) != maxAlertsPerMessage || m.OmittedCount != 30 {
+		t.Errorf("%d ends are sent and %d more", len(m.EndedAlerts), m.OmittedCount)
 	}
 }

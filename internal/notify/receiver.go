@@ -53,9 +53,9 @@ func New(configs []Config, counter Counter, logger *zap.Logger) ([]*Receiver, er
 	var receivers []*Receiver
 	server, _ := os.Hostname()
 	for _, c := range configs {
-		dest, err := c.destination()
+		dest, err := c.newDestination()
 		if err != nil {
-			return nil, option.WithLine(c.CaddyfileLine, err)
+			return nil, option.AddCaddyfileLine(c.CaddyfileLine, err)
 		}
 		receivers = append(receivers, &Receiver{
 			destination: dest, server: server, counter: counter, retryDelay: minRetryDelay,
@@ -80,9 +80,9 @@ type Source interface {
 func Start(ctx context.Context, receivers []*Receiver, history *History, source Source) {
 	var keys []string
 	for _, r := range receivers {
-		keys = append(keys, keyOf(r.url.String()))
+		keys = append(keys, receiverKey(r.url.String()))
 	}
-	queues := history.start(ctx, keys)
+	queues := history.useQueues(ctx, keys)
 	for i, r := range receivers {
 		r.queue = queues[i]
 		go r.run(ctx, source)
@@ -104,8 +104,8 @@ func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 	for i, r := range receivers {
 		attempts.Go(func() {
 			results[i] = TestResult{Receiver: r.name, Sent: true}
-			m := newMessage(r.server, pending{})
-			m.Sent, m.Test = time.Now().UTC(), true
+			m := newMessage(r.server, pendingAlerts{})
+			m.Sent, m.IsTest = time.Now().UTC(), true
 			if _, err := r.send(ctx, m); err != nil {
 				results[i] = TestResult{Receiver: r.name, Error: err.Error()}
 			}
@@ -119,13 +119,13 @@ func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 func (r *Receiver) run(ctx context.Context, source Source) {
 	for {
 		select {
-		case r.queue.sending <- struct{}{}: // otherwise the previous configuration sends a message
+		case r.queue.sendLock <- struct{}{}: // otherwise the previous configuration sends a message
 		case <-ctx.Done():
 			return
 		}
 		alerts, updated := source.Latest()
 		next := r.sendPending(ctx, alerts)
-		<-r.queue.sending
+		<-r.queue.sendLock
 		var due <-chan time.Time
 		if !next.IsZero() {
 			due = time.After(time.Until(next))
@@ -142,23 +142,23 @@ func (r *Receiver) run(ctx context.Context, source Source) {
 // sendPending sends the due message and returns the time of the next call, or the zero time if only
 // an update of the alerts changes the result.
 func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next time.Time) {
-	p, ok, next := r.queue.next(alerts, r.settings, time.Now())
+	p, ok, next := r.queue.nextToSend(alerts, r.settings, time.Now())
 	if ok {
 		r.deliver(ctx, p)
-		_, _, next = r.queue.next(alerts, r.settings, time.Now())
+		_, _, next = r.queue.nextToSend(alerts, r.settings, time.Now())
 	}
 	return next
 }
 
 // deliver sends a message with retries and records the result.
-func (r *Receiver) deliver(ctx context.Context, p pending) {
+func (r *Receiver) deliver(ctx context.Context, p pendingAlerts) {
 	m := newMessage(r.server, p)
 	err := r.sendWithRetries(ctx, m)
 	if err != nil && ctx.Err() != nil {
 		return // the next configuration sends the message
 	}
 	r.counter.CountNotification(err)
-	counts := []zap.Field{zap.Int("open", len(m.Open)), zap.Int("over", len(m.Over))}
+	counts := []zap.Field{zap.Int("open", len(m.OpenAlerts)), zap.Int("over", len(m.EndedAlerts))}
 	if err == nil {
 		r.queue.recordSent(p, time.Now())
 		r.logger.Info("alerts were sent", counts...)

@@ -87,7 +87,7 @@ func sendOnce(t *testing.T, c Config, alerts []alert.Alert) (logged string) {
 	}
 	r := receivers[0]
 	r.retryDelay, r.server, r.queue = time.Millisecond, "web1", newQueue()
-	r.deliver(t.Context(), pending{opened: alerts})
+	r.deliver(t.Context(), pendingAlerts{opened: alerts})
 	if sent, failed := counts.sent.Load(), counts.failed.Load(); sent+failed != 1 || (failed == 1) != r.lastFailed {
 		t.Errorf("counted as sent %d times and as failed %d times, and it has failed: %t", sent, failed, r.lastFailed)
 	}
@@ -121,7 +121,7 @@ func TestSigned(t *testing.T) {
 		t.Errorf("the signature is %s", got)
 	}
 	var m Message
-	if err := json.Unmarshal([]byte(got.body), &m); err != nil || m.Version != 1 || m.Server != "web1" || len(m.Open) != 1 || m.Open[0].ID != "robots_gone-1" || m.Over == nil {
+	if err := json.Unmarshal([]byte(got.body), &m); err != nil || m.Version != 1 || m.Server != "web1" || len(m.OpenAlerts) != 1 || m.OpenAlerts[0].ID != "robots_gone-1" || m.EndedAlerts == nil {
 		t.Errorf("%v: %s", err, got.body)
 	}
 	if strings.Contains(logged, "a secret") || strings.Contains(logged, "/hook") || !strings.Contains(logged, "alerts were sent") {
@@ -218,7 +218,7 @@ func startReceiver(t *testing.T, url string, interval time.Duration, history *Hi
 func awaitSent(history *History, url string) {
 	for ; ; time.Sleep(time.Millisecond) {
 		history.mu.Lock()
-		sent := len(history.queues[keyOf(url)].sent)
+		sent := len(history.queues[receiverKey(url)].sent)
 		history.mu.Unlock()
 		if sent > 0 {
 			return

@@ -39,13 +39,13 @@ const (
 	maxPushoverBytes = 1000
 )
 
-// service sends messages through shoutrrr.
-type service struct {
+// shoutrrrService sends messages through shoutrrr.
+type shoutrrrService struct {
 	configuredURL *url.URL // configured URL, for secretsIn
 	url           string   // with a title
-	// busy contains a value while an attempt runs. shoutrrr cannot be interrupted, so an attempt
+	// sendLock contains a value while an attempt runs. shoutrrr cannot be interrupted, so an attempt
 	// can exceed its timeout.
-	busy chan struct{}
+	sendLock chan struct{}
 }
 
 func newService(u *url.URL) (d destination, err error) {
@@ -56,7 +56,7 @@ func newService(u *url.URL) (d destination, err error) {
 		slices.Sort(services)
 		return d, fmt.Errorf("unknown service %.20q; use an http or https URL of a webhook, or one of %s", name, strings.Join(services, ", "))
 	}
-	s := &service{u, withTitle(u), make(chan struct{}, 1)}
+	s := &shoutrrrService{u, addTitle(u), make(chan struct{}, 1)}
 	if _, err := serviceRouter.Locate(s.url); err != nil {
 		example := ""
 		if exampleURL := exampleURLs[name]; exampleURL != "" {
@@ -67,9 +67,9 @@ func newService(u *url.URL) (d destination, err error) {
 	return destination{name: name, url: u, sender: s}, nil
 }
 
-// withTitle returns the URL of a service with a title, if the service has titles and the
+// addTitle returns the URL of a service with a title, if the service has titles and the
 // URL has none.
-func withTitle(u *url.URL) string {
+func addTitle(u *url.URL) string {
 	query := u.Query()
 	if query.Has("title") || query.Has("subject") {
 		return u.String()
@@ -85,16 +85,16 @@ func withTitle(u *url.URL) string {
 }
 
 // send implements sender. Services are stateful, so each attempt creates a new service.
-func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+func (s *shoutrrrService) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	select {
-	case s.busy <- struct{}{}:
+	case s.sendLock <- struct{}{}:
 	default:
 		return 0, errors.New("the previous attempt has not ended")
 	}
 	sender, err := new(router.ServiceRouter).Locate(s.url)
 	if err != nil {
-		<-s.busy
-		return noRetry, s.withoutSecrets(err)
+		<-s.sendLock
+		return noRetry, s.removeSecrets(err)
 	}
 	maxBytes := maxTextBytes
 	if sender.GetID() == "pushover" {
@@ -102,7 +102,7 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 	result := make(chan error, 1)
 	go func() {
-		defer func() { <-s.busy }()
+		defer func() { <-s.sendLock }()
 		// The Zulip service of shoutrrr 0.13.2 panics if its host cannot be reached.
 		defer func() {
 			if p := recover(); p != nil {
@@ -118,7 +118,7 @@ func (s *service) send(ctx context.Context, m Message) (retryAfter time.Duration
 	select {
 	case err := <-result:
 		if err != nil {
-			return 0, s.withoutSecrets(err)
+			return 0, s.removeSecrets(err)
 		}
 		return 0, nil
 	case <-time.After(serviceTimeout):
@@ -145,10 +145,10 @@ func checkReachable(ctx context.Context, name string) error {
 	return response.Body.Close()
 }
 
-// withoutSecrets removes the parts of the URL from an error. Services can include the
+// removeSecrets removes the parts of the URL from an error. Services can include the
 // requested URL, which contains the token in another form.
-func (s *service) withoutSecrets(err error) error {
-	message := withoutURL(err).Error()
+func (s *shoutrrrService) removeSecrets(err error) error {
+	message := removeURL(err).Error()
 	for _, secret := range secretsIn(s.configuredURL) {
 		message = strings.ReplaceAll(message, secret, "…")
 	}

@@ -103,7 +103,7 @@ func TestNoSecrets(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			_, err = d.send(t.Context(), Message{Server: "web1", Open: example})
+			_, err = d.send(t.Context(), Message{Server: "web1", OpenAlerts: example})
 			if err == nil || strings.Contains(strings.ToUpper(err.Error()), "SECRET") || len(err.Error()) > 2*maxErrorBytes {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -132,8 +132,8 @@ func TestSecretsIn(t *testing.T) {
 // the first one runs.
 func TestSlow(t *testing.T) {
 	u, _ := url.Parse("discord://token@123")
-	s := &service{u, u.String(), make(chan struct{}, 1)}
-	s.busy <- struct{}{}
+	s := &shoutrrrService{u, u.String(), make(chan struct{}, 1)}
+	s.sendLock <- struct{}{}
 	if _, err := s.send(t.Context(), Message{}); err == nil || !strings.Contains(err.Error(), "has not ended") {
 		t.Error(err)
 	}
@@ -145,12 +145,12 @@ func TestText(t *testing.T) {
 	for range maxAlertsPerMessage {
 		a := example[0]
 		a.Detail = strings.Repeat("*x@<", 100)
-		m.Open = append(m.Open, a)
+		m.OpenAlerts = append(m.OpenAlerts, a)
 	}
 	for _, n := range []int{1, maxAlertsPerMessage} {
 		for _, most := range []int{300, maxPushoverBytes, maxTextBytes} {
 			short := m
-			short.Open = m.Open[:n]
+			short.OpenAlerts = m.OpenAlerts[:n]
 			got := short.plainText(most)
 			whole := short.plainText(1 << 20)
 			if len(got) > most || !strings.HasSuffix(got, "…") && got != whole {
@@ -158,7 +158,7 @@ func TestText(t *testing.T) {
 			}
 		}
 	}
-	over := Message{Server: "web1", Over: []alert.Alert{{Title: "See http://evil.test\nnow"}}, More: 3}
+	over := Message{Server: "web1", EndedAlerts: []alert.Alert{{Title: "See http://evil.test\nnow"}}, OmittedCount: 3}
 	if got, want := over.plainText(maxTextBytes), "over: See http:\u200b//evil.test?now\n\nand 3 more\n\n(Robots Guard on web1)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -78,7 +78,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url.String(), bytes.NewReader(body))
 	if err != nil {
-		return noRetry, withoutURL(err)
+		return noRetry, removeURL(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "robots-guard")
@@ -89,7 +89,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 	response, err := w.client.Do(request)
 	if err != nil {
-		return 0, withoutURL(err)
+		return 0, removeURL(err)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxResponseBytes) // allows reuse of the connection
@@ -105,8 +105,8 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 }
 
-// withoutURL returns an error without the URL, which may be a secret.
-func withoutURL(err error) error {
+// removeURL returns an error without the URL, which may be a secret.
+func removeURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err
 	}

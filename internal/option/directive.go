@@ -8,13 +8,13 @@ import (
 )
 
 // RegisterDirective does the same as [httpcaddyfile.RegisterHandlerDirective], with the errors of
-// [Matcher].
+// [ExtractMatcher].
 func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	httpcaddyfile.RegisterDirective(name, func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 		if !h.Next() {
 			return nil, h.ArgErr()
 		}
-		matchers, err := Matcher(h)
+		matchers, err := ExtractMatcher(h)
 		if err != nil {
 			return nil, err
 		}
@@ -26,9 +26,9 @@ func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	})
 }
 
-// Matcher removes the matcher from a directive's tokens and returns the matcher. Unlike Caddy's
+// ExtractMatcher removes the matcher from a directive's tokens and returns the matcher. Unlike Caddy's
 // error, the error for an undefined matcher names the line.
-func Matcher(h httpcaddyfile.Helper) (caddy.ModuleMap, error) {
+func ExtractMatcher(h httpcaddyfile.Helper) (caddy.ModuleMap, error) {
 	matchers, err := h.ExtractMatcherSet()
 	switch name := h.Val(); {
 	case err == nil:

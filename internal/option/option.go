@@ -22,11 +22,11 @@ type Option struct {
 	Name  string
 	Usage string // the expected arguments, for errors
 
-	// Set parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
-	Set func(args []string) error
+	// ParseArguments parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
+	ParseArguments func(args []string) error
 
-	// Block parses the block after the line. Nil means an option without a block.
-	Block func(d *caddyfile.Dispenser) error
+	// ParseBlock parses the block after the line. Nil means an option without a block.
+	ParseBlock func(d *caddyfile.Dispenser) error
 
 	// SetLine, if not nil, gets the position of the option after Set.
 	SetLine func(d *caddyfile.Dispenser)
@@ -36,14 +36,14 @@ type Option struct {
 	// Nested are the options of the block, for the error about an option outside of the block.
 	Nested []Option
 
-	misplaced string // the correct block, if different from this block
+	correctBlock string // the correct block, if different from this block
 }
 
-// Misplaced returns options that belong to another block. correctPlace completes the error message,
+// MisplacedOptions returns options that belong to another block. correctPlace completes the error message,
 // for example "for one site; write it into ...".
-func Misplaced(options []Option, correctPlace string) (misplaced []Option) {
+func MisplacedOptions(options []Option, correctPlace string) (misplaced []Option) {
 	for _, o := range options {
-		misplaced = append(misplaced, Option{Name: o.Name, Nested: o.Nested, misplaced: correctPlace})
+		misplaced = append(misplaced, Option{Name: o.Name, Nested: o.Nested, correctBlock: correctPlace})
 	}
 	return misplaced
 }
@@ -58,7 +58,7 @@ func FirstOptionName(options []Option, words []string) string {
 	return ""
 }
 
-// Option.Set returns these errors, and the option's usage completes the message.
+// Option.ParseArguments returns these errors, and the option's usage completes the message.
 var (
 	ErrCount = errors.New("wrong number of arguments")
 	ErrValue = errors.New("unknown value")
@@ -76,10 +76,10 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validat
 		name := d.Val()
 		i := slices.IndexFunc(options, func(o Option) bool { return o.Name == name })
 		if i < 0 {
-			return d.WrapErr(&unrecognizedError{name, unknownOptionHint(name, options)})
+			return d.WrapErr(&unknownOptionError{name, unknownOptionHint(name, options)})
 		}
-		if options[i].misplaced != "" {
-			return d.Errf("%s is %s", name, options[i].misplaced)
+		if options[i].correctBlock != "" {
+			return d.Errf("%s is %s", name, options[i].correctBlock)
 		}
 		if isSet[name] && !options[i].Repeatable {
 			return d.Errf("%s is set twice; remove one", name)
@@ -103,7 +103,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validat
 // Parse parses the rest of the line.
 func (o *Option) Parse(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
-	switch err := o.Set(args); err {
+	switch err := o.ParseArguments(args); err {
 	case nil:
 	case ErrCount:
 		return d.Errf("%w; %s takes %s", err, o.Name, o.Usage)
@@ -115,8 +115,8 @@ func (o *Option) Parse(d *caddyfile.Dispenser) error {
 	if o.SetLine != nil {
 		o.SetLine(d)
 	}
-	if o.Block != nil {
-		return o.Block(d)
+	if o.ParseBlock != nil {
+		return o.ParseBlock(d)
 	}
 	if nesting := d.Nesting(); d.NextBlock(nesting) {
 		return d.Errf("%s takes no block", o.Name)
@@ -127,7 +127,7 @@ func (o *Option) Parse(d *caddyfile.Dispenser) error {
 // Names returns the names of the options of a block in their order.
 func Names(options []Option) (names []string) {
 	for _, o := range options {
-		if o.misplaced == "" {
+		if o.correctBlock == "" {
 			names = append(names, o.Name)
 		}
 	}
@@ -140,16 +140,16 @@ func JoinWords(words []string, conjunction string) string {
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// NoArguments parses an option without arguments.
-func NoArguments(args []string) error {
+// ParseNoArguments parses an option without arguments.
+func ParseNoArguments(args []string) error {
 	if len(args) > 0 {
 		return ErrCount
 	}
 	return nil
 }
 
-// OneArgument parses an option with exactly one argument.
-func OneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]string) error {
+// ParseOneArgument parses an option with exactly one argument.
+func ParseOneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return ErrCount
@@ -163,21 +163,21 @@ func OneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]stri
 	}
 }
 
-// TwoArguments parses an option with two arguments of the same type.
-func TwoArguments[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
+// ParseTwoArguments parses an option with two arguments of the same type.
+func ParseTwoArguments[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 2 {
 			return ErrCount
 		}
-		return cmp.Or(OneArgument(first, parse)(args[:1]), OneArgument(second, parse)(args[1:]))
+		return cmp.Or(ParseOneArgument(first, parse)(args[:1]), ParseOneArgument(second, parse)(args[1:]))
 	}
 }
 
-// OptionalArgument does the same as OneArgument for a pointer, which stays nil if the option is missing.
-func OptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func([]string) error {
+// ParseOptionalArgument does the same as ParseOneArgument for a pointer, which stays nil if the option is missing.
+func ParseOptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		value := new(T)
-		if err := OneArgument(value, parse)(args); err != nil {
+		if err := ParseOneArgument(value, parse)(args); err != nil {
 			return err
 		}
 		*target = value
@@ -185,8 +185,8 @@ func OptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func(
 	}
 }
 
-// ManyArguments parses an option with at least one argument.
-func ManyArguments(target *[]string) func([]string) error {
+// ParseManyArguments parses an option with at least one argument.
+func ParseManyArguments(target *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return ErrCount
@@ -199,42 +199,42 @@ func ManyArguments(target *[]string) func([]string) error {
 // The functions below parse arguments. They reject zero if zero means the default in JSON, since
 // the author of the Caddyfile wants another value.
 
-// AnyString accepts any string, even an empty string.
-func AnyString(arg string) (string, bool) { return arg, true }
+// AcceptAnyString accepts any string, even an empty string.
+func AcceptAnyString(arg string) (string, bool) { return arg, true }
 
-// NonEmptyString accepts any string except an empty string.
-func NonEmptyString(arg string) (string, bool) { return arg, arg != "" }
+// AcceptNonEmptyString accepts any string except an empty string.
+func AcceptNonEmptyString(arg string) (string, bool) { return arg, arg != "" }
 
-// OneOfWords returns a function that accepts only the given words.
-func OneOfWords(words ...string) func(arg string) (string, bool) {
+// AcceptOneOf returns a function that accepts only the given words.
+func AcceptOneOf(words ...string) func(arg string) (string, bool) {
 	return func(arg string) (string, bool) { return arg, slices.Contains(words, arg) }
 }
 
-// OnOff accepts on and off. The value is true for on.
-func OnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
+// ParseOnOff accepts on and off. The value is true for on.
+func ParseOnOff(arg string) (on, ok bool) { return arg == "on", arg == "on" || arg == "off" }
 
-// InvertedOnOff accepts on and off. The value is true for off.
-func InvertedOnOff(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
+// ParseInvertedOnOff accepts on and off. The value is true for off.
+func ParseInvertedOnOff(arg string) (off, ok bool) { return arg == "off", arg == "on" || arg == "off" }
 
-// NonZeroNumber accepts an integer other than 0.
-func NonZeroNumber(arg string) (int, bool) {
+// ParseNonZeroNumber accepts an integer other than 0.
+func ParseNonZeroNumber(arg string) (int, bool) {
 	n, err := strconv.Atoi(arg)
 	return n, err == nil && n != 0
 }
 
-// Duration accepts a positive duration. Days (1d) are allowed.
-func Duration(arg string) (caddy.Duration, bool) {
+// ParseDuration accepts a positive duration. Days (1d) are allowed.
+func ParseDuration(arg string) (caddy.Duration, bool) {
 	d, err := caddy.ParseDuration(arg)
 	return caddy.Duration(d), err == nil && d > 0
 }
 
-// DurationOrOff accepts a positive duration, or "off" for the value off.
-func DurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, bool) {
+// ParseDurationOrOff accepts a positive duration, or "off" for the value off.
+func ParseDurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, bool) {
 	return func(arg string) (caddy.Duration, bool) {
 		if arg == "off" {
 			return offValue, true
 		}
-		return Duration(arg)
+		return ParseDuration(arg)
 	}
 }
 

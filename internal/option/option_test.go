@@ -10,14 +10,16 @@ import (
 // TestPlaces puts options into wrong blocks. Each error names the right block and the line.
 func TestPlaces(t *testing.T) {
 	var text string
-	leaf := func(name string) Option { return Option{Name: name, Set: OneArgument(&text, NonEmptyString)} }
+	leaf := func(name string) Option {
+		return Option{Name: name, ParseArguments: ParseOneArgument(&text, AcceptNonEmptyString)}
+	}
 	block := func(name string, inner ...Option) Option {
-		return Option{Name: name, Set: NoArguments, Nested: inner, Block: func(d *caddyfile.Dispenser) error {
+		return Option{Name: name, ParseArguments: ParseNoArguments, Nested: inner, ParseBlock: func(d *caddyfile.Dispenser) error {
 			return ReadBlock(d, inner, func() error { return nil }, func() error { return nil })
 		}}
 	}
 	options := append([]Option{leaf("colour"), block("outer", leaf("size"), block("inner", leaf("depth")))},
-		Misplaced([]Option{leaf("other"), block("far", leaf("near"))}, "of another; go there")...)
+		MisplacedOptions([]Option{leaf("other"), block("far", leaf("near"))}, "of another; go there")...)
 	for input, want := range map[string]string{
 		"colour red": "",
 		"outer {\n size 1\n inner {\n depth 2\n }\n}": "",

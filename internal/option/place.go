@@ -11,11 +11,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// unrecognizedError is the error for an unknown option in a block.
-type unrecognizedError struct{ name, message string }
+// unknownOptionError is the error for an unknown option in a block.
+type unknownOptionError struct{ name, message string }
 
 // Error implements error.
-func (e *unrecognizedError) Error() string { return e.message }
+func (e *unknownOptionError) Error() string { return e.message }
 
 // directives are common directives of Caddy and of this module. If one occurs in a block of
 // options, a brace is missing.
@@ -31,8 +31,8 @@ func unknownOptionHint(name string, options []Option) string {
 		path := o.blockPath(name)
 		switch {
 		case path == "":
-		case o.misplaced != "":
-			return fmt.Sprintf("%s is an option of %s, which is %s", name, o.Name, o.misplaced)
+		case o.correctBlock != "":
+			return fmt.Sprintf("%s is an option of %s, which is %s", name, o.Name, o.correctBlock)
 		default:
 			return fmt.Sprintf("%s is an option of %s; write it into %s", name, o.Name, path)
 		}
@@ -40,7 +40,7 @@ func unknownOptionHint(name string, options []Option) string {
 	if slices.Contains(directives, name) {
 		return fmt.Sprintf("%s is a directive and no option; end the block with } before the directive", name)
 	}
-	return fmt.Sprintf("unrecognized option %q; %s", name, spellingHint(name, Names(options)))
+	return fmt.Sprintf("unrecognized option %q; %s", name, suggestName(name, Names(options)))
 }
 
 // blockPath returns the blocks from an option to an inner option, or an empty string.
@@ -59,8 +59,8 @@ func (o *Option) blockPath(name string) string {
 // wrapBlockError returns the error of the block of an option. If an unknown option belongs next to the
 // block, the error says so.
 func wrapBlockError(d *caddyfile.Dispenser, err error, block string, options []Option) error {
-	unrecognized, ok := errors.AsType[*unrecognizedError](err)
-	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == unrecognized.name && o.misplaced == "" }) {
+	unrecognized, ok := errors.AsType[*unknownOptionError](err)
+	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == unrecognized.name && o.correctBlock == "" }) {
 		return err
 	}
 	return d.Errf("%s is not an option of %s; end the block of %s with } before it", unrecognized.name, block, block)
@@ -86,8 +86,8 @@ func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []cadd
 	return &best
 }
 
-// spellingHint suggests names similar to a misspelled name.
-func spellingHint(name string, names []string) string {
+// suggestName suggests names similar to a misspelled name.
+func suggestName(name string, names []string) string {
 	if near := text.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
 	}

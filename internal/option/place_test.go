@@ -23,9 +23,9 @@ func TestLineOfTheWhole(t *testing.T) {
 	} {
 		var text string
 		options := []Option{
-			{Name: "colour", Set: OneArgument(&text, NonEmptyString)}, {Name: "size", Set: OneArgument(&text, NonEmptyString)},
-			{Name: "crawler", Set: OneArgument(&text, NonEmptyString), Repeatable: true, Block: func(d *caddyfile.Dispenser) error {
-				return ReadBlock(d, []Option{{Name: "class", Set: OneArgument(&text, NonEmptyString)}}, func() error { return nil }, func() error { return nil })
+			{Name: "colour", ParseArguments: ParseOneArgument(&text, AcceptNonEmptyString)}, {Name: "size", ParseArguments: ParseOneArgument(&text, AcceptNonEmptyString)},
+			{Name: "crawler", ParseArguments: ParseOneArgument(&text, AcceptNonEmptyString), Repeatable: true, ParseBlock: func(d *caddyfile.Dispenser) error {
+				return ReadBlock(d, []Option{{Name: "class", ParseArguments: ParseOneArgument(&text, AcceptNonEmptyString)}}, func() error { return nil }, func() error { return nil })
 			}},
 		}
 		d := caddyfile.NewTestDispenser(block)
@@ -41,7 +41,7 @@ func TestLineOfTheWhole(t *testing.T) {
 // option's block.
 func TestLineOfABlock(t *testing.T) {
 	set := 0
-	options := []Option{{Name: "a", Repeatable: true, Set: NoArguments, Block: func(d *caddyfile.Dispenser) error {
+	options := []Option{{Name: "a", Repeatable: true, ParseArguments: ParseNoArguments, ParseBlock: func(d *caddyfile.Dispenser) error {
 		set++
 		return ReadBlock(d, nil, func() error { return nil }, func() error { return nil })
 	}}}

@@ -13,13 +13,13 @@ func IsMissing(path string) bool {
 	return err != nil
 }
 
-// LineOf returns the current line of d, such as "Caddyfile:12". Modules store the line for errors
+// CaddyfileLine returns the current line of d, such as "Caddyfile:12". Modules store the line for errors
 // found after parsing, such as a missing file.
-func LineOf(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
+func CaddyfileLine(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
-// WithLine adds a line from [LineOf] to an error. If err is nil or line is empty, WithLine returns
+// AddCaddyfileLine adds a line from [CaddyfileLine] to an error. If err is nil or line is empty, AddCaddyfileLine returns
 // err unchanged.
-func WithLine(line string, err error) error {
+func AddCaddyfileLine(line string, err error) error {
 	if err == nil || line == "" {
 		return err
 	}

@@ -10,37 +10,37 @@ import (
 // budget is the budget of one client. It is safe for concurrent use.
 type budget struct {
 	key        uint64
-	lastUsed   atomic.Int64 // time of the last use; see table.find
-	requests   window       // requests to which the Crawl-delay applies
-	concurrent Concurrency  // concurrent requests; see Budgets.acquireSlot
+	lastUsed   atomic.Int64  // time of the last use; see table.findBudget
+	requests   requestWindow // requests to which the Crawl-delay applies
+	concurrent Concurrency   // concurrent requests; see Budgets.acquireSlot
 	// Requests within the rate, by Crawl-delay and by the configured limit.
-	crawlDelay, configured limit.Rate
-	slowing                atomic.Pointer[searchSlowing] // nil until a search engine is slowed
-	refusals               limit.Rate                    // of a network, by the shared budget of its claimed name; see uncount
+	crawlDelayRate, configuredRate limit.Rate
+	searchSlowingState             atomic.Pointer[searchSlowing] // nil until a search engine is slowed
+	refusedRequests                limit.Rate                    // of a network, by the shared budget of its claimed name; see uncount
 
-	sharedID      atomic.Uint64 // the same on all instances; 0 if not shared yet
-	windowLength  atomic.Int64  // of the last window
-	otherRequests atomic.Int64  // requests to other instances in the window
-	otherUntil    atomic.Int64  // earliest end of the numbers in otherRequests
+	sharedID           atomic.Uint64 // the same on all instances; 0 if not shared yet
+	windowLength       atomic.Int64  // of the last window
+	otherRequests      atomic.Int64  // requests to other instances in the window
+	otherRequestsUntil atomic.Int64  // earliest end of the numbers in otherRequests
 }
 
 // charge records what a request was charged: the Crawl-delay, the configured limit, and the count
 // of requests.
 type charge struct {
-	crawlDelay, configured time.Duration
-	counted                bool
+	crawlDelayInterval, configuredInterval time.Duration
+	isCounted                              bool
 }
 
-// spend charges a request to a budget and sets the pace. A request over the Crawl-delay or over the
+// chargeRequest charges a request to a budget and sets the pace. A request over the Crawl-delay or over the
 // configured limit is not charged, so the next request is due after at most one interval. full is
 // true if too many requests run concurrently. Then spend charges nothing. sharing is true if other
 // instances charge the budget too.
-func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (charged charge) {
+func (b *budget) chargeRequest(p *Pace, now time.Duration, rules *Rules, sharing, full bool) (charged charge) {
 	*p = Pace{}
 	part, others, nextWait := uint64(0), 0, time.Duration(0)
 	if rules.CrawlDelay.Interval > 0 || sharing {
 		part = b.requests.add(now, rules.Window)
-		charged.counted = true
+		charged.isCounted = true
 	}
 	if sharing {
 		if b.windowLength.Load() != int64(rules.Window) {
@@ -50,36 +50,36 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 		others = int(b.otherRequests.Load())
 	}
 	file, owner, span := b.shareOfRules(now, rules, part, others)
-	configuredWait := waitFor(&b.configured, now, owner)
+	configuredWait := waitUntilAllowed(&b.configuredRate, now, owner)
 	isStopped := configuredWait > 0 || full
 	if file.Interval > 0 {
 		wait := time.Duration(0)
 		if isStopped {
-			wait = waitFor(&b.crawlDelay, now, file)
-		} else if wait = chargeRate(&b.crawlDelay, now, file); wait == 0 {
-			charged.crawlDelay = file.Interval
+			wait = waitUntilAllowed(&b.crawlDelayRate, now, file)
+		} else if wait = chargeRate(&b.crawlDelayRate, now, file); wait == 0 {
+			charged.crawlDelayInterval = file.Interval
 		}
 		if wait > 0 {
 			p.Requests = b.requests.sum(part) + others
 			switch limit := rules.maxRequestsIn(span); {
 			case p.Requests > limit:
 				p.Wait = wait
-			case p.Requests == limit && !rules.Advisory:
+			case p.Requests == limit && !rules.IgnoresCrawlDelay:
 				nextWait = wait // the next request exceeds the Crawl-delay
 			}
 		}
 	}
 	if owner.Interval > 0 {
-		if !isStopped && (p.Wait == 0 || rules.Advisory) {
-			if configuredWait = chargeRate(&b.configured, now, owner); configuredWait == 0 {
-				charged.configured = owner.Interval
+		if !isStopped && (p.Wait == 0 || rules.IgnoresCrawlDelay) {
+			if configuredWait = chargeRate(&b.configuredRate, now, owner); configuredWait == 0 {
+				charged.configuredInterval = owner.Interval
 			}
 		}
-		if configuredWait > p.Wait || configuredWait > 0 && rules.Advisory {
-			p.Wait, p.OverLimit = configuredWait, true
+		if configuredWait > p.Wait || configuredWait > 0 && rules.IgnoresCrawlDelay {
+			p.Wait, p.IsOverLimit = configuredWait, true
 		}
 	}
-	if p.Over = p.Wait > 0; p.Over {
+	if p.IsOverRate = p.Wait > 0; p.IsOverRate {
 		p.Wait = max(p.Wait, nextWait)
 	}
 	return charged
@@ -87,26 +87,26 @@ func (b *budget) spend(p *Pace, now time.Duration, rules *Rules, sharing, full b
 
 // refund undoes the charge of a request.
 func (b *budget) refund(charged charge) {
-	b.crawlDelay.Refund(charged.crawlDelay)
-	b.configured.Refund(charged.configured)
+	b.crawlDelayRate.Refund(charged.crawlDelayInterval)
+	b.configuredRate.Refund(charged.configuredInterval)
 }
 
-// uncount removes a request from the count of a claimed name. The request was over the shared
+// refundSharedCount removes a request from the count of a claimed name. The request was over the shared
 // budget or over the concurrent limit. uncount removes the request only if its network also exceeds
 // its own budget. Otherwise a single fast network would reduce the budget of the name at other
 // instances.
-func (b *budget) uncount(all *budget, charged charge, now time.Duration, rules *Rules) {
-	if charged.counted && !b.refusals.Allow(now, max(rules.CrawlDelay.Interval, rules.Configured.Interval), max(rules.CrawlDelay.Burst, rules.Configured.Burst, 1)) {
-		all.requests.drop(partOf(now, rules.Window))
+func (b *budget) refundSharedCount(all *budget, charged charge, now time.Duration, rules *Rules) {
+	if charged.isCounted && !b.refusedRequests.Allow(now, max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval), max(rules.CrawlDelay.Burst, rules.ConfiguredLimit.Burst, 1)) {
+		all.requests.subtract(partNumber(now, rules.Window))
 	}
 }
 
 // waitTime returns the time until a request is within the rate.
 func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) {
-	part, others := partOf(now, rules.Window), int(b.otherRequests.Load())
+	part, others := partNumber(now, rules.Window), int(b.otherRequests.Load())
 	file, owner, span := b.shareOfRules(now, rules, part, others)
-	if wait = waitFor(&b.configured, now, owner); file.Interval > 0 && !rules.Advisory && b.requests.sum(part)+others >= rules.maxRequestsIn(span) {
-		wait = max(wait, waitFor(&b.crawlDelay, now, file))
+	if wait = waitUntilAllowed(&b.configuredRate, now, owner); file.Interval > 0 && !rules.IgnoresCrawlDelay && b.requests.sum(part)+others >= rules.maxRequestsIn(span) {
+		wait = max(wait, waitUntilAllowed(&b.crawlDelayRate, now, file))
 	}
 	return wait
 }
@@ -114,12 +114,12 @@ func (b *budget) waitTime(now time.Duration, rules *Rules) (wait time.Duration) 
 // shareOfRules returns the part of the rules for this instance, and the time covered by the request
 // counts. others is the number of requests to other instances.
 func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, others int) (file, owner Rule, span time.Duration) {
-	if file, owner, span = rules.CrawlDelay, rules.Configured, rules.Window; others > 0 {
+	if file, owner, span = rules.CrawlDelay, rules.ConfiguredLimit, rules.Window; others > 0 {
 		ownRequests := b.requests.sum(part)
 		span = b.timeCovered(now, rules.Window)
-		file = file.ownPart(ownRequests, others, rules.Window)
-		if ownRequests+others > owner.maxIn(span) {
-			owner = owner.ownPart(ownRequests, others, rules.Window)
+		file = file.shareOf(ownRequests, others, rules.Window)
+		if ownRequests+others > owner.maxRequestsIn(span) {
+			owner = owner.shareOf(ownRequests, others, rules.Window)
 		}
 	}
 	return file, owner, span
@@ -127,7 +127,7 @@ func (b *budget) shareOfRules(now time.Duration, rules *Rules, part uint64, othe
 
 // recentRequests returns the number of requests in the last window.
 func (b *budget) recentRequests(now time.Duration) int {
-	return b.requests.sum(partOf(now, time.Duration(b.windowLength.Load())))
+	return b.requests.sum(partNumber(now, time.Duration(b.windowLength.Load())))
 }
 
 // chargeRate charges a request and returns 0. If the request is over the rate, chargeRate charges
@@ -136,17 +136,17 @@ func chargeRate(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration
 	if pace.Allow(now, r.Interval, max(r.Burst, 1)) {
 		return 0
 	}
-	return max(1, waitFor(pace, now, r))
+	return max(1, waitUntilAllowed(pace, now, r))
 }
 
-// waitFor returns the time until a request is within the rate, at most one interval. Requests
+// waitUntilAllowed returns the time until a request is within the rate, at most one interval. Requests
 // charged at a longer interval do not lead to a longer wait. The interval was longer before the
 // rule changed, or while other instances had more requests.
-func waitFor(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
+func waitUntilAllowed(pace *limit.Rate, now time.Duration, r Rule) (wait time.Duration) {
 	if r.Interval <= 0 {
 		return 0
 	}
 	burst := time.Duration(max(r.Burst, 1))
-	pace.LimitUsed(now, burst*r.Interval)
-	return max(0, pace.UntilDue(now)-(burst-1)*r.Interval)
+	pace.CapUsedBurst(now, burst*r.Interval)
+	return max(0, pace.TimeUntilDue(now)-(burst-1)*r.Interval)
 }

@@ -21,7 +21,7 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 		}
 		return max(0, due-now-time.Duration(rule.Burst-1)*rule.Interval)
 	}
-	file, owner, tooFast := wait(m.file, r.CrawlDelay), wait(m.owner, r.Configured), false
+	file, owner, tooFast := wait(m.file, r.CrawlDelay), wait(m.owner, r.ConfiguredLimit), false
 	if r.CrawlDelay.Interval > 0 {
 		m.times = append(m.times, now)
 		part := r.Window / windowParts
@@ -33,14 +33,14 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 		tooFast = float64(p.Requests) > r.Tolerance*float64(r.Window)/float64(r.CrawlDelay.Interval) && p.Requests > r.CrawlDelay.Burst
 	}
 	byFile := tooFast && file > 0
-	p.OverLimit = owner > 0 && (!byFile || r.Advisory || owner > file)
+	p.IsOverLimit = owner > 0 && (!byFile || r.IgnoresCrawlDelay || owner > file)
 	switch {
-	case p.OverLimit:
+	case p.IsOverLimit:
 		p.Wait = owner
 	case byFile:
 		p.Wait = file
 	}
-	if p.Over = p.OverLimit || byFile; p.Over && !r.Advisory {
+	if p.IsOverRate = p.IsOverLimit || byFile; p.IsOverRate && !r.IgnoresCrawlDelay {
 		seen := 1 // the next request
 		for _, at := range m.times {
 			if part := r.Window / windowParts; now/part-at/part < windowParts {
@@ -54,8 +54,8 @@ func (m *model) spend(now time.Duration, r *Rules) (p Pace) {
 	if owner == 0 && file == 0 { // only a request that passes is charged
 		m.file = max(m.file, now) + r.CrawlDelay.Interval
 	}
-	if owner == 0 && (!byFile || r.Advisory) {
-		m.owner = max(m.owner, now) + r.Configured.Interval
+	if owner == 0 && (!byFile || r.IgnoresCrawlDelay) {
+		m.owner = max(m.owner, now) + r.ConfiguredLimit.Interval
 	}
 	return p
 }
@@ -69,16 +69,16 @@ func TestBudgetAgainstModel(t *testing.T) {
 			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(2) > 0 {
-			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.ConfiguredLimit = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
-		rules.Advisory = random.IntN(3) == 0
+		rules.IgnoresCrawlDelay = random.IntN(3) == 0
 		var b budget
 		var m model
 		now := time.Duration(random.Int64N(int64(time.Hour)))
-		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
+		mean := max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval, time.Second)
 		for i := range 400 {
-			got := Pace{Requests: 7, Wait: 7, Over: true, OverLimit: true} // values of a previous request
-			b.spend(&got, now, &rules, false, false)
+			got := Pace{Requests: 7, Wait: 7, IsOverRate: true, IsOverLimit: true} // values of a previous request
+			b.chargeRequest(&got, now, &rules, false, false)
 			want := m.spend(now, &rules)
 			if got != want {
 				t.Fatalf("seed %d, request %d at %v by %+v: %+v, want %+v", seed, i, now, rules, got, want)
@@ -97,7 +97,7 @@ func TestBudgetAgainstModel(t *testing.T) {
 // TestChangedWindow changes the length of the window, as a reload can. Counts of the previous
 // window are ignored, and no request is lost.
 func TestChangedWindow(t *testing.T) {
-	var w window
+	var w requestWindow
 	now := 100 * time.Hour
 	add := func(now, length time.Duration) int { return w.sum(w.add(now, length)) }
 	for range 50 {
@@ -121,19 +121,19 @@ func TestChangedWindow(t *testing.T) {
 func TestConcurrentSpend(t *testing.T) {
 	b, passed := NewBudgets(start), atomic.Int64{}
 	rules := delayRules(10 * time.Second)
-	rules.Configured = Rule{Interval: time.Hour, Burst: 100}
+	rules.ConfiguredLimit = Rule{Interval: time.Hour, Burst: 100}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for i := range 1000 {
-				if !b.Spend(start, verified.from(i), rules).Over {
+				if !b.Charge(start, verified.from(i), rules).IsOverRate {
 					passed.Add(1)
 				}
 			}
 		})
 	}
 	group.Wait()
-	if p := b.Spend(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
+	if p := b.Charge(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
 		t.Errorf("%d counted, %d passed", p.Requests, passed.Load())
 	}
 }
@@ -141,11 +141,11 @@ func TestConcurrentSpend(t *testing.T) {
 func TestSpendDoesNotAllocate(t *testing.T) {
 	b, rules, few := NewBudgets(start), delayRules(10*time.Second), concurrentRules(4)
 	for _, client := range []*Client{&verified, claimed.from(1), {Site: shop}} {
-		b.Spend(start, client, rules)
-		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, rules) }); n > 0 {
+		b.Charge(start, client, rules)
+		if n := testing.AllocsPerRun(100, func() { b.Charge(start, client, rules) }); n > 0 {
 			t.Errorf("%+v: %v allocations", client, n)
 		}
-		if n := testing.AllocsPerRun(100, func() { b.Spend(start, client, few) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { b.Charge(start, client, few) }); n > 0 {
 			t.Errorf("%+v: %v allocations for a slot", client, n)
 		}
 	}
@@ -162,15 +162,15 @@ func BenchmarkSpend(b *testing.B) {
 		{"verified, too fast", &verified, delayRules(10 * time.Second)},
 		{"claimed", claimed.from(1), delayRules(time.Millisecond)},
 		{"unknown", &Client{Site: shop, Network: network(1)}, delayRules(time.Millisecond)},
-		{"limit", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}}},
-		{"limit and concurrent", &verified, &Rules{Configured: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
+		{"limit", &verified, &Rules{ConfiguredLimit: Rule{Interval: time.Millisecond, Burst: 10}}},
+		{"limit and concurrent", &verified, &Rules{ConfiguredLimit: Rule{Interval: time.Millisecond, Burst: 10}, Concurrent: 4}},
 		{"no rules", &verified, new(Rules)},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			budgets := NewBudgets(at)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if p := budgets.Spend(at.Add(time.Duration(i)*time.Millisecond), bench.client, bench.rules); p.Slot != nil {
+				if p := budgets.Charge(at.Add(time.Duration(i)*time.Millisecond), bench.client, bench.rules); p.Slot != nil {
 					p.Slot.Release()
 				}
 			}

@@ -20,8 +20,8 @@ type Client struct {
 	// any other name, because clients can invent names.
 	Token    string
 	Identity verify.State
-	// RunByMany is true for software that anybody can run, for example a library or a feed reader.
-	RunByMany bool
+	// IsSharedSoftware is true for software that anybody can run, for example a library or a feed reader.
+	IsSharedSoftware bool
 	// Network is the network of the client, from addr.Network. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
@@ -36,14 +36,14 @@ type Client struct {
 //
 // Budgets is safe for concurrent use. A request waits for another request only to add a new budget.
 type Budgets struct {
-	start                         time.Time
-	seed                          maphash.Seed
-	configuredHosts, unknownHosts tables // for configured sites and for unknown hosts
-	peers                         peers
+	start                           time.Time
+	seed                            maphash.Seed
+	configuredTables, unknownTables budgetTables // for configured sites and for unknown hosts
+	peers                           peers
 }
 
-// tables are the budgets of configured or of unknown sites.
-type tables struct {
+// budgetTables are the budgets of configured or of unknown sites.
+type budgetTables struct {
 	verified *table // by site and crawler
 	claimed  *table // by site and claimed name
 	networks *table // by site, network and claimed name
@@ -59,12 +59,12 @@ const (
 // NewBudgets returns empty budgets with a clock that begins at start.
 func NewBudgets(start time.Time) *Budgets {
 	b := &Budgets{start: start, seed: maphash.MakeSeed()}
-	b.configuredHosts = tables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
-	b.unknownHosts = tables{newTable(maxUnknown), newTable(maxUnknown), newTable(maxUnknown)}
+	b.configuredTables = budgetTables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
+	b.unknownTables = budgetTables{newTable(maxUnknown), newTable(maxUnknown), newTable(maxUnknown)}
 	return b
 }
 
-// Spend charges a request to the budgets of its client and returns the pace of the client:
+// Charge charges a request to the budgets of its client and returns the pace of the client:
 //   - A verified crawler has one budget for each site, from all addresses.
 //   - A claimed crawler uses the budget of its network, and then the shared budget of the
 //     claimed name. Software that anybody can run has no shared budget.
@@ -81,8 +81,8 @@ func NewBudgets(start time.Time) *Budgets {
 //
 // If the rules limit concurrent requests, a request within the rate holds a slot until the caller
 // calls [Concurrency.Release].
-func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) {
-	hasRate := rules.CrawlDelay.Interval > 0 || rules.Configured.Interval > 0
+func (b *Budgets) Charge(at time.Time, client *Client, rules *Rules) (pace Pace) {
+	hasRate := rules.CrawlDelay.Interval > 0 || rules.ConfiguredLimit.Interval > 0
 	if !hasRate && rules.Concurrent <= 0 {
 		return pace
 	}
@@ -98,15 +98,15 @@ func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) 
 		clientBudget = b.chargeClient(&pace, site, now, client, rules, full)
 	}
 	if full {
-		pace.OverConcurrent, pace.Over, pace.OverLimit = true, true, true
+		pace.IsOverConcurrent, pace.IsOverRate, pace.IsOverLimit = true, true, true
 		pace.Wait = max(pace.Wait, concurrentWait)
 	}
-	isStopped := pace.isStopped(rules)
+	isStopped := pace.exceedsEnforcedRate(rules)
 	switch rules.Mode {
 	case Enforce:
-		pace.Slowed = isStopped
+		pace.MustSlow = isStopped
 	case SlowSearch:
-		pace.Slowed, pace.SlowingEnded = clientBudget.searchSlowing().shouldSlow(now, isStopped)
+		pace.MustSlow, pace.SlowingEnded = clientBudget.searchSlowing().shouldSlow(now, isStopped)
 	}
 	pace.keepOrReleaseSlot(slotBudget, client, full, isStopped)
 	return pace
@@ -116,36 +116,36 @@ func (b *Budgets) Spend(at time.Time, client *Client, rules *Rules) (pace Pace) 
 // alone, or of its network. full is true if the request found no free slot. chargeClient writes to
 // pace, because returning a Pace copies it three times and costs half of the time.
 func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
-	if limit := rules.Configured; limit.Interval > 0 { // the guards of a site may have different limits
-		site = mix(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
+	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // the guards of a site may have different limits
+		site = mixBits(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
 	p, name := b.tablesFor(client), b.hashName(site, client.Token)
 	switch {
 	case client.Token == "" || client.Identity == verify.Spoofed:
-		own = p.networks.find(b.hashNetwork(site, client.Network), now)
-		own.spend(pace, now, rules, false, full)
+		own = p.networks.findBudget(b.hashNetwork(site, client.Network), now)
+		own.chargeRequest(pace, now, rules, false, full)
 		return own
 	case client.Identity == verify.Verified:
-		own = p.verified.find(name, now)
+		own = p.verified.findBudget(name, now)
 		b.chargeShared(own, p.verified, pace, now, client, rules, full)
 		return own
 	}
-	own = p.networks.find(b.hashNetwork(name, client.Network), now)
-	charged := own.spend(pace, now, rules, false, full)
-	if client.RunByMany {
+	own = p.networks.findBudget(b.hashNetwork(name, client.Network), now)
+	charged := own.chargeRequest(pace, now, rules, false, full)
+	if client.IsSharedSoftware {
 		return own
 	}
-	byNetwork, all := *pace, p.claimed.find(name, now)
-	if byNetwork.isStopped(rules) {
+	byNetwork, all := *pace, p.claimed.findBudget(name, now)
+	if byNetwork.exceedsEnforcedRate(rules) {
 		pace.Wait = max(pace.Wait, all.waitTime(now, rules))
 		return own
 	}
 	chargedToName := b.chargeShared(all, p.claimed, pace, now, client, rules, full)
-	switch stops := pace.isStopped(rules); {
+	switch stops := pace.exceedsEnforcedRate(rules); {
 	case stops || full:
 		own.refund(charged)
-		own.uncount(all, chargedToName, now, rules)
-	case byNetwork.Over:
+		own.refundSharedCount(all, chargedToName, now, rules)
+	case byNetwork.IsOverRate:
 		*pace = byNetwork
 	}
 	return own
@@ -153,24 +153,24 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 
 // chargeShared charges a request to the budget of a crawler name, which instances share.
 func (b *Budgets) chargeShared(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) charge {
-	sharing := b.peers.sharing.Load() && !client.UnknownHost
+	sharing := b.peers.isSharing.Load() && !client.UnknownHost
 	if sharing && of.sharedID.Load() == 0 {
-		b.peers.share(of, in, sharedIDOf(client, rules.Configured))
+		b.peers.shareBudget(of, in, sharedIDOf(client, rules.ConfiguredLimit))
 	}
-	return of.spend(pace, now, rules, sharing, full)
+	return of.chargeRequest(pace, now, rules, sharing, full)
 }
 
 // tablesFor returns the tables for a client.
-func (b *Budgets) tablesFor(client *Client) *tables {
+func (b *Budgets) tablesFor(client *Client) *budgetTables {
 	if client.UnknownHost {
-		return &b.unknownHosts
+		return &b.unknownTables
 	}
-	return &b.configuredHosts
+	return &b.configuredTables
 }
 
 // Len returns the number of budgets.
 func (b *Budgets) Len() (n int) {
-	for _, p := range []tables{b.configuredHosts, b.unknownHosts} {
+	for _, p := range []budgetTables{b.configuredTables, b.unknownTables} {
 		n += p.verified.len() + p.claimed.len() + p.networks.len()
 	}
 	return n
@@ -184,7 +184,7 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	}
 	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have none
 		for _, s := range [...]string{site.Source, site.Server, site.ForwardedHost} {
-			h = mix(h ^ maphash.String(b.seed, s))
+			h = mixBits(h ^ maphash.String(b.seed, s))
 		}
 	}
 	return h
@@ -192,7 +192,7 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 
 // hashName returns a hash of a name at a site.
 func (b *Budgets) hashName(site uint64, token string) uint64 {
-	return mix(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
+	return mixBits(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
 }
 
 // hashNetwork adds a network to a hash.
@@ -201,11 +201,11 @@ func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
 	// One half of the address is always zero: the low half of a /48, the high half of a /24. The
 	// last byte of the other half is zero too. It is used for the length of the prefix.
-	return mix(h ^ high ^ low ^ uint64(network.Bits())<<56)
+	return mixBits(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 
-// mix spreads the entropy of a hash over all bits (the finalizer of MurmurHash3).
-func mix(h uint64) uint64 {
+// mixBits spreads the entropy of a hash over all bits (the finalizer of MurmurHash3).
+func mixBits(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33

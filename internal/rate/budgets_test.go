@@ -62,11 +62,11 @@ func TestSharedBudgets(t *testing.T) {
 		{"two spoofed clients from one network", *Client{Site: shop, Token: "a", Identity: verify.Spoofed}.from(1), *Client{Site: shop, Token: "b", Identity: verify.Spoofed}.from(1), true},
 	} {
 		b := NewBudgets(start)
-		rules := &Rules{Configured: Rule{Interval: time.Minute, Burst: 1}}
-		if b.Spend(start, &tc.first, rules).Over {
+		rules := &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 1}}
+		if b.Charge(start, &tc.first, rules).IsOverRate {
 			t.Fatalf("%s: the first request is over the rate", tc.name)
 		}
-		if got := b.Spend(start, &tc.then, rules).Over; got != tc.shared {
+		if got := b.Charge(start, &tc.then, rules).IsOverRate; got != tc.shared {
 			t.Errorf("%s: over %v, want %v", tc.name, got, tc.shared)
 		}
 	}
@@ -76,19 +76,19 @@ func TestSharedBudgets(t *testing.T) {
 func TestBudgetKeys(t *testing.T) {
 	four, six := netip.MustParsePrefix("203.7.0.0/24"), netip.MustParsePrefix("2800:ffff:cb07::/48")
 	first, then := claimed, claimed
-	first.Network, then.Network, first.RunByMany, then.RunByMany = six, four, true, true
-	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: time.Minute, Burst: 1}}
-	b.Spend(start, &first, rules)
-	if b.Spend(start, &then, rules).Over {
+	first.Network, then.Network, first.IsSharedSoftware, then.IsSharedSoftware = six, four, true, true
+	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 1}}
+	b.Charge(start, &first, rules)
+	if b.Charge(start, &then, rules).IsOverRate {
 		t.Errorf("%v and %v share a budget", six, four)
 	}
 	for i := range 32 {
 		host := fmt.Sprint(i, ".example")
 		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, Secure: true}
-		b.Spend(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{Configured: Rule{Interval: time.Minute, Burst: 4}})
-		b.Spend(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{Configured: Rule{Interval: time.Minute, Burst: 5}})
+		b.Charge(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 4}})
+		b.Charge(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 5}})
 	}
-	if got := b.configuredHosts.verified.len(); got != 2*32 {
+	if got := b.configuredTables.verified.len(); got != 2*32 {
 		t.Errorf("%d sites with different limits have %d budgets", 2*32, got)
 	}
 }
@@ -99,7 +99,7 @@ func TestVerifiedFromManyNetworks(t *testing.T) {
 	b, rules := NewBudgets(start), delayRules(10*time.Second)
 	passed := 0
 	for i := range 10 * 60 * 2 { // ten minutes, two requests a second
-		if !b.Spend(start.Add(time.Duration(i)*time.Second/2), verified.from(i%1000), rules).Over {
+		if !b.Charge(start.Add(time.Duration(i)*time.Second/2), verified.from(i%1000), rules).IsOverRate {
 			passed++
 		}
 	}
@@ -117,15 +117,15 @@ func TestImpostors(t *testing.T) {
 	for i := range 40_000 {
 		at = start.Add(time.Duration(i) * 20 * time.Millisecond)
 		for _, identity := range []verify.State{verify.Claimed, verify.Spoofed, verify.Unknown} {
-			b.Spend(at, Client{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
+			b.Charge(at, Client{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
 		}
 		if i%500 == 0 { // one in ten seconds
-			if p := b.Spend(at, verified.from(i), rules); p.Over || p.Requests > 31 {
+			if p := b.Charge(at, verified.from(i), rules); p.IsOverRate || p.Requests > 31 {
 				t.Fatalf("after %v: %+v", at.Sub(start), p)
 			}
 		}
 	}
-	if p := b.Spend(at, claimed.from(3), rules); !p.Over {
+	if p := b.Charge(at, claimed.from(3), rules); !p.IsOverRate {
 		t.Errorf("the claimed crawler is not over the rate: %+v", p)
 	}
 }
@@ -140,7 +140,7 @@ func TestBing(t *testing.T) {
 			b, rules, offset := NewBudgets(start), delayRules(delay), time.Duration(random.Int64N(int64(delay)))
 			for i := range 2000 {
 				at := start.Add(offset + time.Duration(i)*delay + time.Duration(random.Int64N(int64(delay))))
-				if p := b.Spend(at, &verified, rules); p.Over {
+				if p := b.Charge(at, &verified, rules); p.IsOverRate {
 					t.Fatalf("a window of %v, request %d: %+v", delay, i, p)
 				}
 			}
@@ -151,20 +151,20 @@ func TestBing(t *testing.T) {
 // TestBoundedMemory sends requests with 100,000 invented names, networks and hosts.
 func TestBoundedMemory(t *testing.T) {
 	b, rules := NewBudgets(start), delayRules(time.Second)
-	b.Spend(start, &verified, rules)
+	b.Charge(start, &verified, rules)
 	for i := range 100_000 {
 		host := policy.Key{Host: fmt.Sprintf("h%d.example", i)}
-		b.Spend(start, Client{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
-		b.Spend(start, Client{Site: shop}.from(i), rules)
-		b.Spend(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
+		b.Charge(start, Client{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
+		b.Charge(start, Client{Site: shop}.from(i), rules)
+		b.Charge(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
 	}
 	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 	for range 9 {
-		b.Spend(start, &verified, rules)
+		b.Charge(start, &verified, rules)
 	}
-	if p := b.Spend(start, &verified, rules); p.Requests != 11 {
+	if p := b.Charge(start, &verified, rules); p.Requests != 11 {
 		t.Errorf("the budget of a verified crawler at a configured site was evicted: %+v", p)
 	}
 }
@@ -173,17 +173,17 @@ func TestBoundedMemory(t *testing.T) {
 // limit and Crawl-delay applies.
 func TestConfiguredLimit(t *testing.T) {
 	rules := delayRules(time.Second)
-	rules.Configured = Rule{Interval: 4 * time.Second, Burst: 2}
+	rules.ConfiguredLimit = Rule{Interval: 4 * time.Second, Burst: 2}
 	b := NewBudgets(start)
-	for i, want := range []Pace{{}, {}, {Over: true, OverLimit: true, Wait: 4 * time.Second}, {Over: true, OverLimit: true, Wait: 4 * time.Second}} {
-		if got := b.Spend(start, &verified, rules); got != want {
+	for i, want := range []Pace{{}, {}, {IsOverRate: true, IsOverLimit: true, Wait: 4 * time.Second}, {IsOverRate: true, IsOverLimit: true, Wait: 4 * time.Second}} {
+		if got := b.Charge(start, &verified, rules); got != want {
 			t.Errorf("request %d: %+v, want %+v", i+1, got, want)
 		}
 	}
-	if p := b.Spend(start.Add(3*time.Second), &verified, rules); p.Wait != time.Second {
+	if p := b.Charge(start.Add(3*time.Second), &verified, rules); p.Wait != time.Second {
 		t.Errorf("after 3 seconds: %+v", p)
 	}
-	if p := b.Spend(start.Add(4*time.Second), &verified, rules); p.Over {
+	if p := b.Charge(start.Add(4*time.Second), &verified, rules); p.IsOverRate {
 		t.Errorf("after 4 seconds: %+v", p)
 	}
 }
@@ -192,16 +192,16 @@ func TestConfiguredLimit(t *testing.T) {
 func TestWaitIsSufficient(t *testing.T) {
 	b, at, refused := NewBudgets(start), start, 0
 	rules := delayRules(7 * time.Second)
-	rules.Configured = Rule{Interval: 3 * time.Second, Burst: 4}
+	rules.ConfiguredLimit = Rule{Interval: 3 * time.Second, Burst: 4}
 	for range 5000 {
-		p := b.Spend(at, &verified, rules)
-		if !p.Over {
+		p := b.Charge(at, &verified, rules)
+		if !p.IsOverRate {
 			at = at.Add(100 * time.Millisecond)
 			continue
 		}
 		refused++
 		at = at.Add(p.Wait)
-		if p := b.Spend(at, &verified, rules); p.Over {
+		if p := b.Charge(at, &verified, rules); p.IsOverRate {
 			t.Fatalf("the request after the wait must wait %v more", p.Wait)
 		}
 	}
@@ -214,7 +214,7 @@ func TestWaitIsSufficient(t *testing.T) {
 func TestNoRules(t *testing.T) {
 	b := NewBudgets(start)
 	for range 1000 {
-		if p := b.Spend(start, &verified, new(Rules)); p != (Pace{}) {
+		if p := b.Charge(start, &verified, new(Rules)); p != (Pace{}) {
 			t.Fatal(p)
 		}
 	}
@@ -226,15 +226,15 @@ func TestNoRules(t *testing.T) {
 // TestRunByManyHasNoSharedBudget checks that users of a feed reader in different networks do not
 // share a budget.
 func TestRunByManyHasNoSharedBudget(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: time.Minute, Burst: 10}, Window: 5 * time.Minute}
-	reader := Client{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, RunByMany: true}
+	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 10}, Window: 5 * time.Minute}
+	reader := Client{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, IsSharedSoftware: true}
 	for i := range 20 {
 		for range 10 {
-			if p := b.Spend(start, reader.from(i), rules); p.Over {
+			if p := b.Charge(start, reader.from(i), rules); p.IsOverRate {
 				t.Fatalf("in network %d: %+v", i, p)
 			}
 		}
-		if !b.Spend(start, reader.from(i), rules).Over {
+		if !b.Charge(start, reader.from(i), rules).IsOverRate {
 			t.Fatalf("network %d has no limit", i)
 		}
 	}

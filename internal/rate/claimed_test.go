@@ -11,15 +11,15 @@ import (
 func TestLimitOfClaimedName(t *testing.T) {
 	for _, delay := range []time.Duration{0, 10 * time.Second} {
 		b, rules := NewBudgets(start), delayRules(delay)
-		rules.Configured, rules.Advisory, rules.Mode = Rule{Interval: time.Second, Burst: 10}, true, Enforce
+		rules.ConfiguredLimit, rules.IgnoresCrawlDelay, rules.Mode = Rule{Interval: time.Second, Burst: 10}, true, Enforce
 		passed, over := 0, 0
 		for at := start; at.Before(start.Add(10 * time.Minute)); at = at.Add(time.Second) {
 			for n := range 10 {
-				p := b.Spend(at, claimed.from(n), rules)
-				if !p.Slowed {
+				p := b.Charge(at, claimed.from(n), rules)
+				if !p.MustSlow {
 					passed++
 				}
-				if p.Over {
+				if p.IsOverRate {
 					over++
 				}
 			}
@@ -36,12 +36,12 @@ func TestLimitOfClaimedName(t *testing.T) {
 // TestSlowedRequestIsNotCharged slows a network because of other networks with the same claimed
 // name. Its own budget is not charged, so its request after Wait passes.
 func TestSlowedRequestIsNotCharged(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
-	b.Spend(start, claimed.from(2), rules)
-	if p := b.Spend(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
+	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
+	b.Charge(start, claimed.from(2), rules)
+	if p := b.Charge(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
 		t.Fatalf("%+v", p)
 	}
-	if p := b.Spend(start.Add(10*time.Second), claimed.from(1), rules); p.Over {
+	if p := b.Charge(start.Add(10*time.Second), claimed.from(1), rules); p.IsOverRate {
 		t.Errorf("the request after the wait is over the rate: %+v", p)
 	}
 }
@@ -53,33 +53,33 @@ func TestSlowedRequestIsNotCharged(t *testing.T) {
 func TestClaimedNamesAgainstModel(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 5))
-		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, Advisory: random.IntN(2) == 0}
+		rules := Rules{Tolerance: 1 + random.Float64(), Window: time.Duration(1+random.IntN(10)) * time.Minute, IgnoresCrawlDelay: random.IntN(2) == 0}
 		if random.IntN(4) > 0 {
 			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(4) > 0 {
-			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.ConfiguredLimit = Rule{Interval: time.Duration(1 + random.Int64N(int64(20*time.Second))), Burst: 1 + random.IntN(5)}
 		}
 		b, networks, shared, now := NewBudgets(start), make([]model, 1+random.IntN(4)), model{}, time.Duration(0)
 		refused := make([]time.Duration, len(networks)) // due time of the next request of each network, among requests over the shared budget
-		mean := max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
+		mean := max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval, time.Second)
 		for i := range 400 {
 			n := random.IntN(len(networks))
 			own, before := &networks[n], networks[n]
 			want := own.spend(now, &rules)
-			if !want.isStopped(&rules) {
+			if !want.exceedsEnforcedRate(&rules) {
 				byName := shared.spend(now, &rules)
-				if want.Over = want.Over || byName.Over; byName.isStopped(&rules) {
+				if want.IsOverRate = want.IsOverRate || byName.IsOverRate; byName.exceedsEnforcedRate(&rules) {
 					own.file, own.owner = before.file, before.owner
-					if interval := max(rules.CrawlDelay.Interval, rules.Configured.Interval); refused[n]-now <= time.Duration(max(rules.CrawlDelay.Burst, rules.Configured.Burst)-1)*interval {
+					if interval := max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval); refused[n]-now <= time.Duration(max(rules.CrawlDelay.Burst, rules.ConfiguredLimit.Burst)-1)*interval {
 						refused[n] = max(refused[n], now) + interval
 					} else if rules.CrawlDelay.Interval > 0 {
 						shared.times = shared.times[:len(shared.times)-1]
 					}
 				}
-				want.OverLimit = byName.OverLimit
+				want.IsOverLimit = byName.IsOverLimit
 			}
-			if got := b.Spend(start.Add(now), claimed.from(n), &rules); got.Over != want.Over || got.OverLimit != want.OverLimit {
+			if got := b.Charge(start.Add(now), claimed.from(n), &rules); got.IsOverRate != want.IsOverRate || got.IsOverLimit != want.IsOverLimit {
 				t.Fatalf("seed %d, request %d at %v from %d by %+v: %+v, want %+v", seed, i, now, n, rules, got, want)
 			}
 			now += time.Duration(random.Int64N(int64(mean)) * random.Int64N(3) / 2)

@@ -10,23 +10,23 @@ import (
 // instance, caused by impostors or a wrong storage. The wait is then minutes, not days. When the
 // other instance stops exporting, the wait is at most one interval.
 func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
-	limit := &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
+	limit := &Rules{ConfiguredLimit: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: Enforce}
 	for _, others := range []int{10_000, 1 << 30} {
 		b := NewBudgets(start)
-		b.Share(start, true)
-		b.Spend(start, claimed.from(0), limit) // adds the shared budget of the name
+		b.SetSharing(start, true)
+		b.Charge(start, claimed.from(0), limit) // adds the shared budget of the name
 		at := start
 		for range 2 {
 			at = at.Add(15 * time.Second)
-			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), sharedIDOf(&claimed, limit.Configured), others)
+			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), sharedIDOf(&claimed, limit.ConfiguredLimit), others)
 			if err := b.Import("other", []byte(data), at); err != nil {
 				t.Fatal(err)
 			}
 		}
 		over := false
 		for i := range 30 {
-			p := b.Spend(at, claimed.from(i), limit)
-			over = over || p.Over
+			p := b.Charge(at, claimed.from(i), limit)
+			over = over || p.IsOverRate
 			if p.Wait < 0 || p.Wait > limit.Window {
 				t.Fatalf("%d requests elsewhere: wait is %v", others, p.Wait)
 			}
@@ -35,11 +35,11 @@ func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
 			t.Errorf("%d requests elsewhere: no request was over the rate", others)
 		}
 		at = at.Add(2 * time.Minute)
-		b.Share(at, true)
+		b.SetSharing(at, true)
 		if live(b) != 0 {
 			t.Fatal("the counts of the other instance still apply")
 		}
-		if p := b.Spend(at, claimed.from(40), limit); p.Wait > 2*time.Second {
+		if p := b.Charge(at, claimed.from(40), limit); p.Wait > 2*time.Second {
 			t.Errorf("%d requests elsewhere, two minutes ago: wait is %v", others, p.Wait)
 		}
 	}
@@ -49,15 +49,15 @@ func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
 // longer wait than the mild limit allows.
 func TestMilderLimit(t *testing.T) {
 	b := NewBudgets(start)
-	strict := &Rules{Configured: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
+	strict := &Rules{ConfiguredLimit: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
 	for range 20 {
-		b.Spend(start, &verified, strict)
+		b.Charge(start, &verified, strict)
 	}
-	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
-	if p := b.Spend(start, &verified, mild); p.Wait > time.Second {
+	mild := &Rules{ConfiguredLimit: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
+	if p := b.Charge(start, &verified, mild); p.Wait > time.Second {
 		t.Errorf("wait is %v", p.Wait)
 	}
-	if p := b.Spend(start.Add(10*time.Second), &verified, mild); p.Over {
+	if p := b.Charge(start.Add(10*time.Second), &verified, mild); p.IsOverRate {
 		t.Errorf("ten seconds later the request is over the rate, and wait is %v", p.Wait)
 	}
 }
@@ -66,12 +66,12 @@ func TestMilderLimit(t *testing.T) {
 // limit. Neither limit affects the budget of the other.
 func TestLimitsAreIndependent(t *testing.T) {
 	b := NewBudgets(start)
-	strict := &Rules{Configured: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
-	mild := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	strict := &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 5}, Window: 5 * time.Minute}
+	mild := &Rules{ConfiguredLimit: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	passed := [2]int{}
 	for at := time.Duration(0); at < 10*time.Minute; at += time.Second {
 		for i, rules := range []*Rules{strict, mild} {
-			if !b.Spend(start.Add(at), &verified, rules).Over {
+			if !b.Charge(start.Add(at), &verified, rules).IsOverRate {
 				passed[i]++
 			}
 		}

@@ -73,21 +73,21 @@ func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 // verified crawler.
 func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // distinguishes the keys of slots from the keys of budgets in the same table
-	p, site := b.tablesFor(client), mix(site^salt)
+	p, site := b.tablesFor(client), mixBits(site^salt)
 	name, isShared := b.hashName(site, client.Token), false
 	switch {
 	case client.Token == "" || client.Identity == verify.Spoofed:
-		budget = p.networks.find(b.hashNetwork(site, client.Network), now)
+		budget = p.networks.findBudget(b.hashNetwork(site, client.Network), now)
 	case client.Identity == verify.Verified:
-		budget = p.verified.find(name, now)
+		budget = p.verified.findBudget(name, now)
 	default:
-		budget, isShared = p.networks.find(b.hashNetwork(name, client.Network), now), !client.RunByMany
+		budget, isShared = p.networks.findBudget(b.hashNetwork(name, client.Network), now), !client.IsSharedSoftware
 	}
 	switch {
 	case client.HeldSlot == &budget.concurrent:
 		return budget, false
 	case isShared:
-		return budget, !budget.concurrent.acquireBoth(&p.claimed.find(name, now).concurrent, rules.Concurrent)
+		return budget, !budget.concurrent.acquireBoth(&p.claimed.findBudget(name, now).concurrent, rules.Concurrent)
 	}
 	return budget, !budget.concurrent.acquire(rules.Concurrent)
 }

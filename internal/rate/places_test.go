@@ -16,7 +16,7 @@ func concurrentRules(n int) *Rules { return &Rules{Concurrent: n, Mode: Enforce}
 // TestSharedSlots checks which clients share slots. As with budgets, an impostor uses no slot of
 // the verified crawler.
 func TestSharedSlots(t *testing.T) {
-	library := Client{Site: shop, Token: "curl", RunByMany: true}
+	library := Client{Site: shop, Token: "curl", IsSharedSoftware: true}
 	for _, tc := range []struct {
 		name        string
 		first, then Client
@@ -34,19 +34,19 @@ func TestSharedSlots(t *testing.T) {
 		{"two unknown clients from two networks", *Client{Site: shop}.from(1), *Client{Site: shop}.from(2), false},
 	} {
 		b := NewBudgets(start)
-		first := b.Spend(start, &tc.first, concurrentRules(1))
-		if first.Slot == nil || first.Over {
+		first := b.Charge(start, &tc.first, concurrentRules(1))
+		if first.Slot == nil || first.IsOverRate {
 			t.Fatalf("%s: the first request has no slot: %+v", tc.name, first)
 		}
-		then := b.Spend(start, &tc.then, concurrentRules(1))
-		if then.OverConcurrent != tc.shared || then.Slowed != tc.shared || (then.Slot == nil) != tc.shared {
+		then := b.Charge(start, &tc.then, concurrentRules(1))
+		if then.IsOverConcurrent != tc.shared || then.MustSlow != tc.shared || (then.Slot == nil) != tc.shared {
 			t.Errorf("%s: %+v, want OverConcurrent %v", tc.name, then, tc.shared)
 		}
-		if then.OverConcurrent && (!then.OverLimit || then.Wait != concurrentWait) {
+		if then.IsOverConcurrent && (!then.IsOverLimit || then.Wait != concurrentWait) {
 			t.Errorf("%s: %+v", tc.name, then)
 		}
 		first.Slot.Release()
-		if again := b.Spend(start, &tc.then, concurrentRules(1)); tc.shared && again.Over {
+		if again := b.Charge(start, &tc.then, concurrentRules(1)); tc.shared && again.IsOverRate {
 			t.Errorf("%s: no free slot after a release: %+v", tc.name, again)
 		}
 	}
@@ -58,7 +58,7 @@ func TestNetworkGetsHalfOfSlots(t *testing.T) {
 	b := NewBudgets(start)
 	var taken []*Concurrency
 	from := func(network int) bool {
-		p := b.Spend(start, claimed.from(network), concurrentRules(5))
+		p := b.Charge(start, claimed.from(network), concurrentRules(5))
 		if p.Slot != nil {
 			taken = append(taken, p.Slot)
 		}
@@ -99,24 +99,24 @@ func TestSlotsByMode(t *testing.T) {
 		{"observe", Rules{Concurrent: 3}, 3, 7, 0},
 		{"enforce", Rules{Concurrent: 3, Mode: Enforce}, 3, 7, 7},
 		{"a search engine", Rules{Concurrent: 3, Mode: SlowSearch}, 3, 7, 0},
-		{"a stricter rate, observe", Rules{Concurrent: 3, Configured: minute}, 2, 8, 0},
-		{"a stricter rate", Rules{Concurrent: 3, Configured: minute, Mode: Enforce}, 2, 8, 8},
-		{"a milder rate", Rules{Concurrent: 1, Configured: minute, Mode: Enforce}, 1, 9, 9},
+		{"a stricter rate, observe", Rules{Concurrent: 3, ConfiguredLimit: minute}, 2, 8, 0},
+		{"a stricter rate", Rules{Concurrent: 3, ConfiguredLimit: minute, Mode: Enforce}, 2, 8, 8},
+		{"a milder rate", Rules{Concurrent: 1, ConfiguredLimit: minute, Mode: Enforce}, 1, 9, 9},
 		{"a delay", Rules{Concurrent: 3, CrawlDelay: minute, Tolerance: 1, Window: time.Minute, Mode: Enforce}, 2, 8, 8},
-		{"a delay that the crawler ignores", Rules{Concurrent: 5, CrawlDelay: minute, Tolerance: 1, Window: time.Minute, Advisory: true, Mode: Enforce}, 5, 8, 5},
+		{"a delay that the crawler ignores", Rules{Concurrent: 5, CrawlDelay: minute, Tolerance: 1, Window: time.Minute, IgnoresCrawlDelay: true, Mode: Enforce}, 5, 8, 5},
 	} {
 		b := NewBudgets(start)
 		var taken []*Concurrency
 		over, slowed := 0, 0
 		for range 10 {
-			p := b.Spend(start, &verified, &tc.rules)
+			p := b.Charge(start, &verified, &tc.rules)
 			if p.Slot != nil {
 				taken = append(taken, p.Slot)
 			}
-			if p.Over {
+			if p.IsOverRate {
 				over++
 			}
-			if p.Slowed {
+			if p.MustSlow {
 				slowed++
 			}
 		}
@@ -135,15 +135,15 @@ func TestSlotsByMode(t *testing.T) {
 // TestFullChargesNothing checks that requests without a free slot are not charged to the rate.
 func TestFullChargesNothing(t *testing.T) {
 	b := NewBudgets(start)
-	rules := &Rules{Concurrent: 1, Configured: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
-	first := b.Spend(start, &verified, rules)
+	rules := &Rules{Concurrent: 1, ConfiguredLimit: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
+	first := b.Charge(start, &verified, rules)
 	for range 20 {
-		if p := b.Spend(start, &verified, rules); !p.OverConcurrent {
+		if p := b.Charge(start, &verified, rules); !p.IsOverConcurrent {
 			t.Fatalf("%+v", p)
 		}
 	}
 	first.Slot.Release()
-	if p := b.Spend(start, &verified, rules); p.Over {
+	if p := b.Charge(start, &verified, rules); p.IsOverRate {
 		t.Errorf("the second of two allowed requests: %+v", p)
 	}
 }
@@ -152,12 +152,12 @@ func TestFullChargesNothing(t *testing.T) {
 // limit.
 func TestSlotsSurviveReload(t *testing.T) {
 	b := NewBudgets(start)
-	running := b.Spend(start, &verified, &Rules{Concurrent: 5, Configured: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
-	if p := b.Spend(start, &verified, concurrentRules(1)); !p.OverConcurrent {
+	running := b.Charge(start, &verified, &Rules{Concurrent: 5, ConfiguredLimit: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
+	if p := b.Charge(start, &verified, concurrentRules(1)); !p.IsOverConcurrent {
 		t.Errorf("the running request is not counted: %+v", p)
 	}
 	running.Slot.Release()
-	if p := b.Spend(start, &verified, concurrentRules(1)); p.OverConcurrent {
+	if p := b.Charge(start, &verified, concurrentRules(1)); p.IsOverConcurrent {
 		t.Errorf("%+v", p)
 	}
 }
@@ -166,10 +166,10 @@ func TestSlotsSurviveReload(t *testing.T) {
 // first.
 func TestHeldSlot(t *testing.T) {
 	b := NewBudgets(start)
-	first := b.Spend(start, &verified, concurrentRules(1))
+	first := b.Charge(start, &verified, concurrentRules(1))
 	nested := verified
 	nested.HeldSlot = first.Slot
-	if p := b.Spend(start, &nested, concurrentRules(1)); p.Over || p.Slot != nil {
+	if p := b.Charge(start, &nested, concurrentRules(1)); p.IsOverRate || p.Slot != nil {
 		t.Errorf("%+v", p)
 	}
 	if n := first.Slot.inUse.Load(); n != 1 {
@@ -187,7 +187,7 @@ func TestConcurrentSlots(t *testing.T) {
 	for g := range 16 {
 		wg.Go(func() {
 			for range 500 {
-				p := b.Spend(start, verified.from(g), rules)
+				p := b.Charge(start, verified.from(g), rules)
 				if p.Slot == nil {
 					continue
 				}
@@ -204,7 +204,7 @@ func TestConcurrentSlots(t *testing.T) {
 	if peak.Load() > most || entered.Load() == 0 {
 		t.Errorf("%d concurrent requests of %d in total", peak.Load(), entered.Load())
 	}
-	if p := b.Spend(start, &verified, rules); p.OverConcurrent || p.Slot.inUse.Load() != 1 {
+	if p := b.Charge(start, &verified, rules); p.IsOverConcurrent || p.Slot.inUse.Load() != 1 {
 		t.Errorf("slots were lost: %+v", p)
 	}
 }
@@ -213,17 +213,17 @@ func TestConcurrentSlots(t *testing.T) {
 // requests are not evicted, and the number of budgets stays bounded.
 func TestBusySlotsAreNotEvicted(t *testing.T) {
 	b, rules := NewBudgets(start), concurrentRules(1)
-	b.Spend(start, &verified, rules)
-	b.Spend(start, &claimed, rules)
+	b.Charge(start, &verified, rules)
+	b.Charge(start, &claimed, rules)
 	for i := range 50_000 {
 		at := start.Add(time.Duration(i) * time.Second)
 		for _, identity := range []verify.State{verify.Verified, verify.Claimed} {
-			p := b.Spend(at, Client{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
+			p := b.Charge(at, Client{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
 			p.Slot.Release()
 		}
 	}
 	for _, client := range []*Client{&verified, &claimed} {
-		if p := b.Spend(start.Add(time.Hour), client, rules); !p.OverConcurrent {
+		if p := b.Charge(start.Add(time.Hour), client, rules); !p.IsOverConcurrent {
 			t.Errorf("%s: the slot of a running request was evicted: %+v", client.Identity, p)
 		}
 	}

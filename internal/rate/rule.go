@@ -19,13 +19,13 @@ type Rules struct {
 	CrawlDelay Rule
 	Tolerance  float64
 	Window     time.Duration
-	// Configured is the configured limit, enforced at once.
-	Configured Rule
+	// ConfiguredLimit is the configured limit, enforced at once.
+	ConfiguredLimit Rule
 	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
-	// Advisory is true if the crawler ignores Crawl-delay. CrawlDelay is then measured and never
+	// IgnoresCrawlDelay is true if the crawler ignores Crawl-delay. CrawlDelay is then measured and never
 	// enforced.
-	Advisory bool
+	IgnoresCrawlDelay bool
 	// Mode is the treatment of requests over the rate.
 	Mode Mode
 }
@@ -36,7 +36,7 @@ type Mode uint8
 const (
 	Observe    Mode = iota // count them
 	Enforce                // slow them
-	SlowSearch             // slow a few of them, for search engines; see [Budgets.Spend]
+	SlowSearch             // slow a few of them, for search engines; see [Budgets.Charge]
 )
 
 // MaxRequests returns the number of requests in a window from which the Crawl-delay is enforced.
@@ -58,23 +58,25 @@ type Pace struct {
 	Wait time.Duration
 	// Slot is the slot of the request, or nil. The caller must release the slot.
 	Slot *Concurrency
-	// Over is true if the request exceeds the rate.
-	Over bool
-	// OverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
-	OverLimit bool
-	// OverConcurrent is true if the request exceeds the concurrent requests. Over and OverLimit are
+	// IsOverRate is true if the request exceeds the rate.
+	IsOverRate bool
+	// IsOverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
+	IsOverLimit bool
+	// IsOverConcurrent is true if the request exceeds the concurrent requests. Over and IsOverLimit are
 	// then true too.
-	OverConcurrent bool
-	// Slowed is true if the caller must answer the request with 429.
-	Slowed bool
+	IsOverConcurrent bool
+	// MustSlow is true if the caller must answer the request with 429.
+	MustSlow bool
 	// SlowingEnded is true for the first request not slowed because the search engine was slowed
 	// for too long.
 	SlowingEnded bool
 }
 
-// isStopped reports whether a request exceeds the configured limit, or a Crawl-delay that its
+// exceedsEnforcedRate reports whether a request exceeds the configured limit, or a Crawl-delay that its
 // crawler obeys.
-func (p *Pace) isStopped(rules *Rules) bool { return p.Over && (p.OverLimit || !rules.Advisory) }
+func (p *Pace) exceedsEnforcedRate(rules *Rules) bool {
+	return p.IsOverRate && (p.IsOverLimit || !rules.IgnoresCrawlDelay)
+}
 
 // Quota returns a mean interval as a number of requests in a window of whole seconds. Quota returns
 // the shortest exact window, or else about one request in the interval.

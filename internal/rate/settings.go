@@ -24,7 +24,7 @@ type Settings struct {
 	IgnoreDelay bool
 	// Enforce slows requests over the rate. Requests of search engines are slowed only with Search,
 	// and then only few of them.
-	Enforce, Search bool
+	Enforce, SlowSearch bool
 	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit
 	// AllClients also measures requests for parts of pages: styles, scripts, images, fonts.
@@ -40,19 +40,19 @@ var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Wi
 func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
 	r.Tolerance, r.Window = s.Tolerance, s.Window
 	if limit != nil {
-		r.Configured, r.Concurrent = limit.Rule, limit.Concurrent
+		r.ConfiguredLimit, r.Concurrent = limit.Rule, limit.Concurrent
 	}
 	if !s.IgnoreDelay {
 		r.CrawlDelay = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
 	}
 	if crawler := client.Crawler; crawler != nil && identity != verify.Spoofed {
-		r.Advisory = crawler.CrawlDelay.Support == uaident.DelayIgnored
+		r.IgnoresCrawlDelay = crawler.CrawlDelay.Support == uaident.DelayIgnored
 		if most := crawler.CrawlDelay.Max; most > 0 {
 			r.CrawlDelay.Interval = min(r.CrawlDelay.Interval, most)
 		}
 	}
 	switch isSearch := judge.IsSearchEngine(client.Class, identity); {
-	case !s.Enforce, isSearch && !s.Search:
+	case !s.Enforce, isSearch && !s.SlowSearch:
 	case isSearch:
 		r.Mode = SlowSearch
 	default:
@@ -61,9 +61,9 @@ func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay 
 	return r
 }
 
-// IsRunByMany reports whether anybody can run the software of a client: a library, a feed reader or
+// IsSharedSoftware reports whether anybody can run the software of a client: a library, a feed reader or
 // other software without an operator that does not crawl by itself.
-func IsRunByMany(client *uaident.Identity) bool {
+func IsSharedSoftware(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.WildcardApplies()
 }
 
@@ -111,9 +111,9 @@ func States() []State { return []State{WithinRate, OverRate, SlowedDown} }
 // StateOf returns the state of a request to which a rate applies.
 func StateOf(p Pace) State {
 	switch {
-	case p.Slowed:
+	case p.MustSlow:
 		return SlowedDown
-	case p.Over:
+	case p.IsOverRate:
 		return OverRate
 	}
 	return WithinRate

@@ -42,7 +42,7 @@ type countsJSON struct {
 // peers are the other instances of a site. With the zero value, a budget includes the requests of
 // this instance only.
 type peers struct {
-	sharing          atomic.Bool
+	isSharing        atomic.Bool
 	mu               sync.Mutex
 	byInstance       map[string]*peer // by instance
 	hasOtherRequests bool             // some budget includes requests to other instances
@@ -78,31 +78,31 @@ func sharedIDOf(client *Client, limit Rule) uint64 {
 // confusion during a reload: instances reload one after the other, and the count of an hour is not
 // the count of a minute.
 func (b *budget) sharedWindowID() uint64 {
-	return mix(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
+	return mixBits(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
 }
 
-// share sets the ID by which other instances know a budget.
-func (p *peers) share(of *budget, in *table, name uint64) {
+// shareBudget sets the ID by which other instances know a budget.
+func (p *peers) shareBudget(of *budget, in *table, name uint64) {
 	if name == 0 || !of.sharedID.CompareAndSwap(0, name) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.sharedBudgets) == cap(p.sharedBudgets) {
-		p.dropEvicted()
+		p.removeEvicted()
 	}
 	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
 }
 
-// dropEvicted drops the evicted budgets. p.mu must be locked.
-func (p *peers) dropEvicted() {
+// removeEvicted drops the evicted budgets. p.mu must be locked.
+func (p *peers) removeEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
-// Share sets whether other instances exist. With other instances, call Share regularly. Share also
+// SetSharing sets whether other instances exist. With other instances, call Share regularly. Share also
 // drops the request counts of instances that stopped exporting.
-func (b *Budgets) Share(at time.Time, others bool) {
-	before := b.peers.sharing.Swap(others)
+func (b *Budgets) SetSharing(at time.Time, others bool) {
+	before := b.peers.isSharing.Swap(others)
 	switch {
 	case others:
 		b.updateBudgets(at)
@@ -121,7 +121,7 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
 	c := countsJSON{Saved: at, Requests: make(map[string]int)}
 	b.peers.mu.Lock()
-	b.peers.dropEvicted()
+	b.peers.removeEvicted()
 	for _, of := range b.peers.sharedBudgets {
 		if n := of.recentRequests(now); n > 0 && len(c.Requests) < maxShared {
 			c.Requests[strconv.FormatUint(of.sharedWindowID(), 16)] = n
@@ -200,7 +200,7 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	b.peers.hasOtherRequests = len(sum) > 0
 	for _, of := range b.peers.sharedBudgets {
 		name := of.sharedWindowID()
-		of.otherUntil.Store(int64(until[name] - maxCountAge))
+		of.otherRequestsUntil.Store(int64(until[name] - maxCountAge))
 		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // a reload has changed its window
 			of.otherRequests.Store(0)
 		}
@@ -211,21 +211,21 @@ func (b *Budgets) updateBudgets(at time.Time) {
 // of this instance plus the age of the other instances' numbers. A crawler may have moved from
 // another instance to this instance, so that both counted its requests.
 func (b *budget) timeCovered(now, window time.Duration) time.Duration {
-	return window + max(0, now-time.Duration(b.otherUntil.Load()))
+	return window + max(0, now-time.Duration(b.otherRequestsUntil.Load()))
 }
 
-// maxIn returns the maximum number of requests allowed by the rule in a period.
-func (r Rule) maxIn(in time.Duration) int {
+// maxRequestsIn returns the maximum number of requests allowed by the rule in a period.
+func (r Rule) maxRequestsIn(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
 	}
 	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
-// ownPart returns the part of the rule for this instance, in proportion to its part of the
+// shareOf returns the part of the rule for this instance, in proportion to its part of the
 // crawler's requests. The burst is not divided. The interval is at most most, the lifetime of other
 // instances' request counts.
-func (r Rule) ownPart(own, others int, most time.Duration) Rule {
+func (r Rule) shareOf(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))
 		r.Interval = time.Duration(min(longer, float64(max(r.Interval, most))))

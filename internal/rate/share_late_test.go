@@ -23,7 +23,7 @@ func (l *lateCluster) sync(t *testing.T, passed time.Duration) {
 				}
 			}
 		}
-		to.Share(l.at(i, passed), true)
+		to.SetSharing(l.at(i, passed), true)
 	}
 	for i, from := range l.instances {
 		if !l.up[i] {
@@ -46,16 +46,16 @@ func TestMoveToAnotherInstance(t *testing.T) {
 	const moves = 20 * time.Minute
 	for _, window := range []time.Duration{time.Minute, 5 * time.Minute} {
 		for name, rules := range map[string]*Rules{
-			"limit":             {Configured: Rule{time.Second, 1}, Window: window},
-			"limit and burst":   {Configured: Rule{time.Second, 10}, Window: window},
-			"limit, often":      {Configured: Rule{100 * time.Millisecond, 10}, Window: window},
+			"limit":             {ConfiguredLimit: Rule{time.Second, 1}, Window: window},
+			"limit and burst":   {ConfiguredLimit: Rule{time.Second, 10}, Window: window},
+			"limit, often":      {ConfiguredLimit: Rule{100 * time.Millisecond, 10}, Window: window},
 			"Crawl-delay":       {CrawlDelay: Rule{time.Second, 10}, Tolerance: 1.5, Window: window},
 			"Crawl-delay, over": {CrawlDelay: Rule{time.Second, 10}, Tolerance: 1.1, Window: window},
 		} {
 			for _, ends := range []bool{false, true} {
 				c := &lateCluster{newCluster(2), make([][]byte, 2)}
 				refused, asked, synced := 0, 0, time.Duration(0)
-				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.Configured.Interval, rules.CrawlDelay.Interval) {
+				for now := time.Duration(0); now < moves+10*time.Minute; now += max(rules.ConfiguredLimit.Interval, rules.CrawlDelay.Interval) {
 					for ; synced <= now; synced += 15 * time.Second {
 						c.sync(t, synced)
 					}
@@ -63,7 +63,7 @@ func TestMoveToAnotherInstance(t *testing.T) {
 					if now >= moves {
 						i, c.up[0] = 1, !ends
 					}
-					if asked++; c.instances[i].Spend(c.at(i, now), &verified, rules).Over {
+					if asked++; c.instances[i].Charge(c.at(i, now), &verified, rules).IsOverRate {
 						refused++
 					}
 				}
@@ -80,8 +80,8 @@ func TestMoveToAnotherInstance(t *testing.T) {
 // verdict.
 func TestDifferentWindows(t *testing.T) {
 	rules := [...]*Rules{
-		{Configured: Rule{time.Second, 10}, Window: time.Hour},
-		{Configured: Rule{time.Second, 10}, Window: time.Hour},
+		{ConfiguredLimit: Rule{time.Second, 10}, Window: time.Hour},
+		{ConfiguredLimit: Rule{time.Second, 10}, Window: time.Hour},
 	}
 	c := newCluster(2)
 	refused, synced := 0, time.Duration(0)
@@ -92,9 +92,9 @@ func TestDifferentWindows(t *testing.T) {
 		}
 		i := asked % 2
 		if asked == 1207 || asked == 2405 { // between two syncs
-			rules[asked/2400] = &Rules{Configured: Rule{time.Second, 10}, Window: time.Minute}
+			rules[asked/2400] = &Rules{ConfiguredLimit: Rule{time.Second, 10}, Window: time.Minute}
 		}
-		if c.instances[i].Spend(c.at(i, now), &verified, rules[i]).Over {
+		if c.instances[i].Charge(c.at(i, now), &verified, rules[i]).IsOverRate {
 			refused++
 		}
 	}
@@ -104,7 +104,7 @@ func TestDifferentWindows(t *testing.T) {
 	for now := time.Hour; now < time.Hour+20*time.Minute; now += 15 * time.Second {
 		for i := range 2 {
 			for range 30 {
-				c.instances[i].Spend(c.at(i, now), &verified, rules[i])
+				c.instances[i].Charge(c.at(i, now), &verified, rules[i])
 			}
 		}
 		c.sync(t, now)
@@ -121,9 +121,9 @@ func TestDifferentWindows(t *testing.T) {
 // send. So a client with that name is not slowed at the other instance.
 func TestPollingNetworks(t *testing.T) {
 	for _, concurrent := range []int{0, 2} {
-		rules := &Rules{Configured: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
+		rules := &Rules{ConfiguredLimit: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
 		c := newCluster(2)
-		if slot := c.instances[0].Spend(c.at(0, 0), claimed.from(1), rules).Slot; (slot != nil) != (concurrent > 0) {
+		if slot := c.instances[0].Charge(c.at(0, 0), claimed.from(1), rules).Slot; (slot != nil) != (concurrent > 0) {
 			t.Fatal("unexpected slot")
 		}
 		refused, synced := 0, time.Duration(0)
@@ -132,12 +132,12 @@ func TestPollingNetworks(t *testing.T) {
 			for ; synced <= now; synced += 15 * time.Second {
 				c.sync(t, synced)
 			}
-			release(c.instances[0].Spend(c.at(0, now), claimed.from(1+tick%2), rules))
+			release(c.instances[0].Charge(c.at(0, now), claimed.from(1+tick%2), rules))
 			if tick%200 != 0 {
 				continue
 			}
-			pace := c.instances[1].Spend(c.at(1, now), claimed.from(3), rules)
-			if release(pace); pace.Over {
+			pace := c.instances[1].Charge(c.at(1, now), claimed.from(3), rules)
+			if release(pace); pace.IsOverRate {
 				refused++
 			}
 		}

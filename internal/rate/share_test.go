@@ -23,7 +23,7 @@ func newCluster(n int) *cluster {
 	c := new(cluster)
 	for i := range n {
 		c.instances, c.up = append(c.instances, NewBudgets(c.at(i, 0))), append(c.up, true)
-		c.instances[i].Share(c.at(i, 0), n > 1)
+		c.instances[i].SetSharing(c.at(i, 0), n > 1)
 	}
 	return c
 }
@@ -48,7 +48,7 @@ func (c *cluster) sync(t *testing.T, passed time.Duration) {
 		}
 	}
 	for i, b := range c.instances {
-		b.Share(c.at(i, passed), len(c.instances) > 1)
+		b.SetSharing(c.at(i, passed), len(c.instances) > 1)
 	}
 }
 
@@ -61,7 +61,7 @@ func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.
 			c.sync(t, synced)
 		}
 		i := route()
-		over := c.instances[i].Spend(c.at(i, now), client.from(i), rules).Over
+		over := c.instances[i].Charge(c.at(i, now), client.from(i), rules).IsOverRate
 		if now >= to-last {
 			asked++
 			if !over {
@@ -76,7 +76,7 @@ func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.
 // with different clocks and different distributions of the requests.
 func TestInstancesShareRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	limit := &Rules{Configured: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
+	limit := &Rules{ConfiguredLimit: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
 	for n := 1; n <= 3; n++ {
 		for name, route := range map[string]func() int{
 			"evenly":     func() int { return random.IntN(n) },
@@ -89,7 +89,7 @@ func TestInstancesShareRate(t *testing.T) {
 				c := newCluster(n)
 				const last = 20 * time.Minute
 				passed, _ := c.run(t, client, rules, 0, 30*time.Minute, func() time.Duration { return 400 * time.Millisecond }, route, last)
-				want := float64(last) / float64(max(rules.CrawlDelay.Interval, rules.Configured.Interval))
+				want := float64(last) / float64(max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval))
 				if got := float64(passed) / want; got < 0.8 || got > 1.2 {
 					t.Errorf("%d instances, %s, %s, %v: %.2f times the allowed requests passed", n, name, what, client.Identity, got)
 				}
@@ -139,7 +139,7 @@ func TestCompliantAtSeveralInstances(t *testing.T) {
 				return limit.Interval
 			}
 			to := 300 * limit.Interval
-			rules := &Rules{Configured: limit, Window: 5 * time.Minute}
+			rules := &Rules{ConfiguredLimit: limit, Window: 5 * time.Minute}
 			if passed, sent := c.run(t, &claimed, rules, 0, to, step, func() int { return route(asked) }, to); passed != sent || sent < 300 {
 				t.Errorf("%v, %s: %d of %d passed", limit, name, passed, sent)
 			}
@@ -160,7 +160,7 @@ func live(b *Budgets) (n int) {
 // TestStoppedInstance stops an instance. The other instances use the whole rate within two minutes,
 // and ignore the stored counts of the stopped instance.
 func TestStoppedInstance(t *testing.T) {
-	rules := &Rules{Configured: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	rules := &Rules{ConfiguredLimit: Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	c := newCluster(2)
 	quick := func() time.Duration { return 100 * time.Millisecond }
 	turn := 0
@@ -181,8 +181,8 @@ func TestStoppedInstance(t *testing.T) {
 		t.Errorf("%d live instances, want none", n)
 	}
 	other := NewBudgets(start)
-	other.Share(start, true)
-	other.Spend(start, &verified, rules)
+	other.SetSharing(start, true)
+	other.Charge(start, &verified, rules)
 	for i := range 4 { // repeated imports of unchanged counts
 		at := start.Add(time.Duration(i) * 15 * time.Second)
 		if err := other.Import("1", exported, at); err != nil {
@@ -197,7 +197,7 @@ func TestStoppedInstance(t *testing.T) {
 // TestImportErrors checks invalid imports and the bound on instances.
 func TestImportErrors(t *testing.T) {
 	b := NewBudgets(start)
-	b.Share(start, true)
+	b.SetSharing(start, true)
 	many := make([]string, 0, maxShared+1)
 	for i := range maxShared + 1 {
 		many = append(many, fmt.Sprintf(`"%x":1`, i))
@@ -225,25 +225,25 @@ func TestImportErrors(t *testing.T) {
 func TestExport(t *testing.T) {
 	rules := delayRules(time.Second)
 	b := NewBudgets(start)
-	b.Spend(start, &verified, rules)
+	b.Charge(start, &verified, rules)
 	if data, err := b.Export(start); data != nil || err != nil {
 		t.Errorf("exported without other instances: %s, %v", data, err)
 	}
-	b.Share(start, true)
+	b.SetSharing(start, true)
 	for _, client := range []Client{{Site: shop}, {Site: shop, Token: "bingbot", UnknownHost: true, Identity: verified.Identity}} {
-		b.Spend(start, client.from(1), rules)
+		b.Charge(start, client.from(1), rules)
 	}
 	if data, err := b.Export(start); data != nil || err != nil {
 		t.Errorf("exported: %s, %v", data, err)
 	}
-	b.Spend(start, &verified, rules)
+	b.Charge(start, &verified, rules)
 	if data, err := b.Export(start); !strings.Contains(string(data), `":2}`) || err != nil {
 		t.Errorf("exported: %s, %v, want the counts before and after Share", data, err)
 	}
 	if data, err := b.Export(start.Add(time.Hour)); data != nil || err != nil {
 		t.Errorf("exported an hour later: %s, %v", data, err)
 	}
-	if n := testing.AllocsPerRun(100, func() { b.Spend(start, &verified, rules) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { b.Charge(start, &verified, rules) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -251,11 +251,11 @@ func TestExport(t *testing.T) {
 // TestEvictedBudgetsAreNotExported checks that the number of exported budgets stays bounded.
 func TestEvictedBudgetsAreNotExported(t *testing.T) {
 	b := NewBudgets(start)
-	b.Share(start, true)
+	b.SetSharing(start, true)
 	rules := &Rules{CrawlDelay: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
 	for n := range 3 * maxCrawlers {
 		client := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
-		b.Spend(start, &client, rules)
+		b.Charge(start, &client, rules)
 	}
 	data, err := b.Export(start)
 	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {

@@ -20,20 +20,20 @@ const (
 // searchSlowing is the slowing of a search engine. The zero value has slowed no request. Times are
 // never 0. It is safe for concurrent use.
 type searchSlowing struct {
-	requests, slowed window       // requests in slowingWindow, slowed requests in slowedMemory
-	began, last      atomic.Int64 // first slowed request, and last request over the rate, of the current slowing
-	// ended is the time of the last request over the rate after slowing reached its maximum
+	requests, slowed      requestWindow // requests in slowingWindow, slowed requests in slowedMemory
+	beganAt, lastOverRate atomic.Int64  // first slowed request, and last request over the rate, of the current slowing
+	// endedAt is the time of the last request over the rate after slowing reached its maximum
 	// duration, or 0.
-	ended atomic.Int64
+	endedAt atomic.Int64
 }
 
 // searchSlowing returns the slowing of a budget.
 func (b *budget) searchSlowing() *searchSlowing {
-	if s := b.slowing.Load(); s != nil {
+	if s := b.searchSlowingState.Load(); s != nil {
 		return s
 	}
-	b.slowing.CompareAndSwap(nil, new(searchSlowing))
-	return b.slowing.Load()
+	b.searchSlowingState.CompareAndSwap(nil, new(searchSlowing))
+	return b.searchSlowingState.Load()
 }
 
 // shouldSlow records a request and reports whether to slow this request. over is true for a request
@@ -44,27 +44,27 @@ func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bo
 	if !over {
 		return false, false
 	}
-	if before := s.ended.Load(); before != 0 {
+	if before := s.endedAt.Load(); before != 0 {
 		if now-time.Duration(before) < slowingWindow {
-			s.ended.CompareAndSwap(before, int64(now))
+			s.endedAt.CompareAndSwap(before, int64(now))
 			return false, false
 		}
-		s.began.Store(0)
-		s.ended.Store(0)
+		s.beganAt.Store(0)
+		s.endedAt.Store(0)
 	}
-	last, began := time.Duration(s.last.Load()), time.Duration(s.began.Load()) // last is read first, because a pause resets began before last changes
+	last, began := time.Duration(s.lastOverRate.Load()), time.Duration(s.beganAt.Load()) // last is read first, because a pause resets began before last changes
 	if began != 0 && now-last > slowingGap {
 		began = 0
-		s.began.Store(0)
+		s.beganAt.Store(0)
 	}
-	s.last.Store(int64(now))
+	s.lastOverRate.Store(int64(now))
 	switch {
 	case began != 0 && now-began >= slowingWindow:
-		return false, s.ended.CompareAndSwap(0, int64(now))
-	case (s.slowed.sum(partOf(now, slowedMemory))+1)*slowingShare > s.requests.sum(part):
+		return false, s.endedAt.CompareAndSwap(0, int64(now))
+	case (s.slowed.sum(partNumber(now, slowedMemory))+1)*slowingShare > s.requests.sum(part):
 		return false, false
 	case began == 0:
-		s.began.Store(int64(now))
+		s.beganAt.Store(int64(now))
 	}
 	s.slowed.add(now, slowedMemory)
 	return true, false

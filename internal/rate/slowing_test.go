@@ -24,23 +24,23 @@ func TestSlowed(t *testing.T) {
 		{"a delay", *withMode(delayRules(10*time.Second), Enforce), verified, 55, 55},
 		{"a delay for a claimed crawler", *withMode(delayRules(10*time.Second), Enforce), claimed, 55, 55},
 		{"a delay for a spoofed client", *withMode(delayRules(10*time.Second), Enforce), Client{Site: shop, Token: "bingbot", Identity: verify.Spoofed}, 55, 55},
-		{"an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Advisory: true, Mode: Enforce}, verified, 55, 0},
-		{"a limit", Rules{Configured: limit, Mode: Enforce}, verified, 98, 98},
-		{"a delay and a limit", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Mode: Enforce}, verified, 98, 98},
-		{"a limit and an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, Configured: limit, Advisory: true, Mode: Enforce}, verified, 98, 98},
-		{"a search engine", Rules{Configured: limit, Mode: SlowSearch}, verified, 98, 5},
-		{"a claimed search engine", Rules{Configured: limit, Mode: SlowSearch}, claimed, 98, 5},
+		{"an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, IgnoresCrawlDelay: true, Mode: Enforce}, verified, 55, 0},
+		{"a limit", Rules{ConfiguredLimit: limit, Mode: Enforce}, verified, 98, 98},
+		{"a delay and a limit", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, ConfiguredLimit: limit, Mode: Enforce}, verified, 98, 98},
+		{"a limit and an ignored delay", Rules{CrawlDelay: Rule{10 * time.Second, 10}, Tolerance: 1.5, Window: 5 * time.Minute, ConfiguredLimit: limit, IgnoresCrawlDelay: true, Mode: Enforce}, verified, 98, 98},
+		{"a search engine", Rules{ConfiguredLimit: limit, Mode: SlowSearch}, verified, 98, 5},
+		{"a claimed search engine", Rules{ConfiguredLimit: limit, Mode: SlowSearch}, claimed, 98, 5},
 	} {
 		b, over, slow := NewBudgets(start), 0, 0
 		for range 100 {
-			p := b.Spend(start, &tc.who, &tc.rules)
-			if p.Over {
+			p := b.Charge(start, &tc.who, &tc.rules)
+			if p.IsOverRate {
 				over++
 			}
-			if p.Slowed {
+			if p.MustSlow {
 				slow++
 			}
-			if p.Slowed && p.Wait <= 0 {
+			if p.MustSlow && p.Wait <= 0 {
 				t.Errorf("%s: slowed without a wait: %+v", tc.name, p)
 			}
 		}
@@ -70,10 +70,10 @@ func TestSlowingOfSearchEngines(t *testing.T) {
 			if at%(24*time.Hour) >= 24*time.Hour-tc.pause {
 				continue
 			}
-			p := b.Spend(start.Add(at), verified.from(int(at)%1000), rules)
+			p := b.Charge(start.Add(at), verified.from(int(at)%1000), rules)
 			hour := &hours[at/time.Hour]
 			hour[0]++
-			if p.Slowed {
+			if p.MustSlow {
 				hour[1]++
 				if ends > 0 {
 					t.Fatalf("%s: slowed after %v, although slowing ended after %v", tc.name, at, ends)
@@ -165,7 +165,7 @@ func TestSlowingOfSlowEngineEnds(t *testing.T) {
 // from other networks. No client is verified. At most one in twenty requests of the search engine
 // is slowed.
 func TestImpostorsDoNotSlowSearchEngine(t *testing.T) {
-	b, rules := NewBudgets(start), &Rules{Configured: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: SlowSearch}
+	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: 2 * time.Second, Burst: 10}, Window: 5 * time.Minute, Mode: SlowSearch}
 	asked, slowed := 0, 0
 	for at := time.Duration(0); at < 12*time.Hour; at += time.Second {
 		flood := 1 // within the rate, so that the share of slowed requests stays low
@@ -174,12 +174,12 @@ func TestImpostorsDoNotSlowSearchEngine(t *testing.T) {
 		}
 		for i := range flood {
 			if at%(2*time.Second) == 0 {
-				b.Spend(start.Add(at), claimed.from(100+i), rules)
+				b.Charge(start.Add(at), claimed.from(100+i), rules)
 			}
 		}
 		if at%time.Minute == 0 && at > 11*time.Hour {
 			asked++
-			if b.Spend(start.Add(at), claimed.from(1), rules).Slowed {
+			if b.Charge(start.Add(at), claimed.from(1), rules).MustSlow {
 				slowed++
 			}
 		}

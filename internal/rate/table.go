@@ -34,8 +34,8 @@ func newTable(size int) *table {
 // request.
 const lastUsedStep = time.Second
 
-// find returns the budget of a key. find adds a budget if the key has none.
-func (t *table) find(key uint64, now time.Duration) *budget {
+// findBudget returns the budget of a key. find adds a budget if the key has none.
+func (t *table) findBudget(key uint64, now time.Duration) *budget {
 	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {
 		if b := p[i].Load(); b != nil && b.key == key {
@@ -45,7 +45,7 @@ func (t *table) find(key uint64, now time.Duration) *budget {
 			return b
 		}
 	}
-	return t.add(p, key, now)
+	return t.addBudget(p, key, now)
 }
 
 // contains reports whether the table contains b, so b was not evicted.
@@ -67,8 +67,8 @@ func (b *budget) evictedBefore(other *budget) bool {
 	return b.lastUsed.Load() < other.lastUsed.Load()
 }
 
-// add adds a budget for a key and replaces the least recently used budget of the bucket.
-func (t *table) add(p *bucket, key uint64, now time.Duration) *budget {
+// addBudget adds a budget for a key and replaces the least recently used budget of the bucket.
+func (t *table) addBudget(p *bucket, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	oldest := 0

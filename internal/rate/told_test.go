@@ -19,19 +19,19 @@ func TestRequestAfterWaitPasses(t *testing.T) {
 			rules.CrawlDelay = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(12)}
 		}
 		if random.IntN(3) > 0 {
-			rules.Configured = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(5)}
+			rules.ConfiguredLimit = Rule{Interval: time.Duration(1 + random.Int64N(int64(40*time.Second))), Burst: 1 + random.IntN(5)}
 		}
-		rules.Advisory = random.IntN(3) == 0
-		client := Client{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), RunByMany: random.IntN(5) == 0}
-		b, at, mean := NewBudgets(start), start, max(rules.CrawlDelay.Interval, rules.Configured.Interval, time.Second)
+		rules.IgnoresCrawlDelay = random.IntN(3) == 0
+		client := Client{Site: shop, Token: "bingbot", Identity: verify.State(random.IntN(4)), IsSharedSoftware: random.IntN(5) == 0}
+		b, at, mean := NewBudgets(start), start, max(rules.CrawlDelay.Interval, rules.ConfiguredLimit.Interval, time.Second)
 		networks := 1 + random.IntN(3)
 		for i := range 300 {
 			from := random.IntN(networks)
-			p := b.Spend(at, client.from(from), &rules)
-			if p.Slowed && random.IntN(2) == 0 {
+			p := b.Charge(at, client.from(from), &rules)
+			if p.MustSlow && random.IntN(2) == 0 {
 				repeated++
 				at = at.Add(p.Wait)
-				if again := b.Spend(at, client.from(from), &rules); again.Slowed {
+				if again := b.Charge(at, client.from(from), &rules); again.MustSlow {
 					t.Fatalf("seed %d, request %d, %v by %+v: %+v and then %+v", seed, i, client.Identity, rules, p, again)
 				}
 			}

@@ -10,19 +10,19 @@ import (
 // longer than the length of the window.
 const windowParts = 10
 
-// window counts requests in a sliding window. Each part is a word with the number of the part in
+// requestWindow counts requests in a sliding window. Each part is a word with the number of the part in
 // its upper half and the number of requests in its lower half. The zero window has no requests. It
 // is safe for concurrent use.
-type window [windowParts]atomic.Uint64
+type requestWindow [windowParts]atomic.Uint64
 
-// partOf returns the number of the part at now, in a window of the given length.
-func partOf(now, length time.Duration) uint64 {
+// partNumber returns the number of the part at now, in a window of the given length.
+func partNumber(now, length time.Duration) uint64 {
 	return uint64(now) / uint64(max(length/windowParts, 1))
 }
 
 // add adds a request and returns the number of its part.
-func (w *window) add(now, length time.Duration) (part uint64) {
-	part = partOf(now, length)
+func (w *requestWindow) add(now, length time.Duration) (part uint64) {
+	part = partNumber(now, length)
 	word := &w[part%windowParts]
 	for {
 		old := word.Load()
@@ -39,8 +39,8 @@ func (w *window) add(now, length time.Duration) (part uint64) {
 	}
 }
 
-// drop removes a request from a part, unless the part was overwritten.
-func (w *window) drop(part uint64) {
+// subtract removes a request from a part, unless the part was overwritten.
+func (w *requestWindow) subtract(part uint64) {
 	word := &w[part%windowParts]
 	for old := word.Load(); old>>32 == part && uint32(old) > 0; old = word.Load() {
 		if word.CompareAndSwap(old, old-1) {
@@ -50,7 +50,7 @@ func (w *window) drop(part uint64) {
 }
 
 // sum returns the number of requests in a part and the previous parts of the window.
-func (w *window) sum(part uint64) (seen int) {
+func (w *requestWindow) sum(part uint64) (seen int) {
 	for i := range w {
 		if word := w[i].Load(); part-word>>32 < windowParts {
 			seen += int(uint32(word))

@@ -29,7 +29,7 @@ func TestEachOperationOfARegistry(t *testing.T) {
 			if f.Crash {
 				want = append(want, "ABot", "nothing")
 			}
-			if got := r.InUse().names(); !slices.Contains(want, got) {
+			if got := r.Content().names(); !slices.Contains(want, got) {
 				t.Errorf("%v: the next one has %s, want %q", f, got, want)
 			}
 			if !f.Crash {

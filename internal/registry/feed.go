@@ -26,8 +26,8 @@ type Settings struct {
 	// Interval is the time between fetches. Zero means two seconds for a file, and the
 	// freshness lifetime of the response for a URL.
 	Interval time.Duration
-	// Now is the clock.
-	Now func() time.Time
+	// Clock is the clock.
+	Clock func() time.Time
 }
 
 // Version is a fetched, immutable registry.
@@ -64,7 +64,7 @@ type Feed struct {
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.ContentKind{Option: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Now)
+	source, err := remote.ContentKind{OptionName: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func New(s Settings) (*Feed, error) {
 
 func newFeed(s Settings, source remote.Source) *Feed {
 	f := new(Feed)
-	f.Feed = remote.NewFeed(remote.FeedConfig[Version]{Source: source, Now: s.Now, Interval: s.Interval, Parse: f.parse, AfterFetch: f.restoreOrStore})
+	f.Feed = remote.NewFeed(remote.FeedConfig[Version]{Source: source, Now: s.Clock, Interval: s.Interval, Parse: f.parse, AfterFetch: f.restoreOrStore})
 	return f
 }
 
@@ -104,7 +104,7 @@ func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
 		err = CheckUsable(registry)
 	}
 	if err == nil {
-		err = checkBrowsers(registry)
+		err = checkNoBrowser(registry)
 	}
 	v := &Version{e, sha256.Sum256(data), data}
 	if err == nil && inUse != nil {
@@ -122,13 +122,13 @@ func CheckUsable(r *uaident.Registry) error {
 	if _, err := identity.SigningAgents(r); err != nil {
 		return err
 	}
-	v := verify.New(verify.Options{KeepVerified: 1, KeepOthers: 1})
+	v := verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 	defer v.Close()
 	return v.Configure(verify.Config{Crawlers: r.Crawlers(), Ranges: true, ReverseDNS: true})
 }
 
-// checkBrowsers returns an error if a registry identifies a common browser as a crawler.
-func checkBrowsers(r *uaident.Registry) error {
+// checkNoBrowser returns an error if a registry identifies a common browser as a crawler.
+func checkNoBrowser(r *uaident.Registry) error {
 	for _, userAgent := range browsers {
 		if id := r.Identify(userAgent); id.Class != uaident.Browser {
 			return fmt.Errorf("%s would match the browser %q; remove that name", id.Name(), userAgent)
@@ -196,14 +196,14 @@ func (u *User) sendEvent(event string, data map[string]any) {
 }
 
 // Status returns the state of the registry.
-func (f *Feed) Status() *report.Registry {
+func (f *Feed) Status() *report.RegistryStatus {
 	state := f.State()
-	s := &report.Registry{Name: f.Name()}
-	if v := state.InUse; v != nil {
+	s := &report.RegistryStatus{Name: f.Name()}
+	if v := state.Content; v != nil {
 		s.InUse = &report.RegistryVersion{ID: v.ID(), Date: v.Date, Crawlers: len(v.Crawlers)}
 	}
-	if !state.LastConfirmed.IsZero() {
-		s.Checked = state.LastConfirmed.UTC()
+	if !state.ConfirmedAt.IsZero() {
+		s.ConfirmedAt = state.ConfirmedAt.UTC()
 	}
 	if state.LastErr != nil {
 		s.Failure, s.FailingSince = state.LastErr.Error(), state.FailingSince.UTC()

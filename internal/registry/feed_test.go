@@ -90,17 +90,17 @@ func TestPlausible(t *testing.T) {
 				storage := remotetest.NewStorage()
 				r := read(t, storage, remotetest.NewSource("https://names.test/registry.json", tc.before, nil))
 				defer r.end()
-				before := r.InUse().ID()
+				before := r.Content().ID()
 				r.source.SetContent(tc.after, nil)
 				next(2 * time.Hour)
-				if used := r.InUse().ID() != before; used != tc.plausible {
+				if used := r.Content().ID() != before; used != tc.plausible {
 					t.Fatalf("it is used: %t", used)
 				}
 				if err := r.LastError(); (err == nil) != tc.plausible || err != nil && !strings.Contains(err.Error(), "use it with: caddy reload --force") {
 					t.Errorf("%v", err)
 				}
 				r.Load(t.Context(), new(int), storage)
-				if r.InUse().ID() == before || r.LastError() != nil {
+				if r.Content().ID() == before || r.LastError() != nil {
 					t.Errorf("after a reload: %v", r.LastError())
 				}
 			})
@@ -128,7 +128,7 @@ func TestInvalidVersionIsFetchedAgain(t *testing.T) {
 
 // TestParse refuses a registry by which clients cannot be verified, or a browser is a crawler.
 func TestParse(t *testing.T) {
-	f := newFeed(Settings{Now: time.Now}, remotetest.NewSource("https://names.test/registry.json", "", nil))
+	f := newFeed(Settings{Clock: time.Now}, remotetest.NewSource("https://names.test/registry.json", "", nil))
 	for fields, want := range map[string]string{
 		`"token": "FooBot", "verification": {"rdns": [".foo.example"]}`:                                                                               "",
 		`"token": "FooBot", "operator": "Foo", "verification": {"web_bot_auth": "https://chatgpt.com/.well-known/http-message-signatures-directory"}`: "the same signing agent",
@@ -140,7 +140,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", fields, err, want)
 		}
 	}
-	if err := checkBrowsers(uaident.Default()); err != nil {
+	if err := checkNoBrowser(uaident.Default()); err != nil {
 		t.Error(err)
 	}
 }
@@ -148,7 +148,7 @@ func TestParse(t *testing.T) {
 // TestFile uses a file whenever a configuration is loaded.
 func TestFile(t *testing.T) {
 	place := filepath.Join(t.TempDir(), "registry.json")
-	f, err := New(Settings{Location: place, Now: time.Now})
+	f, err := New(Settings{Location: place, Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +157,8 @@ func TestFile(t *testing.T) {
 		t.Helper()
 		load++
 		f.Load(t.Context(), load, nil)
-		if err := f.LastError(); f.InUse().names() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
-			t.Errorf("%s, %v; want %s, %s", f.InUse().names(), err, want, trouble)
+		if err := f.LastError(); f.Content().names() != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
+			t.Errorf("%s, %v; want %s, %s", f.Content().names(), err, want, trouble)
 		}
 	}
 	write := func(content string) {
@@ -180,7 +180,7 @@ func TestPlaces(t *testing.T) {
 	for place, want := range map[string]string{
 		"": "registry needs a file or a URL", "ftp://a.test/x": "not an http or https URL", "https://a.test/registry.json?x=1": "", "registry.json": "",
 	} {
-		_, err := New(Settings{Location: place, Now: time.Now})
+		_, err := New(Settings{Location: place, Clock: time.Now})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", place, err, want)
 		}

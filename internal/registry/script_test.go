@@ -50,7 +50,7 @@ type reader struct {
 func read(t *testing.T, storage remote.Storage, source *remotetest.Source, interval ...time.Duration) *reader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
-	r := &reader{Feed: newFeed(Settings{Now: time.Now, Interval: append(interval, 0)[0]}, source), source: source, log: log}
+	r := &reader{Feed: newFeed(Settings{Clock: time.Now, Interval: append(interval, 0)[0]}, source), source: source, log: log}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()
@@ -71,7 +71,7 @@ func next(d time.Duration) {
 
 func (r *reader) has(t *testing.T, want string) {
 	t.Helper()
-	if got := r.InUse().names(); got != want {
+	if got := r.Content().names(); got != want {
 		t.Errorf("the registry has %s, want %s", got, want)
 	}
 }

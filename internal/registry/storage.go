@@ -15,16 +15,16 @@ import (
 
 // storedVersion is the stored form of a version.
 type storedVersion struct {
-	Registry     string    `json:"registry"`
-	Read         time.Time `json:"read"`
+	URL          string    `json:"registry"`
+	FetchedAt    time.Time `json:"read"`
 	ETag         string    `json:"etag,omitempty"`
 	LastModified string    `json:"last_modified,omitempty"`
 	Data         []byte    `json:"data"`
 	SHA256       string    `json:"sha256,omitempty"` // of Data
 }
 
-// key returns the storage key. All instances with the same URL share the key.
-func (f *Feed) key() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
+// storageKey returns the storage key. All instances with the same URL share the key.
+func (f *Feed) storageKey() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
 // restoreOrStore reads or writes the storage of the first user after each fetch.
 func (f *Feed) restoreOrStore(ctx context.Context) {
@@ -40,11 +40,11 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 	if f.isRestored || storage == nil || f.IsFile() {
 		return
 	}
-	if f.InUse() != nil {
+	if f.Content() != nil {
 		f.isRestored = true
 		return
 	}
-	value, err := limiter.Load(ctx, storage, f.key())
+	value, err := limiter.Load(ctx, storage, f.storageKey())
 	if errors.Is(err, fs.ErrNotExist) {
 		f.isRestored = true
 		return
@@ -62,7 +62,7 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 		return
 	}
 	f.storedHash = version.hash
-	f.Restore(version, version.hash, stored.Read, remote.Answer{ETag: stored.ETag, LastModified: stored.LastModified})
+	f.Restore(version, version.hash, stored.FetchedAt, remote.FetchResult{ETag: stored.ETag, LastModified: stored.LastModified})
 }
 
 // decode returns the version of a stored record.
@@ -71,8 +71,8 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	if err := json.Unmarshal(value, r); err != nil {
 		return nil, nil, err
 	}
-	if r.Registry != f.Name() {
-		return nil, nil, fmt.Errorf("the stored value belongs to %s", r.Registry)
+	if r.URL != f.Name() {
+		return nil, nil, fmt.Errorf("the stored value belongs to %s", r.URL)
 	}
 	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err
@@ -84,19 +84,19 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 // store saves the version in use, unless already stored.
 func (f *Feed) store(ctx context.Context, user *User) {
 	state := f.State()
-	if state.InUse == nil || state.InUse.hash == f.storedHash {
+	if state.Content == nil || state.Content.hash == f.storedHash {
 		return
 	}
-	stored := storedVersion{Registry: f.Name(), Read: f.Now().UTC(), Data: state.InUse.data, SHA256: remote.Checksum(state.InUse.data)}
+	stored := storedVersion{URL: f.Name(), FetchedAt: f.Now().UTC(), Data: state.Content.data, SHA256: remote.Checksum(state.Content.data)}
 	if state.LastErr == nil { // otherwise the validators belong to another version
-		stored.ETag, stored.LastModified = state.LastAnswer.ETag, state.LastAnswer.LastModified
+		stored.ETag, stored.LastModified = state.LastResult.ETag, state.LastResult.LastModified
 	}
 	value, err := json.Marshal(&stored)
 	if err == nil {
-		err = user.storageLimiter.Store(ctx, user.Storage, f.key(), value)
+		err = user.storageLimiter.Store(ctx, user.Storage, f.storageKey(), value)
 	}
 	if err == nil {
-		f.storedHash = state.InUse.hash
+		f.storedHash = state.Content.hash
 	} else if !f.storeFailed {
 		user.Logger.Warn("the registry could not be stored; after a restart the guard uses this registry only after a new fetch",
 			zap.String("registry", f.Name()), zap.Error(err))

@@ -28,7 +28,7 @@ func TestDamagedRegistry(t *testing.T) {
 				r := read(t, storage, source)
 				next(time.Minute)
 				r.end()
-				value, err := storage.Load(t.Context(), r.key())
+				value, err := storage.Load(t.Context(), r.storageKey())
 				var stored storedVersion
 				if err != nil || json.Unmarshal(value, &stored) != nil || stored.SHA256 == "" {
 					t.Fatalf("%v: stored is %s", err, value)
@@ -68,9 +68,9 @@ func TestStoredRegistryIsOlder(t *testing.T) {
 // time for an answer in the background.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newFeed(Settings{Now: time.Now}, remotetest.SlowSource{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)})
+		r := newFeed(Settings{Clock: time.Now}, remotetest.SlowSource{Source: remotetest.NewSource("https://names.test/registry.json", registryOf("ABot"), nil)})
 		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
-		if r.InUse() == nil {
+		if r.Content() == nil {
 			t.Error("it is never read")
 		}
 	})

@@ -34,9 +34,9 @@ type UnregisteredRequest struct {
 	Time          time.Time
 }
 
-// Unregistered counts requests by names missing in the registry. The zero value is empty.
+// UnregisteredNames counts requests by names missing in the registry. The zero value is empty.
 // Unregistered is safe for concurrent use.
-type Unregistered struct {
+type UnregisteredNames struct {
 	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
 	queueLength atomic.Int64                  // of queued requests
 
@@ -67,7 +67,7 @@ type nameStats struct {
 // Record counts a request. Without room, a new name replaces the rarest name and inherits its count
 // as the possible error. While another goroutine counts, Record only queues the request. The other
 // goroutine or a later call counts the queued request. Record waits only if the queue is full.
-func (b *Unregistered) Record(request UnregisteredRequest) {
+func (b *UnregisteredNames) Record(request UnregisteredRequest) {
 	if request.Class != uaident.GenericCrawler && request.Class != uaident.Other || !isCaddyfileName(request.Name) {
 		return
 	}
@@ -83,7 +83,7 @@ func (b *Unregistered) Record(request UnregisteredRequest) {
 }
 
 // enqueue queues a request for the next counting goroutine. It returns false if the queue is full.
-func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
+func (b *UnregisteredNames) enqueue(request UnregisteredRequest) bool {
 	if b.queueLength.Add(1) > maxQueued {
 		b.queueLength.Add(-1)
 		return false
@@ -99,7 +99,7 @@ func (b *Unregistered) enqueue(request UnregisteredRequest) bool {
 }
 
 // countQueued counts the queued requests in their order of arrival. The caller must lock b.mu.
-func (b *Unregistered) countQueued() {
+func (b *UnregisteredNames) countQueued() {
 	if b.queue.Load() == nil {
 		return
 	}
@@ -114,7 +114,7 @@ func (b *Unregistered) countQueued() {
 }
 
 // count counts a request. The caller must lock b.mu.
-func (b *Unregistered) count(request UnregisteredRequest) {
+func (b *UnregisteredNames) count(request UnregisteredRequest) {
 	stats := b.names[request.Name]
 	if stats == nil {
 		stats = b.add(request)
@@ -138,13 +138,13 @@ func (b *Unregistered) count(request UnregisteredRequest) {
 }
 
 // add adds a name, without room in place of the rarest name. The caller must lock b.mu.
-func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
+func (b *UnregisteredNames) add(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
 		b.names = make(map[string]*nameStats)
 	}
 	stats := new(nameStats)
 	if len(b.names) >= maxNames { // the new name takes over place and count
-		stats = b.rarest()
+		stats = b.rarestName()
 		delete(b.names, stats.name)
 		*stats = nameStats{count: stats.count, countError: stats.count}
 	}
@@ -154,8 +154,8 @@ func (b *Unregistered) add(request UnregisteredRequest) *nameStats {
 	return stats
 }
 
-// rarest returns the name with the lowest count. The caller must lock b.mu.
-func (b *Unregistered) rarest() (rarest *nameStats) {
+// rarestName returns the name with the lowest count. The caller must lock b.mu.
+func (b *UnregisteredNames) rarestName() (rarest *nameStats) {
 	for _, stats := range b.names {
 		if rarest == nil || stats.count < rarest.count {
 			rarest = stats
@@ -182,7 +182,7 @@ func isCaddyfileName(name string) bool {
 
 // Proposals returns the frequent names missing in registry: crawlers first, then by number of
 // requests. The result is never nil.
-func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
+func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Proposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.countQueued()
@@ -193,8 +193,8 @@ func (b *Unregistered) Proposals(registry *uaident.Registry) []report.Proposal {
 			continue
 		}
 		proposals = append(proposals, report.Proposal{
-			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsReads: stats.robotsFetches, LastRead: stats.lastRobotsFetch.UTC(),
-			Networks: stats.networks.count(), WaveAt: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
+			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsFetches: stats.robotsFetches, LastRobotsFetch: stats.lastRobotsFetch.UTC(),
+			Networks: stats.networks.count(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
 			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: crawlerOption(name),
 		})
 	}

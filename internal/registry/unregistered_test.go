@@ -15,7 +15,7 @@ import (
 var start = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
 // visits counts n requests by a User-Agent, each from another network.
-func visits(b *Unregistered, n int, userAgent string, robots bool) {
+func visits(b *UnregisteredNames, n int, userAgent string, robots bool) {
 	id := uaident.Identify(userAgent)
 	for i := range n {
 		network := netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, byte(i), 0}), 24)
@@ -24,7 +24,7 @@ func visits(b *Unregistered, n int, userAgent string, robots bool) {
 }
 
 func TestProposals(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	visits(b, 4120, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
 	visits(b, 3, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", true)
 	visits(b, 5000, "Quuxle/1.0", false)
@@ -33,7 +33,7 @@ func TestProposals(t *testing.T) {
 	all := b.Proposals(uaident.Default())
 	var got []string
 	for _, p := range all {
-		got = append(got, fmt.Sprintf("%s %s %d %d", p.Name, p.Class, p.Requests, p.RobotsReads))
+		got = append(got, fmt.Sprintf("%s %s %d %d", p.Name, p.Class, p.Requests, p.RobotsFetches))
 		if p.Networks < 230 || p.Networks > 280 {
 			t.Errorf("%s came from %d networks, want about 256", p.Name, p.Networks)
 		}
@@ -42,7 +42,7 @@ func TestProposals(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	first := all[0]
-	if !first.FirstSeen.Equal(start) || !first.LastRead.Equal(start.Add(2*time.Minute)) ||
+	if !first.FirstSeen.Equal(start) || !first.LastRobotsFetch.Equal(start.Add(2*time.Minute)) ||
 		!strings.HasPrefix(first.UserAgent, "Mozilla/5.0 (compatible; Think") || !strings.HasPrefix(first.Option, "crawler ThinkHarvestBot {\n\tclass crawler") {
 		t.Errorf("%+v", first)
 	}
@@ -58,7 +58,7 @@ func TestProposals(t *testing.T) {
 // Names that somebody invents by the thousand displace each other, and none that comes
 // often.
 func TestInventedNames(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	for i := range 10_000 {
 		visits(b, 1, fmt.Sprintf("Made%dBot/1.0", i), false)
 		if i%20 == 0 {
@@ -83,7 +83,7 @@ func TestPlainNames(t *testing.T) {
 
 // TestTheRarestMakesRoom compares with looking through all of them.
 func TestTheRarestMakesRoom(t *testing.T) {
-	var b Unregistered
+	var b UnregisteredNames
 	dice := rand.New(rand.NewPCG(1, 2))
 	counts := make(map[string]uint64)
 	for i := range 20_000 {
@@ -118,7 +118,7 @@ func TestTheRarestMakesRoom(t *testing.T) {
 
 // TestWhoMakesRoomLeavesNothing has a name from one network take the place of one from many.
 func TestWhoMakesRoomLeavesNothing(t *testing.T) {
-	var b Unregistered
+	var b UnregisteredNames
 	for i := range maxNames {
 		for network := range 5 {
 			b.Record(UnregisteredRequest{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(network), 0}), 24), IsRobotsFetch: true, Time: start})
@@ -133,7 +133,7 @@ func TestWhoMakesRoomLeavesNothing(t *testing.T) {
 func BenchmarkNote(b *testing.B) {
 	for _, names := range []int{10, 1000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
-			var counts Unregistered
+			var counts UnregisteredNames
 			visits := make([]UnregisteredRequest, names)
 			for i := range visits {
 				visits[i] = UnregisteredRequest{Name: fmt.Sprint("Name", i), Class: uaident.GenericCrawler, UserAgent: fmt.Sprint("Name", i, "/1.0"), Time: time.Unix(0, 0)}

@@ -12,7 +12,7 @@ import (
 // TestRecordWaitsForNobody records visits while somebody else, who has lost the processor,
 // counts one: none is lost, and none comes before one of before.
 func TestRecordWaitsForNobody(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	b.mu.Lock()
 	visits(b, maxQueued/2, "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.test/bot)", false)
 	visits(b, maxQueued/2, "Quuxle/1.0", false)
@@ -40,7 +40,7 @@ func TestRecordWaitsForNobody(t *testing.T) {
 }
 
 func TestVisitsFromManySides(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	var sides sync.WaitGroup
 	for side := range 4 {
 		sides.Go(func() { visits(b, 2000, fmt.Sprintf("%sBot/1.0", strings.Repeat("Q", side+3)), false) })

@@ -51,7 +51,7 @@ const (
 type waveDetector struct {
 	windowStart       time.Time // start of the current window
 	current, previous networkSketch
-	recent            [waveHistory]int // networks in ten minutes, at the end of each recent window
+	recentMaxima      [waveHistory]int // networks in ten minutes, at the end of each recent window
 	usualMax          int              // maximum of the windows before recent
 
 	waveStart time.Time // start of the last wave, zero for none
@@ -85,9 +85,9 @@ const waveDuration = 24 * time.Hour
 // closeWindow ends the current window and starts the next.
 func (s *waveDetector) closeWindow() {
 	tenMinutes := s.current.union(&s.previous)
-	s.usualMax = max(s.usualMax, s.recent[0])
-	copy(s.recent[:], s.recent[1:])
-	s.recent[waveHistory-1] = tenMinutes.count()
+	s.usualMax = max(s.usualMax, s.recentMaxima[0])
+	copy(s.recentMaxima[:], s.recentMaxima[1:])
+	s.recentMaxima[waveHistory-1] = tenMinutes.count()
 	s.previous, s.current = s.current, networkSketch{}
 	s.windowStart = s.windowStart.Add(waveWindow)
 }

@@ -17,16 +17,16 @@ func networkOf(n int) netip.Prefix {
 }
 
 // come counts a request.
-func come(b *Unregistered, userAgent string, network int, at time.Time) {
+func come(b *UnregisteredNames, userAgent string, network int, at time.Time) {
 	id := uaident.Identify(userAgent)
 	b.Record(UnregisteredRequest{Name: id.Name(), Class: id.Class, UserAgent: userAgent, Network: networkOf(network), Time: at})
 }
 
 // waveOf returns when a name came in a wave, and from how many networks.
-func waveOf(b *Unregistered, name string) (at time.Time, networks int) {
+func waveOf(b *UnregisteredNames, name string) (at time.Time, networks int) {
 	for _, p := range b.Proposals(uaident.Default()) {
 		if p.Name == name {
-			return p.WaveAt, p.WaveNetworks
+			return p.LastWave, p.WaveNetworks
 		}
 	}
 	return time.Time{}, 0
@@ -56,7 +56,7 @@ const waveBot = "Mozilla/5.0 (compatible; ThinkHarvestBot/1.0; +https://think.te
 
 // A new name from many networks is found within ten minutes.
 func TestWave(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	for i := range 200 { // one each three seconds
 		come(b, waveBot, i, start.Add(time.Duration(i)*3*time.Second))
 	}
@@ -72,7 +72,7 @@ func TestWaveOfAKnownName(t *testing.T) {
 		usual, then int
 		wave        bool
 	}{{0, 60, true}, {4, 60, true}, {4, 30, false}, {30, 100, false}, {30, 400, true}, {60, 60, false}} {
-		b := new(Unregistered)
+		b := new(UnregisteredNames)
 		at := start
 		for range 24 * 6 { // ten minutes each
 			for i := range tc.usual {
@@ -94,7 +94,7 @@ func TestWaveOfAKnownName(t *testing.T) {
 // Programs that are not evidently robots, such as applications of people, come from many networks
 // at any time.
 func TestApplicationsAreNoWave(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	for i := range 2000 {
 		come(b, "PocketReader/4.1 CFNetwork/1490 Darwin/23", i, start.Add(time.Duration(i)*100*time.Millisecond))
 		come(b, "GPTBot/1.3", i, start.Add(time.Duration(i)*100*time.Millisecond))
@@ -111,15 +111,15 @@ func TestApplicationsAreNoWave(t *testing.T) {
 // one that grows. There is at most one alert, and that is of the links. A wave on the last day is
 // found among them.
 func TestOrdinaryWeek(t *testing.T) {
-	b := new(Unregistered)
+	b := new(UnregisteredNames)
 	dice := rand.New(rand.NewPCG(45, 4))
 	const week = 7 * 24 * time.Hour
 	var waves []string
 	seen := make(map[string]time.Time)
 	look := func() {
 		for _, p := range b.Proposals(uaident.Default()) {
-			if p.WaveNetworks > 0 && !p.WaveAt.Equal(seen[p.Name]) {
-				seen[p.Name] = p.WaveAt
+			if p.WaveNetworks > 0 && !p.LastWave.Equal(seen[p.Name]) {
+				seen[p.Name] = p.LastWave
 				waves = append(waves, p.Name)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 // TestSettings releases settings in any order. The latest settings that are in use apply, and nothing stays
 // in memory.
 func TestSettings(t *testing.T) {
-	var s Settings[string]
+	var s ActiveSettings[string]
 	applied := ""
 	apply := func(value string) error {
 		if value == "bad" {
@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 	release(third, "first")
 	release(third, "first") // again
 	release(first, "")
-	if len(s.active) != 0 || s.Uses() != 3 {
-		t.Errorf("%d settings are active, %d were used", len(s.active), s.Uses())
+	if len(s.activeSettings) != 0 || s.UseCount() != 3 {
+		t.Errorf("%d settings are active, %d were used", len(s.activeSettings), s.UseCount())
 	}
 }

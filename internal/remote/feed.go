@@ -57,11 +57,11 @@ type User[T any] interface {
 
 // FeedState is the state of a Feed.
 type FeedState[T any] struct {
-	InUse         *T        // last good content, or nil
-	LastAnswer    Answer    // of the last fetch with a response, without its data
-	LastErr       error     // error of the last fetch, or nil
-	FailingSince  time.Time // first failure of this series
-	LastConfirmed time.Time // last time when the content in use was current
+	Content      *T          // last good content, or nil
+	LastResult   FetchResult // of the last fetch with a response, without its data
+	LastErr      error       // error of the last fetch, or nil
+	FailingSince time.Time   // first failure of this series
+	ConfirmedAt  time.Time   // last time when the content in use was current
 }
 
 // NewFeed returns a Feed without fetching.
@@ -82,8 +82,8 @@ func (f *Feed[T]) State() FeedState[T] {
 	return f.state
 }
 
-// InUse returns the last good content, or nil.
-func (f *Feed[T]) InUse() *T { return f.State().InUse }
+// Content returns the last good content, or nil.
+func (f *Feed[T]) Content() *T { return f.State().Content }
 
 // LastError returns the error of the last fetch, or nil.
 func (f *Feed[T]) LastError() error { return f.State().LastErr }
@@ -177,11 +177,11 @@ func (f *Feed[T]) UntilNextFetch() time.Duration {
 // Restore puts stored content into use. confirmed is the time when the content was current. The
 // validators come from the response with the content. Only AfterFetch and the before function of
 // Load may call Restore.
-func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators Answer) {
+func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators FetchResult) {
 	f.mu.Lock()
-	f.state.LastConfirmed = confirmed
+	f.state.ConfirmedAt = confirmed
 	if f.invalidErr == nil { // otherwise the validators belong to an invalid response
-		f.state.LastAnswer = validators
+		f.state.LastResult = validators
 	}
 	f.mu.Unlock()
 	f.activate(content, hash)
@@ -191,11 +191,11 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 // caller must acquire f.fetching.
 func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
-	previous, inUse := f.state.LastAnswer, f.state.InUse
+	previous, inUse := f.state.LastResult, f.state.Content
 	if isConfigLoad {
 		inUse = nil
 		if f.invalidErr != nil {
-			previous = Answer{} // also fetches a rejected version again
+			previous = FetchResult{} // also fetches a rejected version again
 		}
 	}
 	f.mu.Unlock()
@@ -204,22 +204,22 @@ func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 		return // not a failure of the source
 	}
 	var content *T
-	if err == nil && !answer.Unchanged {
+	if err == nil && !answer.IsUnchanged {
 		content, err = f.Parse(answer.Data, inUse)
 	}
 	f.recordResult(answer, content, err)
 }
 
 // recordResult records the result of a fetch. content is nil if unchanged or invalid.
-func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
+func (f *Feed[T]) recordResult(answer FetchResult, content *T, err error) {
 	f.mu.Lock()
 	lifetime := answer.Lifetime
 	if f.Interval > 0 && (err == nil || answer.Data != nil) {
 		lifetime = f.Interval
 	}
-	if answer.Data != nil || answer.Unchanged {
-		f.state.LastAnswer = answer
-		f.state.LastAnswer.Data = nil
+	if answer.Data != nil || answer.IsUnchanged {
+		f.state.LastResult = answer
+		f.state.LastResult.Data = nil
 	}
 	if answer.Data != nil {
 		f.invalidErr = err
@@ -229,7 +229,7 @@ func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
 		return
 	}
 	f.nextFetch = f.Now().Add(Jitter(lifetime))
-	if answer.Unchanged && f.invalidErr != nil {
+	if answer.IsUnchanged && f.invalidErr != nil {
 		f.state.LastErr = f.invalidErr
 		f.mu.Unlock()
 		return
@@ -238,12 +238,12 @@ func (f *Feed[T]) recordResult(answer Answer, content *T, err error) {
 }
 
 // recordSuccess records a successful fetch. The caller must lock f.mu, which recordSuccess unlocks.
-func (f *Feed[T]) recordSuccess(answer Answer, content *T) {
+func (f *Feed[T]) recordSuccess(answer FetchResult, content *T) {
 	user, wasLogged := f.firstUser(), f.isLogged
-	f.state.LastConfirmed = f.Now()
+	f.state.ConfirmedAt = f.Now()
 	f.state.LastErr, f.failures, f.isLogged = nil, 0, false
 	hash := sha256.Sum256(answer.Data)
-	isNew := content != nil && (f.state.InUse == nil || hash != f.hash)
+	isNew := content != nil && (f.state.Content == nil || hash != f.hash)
 	f.mu.Unlock()
 	if user != nil && wasLogged {
 		user.Recovered()
@@ -273,7 +273,7 @@ func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 // failureReport returns a function that reports the failure to the first user. The caller must lock
 // f.mu for failureReport, but not for the returned function.
 func (f *Feed[T]) failureReport() func() {
-	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.InUse, !f.isLogged
+	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.Content, !f.isLogged
 	if user == nil {
 		return func() {}
 	}
@@ -284,8 +284,8 @@ func (f *Feed[T]) failureReport() func() {
 // activate puts content into use. The caller must acquire f.fetching.
 func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
 	f.mu.Lock()
-	previous := f.state.InUse
-	f.state.InUse, f.hash = content, hash
+	previous := f.state.Content
+	f.state.Content, f.hash = content, hash
 	users := slices.Clone(f.users)
 	f.mu.Unlock()
 	if len(users) > 0 {

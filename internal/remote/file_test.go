@@ -14,11 +14,11 @@ import (
 func TestFileChangedTwice(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now, path := written.Add(100*time.Millisecond), filepath.Join(t.TempDir(), "list.json")
-	file, err := remote.ContentKind{Option: "rules", MaxBytes: 100}.NewSource(path, func() time.Time { return now })
+	file, err := remote.ContentKind{OptionName: "rules", MaxBytes: 100}.NewSource(path, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last remote.Answer
+	var last remote.FetchResult
 	read := func() string {
 		t.Helper()
 		if last, err = file.Read(t.Context(), last); err != nil {
@@ -39,7 +39,7 @@ func TestFileChangedTwice(t *testing.T) {
 	}
 	now = now.Add(remote.FileCheckInterval)
 	read()
-	if read(); !last.Unchanged {
+	if read(); !last.IsUnchanged {
 		t.Error("it is read again although it is old")
 	}
 }

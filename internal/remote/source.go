@@ -23,19 +23,19 @@ const FileCheckInterval = 2 * time.Second
 // Source is a file or URL.
 type Source interface {
 	// Read fetches the content, unless unchanged since before.
-	Read(ctx context.Context, previous Answer) (Answer, error)
+	Read(ctx context.Context, previous FetchResult) (FetchResult, error)
 	// Name returns the name for messages.
 	Name() string
 	// IsURL reports whether the source is a URL.
 	IsURL() bool
 }
 
-// Answer is the result of Read.
-type Answer struct {
+// FetchResult is the result of Read.
+type FetchResult struct {
 	// Data is the content. For content above the maximum, Data has MaxBytes+1 bytes.
 	Data []byte
-	// Unchanged reports unchanged content. Data is nil then.
-	Unchanged bool
+	// IsUnchanged reports unchanged content. Data is nil then.
+	IsUnchanged bool
 	// ETag and LastModified are validators for the next Read.
 	ETag, LastModified string
 	// Lifetime is the time until the next Read.
@@ -44,8 +44,8 @@ type Answer struct {
 
 // ContentKind describes the content of a source.
 type ContentKind struct {
-	// Option is the configuration option of the source, such as rules.
-	Option string
+	// OptionName is the configuration option of the source, such as rules.
+	OptionName string
 	// ContentName is the name of the content, such as "a list".
 	ContentName string
 	// MaxBytes is the maximum size in bytes. Read returns at most MaxBytes+1 bytes.
@@ -57,16 +57,16 @@ func (k ContentKind) NewSource(location string, now func() time.Time) (Source, e
 	scheme, _, isURL := strings.Cut(location, "://")
 	if !isURL {
 		if location == "" {
-			return nil, fmt.Errorf("%s needs a file or a URL", k.Option)
+			return nil, fmt.Errorf("%s needs a file or a URL", k.OptionName)
 		}
-		return file{k, location, now}, nil
+		return fileSource{k, location, now}, nil
 	}
 	u, err := url.Parse(location)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s %q is not a URL: %w", k.Option, location, err)
+		return nil, fmt.Errorf("%s %q is not a URL: %w", k.OptionName, location, err)
 	case scheme != "http" && scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.Option, location, k.Option)
+		return nil, fmt.Errorf("%s %q is not an http or https URL; use one such as https://cms.example.com/%s.json, or a file", k.OptionName, location, k.OptionName)
 	}
 	u.Fragment = "" // never sent to servers
 	return newURLSource(k, u, now), nil
@@ -75,32 +75,32 @@ func (k ContentKind) NewSource(location string, now func() time.Time) (Source, e
 // modTimeResolution is the coarsest resolution of modification times in file systems (FAT).
 const modTimeResolution = 2 * time.Second
 
-// file is a Source on this machine.
-type file struct {
+// fileSource is a Source on this machine.
+type fileSource struct {
 	kind ContentKind
 	path string
 	now  func() time.Time
 }
 
 // Name implements [Source].
-func (f file) Name() string { return f.path }
+func (f fileSource) Name() string { return f.path }
 
 // IsURL implements [Source].
-func (f file) IsURL() bool { return false }
+func (f fileSource) IsURL() bool { return false }
 
 // Read implements [Source].
-func (f file) Read(_ context.Context, previous Answer) (answer Answer, err error) {
+func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchResult, err error) {
 	answer.Lifetime = FileCheckInterval
 	info, err := os.Stat(f.path)
 	if err == nil && !info.Mode().IsRegular() { // opening a pipe could block
 		err = errors.New("it is a directory, a pipe or a device, not a regular file")
 	}
 	if err != nil {
-		return answer, fmt.Errorf("%s: %w", f.path, f.withRemedy(err))
+		return answer, fmt.Errorf("%s: %w", f.path, f.addRemedy(err))
 	}
 	answer.ETag, answer.LastModified = strconv.FormatInt(info.Size(), 10), info.ModTime().Format(time.RFC3339Nano)
 	if answer.ETag == previous.ETag && answer.LastModified == previous.LastModified {
-		answer.Unchanged = true
+		answer.IsUnchanged = true
 		return answer, nil
 	}
 	if f.now().Sub(info.ModTime()).Abs() < modTimeResolution {
@@ -108,7 +108,7 @@ func (f file) Read(_ context.Context, previous Answer) (answer Answer, err error
 	}
 	opened, err := os.Open(f.path)
 	if err != nil {
-		return answer, fmt.Errorf("%s: %w", f.path, f.withRemedy(err))
+		return answer, fmt.Errorf("%s: %w", f.path, f.addRemedy(err))
 	}
 	defer opened.Close()
 	if answer.Data, err = io.ReadAll(io.LimitReader(opened, f.kind.MaxBytes+1)); err != nil {
@@ -117,8 +117,8 @@ func (f file) Read(_ context.Context, previous Answer) (answer Answer, err error
 	return answer, nil
 }
 
-// withRemedy adds the remedy to an error.
-func (f file) withRemedy(err error) error {
+// addRemedy adds the remedy to an error.
+func (f fileSource) addRemedy(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // omits the path
 	}

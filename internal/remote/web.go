@@ -27,7 +27,7 @@ const (
 )
 
 // FreshnessLimits is the default and the bounds of the freshness lifetime.
-var FreshnessLimits = policy.Freshness{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
+var FreshnessLimits = policy.FreshnessPolicy{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
 
 // urlSource is a Source at a URL.
 type urlSource struct {
@@ -70,13 +70,13 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(addrPort.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write the redirect's URL after %s if this is intended", addrPort.Addr(), k.Option)
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write the redirect's URL after %s if this is intended", addrPort.Addr(), k.OptionName)
 	}
 	return err
 }
 
 // Read implements [Source].
-func (w *urlSource) Read(ctx context.Context, previous Answer) (Answer, error) {
+func (w *urlSource) Read(ctx context.Context, previous FetchResult) (FetchResult, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("no complete answer within %v", readTimeout))
 	defer cancel()
 	a, err := w.followRedirects(ctx, previous)
@@ -93,12 +93,12 @@ func (w *urlSource) Read(ctx context.Context, previous Answer) (Answer, error) {
 }
 
 // followRedirects fetches the URL and follows redirects.
-func (w *urlSource) followRedirects(ctx context.Context, previous Answer) (Answer, error) {
+func (w *urlSource) followRedirects(ctx context.Context, previous FetchResult) (FetchResult, error) {
 	current := w.url
 	for range maxRedirects + 1 {
 		validators := previous
 		if current != w.url {
-			validators = Answer{} // validators belong to another URL
+			validators = FetchResult{} // validators belong to another URL
 		}
 		a, next, err := w.get(ctx, current, validators)
 		if err != nil || next == nil {
@@ -108,11 +108,11 @@ func (w *urlSource) followRedirects(ctx context.Context, previous Answer) (Answe
 			return a, err
 		}
 		if err := checkRedirect(current, next); err != nil {
-			return Answer{}, err
+			return FetchResult{}, err
 		}
 		current = next
 	}
-	return Answer{}, fmt.Errorf("more than %d redirects", maxRedirects)
+	return FetchResult{}, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
 // checkRedirect returns an error for a forbidden redirect: to another scheme than http or https, or
@@ -125,7 +125,7 @@ func checkRedirect(from, to *url.URL) error {
 }
 
 // get makes a request. next is the target of a redirect, or nil.
-func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer) (a Answer, next *url.URL, err error) {
+func (w *urlSource) get(ctx context.Context, target *url.URL, validators FetchResult) (a FetchResult, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return a, nil, err
@@ -154,15 +154,15 @@ func (w *urlSource) get(ctx context.Context, target *url.URL, validators Answer)
 		a.Data, err = w.readBody(response)
 		return a, nil, err
 	case code == http.StatusNotModified && (validators.ETag != "" || validators.LastModified != ""):
-		a.Unchanged, a.ETag, a.LastModified = true, validators.ETag, validators.LastModified
+		a.IsUnchanged, a.ETag, a.LastModified = true, validators.ETag, validators.LastModified
 		return a, nil, nil
 	case code >= 300 && code < 400 && response.Header.Get("Location") != "":
 		if next, err = target.Parse(response.Header.Get("Location")); err == nil {
 			next.User, next.Fragment = nil, "" // do not forward credentials
 		}
-		return Answer{}, next, err
+		return FetchResult{}, next, err
 	}
-	return Answer{Lifetime: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.ContentName)
+	return FetchResult{Lifetime: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.ContentName)
 }
 
 // readBody reads at most Max+1 bytes of the body. gzip is already decompressed.

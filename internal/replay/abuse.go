@@ -39,9 +39,9 @@ type AbuseReport struct {
 
 // Contact is the author or the sender of a report.
 type Contact struct {
-	Org     string `json:"org"`
-	Contact string `json:"contact"` // an email address
-	Domain  string `json:"domain"`
+	Organization string `json:"org"`
+	Contact      string `json:"contact"` // an email address
+	Domain       string `json:"domain"`
 }
 
 // Evidence is a file attached to a report.
@@ -62,10 +62,10 @@ const (
 // requests is the JSON content of the evidence about the requests.
 type requests struct {
 	// Name is the claimed name of the client, or "" if the name is not recognised.
-	Name       string       `json:"claimed_name,omitempty"`
-	RobotsFrom *time.Time   `json:"robots_txt_from,omitempty"` // when the file was first served, if known
-	Rules      []SourceRule `json:"rules"`
-	Samples    []Sample     `json:"samples"`
+	Name             string       `json:"claimed_name,omitempty"`
+	RobotsServedFrom *time.Time   `json:"robots_txt_from,omitempty"` // when the file was first served, if known
+	Rules            []SourceRule `json:"rules"`
+	Samples          []Sample     `json:"samples"`
 }
 
 // ParseContact parses the author of a report, such as "Example Ltd <abuse@example.com>".
@@ -77,7 +77,7 @@ func ParseContact(s string) (c Contact, err error) {
 	if len(a.Name) > 200 {
 		return c, fmt.Errorf("the name in %q is longer than 200 bytes", s)
 	}
-	return Contact{Org: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
+	return Contact{Organization: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
 // NewAbuseReport makes the report of a source. The report has the client's claimed name but no
@@ -98,14 +98,14 @@ func NewAbuseReport(s *Source, from Contact) (*AbuseReport, error) {
 	report.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They came from a client %s; the name is from its User-Agent and was not verified. "+
 		"The robots.txt and the first requests are attached.", s.Requests, report.Source, report.FirstSeen.Format(time.RFC3339), report.LastSeen.Format(time.RFC3339), name)
 	content := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
-	if s.Robots.From.Unix() > 0 {
-		content.RobotsFrom = &s.Robots.From
+	if s.RobotsVersion.From.Unix() > 0 {
+		content.RobotsServedFrom = &s.RobotsVersion.From
 	}
 	encoded, err := json.MarshalIndent(content, "", "\t")
 	if err != nil {
 		return nil, err
 	}
-	report.Evidence = []Evidence{newEvidence("text/plain", robotsEvidence, s.Robots.Body), newEvidence("application/json", requestsEvidence, encoded)}
+	report.Evidence = []Evidence{newEvidence("text/plain", robotsEvidence, s.RobotsVersion.Body), newEvidence("application/json", requestsEvidence, encoded)}
 	return report, nil
 }
 

@@ -17,7 +17,7 @@ const (
 	gptBot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.3; +https://openai.com/gptbot)"
 )
 
-var reporter = Contact{Org: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
+var reporter = Contact{Organization: "Example Ltd", Contact: "abuse@example.com", Domain: "example.com"}
 
 // sources returns the sources that an audit finds in a log.
 func sources(t *testing.T, log string) []Source {
@@ -67,7 +67,7 @@ func TestReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := r.evidence(requestsEvidence)
+		content, err := r.decodeEvidence(requestsEvidence)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 			}
 		}
 		v, err := VerifyAbuseReport(data, uaident.Default())
-		if err != nil || len(v.Errors) > 0 || v.Samples != int(min(r.TotalRequests, 10)) {
+		if err != nil || len(v.Errors) > 0 || v.SampleCount != int(min(r.TotalRequests, 10)) {
 			t.Errorf("%v, %+v", err, v)
 		}
 	}
@@ -120,7 +120,7 @@ func TestLongRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		v, err := VerifyAbuseReport(data, uaident.Default())
-		if err != nil || len(v.Errors) > 0 || len(v.Contradictions) > 0 || v.Samples != tc.samples || r.TotalRequests != 2 {
+		if err != nil || len(v.Errors) > 0 || len(v.Contradictions) > 0 || v.SampleCount != tc.samples || r.TotalRequests != 2 {
 			t.Errorf("%s: %v, %+v", name, err, v)
 		}
 	}

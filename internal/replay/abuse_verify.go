@@ -20,7 +20,7 @@ import (
 type VerificationResult struct {
 	Report       *AbuseReport
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
-	Samples      int    // number of attached requests
+	SampleCount  int    // number of attached requests
 	// Errors has an entry for each sample not disallowed by the robots.txt, or disallowed by a rule
 	// outside the report.
 	Errors []string
@@ -39,11 +39,11 @@ func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationRe
 	if !strings.HasPrefix(report.Version, "4.") || report.Category != "connection" || report.Type != "scraping" {
 		return nil, fmt.Errorf("this is not an XARF v4 report of connection/scraping: xarf_version %q, category %q, type %q", report.Version, report.Category, report.Type)
 	}
-	body, err := report.evidence(robotsEvidence)
+	body, err := report.decodeEvidence(robotsEvidence)
 	if err != nil {
 		return nil, err
 	}
-	content, err := report.evidence(requestsEvidence)
+	content, err := report.decodeEvidence(requestsEvidence)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationRe
 		return nil, errors.New("no request is attached, so there is nothing to verify")
 	}
 	sum := sha256.Sum256(body)
-	result := &VerificationResult{Report: &report, RobotsSHA256: hex.EncodeToString(sum[:]), Samples: len(attached.Samples)}
+	result := &VerificationResult{Report: &report, RobotsSHA256: hex.EncodeToString(sum[:]), SampleCount: len(attached.Samples)}
 	robots := policy.Parse(body)
 	overlay := registry.Overlay(robots.Names())
 	for i := range attached.Samples {
@@ -115,9 +115,9 @@ func verifySample(s *Sample, rules []SourceRule, robots *policy.Robots, registry
 	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
 }
 
-// evidence returns the content of an evidence, or an error if the evidence is missing or its hash
+// decodeEvidence returns the content of an evidence, or an error if the evidence is missing or its hash
 // is wrong.
-func (r *AbuseReport) evidence(description string) ([]byte, error) {
+func (r *AbuseReport) decodeEvidence(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {
 			continue

@@ -14,7 +14,7 @@ import (
 // refusal by the site.
 func (w *worker) countResponse(c *crawlerCount) {
 	status, ok := responseaudit.StatusOf(w.record.Status)
-	if !ok || w.record.Guarded {
+	if !ok || w.record.AnsweredByGuard {
 		return
 	}
 	kind := responseaudit.KindNoRule
@@ -26,56 +26,56 @@ func (w *worker) countResponse(c *crawlerCount) {
 	case w.result.Verdict == judge.Allowed:
 		kind = responseaudit.KindAllowed
 	}
-	c.answers.ByKindAndStatus[kind][status]++
-	c.answers.Bytes += uint64(w.record.Bytes)
+	c.responses.ByKindAndStatus[kind][status]++
+	c.responses.Bytes += uint64(w.record.Bytes)
 }
 
-// AnswersReport has the numbers of responses to a crawler by verdict.
-type AnswersReport struct {
-	Allowed   responseaudit.Answers `json:"allowed"`
-	Forbidden responseaudit.Answers `json:"forbidden"`
-	Unruled   responseaudit.Answers `json:"unruled"` // requests of an exempt crawler
-	RobotsTxt responseaudit.Answers `json:"robots_txt"`
-	Bytes     uint64                `json:"bytes"` // 0 if the log has no sizes
+// ResponsesReport has the numbers of responses to a crawler by verdict.
+type ResponsesReport struct {
+	Allowed      responseaudit.StatusCounts `json:"allowed"`
+	Forbidden    responseaudit.StatusCounts `json:"forbidden"`
+	WithoutRules responseaudit.StatusCounts `json:"unruled"` // requests of an exempt crawler
+	RobotsTxt    responseaudit.StatusCounts `json:"robots_txt"`
+	Bytes        uint64                     `json:"bytes"` // 0 if the log has no sizes
 }
 
 // FindingReport describes responses that contradict the robots.txt.
 type FindingReport struct {
-	What    responseaudit.FindingKind `json:"what"`
-	Token   string                    `json:"token"`
-	Class   string                    `json:"class"`
-	Of      uint64                    `json:"of"`
-	Bad     uint64                    `json:"bad"`
-	Percent int                       `json:"percent"`
-	Status  string                    `json:"status"` // the most frequent status of the bad responses
-	Text    string                    `json:"text"`
+	Kind          responseaudit.FindingKind `json:"what"`
+	Token         string                    `json:"token"`
+	Class         string                    `json:"class"`
+	Total         uint64                    `json:"of"`
+	Contradicting uint64                    `json:"bad"`
+	Percent       int                       `json:"percent"`
+	Status        string                    `json:"status"` // the most frequent status of the bad responses
+	Text          string                    `json:"text"`
 }
 
 // responsesReport returns the report of a crawler, or nil if the log has no status.
-func responsesReport(c *responseaudit.Counts) *AnswersReport {
+func responsesReport(c *responseaudit.Counts) *ResponsesReport {
 	if c.Total() == 0 {
 		return nil
 	}
-	return &AnswersReport{c.Answers(responseaudit.KindAllowed), c.Answers(responseaudit.KindForbidden), c.Answers(responseaudit.KindNoRule), c.Answers(responseaudit.KindRobotsTxt), c.Bytes}
+	return &ResponsesReport{c.StatusCounts(responseaudit.KindAllowed), c.StatusCounts(responseaudit.KindForbidden), c.StatusCounts(responseaudit.KindNoRule), c.StatusCounts(responseaudit.KindRobotsTxt), c.Bytes}
 }
 
-// fillAnswers adds a finding for each contradiction between responses and the robots.txt, the
+// fillFindings adds a finding for each contradiction between responses and the robots.txt, the
 // largest share first.
-func (r *Report) fillAnswers(p *plan, t *tally) {
+func (r *Report) fillFindings(p *replayPlan, t *tally) {
 	r.Findings = []FindingReport{}
 	for id := range t.crawlers {
-		c, key := &t.crawlers[id], p.crawlers.key(int32(id))
+		c, key := &t.crawlers[id], p.crawlers.keyOf(int32(id))
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}
-		for _, f := range responseaudit.FindIn(c.answers, key.class == uaident.Search) {
+		for _, f := range responseaudit.FindInTotals(c.responses, key.class == uaident.Search) {
 			r.Findings = append(r.Findings, FindingReport{
-				What: f.Kind, Token: key.name, Class: key.class.String(), Of: f.Total, Bad: f.Bad, Percent: f.Percent(), Status: f.MostFrequent.String(),
+				Kind: f.Kind, Token: key.name, Class: key.class.String(), Total: f.Total, Contradicting: f.Contradicting, Percent: f.Percent(), Status: f.MostFrequent.String(),
 				Text: key.name + ": " + f.Description(),
 			})
 		}
 	}
 	slices.SortFunc(r.Findings, func(a, b FindingReport) int {
-		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(b.Of, a.Of), cmp.Compare(a.Token, b.Token), cmp.Compare(a.What, b.What))
+		return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(b.Total, a.Total), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Kind, b.Kind))
 	})
 }

@@ -43,9 +43,9 @@ func TestAnswers(t *testing.T) {
 		if c.Token != "Googlebot" {
 			continue
 		}
-		want := AnswersReport{Allowed: responseaudit.Answers{Success: 20, Refused: 10, ServerError: 3}, Forbidden: responseaudit.Answers{Refused: 50}, Bytes: 8300}
-		if c.Answers == nil || *c.Answers != want {
-			t.Errorf("%+v, want %+v", c.Answers, want)
+		want := ResponsesReport{Allowed: responseaudit.StatusCounts{Success: 20, Refused: 10, ServerError: 3}, Forbidden: responseaudit.StatusCounts{Refused: 50}, Bytes: 8300}
+		if c.Responses == nil || *c.Responses != want {
+			t.Errorf("%+v, want %+v", c.Responses, want)
 		}
 	}
 	var table bytes.Buffer
@@ -67,9 +67,9 @@ func TestAnswersOfAGuard(t *testing.T) {
 		fmt.Fprintf(&log, `{"ts":%d,"logger":"http.log.access","request":{"client_ip":"192.0.2.1","method":"GET","host":"a.test","uri":"/a","headers":{"User-Agent":["GPTBot/1.0"]}},"size":5,"status":%d,"robots_guard":{"verdict":"allowed","action":"%s"}}`+"\n", 1795275413+i, status, action)
 	}
 	r := replayed(t, log.String(), nil)
-	want := AnswersReport{Allowed: responseaudit.Answers{Success: 20}, Bytes: 100}
-	if c := r.Crawlers[0]; len(r.Findings) > 0 || c.Requests != 40 || c.Answers == nil || *c.Answers != want {
-		t.Errorf("%+v, %+v", r.Findings, c.Answers)
+	want := ResponsesReport{Allowed: responseaudit.StatusCounts{Success: 20}, Bytes: 100}
+	if c := r.Crawlers[0]; len(r.Findings) > 0 || c.Requests != 40 || c.Responses == nil || *c.Responses != want {
+		t.Errorf("%+v, %+v", r.Findings, c.Responses)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAnswersOfAGuard(t *testing.T) {
 func TestAnswersUnknown(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, strings.ReplaceAll(combined(noon, "GET /a", googlebot), " 200 ", " - "), nil)
-	if r.Crawlers[0].Answers != nil || len(r.Findings) > 0 {
-		t.Errorf("%+v, %+v", r.Crawlers[0].Answers, r.Findings)
+	if r.Crawlers[0].Responses != nil || len(r.Findings) > 0 {
+		t.Errorf("%+v, %+v", r.Crawlers[0].Responses, r.Findings)
 	}
 }

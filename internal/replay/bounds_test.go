@@ -39,14 +39,14 @@ func TestEndlessLine(t *testing.T) {
 
 // TestNoAllocation replays a log twice. The second time no line allocates.
 func TestNoAllocation(t *testing.T) {
-	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sampleRobots), Lines: new(atomic.Int64), Workers: 1}).plan()
+	p, logs, err := (&Options{Logs: []string{"-"}, Stdin: bytes.NewReader(combinedLog(1, 2000)), Versions: oneVersion(sampleRobots), Lines: new(atomic.Int64), Workers: 1}).newPlan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := newWorker(p)
 	k := &chunk{input: logs[0], data: combinedLog(1, 2000)}
-	w.work(k)
-	if n := testing.AllocsPerRun(5, func() { w.work(k) }); n > 20 {
+	w.processChunk(k)
+	if n := testing.AllocsPerRun(5, func() { w.processChunk(k) }); n > 20 {
 		t.Errorf("%v allocations for 2,000 lines", n)
 	}
 }

@@ -12,16 +12,16 @@ import (
 
 // countPath counts the request of the record. blocked reports whether mode enforce blocks the
 // request.
-func (w *worker) countPath(who *identity, blocked bool) {
+func (w *worker) countPath(who *cachedIdentity, blocked bool) {
 	r, c := &w.record, &w.tally.challenge
 	decoded := w.pathOf(r.Target)
 	current := &w.versions[w.version]
 	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes)
-	person := who.browser && len(r.UserAgent) > 0
+	person := who.isBrowser && len(r.UserAgent) > 0
 	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
 		c.Pages++
 		if disallowed {
-			c.Challenged++
+			c.ChallengedPages++
 		}
 	}
 	if !disallowed {
@@ -30,9 +30,9 @@ func (w *worker) countPath(who *identity, blocked bool) {
 	c.Requests++
 	switch {
 	case person:
-		c.Browsers++
+		c.BrowserRequests++
 	case !who.client.Class.IsCrawler():
-		c.Programs++
+		c.ProgramRequests++
 	case blocked:
 		c.Blocked++
 	default:
@@ -55,36 +55,36 @@ func isPage(p []byte) bool {
 type ChallengeReport struct {
 	// Pages is the number of pages opened by browsers. Challenged is the number of these pages
 	// disallowed in the * group.
-	Pages      uint64 `json:"pages"`
-	Challenged uint64 `json:"challenged"`
+	Pages           uint64 `json:"pages"`
+	ChallengedPages uint64 `json:"challenged"`
 	// Requests is the number of requests for disallowed URLs, and the sum of the next four fields.
 	// Browsers and Programs meet a challenge. Blocked crawlers are blocked in mode enforce. Passed
 	// crawlers are exempt, or their group allows the URL.
-	Requests uint64 `json:"requests"`
-	Browsers uint64 `json:"browsers"`
-	Programs uint64 `json:"programs"`
-	Blocked  uint64 `json:"blocked"`
-	Passed   uint64 `json:"passed"`
+	Requests        uint64 `json:"requests"`
+	BrowserRequests uint64 `json:"browsers"`
+	ProgramRequests uint64 `json:"programs"`
+	Blocked         uint64 `json:"blocked"`
+	Passed          uint64 `json:"passed"`
 }
 
 // add adds the numbers of another report.
 func (c *ChallengeReport) add(o *ChallengeReport) {
 	c.Pages += o.Pages
-	c.Challenged += o.Challenged
+	c.ChallengedPages += o.ChallengedPages
 	c.Requests += o.Requests
-	c.Browsers += o.Browsers
-	c.Programs += o.Programs
+	c.BrowserRequests += o.BrowserRequests
+	c.ProgramRequests += o.ProgramRequests
 	c.Blocked += o.Blocked
 	c.Passed += o.Passed
 }
 
-// Sentences returns the report in words.
-func (c *ChallengeReport) Sentences() []string {
+// Describe returns the report in words.
+func (c *ChallengeReport) Describe() []string {
 	return []string{
 		fmt.Sprintf("Pages opened by browsers: %d. A challenge on every page meets all of them, a challenge on disallowed pages meets %d (%s).",
-			c.Pages, c.Challenged, percent(c.Challenged, c.Pages)),
+			c.Pages, c.ChallengedPages, percent(c.ChallengedPages, c.Pages)),
 		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge meets browsers (%d) and other programs (%d), enforce blocks crawlers (%d): %s. Crawlers that pass: %d.",
-			c.Requests, c.Browsers, c.Programs, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
+			c.Requests, c.BrowserRequests, c.ProgramRequests, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
 	}
 }
 

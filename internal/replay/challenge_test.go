@@ -31,7 +31,7 @@ func TestChallenge(t *testing.T) {
 	add(9, "GET /page", gptbot)
 	const robots = "User-agent: *\nDisallow: /search\nDisallow: /robots.txt\nDisallow: /.well-known/\n\nUser-agent: Googlebot\nAllow: /\n"
 	r := replayed(t, log.String(), func(o *Options) { o.Paths, o.Versions = true, oneVersion(robots) })
-	want := ChallengeReport{Pages: 11, Challenged: 3, Requests: 31, Browsers: 7, Programs: 9, Blocked: 7, Passed: 8}
+	want := ChallengeReport{Pages: 11, ChallengedPages: 3, Requests: 31, BrowserRequests: 7, ProgramRequests: 9, Blocked: 7, Passed: 8}
 	if r.Challenge == nil || *r.Challenge != want {
 		t.Errorf("got %+v, want %+v", r.Challenge, want)
 	}

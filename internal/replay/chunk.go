@@ -14,25 +14,25 @@ const maxLine = 512 << 10
 
 // chunk is a part of a log, split at the end of a line.
 type chunk struct {
-	input *input
-	buf   []byte // has maxLine bytes
-	data  []byte // the lines, a part of buf
+	input  *logInput
+	buffer []byte // has maxLine bytes
+	data   []byte // the lines, a part of buf
 
-	tooLong bool // data is the start of a line that is longer than maxLine
-	last    bool // the last chunk of the log
+	isTooLong bool // data is the start of a line that is longer than maxLine
+	isLast    bool // the last chunk of the log
 
 	done chan struct{} // receives a value when a worker has finished the chunk
 
 	// Results of the worker, which the sequence reads in the order of the log.
 	lines     int
 	malformed int
-	examples  []example
+	examples  []malformedLine
 	events    []rateEvent
 	paths     []byte // paths of the events
 }
 
-// example is a malformed line.
-type example struct {
+// malformedLine is a malformed line.
+type malformedLine struct {
 	line   int // counted from 1 within the chunk
 	reason string
 	text   string
@@ -43,8 +43,8 @@ const maxExamples = 5
 
 // readChunks splits a log into chunks until the log ends or ctx is done. emit becomes the owner of
 // a chunk, and free supplies used chunks.
-func readChunks(ctx context.Context, in *input, free <-chan *chunk, emit func(*chunk)) (err error) {
-	text, err := in.reader()
+func readChunks(ctx context.Context, in *logInput, free <-chan *chunk, emit func(*chunk)) (err error) {
+	text, err := in.openLines()
 	if err != nil {
 		return err
 	}
@@ -53,18 +53,18 @@ func readChunks(ctx context.Context, in *input, free <-chan *chunk, emit func(*c
 	skipping := false                                  // true inside a line that is too long
 	for {
 		k := <-free
-		*k = chunk{input: in, buf: k.buf, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
-		n := copy(k.buf, rest)
+		*k = chunk{input: in, buffer: k.buffer, done: k.done, examples: k.examples[:0], events: k.events[:0], paths: k.paths[:0]}
+		n := copy(k.buffer, rest)
 		var readErr error
-		for n < len(k.buf) && readErr == nil {
+		for n < len(k.buffer) && readErr == nil {
 			var m int
-			m, readErr = text.Read(k.buf[n:])
+			m, readErr = text.Read(k.buffer[n:])
 			n += m
 			if ctx.Err() != nil {
 				readErr = ctx.Err()
 			}
 		}
-		data := k.buf[:n]
+		data := k.buffer[:n]
 		if skipping {
 			if i := bytes.IndexByte(data, '\n'); i >= 0 {
 				data, skipping = data[i+1:], false
@@ -76,12 +76,12 @@ func readChunks(ctx context.Context, in *input, free <-chan *chunk, emit func(*c
 		switch {
 		case readErr != nil:
 			end = len(data)
-		case end == 0 && len(data) == len(k.buf):
-			k.tooLong, skipping = true, true
+		case end == 0 && len(data) == len(k.buffer):
+			k.isTooLong, skipping = true, true
 			end = len(data)
 		}
 		k.data, rest = data[:end], append(rest[:0], data[end:]...)
-		k.last = readErr != nil
+		k.isLast = readErr != nil
 		emit(k)
 		if errors.Is(readErr, io.EOF) {
 			return nil

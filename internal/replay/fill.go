@@ -18,8 +18,8 @@ const (
 )
 
 // fill converts the tally into the report.
-func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input) {
-	r.Lines, r.Malformed, r.Other, r.OtherSite, r.OtherTime = t.lines, t.malformed, t.other, t.otherSite, t.otherTime
+func (r *Report) fill(p *replayPlan, t *tally, s *orderedResults, o *Options, logs []*logInput) {
+	r.Lines, r.Malformed, r.OtherLines, r.OtherSiteLines, r.OtherTimeLines = t.lines, t.malformed, t.otherLines, t.otherSiteLines, t.otherTimeLines
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
 	r.noUserAgents = t.noUserAgent == t.browsers
 	if t.first <= t.last {
@@ -30,10 +30,10 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 	r.fillCrawlers(p, t)
 	r.fillRules(p, t)
 	r.fillPaths(p, t)
-	if p.sources {
+	if p.collectSources {
 		r.Sources = t.sources.sources(p)
 	}
-	if p.paths {
+	if p.collectPaths {
 		r.Challenge = &t.challenge
 	}
 	r.Hosts = []HostReport{}
@@ -44,13 +44,13 @@ func (r *Report) fill(p *plan, t *tally, s *sequence, o *Options, logs []*input)
 		return cmp.Or(cmp.Compare(b.Lines, a.Lines), strings.Compare(a.Host, b.Host))
 	})
 	r.Hosts = r.Hosts[:min(len(r.Hosts), maxReportedHosts)]
-	r.fillAnswers(p, t)
+	r.fillFindings(p, t)
 	r.fillNotes(p, t, o, logs)
 }
 
-func (r *Report) fillVersions(p *plan) {
+func (r *Report) fillVersions(p *replayPlan) {
 	for _, v := range p.versions {
-		report := VersionReport{Name: v.name, Rules: v.robots.RuleCount()}
+		report := VersionReport{Name: v.name, RuleCount: v.robots.RuleCount()}
 		if !v.isOnly() {
 			report.From = timePointer(v.from)
 		}
@@ -58,25 +58,25 @@ func (r *Report) fillVersions(p *plan) {
 	}
 }
 
-func (r *Report) fillCrawlers(p *plan, t *tally) {
+func (r *Report) fillCrawlers(p *replayPlan, t *tally) {
 	classes := make(map[uaident.Class]*ClassReport)
 	r.Crawlers, r.Classes = []CrawlerReport{}, []ClassReport{}
 	for id, c := range t.crawlers {
 		if c.requests == 0 {
 			continue
 		}
-		key := p.crawlers.key(int32(id))
+		key := p.crawlers.keyOf(int32(id))
 		row := CrawlerReport{
 			Token: key.name, Class: key.class.String(), Requests: c.requests, Disallowed: c.disallowed, Stale: c.stale, Exempt: c.exempt,
-			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsRequests: c.robotsRequests, RobotsStatus: c.fetchStatus,
+			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsFetches: c.robotsRequests, RobotsStatus: c.fetchStatus,
 		}
 		if c.fetchStatus > 0 && c.fetchedAt != 0 {
-			row.RobotsRead = timePointer(c.fetchedAt)
+			row.LastRobotsFetch = timePointer(c.fetchedAt)
 		}
-		if c.last != 0 {
-			row.Last = timePointer(c.last)
+		if c.lastRequest != 0 {
+			row.LastRequest = timePointer(c.lastRequest)
 		}
-		row.Rate, row.Answers = p.rateOf(&c, key.name), responsesReport(&c.answers)
+		row.Rate, row.Responses = p.newRateReport(&c, key.name), responsesReport(&c.responses)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {
@@ -104,7 +104,7 @@ func (r *Report) fillCrawlers(p *plan, t *tally) {
 	})
 }
 
-func (r *Report) fillRules(p *plan, t *tally) {
+func (r *Report) fillRules(p *replayPlan, t *tally) {
 	type place struct{ version, line int32 }
 	rules := make(map[place]*RuleReport)
 	for key, c := range t.rules {
@@ -116,7 +116,7 @@ func (r *Report) fillRules(p *plan, t *tally) {
 		}
 		rule.Group = min(rule.Group, validUTF8(c.group)) // a group may have several names
 		rule.Requests += c.count
-		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.key(key.crawler).name, Requests: c.count})
+		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.keyOf(key.crawler).name, Requests: c.count})
 	}
 	r.Rules = []RuleReport{}
 	for _, rule := range rules {
@@ -132,10 +132,10 @@ func (r *Report) fillRules(p *plan, t *tally) {
 	r.Rules = r.Rules[:min(len(r.Rules), maxReportedRules)]
 }
 
-func (r *Report) fillPaths(p *plan, t *tally) {
+func (r *Report) fillPaths(p *replayPlan, t *tally) {
 	r.Paths = []PathReport{}
 	for _, e := range t.paths.Items {
-		r.Paths = append(r.Paths, PathReport{Path: validUTF8(e.Key.path), Token: p.crawlers.key(e.Key.crawler).name, Requests: e.Count, Excess: e.Error})
+		r.Paths = append(r.Paths, PathReport{Path: validUTF8(e.Key.path), Token: p.crawlers.keyOf(e.Key.crawler).name, Requests: e.Count, CountError: e.Error})
 	}
 	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))

@@ -11,7 +11,7 @@ import (
 // RobotsHistory has versions of the robots.txt of some hosts, to judge single requests. A
 // RobotsHistory is immutable and safe for concurrent use.
 type RobotsHistory struct {
-	versions []version
+	versions []datedVersion
 	byHost   map[string]versionRange // nil if all hosts share the versions
 }
 
@@ -21,10 +21,10 @@ func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory
 	return &RobotsHistory{versions, versionsByHost(versions)}, err
 }
 
-// At returns the robots.txt served by a host at a time, and the file's names missing in the
+// RobotsAt returns the robots.txt served by a host at a time, and the file's names missing in the
 // registry. The first version also applies before its time. The zero time selects the last version.
 // At returns nil for an unknown host. Ports and letter case of host are ignored.
-func (t *RobotsHistory) At(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
+func (t *RobotsHistory) RobotsAt(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {
 		var known bool

@@ -39,7 +39,7 @@ func TestTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			robots, overlay := texts.At(tc.host, tc.at)
+			robots, overlay := texts.RobotsAt(tc.host, tc.at)
 			if tc.want == "" {
 				if robots != nil {
 					t.Errorf("got %v", robots.Names())

@@ -54,7 +54,7 @@ func TestHosts(t *testing.T) {
 		{"hosts in turn", strings.Repeat(hostLine("a.example", late, "/a", gptbot)+hostLine("b.example", late, "/a", gptbot)+hostLine("a.example", before, "/a", gptbot), 9), nil, [4]uint64{27, 9, 0, 0}, ""},
 	} {
 		r := replayed(t, tc.log, func(o *Options) { o.Versions, o.Sites = versions, tc.sites })
-		if got := [4]uint64{r.Requests, r.Disallowed, r.Stale, r.OtherSite}; got != tc.want {
+		if got := [4]uint64{r.Requests, r.Disallowed, r.Stale, r.OtherSiteLines}; got != tc.want {
 			t.Errorf("%s: %v, want %v (%+v)", tc.name, got, tc.want, r.Rules)
 		}
 		if notes := strings.Join(r.Notes, " "); !strings.Contains(notes, tc.note) || tc.note == "" && notes != "" {
@@ -78,7 +78,7 @@ func TestSeveralHosts(t *testing.T) {
 		t.Error(notes)
 	}
 	r = replayed(t, log, func(o *Options) { o.Sites = []string{"a.example"} })
-	if len(r.Notes) > 0 || r.OtherSite != 1 {
-		t.Errorf("%q, %d", r.Notes, r.OtherSite)
+	if len(r.Notes) > 0 || r.OtherSiteLines != 1 {
+		t.Errorf("%q, %d", r.Notes, r.OtherSiteLines)
 	}
 }

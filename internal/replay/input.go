@@ -19,8 +19,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
-// input is a log to read.
-type input struct {
+// logInput is a log to read.
+type logInput struct {
 	name         string
 	format       *logformat.Format
 	compression  string // "gzip", "zstd" or ""
@@ -71,18 +71,18 @@ func expandPatterns(names []string) ([]string, error) {
 
 // openInputs opens the named logs, recognises their formats, and sorts the logs by the time of their
 // first request.
-func openInputs(names []string, stdin io.Reader) ([]*input, error) {
+func openInputs(names []string, stdin io.Reader) ([]*logInput, error) {
 	names, err := expandPatterns(names)
 	if err != nil {
 		return nil, err
 	}
-	var all []*input
+	var all []*logInput
 	for _, name := range names {
-		in := &input{name: name}
+		in := &logInput{name: name}
 		if name == "-" {
 			in.name = "standard input"
 			in.open = func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }
-		} else if err := in.stat(); err != nil {
+		} else if err := in.checkReadable(); err != nil {
 			return nil, err
 		}
 		if err := in.detect(); err != nil {
@@ -90,14 +90,14 @@ func openInputs(names []string, stdin io.Reader) ([]*input, error) {
 		}
 		all = append(all, in)
 	}
-	if !slices.ContainsFunc(all, func(in *input) bool { return !in.hasTimes && !in.empty && in.readErr == nil }) {
-		slices.SortStableFunc(all, func(a, b *input) int { return cmp.Compare(a.firstRequest, b.firstRequest) })
+	if !slices.ContainsFunc(all, func(in *logInput) bool { return !in.hasTimes && !in.empty && in.readErr == nil }) {
+		slices.SortStableFunc(all, func(a, b *logInput) int { return cmp.Compare(a.firstRequest, b.firstRequest) })
 	}
 	return all, nil
 }
 
-// stat reports an error if the file is missing or not readable.
-func (in *input) stat() error {
+// checkReadable reports an error if the file is missing or not readable.
+func (in *logInput) checkReadable() error {
 	info, err := os.Stat(in.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -125,12 +125,12 @@ var unsupportedSignatures = []struct{ magic, advice string }{
 }
 
 // detect reads the head of the log and recognises the compression and the format.
-func (in *input) detect() error {
+func (in *logInput) detect() error {
 	file, err := in.open()
 	if err != nil {
 		return err
 	}
-	head, text, err := in.head(file)
+	head, text, err := in.readHead(file)
 	if err != nil {
 		file.Close()
 		return fmt.Errorf("%s %w", in.name, err)
@@ -143,8 +143,8 @@ func (in *input) detect() error {
 	return in.detectFormat(head)
 }
 
-// head returns the first uncompressed bytes and a reader of the rest.
-func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
+// readHead returns the first uncompressed bytes and a reader of the rest.
+func (in *logInput) readHead(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
 	raw := bufio.NewReaderSize(file, 1<<16)
 	magic, err := raw.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -161,7 +161,7 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		in.compression = "zstd"
 	}
-	if text, err = in.text(raw, file); err != nil {
+	if text, err = in.decompress(raw, file); err != nil {
 		return nil, nil, fmt.Errorf("cannot be read: %w", err)
 	}
 	head, err = io.ReadAll(io.LimitReader(text, detectionSize))
@@ -176,7 +176,7 @@ func (in *input) head(file io.ReadCloser) (head []byte, text io.ReadCloser, err 
 }
 
 // detectFormat sets the format and the time of the first request from the head of the log.
-func (in *input) detectFormat(head []byte) error {
+func (in *logInput) detectFormat(head []byte) error {
 	if in.readErr != nil {
 		return nil
 	}
@@ -201,8 +201,8 @@ func (in *input) detectFormat(head []byte) error {
 	return nil
 }
 
-// explain adds advice to an error of reading the log, which may be nil.
-func (in *input) explain(err error) error {
+// adviseOnError adds advice to an error of reading the log, which may be nil.
+func (in *logInput) adviseOnError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -217,8 +217,8 @@ func containsNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
-// reader opens the log to read the lines. Call reader once.
-func (in *input) reader() (io.ReadCloser, error) {
+// openLines opens the log to read the lines. Call reader once.
+func (in *logInput) openLines() (io.ReadCloser, error) {
 	if in.opened != nil {
 		return in.opened, nil
 	}
@@ -226,15 +226,15 @@ func (in *input) reader() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := in.text(file, file)
+	text, err := in.decompress(file, file)
 	if err != nil {
 		file.Close()
 	}
 	return text, err
 }
 
-// text decompresses raw and skips a byte order mark. Closing the result closes file.
-func (in *input) text(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
+// decompress decompresses raw and skips a byte order mark. Closing the result closes file.
+func (in *logInput) decompress(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 	switch in.compression {
 	case "gzip":
 		z, err := gzip.NewReader(raw)

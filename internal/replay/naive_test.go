@@ -84,13 +84,13 @@ func (n *naive) line(line string) {
 		return
 	}
 	n.requests++
-	who := judge.GroupQuery{Names: client.AppendNames(nil), Wildcard: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
+	who := judge.GroupQuery{Names: client.AppendNames(nil), WildcardApplies: client.WildcardApplies(), Lenient: client.ParsesLeniently()}
 	group, named, applies := who.Group(n.robots[current])
 	groupName := ""
 	if named {
 		groupName = group.FirstAgent().Name
 	}
-	name := judge.KnownName(client, groupName)
+	name := judge.CrawlerName(client, groupName)
 	if name == "" {
 		name = "_other"
 	}
@@ -102,7 +102,7 @@ func (n *naive) line(line string) {
 	c.Requests++
 	path, _, _ := strings.Cut(target, "?")
 	if path == "/robots.txt" {
-		c.RobotsRequests++
+		c.RobotsFetches++
 		return
 	}
 	if !applies {
@@ -136,11 +136,11 @@ func (n *naive) line(line string) {
 // compare compares a report with the naive counts.
 func (n *naive) compare(t *testing.T, r *Report) {
 	t.Helper()
-	if r.Lines != n.lines || r.Malformed != n.malformed || r.Other != n.other || r.Browsers != n.browsers || r.Requests != n.requests {
+	if r.Lines != n.lines || r.Malformed != n.malformed || r.OtherLines != n.other || r.Browsers != n.browsers || r.Requests != n.requests {
 		t.Errorf("%d lines, %d malformed, %d others, %d of browsers, %d requests; want %d, %d, %d, %d, %d",
-			r.Lines, r.Malformed, r.Other, r.Browsers, r.Requests, n.lines, n.malformed, n.other, n.browsers, n.requests)
+			r.Lines, r.Malformed, r.OtherLines, r.Browsers, r.Requests, n.lines, n.malformed, n.other, n.browsers, n.requests)
 	}
-	if sum := r.Malformed + r.Other + r.OtherSite + r.OtherTime + r.Browsers + r.Requests; sum != r.Lines {
+	if sum := r.Malformed + r.OtherLines + r.OtherSiteLines + r.OtherTimeLines + r.Browsers + r.Requests; sum != r.Lines {
 		t.Errorf("the parts add up to %d of %d lines", sum, r.Lines)
 	}
 	if len(r.Crawlers) != len(n.crawlers) {
@@ -152,7 +152,7 @@ func (n *naive) compare(t *testing.T, r *Report) {
 			t.Errorf("%s %s was not there", c.Token, c.Class)
 			continue
 		}
-		if c.Requests != want.Requests || c.Disallowed != want.Disallowed || c.Stale != want.Stale || c.Exempt != want.Exempt || c.RobotsRequests != want.RobotsRequests {
+		if c.Requests != want.Requests || c.Disallowed != want.Disallowed || c.Stale != want.Stale || c.Exempt != want.Exempt || c.RobotsFetches != want.RobotsFetches {
 			t.Errorf("%s: %+v, want %+v", c.Token, c, *want)
 		}
 	}
@@ -165,8 +165,8 @@ func (n *naive) compare(t *testing.T, r *Report) {
 		}
 	}
 	for _, p := range r.Paths {
-		if want := n.paths[p.Token+" "+p.Path]; p.Requests < want || p.Requests-p.Excess > want {
-			t.Errorf("%s: %d requests (at most %d too many), want %d", p.Path, p.Requests, p.Excess, want)
+		if want := n.paths[p.Token+" "+p.Path]; p.Requests < want || p.Requests-p.CountError > want {
+			t.Errorf("%s: %d requests (at most %d too many), want %d", p.Path, p.Requests, p.CountError, want)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // fillNotes adds the limits of the report, for example lines without a time.
-func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
+func (r *Report) fillNotes(p *replayPlan, t *tally, o *Options, logs []*logInput) {
 	r.Notes = []string{}
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
 	for _, in := range logs {
@@ -19,7 +19,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 		}
 	}
 	r.noteHosts(p, t, o, note)
-	if p.byHost == nil && t.lines > 0 && t.otherSite == t.lines-t.malformed-t.other-t.otherTime && t.otherSite > 0 && len(r.Hosts) > 0 {
+	if p.byHost == nil && t.lines > 0 && t.otherSiteLines == t.lines-t.malformed-t.otherLines-t.otherTimeLines && t.otherSiteLines > 0 && len(r.Hosts) > 0 {
 		note("No request is for %s; the logs contain %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
 	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
@@ -31,13 +31,13 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 	if p.rate != nil && r.First == nil && t.requests > 0 {
 		note("The logs have no times, so the report has no rates.")
 	}
-	if n := t.sources.dropped; n > 0 {
+	if n := t.sources.droppedRequests; n > 0 {
 		note("%d violations are missing in the reports: they came from more than %d sources.", n, maxSources)
 	}
-	if n := t.sources.masked; n > 0 {
+	if n := t.sources.maskedRequests; n > 0 {
 		note("%d violations are missing in the reports: the end of their addresses was cut off before they were logged.", n)
 	}
-	if n := t.sources.unseen; n > 0 {
+	if n := t.sources.nonPublicRequests; n > 0 {
 		note("%d violations are missing in the reports: the log has no time or no public address for them.", n)
 	}
 	if t.tooLong > 0 {
@@ -50,7 +50,7 @@ func (r *Report) fillNotes(p *plan, t *tally, o *Options, logs []*input) {
 
 // noteHosts adds remarks about hosts without a robots.txt of their own, and about requests without
 // a host.
-func (r *Report) noteHosts(p *plan, t *tally, o *Options, note func(format string, args ...any)) {
+func (r *Report) noteHosts(p *replayPlan, t *tally, o *Options, note func(format string, args ...any)) {
 	var names, without []string
 	for _, host := range r.Hosts {
 		text := fmt.Sprintf("%s (%d lines)", host.Host, host.Lines)
@@ -81,6 +81,6 @@ func listNames(names []string) string {
 }
 
 // hasUserAgents reports whether a log has a field for User-Agents.
-func hasUserAgents(logs []*input) bool {
-	return slices.ContainsFunc(logs, func(in *input) bool { return in.format != nil && in.format.HasUserAgent })
+func hasUserAgents(logs []*logInput) bool {
+	return slices.ContainsFunc(logs, func(in *logInput) bool { return in.format != nil && in.format.HasUserAgent })
 }

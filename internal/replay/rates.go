@@ -24,24 +24,24 @@ type rateLimits struct {
 	host    [2]int           // in chunk.paths
 }
 
-// apply reports whether a limit applies to the request.
-func (a *rateLimits) apply() bool { return a.delay > 0 || a.limit != nil }
+// isLimited reports whether a limit applies to the request.
+func (a *rateLimits) isLimited() bool { return a.delay > 0 || a.limit != nil }
 
 // limitsFor returns the limits for the request of the record. w.result must have the verdict of the
 // current version.
-func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLimits) {
+func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity) (a rateLimits) {
 	r := &w.record
 	if w.rate == nil || !r.HasTime || w.result.Reason == judge.ReasonExempt || w.result.Reason == judge.ReasonRobotsTxt {
 		return a
 	}
-	q := w.requestOf(who)
+	q := w.judgeRequestOf(who)
 	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
 		a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
 	}
 	if a.limit = w.rate.LimitFor(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
 	}
-	if !a.apply() || !w.rate.CountsRequest(q.Method, q.Path, current.robots) {
+	if !a.isLimited() || !w.rate.CountsRequest(q.Method, q.Path, current.robots) {
 		return rateLimits{}
 	}
 	a.crawler = who.client.Crawler
@@ -65,21 +65,21 @@ func (w *worker) limitsFor(k *chunk, current *version, who *identity) (a rateLim
 }
 
 // queueRate passes the request of the record to the sequence if a limit applies.
-func (w *worker) queueRate(k *chunk, who *identity, a rateLimits) {
-	if a.apply() {
+func (w *worker) queueRate(k *chunk, who *cachedIdentity, a rateLimits) {
+	if a.isLimited() {
 		r := &w.record
-		k.events = append(k.events, rateEvent{crawler: who.crawler, at: r.At, network: network(r.Client), limits: a})
+		k.events = append(k.events, rateEvent{crawler: who.crawlerNumber, at: r.At, network: parseNetwork(r.Client), limits: a})
 	}
 }
 
-// isPassed reports whether the server lets the request pass. A blocked request does not affect the
+// wasPassed reports whether the server lets the request pass. A blocked request does not affect the
 // rate.
-func (w *worker) isPassed() bool { return w.result.Action != judge.Blocked }
+func (w *worker) wasPassed() bool { return w.result.Action != judge.Blocked }
 
 // countRate charges a request to its limits.
-func (s *sequence) countRate(e *rateEvent, k *chunk) {
+func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 	delay := e.limits.delay
-	key := s.crawlers.key(e.crawler)
+	key := s.crawlers.keyOf(e.crawler)
 	client := uaident.Identity{Crawler: e.limits.crawler, Class: key.class}
 	rules := s.rate.Rules(&client, verify.Claimed, delay, e.limits.limit)
 	rules.Concurrent = 0
@@ -91,41 +91,41 @@ func (s *sequence) countRate(e *rateEvent, k *chunk) {
 	}
 	who := rate.Client{
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.limits.host[0]:e.limits.host[1]])},
-		Token: key.name, Identity: verify.Claimed, RunByMany: rate.IsRunByMany(&client), Network: e.network,
+		Token: key.name, Identity: verify.Claimed, IsSharedSoftware: rate.IsSharedSoftware(&client), Network: e.network,
 	}
-	c := s.tally.crawler(e.crawler)
-	c.limited++
+	c := s.tally.countsOf(e.crawler)
+	c.limitedRequests++
 	c.delay, c.limit = delay, e.limits.limit
-	switch pace := s.budgets.Spend(fromUnixNano(e.at), &who, &rules); {
-	case pace.Slowed:
+	switch pace := s.budgets.Charge(fromUnixNano(e.at), &who, &rules); {
+	case pace.MustSlow:
 		c.slowed++
 		c.overLimit++
-	case pace.Over:
+	case pace.IsOverRate:
 		c.overLimit++
 	}
 }
 
 // RateReport compares the request rate of a crawler with its limits.
 type RateReport struct {
-	CrawlDelay float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
-	Habit      string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
-	Limit      string  `json:"limit,omitempty"` // of the configuration, such as "GPTBot 30/1m"
-	Requests   uint64  `json:"requests"`        // requests that a limit applies to
-	Over       uint64  `json:"over"`            // requests over a limit
-	Slowed     uint64  `json:"slowed"`          // requests that rate enforce would answer with 429
+	CrawlDelay        float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
+	CrawlDelaySupport string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
+	Limit             string  `json:"limit,omitempty"` // of the configuration, such as "GPTBot 30/1m"
+	Requests          uint64  `json:"requests"`        // requests that a limit applies to
+	OverLimit         uint64  `json:"over"`            // requests over a limit
+	WouldSlow         uint64  `json:"slowed"`          // requests that rate enforce would answer with 429
 }
 
-// rateOf returns the report of a crawler, or nil without a limit.
-func (p *plan) rateOf(c *crawlerCount, token string) *RateReport {
-	if c.limited == 0 {
+// newRateReport returns the report of a crawler, or nil without a limit.
+func (p *replayPlan) newRateReport(c *crawlerCount, token string) *RateReport {
+	if c.limitedRequests == 0 {
 		return nil
 	}
-	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.limited, Over: c.overLimit, Slowed: c.slowed, Habit: "undocumented"}
+	r := &RateReport{CrawlDelay: c.delay.Seconds(), Requests: c.limitedRequests, OverLimit: c.overLimit, WouldSlow: c.slowed, CrawlDelaySupport: "undocumented"}
 	if c.limit != nil {
 		r.Limit = c.limit.String()
 	}
 	if known := p.registry.Lookup(token); known != nil {
-		r.Habit = known.CrawlDelay.Support.String()
+		r.CrawlDelaySupport = known.CrawlDelay.Support.String()
 	}
 	return r
 }
@@ -137,15 +137,15 @@ func (r *Report) writeRates(w io.Writer) {
 	for i := range r.Crawlers {
 		if c := &r.Crawlers[i]; c.Rate != nil {
 			limited = append(limited, c)
-			slowed += c.Rate.Slowed
+			slowed += c.Rate.WouldSlow
 		}
 	}
 	slices.SortStableFunc(limited, func(a, b *CrawlerReport) int {
-		return cmp.Or(cmp.Compare(b.Rate.Slowed, a.Rate.Slowed), cmp.Compare(b.Rate.Over, a.Rate.Over), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
+		return cmp.Or(cmp.Compare(b.Rate.WouldSlow, a.Rate.WouldSlow), cmp.Compare(b.Rate.OverLimit, a.Rate.OverLimit), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
 	})
 	habits := map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}
 	writeTable(w, "\n", []string{"CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429"}, limited, maxTableCrawlers, func(c *CrawlerReport) []any {
-		return []any{c.Token, c.Rate.CrawlDelay, habits[c.Rate.Habit], cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.Over, c.Rate.Slowed}
+		return []any{c.Token, c.Rate.CrawlDelay, habits[c.Rate.CrawlDelaySupport], cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.OverLimit, c.Rate.WouldSlow}
 	})
 	if len(limited) > 0 {
 		fmt.Fprintf(w, "rate enforce would have answered %d requests with 429.\n", slowed)

@@ -42,23 +42,23 @@ func TestRate(t *testing.T) {
 		change    func(*Options)
 		want      *RateReport
 	}{
-		{"as fast as asked", visitsEvery(10*time.Second, time.Hour, 1, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 360}},
-		{"too fast", fast, nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1), Slowed: over(t, 1)}},
-		{"too fast, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 200), Slowed: over(t, 200)}},
-		{"one that does not read it", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", googlebot), nil, &RateReport{CrawlDelay: 10, Habit: "ignores", Requests: 1200, Over: over(t, 1)}},
-		{"a search engine", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1)}},
-		{"a search engine, with search enforce", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), func(o *Options) { o.Rate.Search = true }, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 1200, Over: over(t, 1), Slowed: 60}},
-		{"a limit", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("GPTBot", 2), &RateReport{Habit: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, Over: 58, Slowed: 58}},
-		{"a limit of the class", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("ai_training", 2), &RateReport{Habit: "undocumented", Limit: "ai_training 2/2h", Requests: 60, Over: 58, Slowed: 58}},
-		{"a limit of whom * is not meant for", visitsEvery(time.Minute, time.Hour, 1, "/", "UptimeRobot/2.0"), limited("monitor", 2), &RateReport{Habit: "undocumented", Limit: "monitor 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+		{"as fast as asked", visitsEvery(10*time.Second, time.Hour, 1, "/", ccbot), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 360}},
+		{"too fast", fast, nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 1200, OverLimit: over(t, 1), WouldSlow: over(t, 1)}},
+		{"too fast, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", ccbot), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 1200, OverLimit: over(t, 200), WouldSlow: over(t, 200)}},
+		{"one that does not read it", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", googlebot), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "ignores", Requests: 1200, OverLimit: over(t, 1)}},
+		{"a search engine", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 1200, OverLimit: over(t, 1)}},
+		{"a search engine, with search enforce", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", bingbot), func(o *Options) { o.Rate.SlowSearch = true }, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 1200, OverLimit: over(t, 1), WouldSlow: 60}},
+		{"a limit", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("GPTBot", 2), &RateReport{CrawlDelaySupport: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, OverLimit: 58, WouldSlow: 58}},
+		{"a limit of the class", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), limited("ai_training", 2), &RateReport{CrawlDelaySupport: "undocumented", Limit: "ai_training 2/2h", Requests: 60, OverLimit: 58, WouldSlow: 58}},
+		{"a limit of whom * is not meant for", visitsEvery(time.Minute, time.Hour, 1, "/", "UptimeRobot/2.0"), limited("monitor", 2), &RateReport{CrawlDelaySupport: "undocumented", Limit: "monitor 2/2h", Requests: 60, OverLimit: 58, WouldSlow: 58}},
 		{"a limit with one of those under way", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), func(o *Options) { limited("GPTBot", 2)(o); o.Rate.Limits[0].Concurrent = 1 },
-			&RateReport{Habit: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, Over: 58, Slowed: 58}},
+			&RateReport{CrawlDelaySupport: "undocumented", Limit: "GPTBot 2/2h", Requests: 60, OverLimit: 58, WouldSlow: 58}},
 		{"a limit of those under way alone, of which logs say nothing", visitsEvery(time.Minute, time.Hour, 1, "/", gptbot), concurrent("GPTBot"), nil},
-		{"a name that nobody knows, from one network", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, Habit: "undocumented", Requests: 1200, Over: over(t, 1), Slowed: over(t, 1)}},
-		{"a name that nobody knows, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, Habit: "undocumented", Requests: 1200}},
+		{"a name that nobody knows, from one network", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "undocumented", Requests: 1200, OverLimit: over(t, 1), WouldSlow: over(t, 1)}},
+		{"a name that nobody knows, from 200 networks", visitsEvery(time.Second/2, 10*time.Minute, 200, "/", foocrawler), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "undocumented", Requests: 1200}},
 		{"images", visitsEvery(time.Second/2, 10*time.Minute, 1, "/a.png", ccbot), nil, nil},
 		{"a group that asks for nothing", visitsEvery(time.Second/2, 10*time.Minute, 1, "/", gptbot), nil, nil},
-		{"what is forbidden passes in monitor", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), nil, &RateReport{CrawlDelay: 10, Habit: "obeys", Requests: 6}},
+		{"what is forbidden passes in monitor", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), nil, &RateReport{CrawlDelay: 10, CrawlDelaySupport: "obeys", Requests: 6}},
 		{"what is blocked does not count", visitsEvery(10*time.Second, time.Minute, 1, "/private/x", ccbot), func(o *Options) { o.Settings.Enforce = true }, nil},
 		{"not looked at", fast, func(o *Options) { o.Rate = nil }, nil},
 	} {
@@ -114,7 +114,7 @@ func over(t *testing.T, networks int) (n uint64) {
 			Site: new(policy.Key), Token: "CCBot", Identity: verify.Claimed,
 			Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(2 + i%networks), 0}), 24),
 		}
-		if budgets.Spend(at, &who, &rules).Over {
+		if budgets.Charge(at, &who, &rules).IsOverRate {
 			n++
 		}
 	}
@@ -146,7 +146,7 @@ func TestRateAfterAChange(t *testing.T) {
 		"a day later":  {began.Add(-24 * time.Hour), 20, true},
 	} {
 		r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(tc.change), &rate.Default })
-		if got := r.Crawlers[0].Rate; got == nil || got.CrawlDelay != tc.delay || (got.Over > 0) != tc.over {
+		if got := r.Crawlers[0].Rate; got == nil || got.CrawlDelay != tc.delay || (got.OverLimit > 0) != tc.over {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

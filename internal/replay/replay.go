@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Lines == nil {
 		o.Lines = new(atomic.Int64)
 	}
-	p, logs, err := o.plan()
+	p, logs, err := o.newPlan()
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// plan checks the options and prepares the replay.
-func (o *Options) plan() (*plan, []*input, error) {
-	p := &plan{registry: o.Registry, rate: o.Rate, paths: o.Paths, sources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlers)}
+// newPlan checks the options and prepares the replay.
+func (o *Options) newPlan() (*replayPlan, []*logInput, error) {
+	p := &replayPlan{registry: o.Registry, rate: o.Rate, collectPaths: o.Paths, collectSources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlerNumbers)}
 	if p.registry == nil {
 		p.registry = uaident.Default()
 	}
@@ -140,11 +140,11 @@ var errInterrupted = errors.New("interrupted: the report covers the lines read u
 
 // process reads the logs and lets workers judge the chunks in parallel. It passes the chunks to s in the
 // order of the logs.
-func process(ctx context.Context, logs []*input, workers []*worker, s *sequence, o *Options) error {
+func process(ctx context.Context, logs []*logInput, workers []*worker, s *orderedResults, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
 	for range depth {
-		free <- &chunk{buf: make([]byte, cmp.Or(o.maxLine, maxLine)), done: make(chan struct{}, 1)}
+		free <- &chunk{buffer: make([]byte, cmp.Or(o.maxLine, maxLine)), done: make(chan struct{}, 1)}
 	}
 	ordered := make(chan *chunk, depth)
 	work := make([]chan *chunk, len(workers))
@@ -153,7 +153,7 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 		work[i] = make(chan *chunk, depth)
 		running.Go(func() {
 			for k := range work[i] {
-				w.work(k)
+				w.processChunk(k)
 				o.Lines.Add(int64(k.lines))
 				k.done <- struct{}{}
 			}
@@ -162,7 +162,7 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 	running.Go(func() {
 		for k := range ordered {
 			<-k.done
-			s.add(k)
+			s.addChunk(k)
 			free <- k
 		}
 	})
@@ -195,7 +195,7 @@ func process(ctx context.Context, logs []*input, workers []*worker, s *sequence,
 }
 
 // readAll reads the logs one after the other until ctx is done.
-func readAll(ctx context.Context, logs []*input, free <-chan *chunk, read chan<- *chunk) (failed error) {
+func readAll(ctx context.Context, logs []*logInput, free <-chan *chunk, read chan<- *chunk) (failed error) {
 	emit := func(k *chunk) {
 		select {
 		case read <- k:
@@ -207,7 +207,7 @@ func readAll(ctx context.Context, logs []*input, free <-chan *chunk, read chan<-
 		if in.format != nil && ctx.Err() == nil { // neither empty nor unreadable
 			err = readChunks(ctx, in, free, emit)
 		}
-		failed = errors.Join(failed, in.explain(err))
+		failed = errors.Join(failed, in.adviseOnError(err))
 	}
 	return failed
 }

@@ -69,7 +69,7 @@ func TestSites(t *testing.T) {
 		{"a host that is too long", line(strings.Repeat("a", 400)), []string{"a.example"}, false},
 	} {
 		r := replayed(t, tc.log, func(o *Options) { o.Sites = tc.sites })
-		if ours := r.Requests == 1; ours != tc.ours || r.OtherSite+r.Requests != 1 {
+		if ours := r.Requests == 1; ours != tc.ours || r.OtherSiteLines+r.Requests != 1 {
 			t.Errorf("%s: %+v", tc.name, r)
 		}
 	}
@@ -90,7 +90,7 @@ func TestPeriod(t *testing.T) {
 		combined("21/Nov/2026:23:59:59", "GET /c", googlebot) + combined("22/Nov/2026:00:00:00", "GET /d", googlebot)
 	day := func(n int) time.Time { return time.Date(2026, 11, n, 0, 0, 0, 0, time.UTC) }
 	r := replayed(t, log, func(o *Options) { o.Since, o.Until = day(21), day(22) })
-	if r.Requests != 2 || r.OtherTime != 2 || formatTime(r.First) != "2026-11-21T00:00:00Z" {
+	if r.Requests != 2 || r.OtherTimeLines != 2 || formatTime(r.First) != "2026-11-21T00:00:00Z" {
 		t.Errorf("%+v", r)
 	}
 	for _, change := range []func(*Options){
@@ -159,7 +159,7 @@ func TestInterrupted(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "interrupted") || r == nil || r.Incomplete == "" || r.Malformed != 0 {
 		t.Fatalf("%v, %+v", err, r)
 	}
-	if sum := r.Other + r.Browsers + r.Requests; sum != r.Lines {
+	if sum := r.OtherLines + r.Browsers + r.Requests; sum != r.Lines {
 		t.Errorf("the parts add up to %d of %d lines", sum, r.Lines)
 	}
 }

@@ -2,20 +2,20 @@ package replay
 
 import "time"
 
-// Report is the result of a replay. Lines is the sum of Malformed, Other, OtherSite, OtherTime,
+// Report is the result of a replay. Lines is the sum of Malformed, Other, OtherSiteLines, OtherTimeLines,
 // Browsers and Requests. docs/audit.md documents the JSON.
 type Report struct {
 	Created time.Time    `json:"created"`
 	Lines   uint64       `json:"lines"`
 	Logs    []*LogReport `json:"logs"`
 	// Malformed is the number of lines that are too long or not in the format of the log.
-	Malformed uint64    `json:"malformed"`
-	Examples  []Example `json:"malformed_examples,omitempty"`
-	// Other is the number of lines without a request to judge.
-	Other     uint64 `json:"other"`
-	OtherSite uint64 `json:"other_site"`
-	OtherTime uint64 `json:"other_time"`
-	Browsers  uint64 `json:"browsers"`
+	Malformed uint64          `json:"malformed"`
+	Examples  []MalformedLine `json:"malformed_examples,omitempty"`
+	// OtherLines is the number of lines without a request to judge.
+	OtherLines     uint64 `json:"other"`
+	OtherSiteLines uint64 `json:"other_site"`
+	OtherTimeLines uint64 `json:"other_time"`
+	Browsers       uint64 `json:"browsers"`
 	// Requests is the number of requests of all clients except browsers. All requests except
 	// Disallowed, Stale and Exempt are allowed.
 	Requests   uint64 `json:"requests"`
@@ -58,8 +58,8 @@ type LogReport struct {
 	Empty       bool   `json:"empty,omitempty"`
 }
 
-// Example is a malformed line.
-type Example struct {
+// MalformedLine is a malformed line.
+type MalformedLine struct {
 	Log     string `json:"log"`
 	Line    int    `json:"line"`
 	Problem string `json:"problem"`
@@ -75,9 +75,9 @@ type HostReport struct {
 
 // VersionReport describes a version of the robots.txt.
 type VersionReport struct {
-	Name  string     `json:"name"`
-	From  *time.Time `json:"from"` // nil if the host has one version only
-	Rules int        `json:"rules"`
+	Name      string     `json:"name"`
+	From      *time.Time `json:"from"` // nil if the host has one version only
+	RuleCount int        `json:"rules"`
 }
 
 // ClassReport sums up all clients of a class. WouldBlock is the number of requests that mode
@@ -95,20 +95,20 @@ type ClassReport struct {
 // CrawlerReport describes a crawler by its claimed name. "_other" is the sum of all clients of the
 // class whose names are missing in the registry and the robots.txt.
 type CrawlerReport struct {
-	Token          string     `json:"token"`
-	Class          string     `json:"class"`
-	Requests       uint64     `json:"requests"`
-	Allowed        uint64     `json:"allowed"`
-	Disallowed     uint64     `json:"disallowed"`
-	Stale          uint64     `json:"stale"`
-	Exempt         uint64     `json:"exempt"`
-	RobotsRequests uint64     `json:"robots_requests"`
-	RobotsRead     *time.Time `json:"robots_read"`   // the time of the last robots.txt fetch; nil for never
-	RobotsStatus   int        `json:"robots_status"` // the status of the last robots.txt fetch; 0 for never
-	Last           *time.Time `json:"last"`          // the last request
-	// Answers is absent if the log has no status codes.
-	Answers *AnswersReport `json:"answers,omitempty"`
-	// Rate is absent without limits or without [Options.Rate].
+	Token           string     `json:"token"`
+	Class           string     `json:"class"`
+	Requests        uint64     `json:"requests"`
+	Allowed         uint64     `json:"allowed"`
+	Disallowed      uint64     `json:"disallowed"`
+	Stale           uint64     `json:"stale"`
+	Exempt          uint64     `json:"exempt"`
+	RobotsFetches   uint64     `json:"robots_requests"`
+	LastRobotsFetch *time.Time `json:"robots_read"`   // the time of the last robots.txt fetch; nil for never
+	RobotsStatus    int        `json:"robots_status"` // the status of the last robots.txt fetch; 0 for never
+	LastRequest     *time.Time `json:"last"`          // the last request
+	// Responses is absent if the log has no status codes.
+	Responses *ResponsesReport `json:"answers,omitempty"`
+	// Rate is absent without limits or without [Options.MaxRate].
 	Rate *RateReport `json:"rate,omitempty"`
 }
 
@@ -131,8 +131,8 @@ type RuleCrawlers struct {
 // PathReport has the number of requests of a crawler for a disallowed path. Excess is the possible
 // error of Requests, which is an estimate if the logs have too many paths.
 type PathReport struct {
-	Path     string `json:"path"`
-	Token    string `json:"token"`
-	Requests uint64 `json:"requests"`
-	Excess   uint64 `json:"excess"`
+	Path       string `json:"path"`
+	Token      string `json:"token"`
+	Requests   uint64 `json:"requests"`
+	CountError uint64 `json:"excess"`
 }

@@ -12,7 +12,7 @@ import (
 // pathOf returns the decoded path of a target, without the query.
 func (w *worker) pathOf(target []byte) []byte {
 	w.path = w.path[:0]
-	return logformat.Unpercent(rawPath(target), &w.path)
+	return logformat.DecodePercent(rawPath(target), &w.path)
 }
 
 // rawPath returns the path of a target as sent, without the query.
@@ -31,8 +31,8 @@ func rawPath(target []byte) []byte {
 	return target
 }
 
-// withQuery returns the path with the query of the target.
-func withQuery(path, target []byte) []byte {
+// appendQuery returns the path with the query of the target.
+func appendQuery(path, target []byte) []byte {
 	i := bytes.IndexByte(target, '?')
 	if i < 0 || len(path) > i { // no query, or none after the path
 		return path
@@ -55,8 +55,8 @@ func methodOf(b []byte) string {
 	return "POST" // all other methods have the same effect
 }
 
-// network returns the network of an address in a log, or the zero Prefix for an invalid address.
-func network(b []byte) netip.Prefix {
+// parseNetwork returns the network of an address in a log, or the zero Prefix for an invalid address.
+func parseNetwork(b []byte) netip.Prefix {
 	client, _ := netip.ParseAddr(unsafeString(b))
 	return addr.Network(client)
 }

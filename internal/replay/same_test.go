@@ -23,7 +23,7 @@ func TestSameReport(t *testing.T) {
 	var first string
 	for run := range 10 {
 		report := replayed(t, log.String(), func(o *Options) { o.Versions, o.Workers, o.maxLine = oneVersion(text), 4, 4096 })
-		if run == 0 && (len(report.Paths) == 0 || report.Paths[0].Excess == 0 && report.Paths[len(report.Paths)-1].Excess == 0) {
+		if run == 0 && (len(report.Paths) == 0 || report.Paths[0].CountError == 0 && report.Paths[len(report.Paths)-1].CountError == 0) {
 			t.Fatal("no count is estimated; make more paths")
 		}
 		got, err := json.Marshal(report)

@@ -17,25 +17,25 @@ type rateEvent struct {
 	limits  rateLimits // limits of the crawler
 }
 
-// sequence processes the results of workers in the order of the log.
-type sequence struct {
-	*plan
+// orderedResults processes the results of workers in the order of the log.
+type orderedResults struct {
+	*replayPlan
 	tally      *tally
 	budgets    *rate.Budgets
-	examples   []Example
-	logReports map[*input]*LogReport
+	examples   []MalformedLine
+	logReports map[*logInput]*LogReport
 }
 
-func newSequence(p *plan) *sequence {
-	return &sequence{plan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), logReports: make(map[*input]*LogReport)}
+func newSequence(p *replayPlan) *orderedResults {
+	return &orderedResults{replayPlan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), logReports: make(map[*logInput]*LogReport)}
 }
 
-// add adds a finished chunk.
-func (s *sequence) add(k *chunk) {
+// addChunk adds a finished chunk.
+func (s *orderedResults) addChunk(k *chunk) {
 	log := s.logReports[k.input]
 	for _, e := range k.examples {
 		if len(s.examples) < maxExamples {
-			s.examples = append(s.examples, Example{
+			s.examples = append(s.examples, MalformedLine{
 				Log: log.Name, Line: log.Lines + e.line, Problem: e.reason, Text: strings.ToValidUTF8(e.text, "\ufffd"),
 			})
 		}
@@ -47,8 +47,8 @@ func (s *sequence) add(k *chunk) {
 	}
 }
 
-// key returns the key of a crawler number.
-func (c *crawlers) key(id int32) crawlerKey {
+// keyOf returns the key of a crawler number.
+func (c *crawlerNumbers) keyOf(id int32) crawlerKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.keys[id]

@@ -36,11 +36,11 @@ func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Cont
 
 // hostCache caches whether requests for the last host are selected.
 type hostCache struct {
-	logged   []byte // the host as logged
-	host     []byte // without the port, in lower case
-	included bool
-	span     versionRange // its versions of the robots.txt, if each host has its own
-	count    uint64       // lines since the host was last counted
+	loggedHost   []byte // the host as logged
+	host         []byte // without the port, in lower case
+	isIncluded   bool
+	versionRange versionRange // its versions of the robots.txt, if each host has its own
+	count        uint64       // lines since the host was last counted
 }
 
 // maxHost bounds the length of a host in a log, in bytes. A longer host is another site.
@@ -51,19 +51,19 @@ func (m *hostCache) matches(w *worker, sent []byte) bool {
 	if len(sent) > maxHost {
 		return len(w.hosts) == 0 && w.byHost == nil
 	}
-	if !bytes.Equal(m.logged, sent) {
+	if !bytes.Equal(m.loggedHost, sent) {
 		m.flush(w)
-		m.logged = append(m.logged[:0], sent...)
+		m.loggedHost = append(m.loggedHost[:0], sent...)
 		m.host = appendHost(m.host[:0], sent)
-		m.included = w.hosts.includes(unsafeString(m.host))
+		m.isIncluded = w.hosts.includes(unsafeString(m.host))
 		if w.byHost != nil {
 			var known bool
-			m.span, known = w.byHost[string(m.host)]
-			m.included = m.included && known
+			m.versionRange, known = w.byHost[string(m.host)]
+			m.isIncluded = m.isIncluded && known
 		}
 	}
 	m.count++
-	return m.included
+	return m.isIncluded
 }
 
 // flush adds the count of the cached host to the tally.

@@ -32,8 +32,8 @@ type Source struct {
 	// Crawler is the claimed name as spelt in the registry or the robots.txt, or "" if both lack
 	// the name. UserAgent is the first User-Agent of the client.
 	Crawler, UserAgent string
-	// Robots is the version of the robots.txt in force, with its file name.
-	Robots Version
+	// RobotsVersion is the version of the robots.txt in force, with its file name.
+	RobotsVersion Version
 	// Requests is the number of requests from First to Last. Bytes is the size of the responses.
 	Requests    uint64
 	Bytes       uint64
@@ -64,9 +64,9 @@ type Sample struct {
 // sourceKey identifies a source. A client without a recognised name is identified by the
 // User-Agent.
 type sourceKey struct {
-	network          netip.Prefix
-	version, crawler int32
-	userAgent        string
+	network                netip.Prefix
+	robotsVersion, crawler int32
+	userAgent              string
 }
 
 type sourceCount struct {
@@ -83,32 +83,32 @@ type sourceCount struct {
 
 // sourceTally has the violations by source.
 type sourceTally struct {
-	bySource                map[sourceKey]*sourceCount
-	dropped, masked, unseen uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
+	bySource                                           map[sourceKey]*sourceCount
+	droppedRequests, maskedRequests, nonPublicRequests uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
 // add adds the violation in w.record to its source. v is the verdict.
-func (t *sourceTally) add(w *worker, who *identity, v policy.Verdict) {
+func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))
 	client = addr.Normalize(client)
 	switch {
 	case err != nil || !r.HasTime || !addr.FromInternet(client):
-		t.unseen++
+		t.nonPublicRequests++
 		return
 	case isMasked(client):
-		t.masked++
+		t.maskedRequests++
 		return
 	}
 	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSourceUserAgent)]
-	key := sourceKey{network: addr.Network(client), version: int32(w.version), crawler: who.crawler}
-	if w.crawlers.key(who.crawler).name == otherName {
+	key := sourceKey{network: addr.Network(client), robotsVersion: int32(w.version), crawler: who.crawlerNumber}
+	if w.crawlers.keyOf(who.crawlerNumber).name == otherName {
 		key.userAgent = unsafeString(userAgent)
 	}
 	c := t.bySource[key]
 	if c == nil {
 		if len(t.bySource) == maxSources {
-			t.dropped++
+			t.droppedRequests++
 			return
 		}
 		key.userAgent = strings.Clone(key.userAgent)
@@ -142,13 +142,13 @@ func (c *sourceCount) addSample(r *logformat.Record, client netip.Addr) {
 	c.sampleSize += size
 	c.samples = append(c.samples, Sample{
 		Time: fromUnixNano(r.At), Client: client.String(), Method: methodOf(r.Method), Host: validUTF8(string(r.Host)),
-		Target: escaped(r.Target), Status: r.Status, UserAgent: validUTF8(string(r.UserAgent)),
+		Target: escapeInvalidUTF8(r.Target), Status: r.Status, UserAgent: validUTF8(string(r.UserAgent)),
 	})
 }
 
-// escaped returns a target with percent-encoded bytes in place of invalid UTF-8. Rules match both
+// escapeInvalidUTF8 returns a target with percent-encoded bytes in place of invalid UTF-8. Rules match both
 // forms alike.
-func escaped(target []byte) string {
+func escapeInvalidUTF8(target []byte) string {
 	if utf8.Valid(target) {
 		return string(target)
 	}
@@ -177,9 +177,9 @@ func isMasked(client netip.Addr) bool {
 
 // merge adds the violations of another worker.
 func (t *sourceTally) merge(o *sourceTally) {
-	t.dropped += o.dropped
-	t.masked += o.masked
-	t.unseen += o.unseen
+	t.droppedRequests += o.droppedRequests
+	t.maskedRequests += o.maskedRequests
+	t.nonPublicRequests += o.nonPublicRequests
 	for key, more := range o.bySource {
 		c := t.bySource[key]
 		if c == nil {
@@ -208,14 +208,14 @@ func (t *sourceTally) merge(o *sourceTally) {
 }
 
 // sources returns the sources, sorted by requests, descending.
-func (t *sourceTally) sources(p *plan) []Source {
+func (t *sourceTally) sources(p *replayPlan) []Source {
 	sources := make([]Source, 0, len(t.bySource))
 	for key, c := range t.bySource {
 		s := Source{
-			Network: key.network, UserAgent: validUTF8(c.userAgent), Robots: p.versions[key.version].source(), Requests: c.requests, Bytes: c.bytes,
+			Network: key.network, UserAgent: validUTF8(c.userAgent), RobotsVersion: p.versions[key.robotsVersion].original(), Requests: c.requests, Bytes: c.bytes,
 			First: fromUnixNano(c.first), Last: fromUnixNano(c.last), Samples: c.samples,
 		}
-		if name := p.crawlers.key(key.crawler).name; name != otherName {
+		if name := p.crawlers.keyOf(key.crawler).name; name != otherName {
 			s.Crawler = name
 		}
 		if !c.severalAddresses {
@@ -232,7 +232,7 @@ func (t *sourceTally) sources(p *plan) []Source {
 		sources = append(sources, s)
 	}
 	slices.SortFunc(sources, func(a, b Source) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests), a.Network.Compare(b.Network), cmp.Compare(a.Crawler, b.Crawler), cmp.Compare(a.UserAgent, b.UserAgent), cmp.Compare(a.Robots.Name, b.Robots.Name))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), a.Network.Compare(b.Network), cmp.Compare(a.Crawler, b.Crawler), cmp.Compare(a.UserAgent, b.UserAgent), cmp.Compare(a.RobotsVersion.Name, b.RobotsVersion.Name))
 	})
 	return sources
 }

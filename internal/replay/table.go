@@ -58,13 +58,13 @@ func (r *Report) WriteText(w io.Writer) {
 	})
 	writeTable(w, "\n", []string{"PATH", "CRAWLER", "REQUESTS"}, r.Paths, maxTablePaths, func(p PathReport) []any {
 		count := fmt.Sprint(p.Requests)
-		if p.Excess > 0 {
-			count = fmt.Sprintf("%d to %d", p.Requests-p.Excess, p.Requests)
+		if p.CountError > 0 {
+			count = fmt.Sprintf("%d to %d", p.Requests-p.CountError, p.Requests)
 		}
 		return []any{text.Abbreviate(text.Printable(p.Path), maxTablePathLen), p.Token, count}
 	})
 	if r.Challenge != nil {
-		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Challenge.Sentences(), "\n"))
+		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Challenge.Describe(), "\n"))
 	}
 	if len(r.Examples) > 0 {
 		fmt.Fprintf(w, "\nMalformed lines:\n")
@@ -138,7 +138,7 @@ func (r *Report) countsText() string {
 		n    uint64
 		text string
 	}{
-		{r.OtherSite, "of other sites"}, {r.OtherTime, "of other times"}, {r.Other, "without a request to judge"}, {r.Malformed, "malformed"},
+		{r.OtherSiteLines, "of other sites"}, {r.OtherTimeLines, "of other times"}, {r.OtherLines, "without a request to judge"}, {r.Malformed, "malformed"},
 	} {
 		if part.n > 0 {
 			s += fmt.Sprintf(", %d %s", part.n, part.text)
@@ -150,8 +150,8 @@ func (r *Report) countsText() string {
 // LastFetch returns when the crawler last fetched the robots.txt.
 func (c *CrawlerReport) LastFetch() string {
 	switch {
-	case c.RobotsRead != nil:
-		return fmt.Sprintf("%s (%d)", formatTime(c.RobotsRead), c.RobotsStatus)
+	case c.LastRobotsFetch != nil:
+		return fmt.Sprintf("%s (%d)", formatTime(c.LastRobotsFetch), c.RobotsStatus)
 	case c.RobotsStatus != 0:
 		return fmt.Sprintf("yes (%d)", c.RobotsStatus)
 	}

@@ -33,14 +33,14 @@ type crawlerKey struct {
 	class uaident.Class
 }
 
-// crawlers assigns numbers to crawlers. All workers share the numbers.
-type crawlers struct {
+// crawlerNumbers assigns numbers to crawlers. All workers share the numbers.
+type crawlerNumbers struct {
 	mu   sync.Mutex
 	ids  map[crawlerKey]int32
 	keys []crawlerKey
 }
 
-func (c *crawlers) id(key crawlerKey) int32 {
+func (c *crawlerNumbers) numberOf(key crawlerKey) int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id, ok := c.ids[key]
@@ -62,9 +62,9 @@ type crawlerCount struct {
 	robotsRequests                      uint64 // requests for /robots.txt
 	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
 	fetchStatus                         int
-	last                                int64 // the last request; 0 if unknown
-	answers                             responseaudit.Counts
-	limited, overLimit, slowed          uint64
+	lastRequest                         int64 // the last request; 0 if unknown
+	responses                           responseaudit.Counts
+	limitedRequests, overLimit, slowed  uint64
 	delay                               time.Duration // the last delay
 	limit                               *rate.Limit   // the last limit; nil for none
 }
@@ -91,29 +91,29 @@ func pathKeyOf(crawler int32, path []byte) pathKey {
 
 // tally has the counters of a goroutine.
 type tally struct {
-	lines, malformed, tooLong uint64
-	other                     uint64 // lines without a request to judge
-	otherSite, otherTime      uint64
-	browsers, requests        uint64
-	noUserAgent               uint64 // requests without a User-Agent
-	noHost                    uint64 // requests of other sites that have no host
-	beforeFirst               uint64 // requests before the first version, which judged them
-	first, last               int64
-	crawlers                  []crawlerCount // by number
-	rules                     map[ruleKey]*ruleCount
-	rulesDropped              uint64
-	paths                     spacesaving.Sketch[pathKey]
-	hosts                     spacesaving.Sketch[string]
-	sources                   sourceTally
-	challenge                 ChallengeReport
+	lines, malformed, tooLong      uint64
+	otherLines                     uint64 // lines without a request to judge
+	otherSiteLines, otherTimeLines uint64
+	browsers, requests             uint64
+	noUserAgent                    uint64 // requests without a User-Agent
+	noHost                         uint64 // requests of other sites that have no host
+	beforeFirst                    uint64 // requests before the first version, which judged them
+	first, last                    int64
+	crawlers                       []crawlerCount // by number
+	rules                          map[ruleKey]*ruleCount
+	rulesDropped                   uint64
+	paths                          spacesaving.Sketch[pathKey]
+	hosts                          spacesaving.Sketch[string]
+	sources                        sourceTally
+	challenge                      ChallengeReport
 }
 
 func newTally() *tally {
 	return &tally{first: math.MaxInt64, last: math.MinInt64, rules: make(map[ruleKey]*ruleCount)}
 }
 
-// crawler returns the counters of a crawler.
-func (t *tally) crawler(id int32) *crawlerCount {
+// countsOf returns the counters of a crawler.
+func (t *tally) countsOf(id int32) *crawlerCount {
 	for int(id) >= len(t.crawlers) {
 		t.crawlers = append(t.crawlers, crawlerCount{})
 	}
@@ -122,7 +122,7 @@ func (t *tally) crawler(id int32) *crawlerCount {
 
 // addViolation counts a violation.
 func (t *tally) addViolation(id, version int32, v policy.Rule, group string, path []byte) {
-	t.crawler(id).disallowed++
+	t.countsOf(id).disallowed++
 	key := ruleKey{id, version, int32(v.Line)}
 	r := t.rules[key]
 	if r == nil {
@@ -156,9 +156,9 @@ func (t *tally) merge(o *tally) {
 	t.lines += o.lines
 	t.malformed += o.malformed
 	t.tooLong += o.tooLong
-	t.other += o.other
-	t.otherSite += o.otherSite
-	t.otherTime += o.otherTime
+	t.otherLines += o.otherLines
+	t.otherSiteLines += o.otherSiteLines
+	t.otherTimeLines += o.otherTimeLines
 	t.browsers += o.browsers
 	t.requests += o.requests
 	t.noUserAgent += o.noUserAgent
@@ -167,19 +167,19 @@ func (t *tally) merge(o *tally) {
 	t.rulesDropped += o.rulesDropped
 	t.first, t.last = min(t.first, o.first), max(t.last, o.last)
 	for id := range o.crawlers {
-		a, b := t.crawler(int32(id)), &o.crawlers[id]
+		a, b := t.countsOf(int32(id)), &o.crawlers[id]
 		a.requests += b.requests
 		a.disallowed += b.disallowed
 		a.stale += b.stale
 		a.exempt += b.exempt
 		a.notEnforced += b.notEnforced
 		a.robotsRequests += b.robotsRequests
-		a.answers.Add(b.answers)
-		a.limited += b.limited
+		a.responses.Add(b.responses)
+		a.limitedRequests += b.limitedRequests
 		a.overLimit += b.overLimit
 		a.slowed += b.slowed
 		a.delay = max(a.delay, b.delay) // only the sequence counts rates
-		a.last = max(a.last, b.last)
+		a.lastRequest = max(a.lastRequest, b.lastRequest)
 		a.addFetch(b.fetchedAt, b.fetchStatus)
 	}
 	t.sources.merge(&o.sources)

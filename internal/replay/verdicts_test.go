@@ -73,10 +73,10 @@ func TestTargets(t *testing.T) {
 		r := replayed(t, combined(noon, tc.request, googlebot), nil)
 		var robots uint64
 		for _, c := range r.Crawlers {
-			robots += c.RobotsRequests
+			robots += c.RobotsFetches
 		}
-		if r.Requests != tc.requests || r.Disallowed != tc.outside || r.Other != tc.other || robots != tc.robots {
-			t.Errorf("%s: %d requests, %d outside, %d others, %d of robots.txt", tc.name, r.Requests, r.Disallowed, r.Other, robots)
+		if r.Requests != tc.requests || r.Disallowed != tc.outside || r.OtherLines != tc.other || robots != tc.robots {
+			t.Errorf("%s: %d requests, %d outside, %d others, %d of robots.txt", tc.name, r.Requests, r.Disallowed, r.OtherLines, robots)
 		}
 	}
 	slashes := combined(noon, "GET //private/x", googlebot)

@@ -136,12 +136,12 @@ func versionTime(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// version is a parsed [Version].
-type version struct {
+// datedVersion is a parsed [Version].
+type datedVersion struct {
 	name        string
 	host        string // "" for all hosts
 	from, until int64  // until is the start of the next version
-	first       bool   // the first version of the host, which also applies before from
+	isFirst     bool   // the first version of the host, which also applies before from
 	body        []byte
 	robots      *policy.Robots
 	overlay     *uaident.Overlay
@@ -150,19 +150,19 @@ type version struct {
 	grace       time.Duration // how long a crawler may follow an earlier version
 }
 
-// source returns the original version.
-func (v *version) source() Version {
+// original returns the original version.
+func (v *datedVersion) original() Version {
 	return Version{Name: v.name, Host: v.host, From: fromUnixNano(v.from), Body: v.body}
 }
 
 // isOnly reports whether the host has no other version.
-func (v *version) isOnly() bool { return v.first && v.until == math.MaxInt64 }
+func (v *datedVersion) isOnly() bool { return v.isFirst && v.until == math.MaxInt64 }
 
 // versionRange is the range of the versions of a host.
 type versionRange struct{ from, to int }
 
 // versionsByHost returns the versions of each host, or nil if all hosts share the versions.
-func versionsByHost(versions []version) map[string]versionRange {
+func versionsByHost(versions []datedVersion) map[string]versionRange {
 	var spans map[string]versionRange
 	for i := range versions {
 		host := versions[i].host
@@ -184,13 +184,13 @@ func versionsByHost(versions []version) map[string]versionRange {
 
 // parseVersions sorts versions by host and time, parses them, and drops a version with the same
 // content as the previous version.
-func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
+func parseVersions(o *Options, registry *uaident.Registry) ([]datedVersion, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
 	}
 	sorted := slices.Clone(o.Versions)
 	slices.SortStableFunc(sorted, func(a, b Version) int { return cmp.Or(strings.Compare(a.Host, b.Host), a.From.Compare(b.From)) })
-	var versions []version
+	var versions []datedVersion
 	var known []*policy.Version
 	for _, v := range sorted {
 		if v.Settings == nil {
@@ -203,7 +203,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 		robots := policy.Parse(v.Body)
 		good := &policy.Version{Robots: robots, Hash: hash, Status: http.StatusOK, FirstFetched: v.From, LastFetched: v.From}
 		known = append(known, good)
-		versions = append(versions, version{
+		versions = append(versions, datedVersion{
 			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
 			body: v.Body, robots: robots, overlay: registry.Overlay(robots.Names()),
 			settings: v.Settings, grace: max(0, cmp.Or(v.Grace, policy.MaxAge)),
@@ -211,7 +211,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 	}
 	for i := range versions {
 		v := &versions[i]
-		if v.first = i == 0 || versions[i-1].host != v.host; !v.first {
+		if v.isFirst = i == 0 || versions[i-1].host != v.host; !v.isFirst {
 			versions[i-1].until = v.from
 			known[i-1].ReplacedAt = known[i].FirstFetched
 		}
@@ -224,7 +224,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]version, error) {
 }
 
 // versionAt returns the index of the current version at a time.
-func versionAt(versions []version, when int64) int {
+func versionAt(versions []datedVersion, when int64) int {
 	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
 	return max(after-1, 0)
 }

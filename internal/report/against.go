@@ -9,14 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// againstOf returns a crawler's requests against preferences, or nil.
-func againstOf(class string, entries []entry) *Against {
+// againstPreferences returns a crawler's requests against preferences, or nil.
+func againstPreferences(class string, entries []siteRow) *AgainstPreference {
 	known, _ := uaident.ParseClass(class)
 	use, ok := judge.UseOfClass(known)
-	a := Against{Class: class, Stated: use.String() + "=n"}
+	a := AgainstPreference{Class: class, Preference: use.String() + "=n"}
 	for _, e := range entries {
 		a.Requests += e.counts[ledger.CountAgainst]
-		a.Known += e.counts[ledger.CountTold]
+		a.AfterFetch += e.counts[ledger.CountTold]
 	}
 	if !ok || a.Requests == 0 {
 		return nil
@@ -25,20 +25,20 @@ func againstOf(class string, entries []entry) *Against {
 }
 
 // againstByClass sums up what crawlers fetched against preferences.
-func againstByClass(crawlers []Crawler) (all []Against) {
+func againstByClass(crawlers []Crawler) (all []AgainstPreference) {
 	for _, c := range crawlers {
-		if c.Against == nil {
+		if c.AgainstPreference == nil {
 			continue
 		}
-		i := slices.IndexFunc(all, func(a Against) bool { return a.Class == c.Class })
+		i := slices.IndexFunc(all, func(a AgainstPreference) bool { return a.Class == c.Class })
 		if i < 0 {
-			all = append(all, *c.Against)
+			all = append(all, *c.AgainstPreference)
 			continue
 		}
-		all[i].Requests += c.Against.Requests
-		all[i].Known += c.Against.Known
+		all[i].Requests += c.AgainstPreference.Requests
+		all[i].AfterFetch += c.AgainstPreference.AfterFetch
 	}
-	slices.SortFunc(all, func(a, b Against) int {
+	slices.SortFunc(all, func(a, b AgainstPreference) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Class, b.Class))
 	})
 	return all

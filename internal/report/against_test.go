@@ -17,7 +17,7 @@ func TestAgainst(t *testing.T) {
 	version := ledger.Version{1}
 	request := func(token string, class uaident.Class, ago time.Duration) ledger.Request {
 		return ledger.Request{At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: judge.Allowed, Target: "/", UserAgent: token,
-			AgainstPreference: true, Rule: ledger.Rule{Version: version}, Since: now.Add(-time.Hour)}
+			AgainstPreference: true, Rule: ledger.Rule{Version: version}, VersionFetched: now.Add(-time.Hour)}
 	}
 	for _, q := range []ledger.Request{
 		request("GPTBot", uaident.AITraining, 30*time.Minute), request("GPTBot", uaident.AITraining, 10*time.Minute),
@@ -29,13 +29,13 @@ func TestAgainst(t *testing.T) {
 		l.Record(&q)
 	}
 	got := (&Source{Ledger: l.Snapshot(), Now: now}).Crawlers(Filter{}, 0, 10)
-	want := []Against{{"ai_training", "train-ai=n", 3, 1}, {"search", "search=n", 1, 0}}
-	if !slices.Equal(got.Against, want) {
-		t.Errorf("got %+v, want %+v", got.Against, want)
+	want := []AgainstPreference{{"ai_training", "train-ai=n", 3, 1}, {"search", "search=n", 1, 0}}
+	if !slices.Equal(got.AgainstPreference, want) {
+		t.Errorf("got %+v, want %+v", got.AgainstPreference, want)
 	}
 	for _, c := range got.Crawlers {
-		if c.Token == "GPTBot" && (c.Against == nil || *c.Against != Against{"ai_training", "train-ai=n", 2, 1}) {
-			t.Errorf("GPTBot: %+v", c.Against)
+		if c.Token == "GPTBot" && (c.AgainstPreference == nil || *c.AgainstPreference != AgainstPreference{"ai_training", "train-ai=n", 2, 1}) {
+			t.Errorf("GPTBot: %+v", c.AgainstPreference)
 		}
 		if c.Disallowed != 0 {
 			t.Errorf("%s has %d requests outside of the robots.txt", c.Token, c.Disallowed)

@@ -20,15 +20,15 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 		return CrawlerDetail{}, false
 	}
 	d := CrawlerDetail{
-		Head: v.head(), Crawler: v.crawler(entries), Series: v.series(entries), Rules: v.rules(entries),
-		Paths: v.violations(entries), Recent: v.samples(entries), Agents: v.agents(entries), Networks: v.networks(entries),
+		ViewHeader: v.head(), Crawler: v.crawler(entries), Series: v.newSeries(entries), Rules: v.rules(entries),
+		Paths: v.violations(entries), RecentSamples: v.samples(entries), Agents: v.agents(entries), Networks: v.networks(entries),
 	}
-	slices.Reverse(d.Recent)
-	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return byCount(a.Estimate, b.Estimate) })
+	slices.Reverse(d.RecentSamples)
+	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return compareCounts(a.Estimate, b.Estimate) })
 	for _, site := range bySite(entries) {
 		at := v.crawler(site)
 		d.SitesSeen = append(d.SitesSeen, CrawlerSite{
-			Site: site[0].site, Counts: at.Counts, RobotsFetch: at.RobotsFetch, SinceRobotsFetch: at.SinceRobotsFetch, Rate: at.Rate,
+			Site: site[0].site, Counts: at.Counts, RobotsFetch: at.RobotsFetch, RequestsSinceFetch: at.RequestsSinceFetch, Rate: at.Rate,
 			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,
 		})
 	}
@@ -41,14 +41,14 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 }
 
 // rules returns the rules disallowing a crawler's requests, most frequent first.
-func (v *view) rules(entries []entry) []RuleCount {
+func (v *view) rules(entries []siteRow) []RuleCount {
 	list := []RuleCount{}
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[ledger.RuleKey] { return w.Rules.Items }) {
 		list = append(list, RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
-			Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: estimate(item)})
+			Version: item.Key.Version.String(), Verdict: item.Key.Verdict.String(), Estimate: newEstimate(item)})
 	}
 	key := func(r RuleCount) [4]string { return [...]string{r.Site, r.Rule, r.Group, r.Verdict} }
-	return addUp(list, key, func(to *RuleCount, from RuleCount) {
+	return mergeEstimates(list, key, func(to *RuleCount, from RuleCount) {
 		if from.Last.After(to.Last) {
 			to.Line, to.Version = from.Line, from.Version
 		}
@@ -56,29 +56,29 @@ func (v *view) rules(entries []entry) []RuleCount {
 }
 
 // agents returns the User-Agents of a crawler, the most frequent first.
-func (v *view) agents(entries []entry) []UserAgent {
+func (v *view) agents(entries []siteRow) []UserAgent {
 	list := []UserAgent{}
 	for _, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Agents.Items }) {
-		list = append(list, UserAgent{item.Key, estimate(item)})
+		list = append(list, UserAgent{item.Key, newEstimate(item)})
 	}
-	return addUp(list, func(a UserAgent) string { return a.UserAgent }, nil)
+	return mergeEstimates(list, func(a UserAgent) string { return a.UserAgent }, nil)
 }
 
 // networks returns the networks of a crawler's disallowed requests, most frequent first.
-func (v *view) networks(entries []entry) []NetworkCount {
+func (v *view) networks(entries []siteRow) []NetworkCount {
 	list := []NetworkCount{}
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[netip.Prefix] { return w.Networks.Items }) {
-		list = append(list, NetworkCount{item.Key.String(), e.row.Identity.String(), estimate(item)})
+		list = append(list, NetworkCount{item.Key.String(), e.row.Identity.String(), newEstimate(item)})
 	}
-	return addUp(list, func(n NetworkCount) [2]string { return [...]string{n.Network, n.Identity} }, nil)
+	return mergeEstimates(list, func(n NetworkCount) [2]string { return [...]string{n.Network, n.Identity} }, nil)
 }
 
 // itemsInWindow returns the items of a sketch of each entry, if seen in the window.
-func itemsInWindow[K comparable](v *view, entries []entry, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[entry, spacesaving.Item[K]] {
-	return func(yield func(entry, spacesaving.Item[K]) bool) {
+func itemsInWindow[K comparable](v *view, entries []siteRow, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[siteRow, spacesaving.Item[K]] {
+	return func(yield func(siteRow, spacesaving.Item[K]) bool) {
 		for _, e := range entries {
 			for _, item := range items(e.row) {
-				if inWindow(v, item) && !yield(e, item) {
+				if seenInWindow(v, item) && !yield(e, item) {
 					return
 				}
 			}
@@ -86,9 +86,9 @@ func itemsInWindow[K comparable](v *view, entries []entry, items func(*ledger.Ro
 	}
 }
 
-// addUp returns one row for each key with the sum of the estimates, most frequent first. merge,
+// mergeEstimates returns one row for each key with the sum of the estimates, most frequent first. merge,
 // if not nil, merges the other fields, before the estimate.
-func addUp[T any, K comparable, P interface {
+func mergeEstimates[T any, K comparable, P interface {
 	*T
 	sum() *Estimate
 }](rows []T, key func(T) K, merge func(to P, from T)) []T {
@@ -106,7 +106,7 @@ func addUp[T any, K comparable, P interface {
 		}
 		*to.sum() = to.sum().plus(*P(&row).sum())
 	}
-	slices.SortStableFunc(list, func(a, b T) int { return byCount(*P(&a).sum(), *P(&b).sum()) })
+	slices.SortStableFunc(list, func(a, b T) int { return compareCounts(*P(&a).sum(), *P(&b).sum()) })
 	return list
 }
 
@@ -126,17 +126,17 @@ func (e Estimate) plus(other Estimate) Estimate {
 }
 
 // samples returns sample disallowed requests, oldest first.
-func (v *view) samples(entries []entry) []Sample {
+func (v *view) samples(entries []siteRow) []Sample {
 	list := []Sample{}
 	for _, e := range entries {
 		for _, s := range e.row.Samples {
-			if !v.contains(ledger.Time(s.At)) || v.filter.Host != "" && cmp.Or(s.Host, e.site) != v.filter.Host {
+			if !v.contains(ledger.FromUnixMilli(s.At)) || v.filter.Host != "" && cmp.Or(s.Host, e.site) != v.filter.Host {
 				continue
 			}
 			sample := Sample{
-				At: ledger.Time(s.At), Site: e.site, Host: s.Host, Name: s.Name, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
+				At: ledger.FromUnixMilli(s.At), Site: e.site, Host: s.Host, Name: s.Name, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
 				Identity: e.row.Identity.String(), Rule: s.Rule.Text, Line: s.Rule.Line, Version: s.Rule.Version.String(),
-				UserAgent: s.Agent, Read: s.Known.String(),
+				UserAgent: s.Agent, VersionFetched: s.VersionFetched.String(),
 			}
 			if s.Network.IsValid() {
 				sample.Network = s.Network.String()

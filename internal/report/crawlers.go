@@ -7,29 +7,29 @@ import (
 // Crawlers is the list of all crawlers, by number of disallowed requests and then by number
 // of requests.
 type Crawlers struct {
-	Head
+	ViewHeader
 	Total    int       `json:"total"` // on all pages
 	Crawlers []Crawler `json:"crawlers"`
-	// Against lists the requests against preferences by class, most requests first.
-	Against []Against `json:"against,omitempty"`
-	Next    string    `json:"next,omitempty"` // value of after for the next page
+	// AgainstPreference lists the requests against preferences by class, most requests first.
+	AgainstPreference []AgainstPreference `json:"against,omitempty"`
+	Next              string              `json:"next,omitempty"` // value of after for the next page
 }
 
 // Crawler is a crawler at all sites of the filter.
 type Crawler struct {
-	ID            string `json:"id"` // parameter for the detail view: token, or token and class for _other
-	Token         string `json:"token"`
-	Operator      string `json:"operator,omitempty"`
-	Documentation string `json:"documentation,omitempty"` // the operator's page about the crawler
-	Class         string `json:"class"`
-	UserTriggered bool   `json:"user_triggered,omitempty"` // fetches on a person's action
-	Wildcard      bool   `json:"wildcard"`                 // the * group applies by default
+	ID              string `json:"id"` // parameter for the detail view: token, or token and class for _other
+	Token           string `json:"token"`
+	Operator        string `json:"operator,omitempty"`
+	Documentation   string `json:"documentation,omitempty"` // the operator's page about the crawler
+	Class           string `json:"class"`
+	UserTriggered   bool   `json:"user_triggered,omitempty"` // fetches on a person's action
+	WildcardApplies bool   `json:"wildcard"`                 // the * group applies by default
 	// Names are the clients sharing the token _other or _spoofed, most frequent first, at
 	// most 20 in a list.
 	Names []NameCount `json:"names,omitempty"`
-	// Impostors is the number of requests by spoofed clients with this name. The requests
+	// SpoofedRequests is the number of requests by spoofed clients with this name. The requests
 	// belong to the token _spoofed.
-	Impostors uint64 `json:"impostors,omitempty"`
+	SpoofedRequests uint64 `json:"impostors,omitempty"`
 	// Identities are the numbers of requests by identity.
 	Identities Identities `json:"identities"`
 	Counts
@@ -47,21 +47,21 @@ type Crawler struct {
 	ViolatingSince time.Time `json:"violating_since,omitzero"`
 	// RobotsFetch is the last robots fetch, if any.
 	RobotsFetch *RobotsFetch `json:"read,omitempty"`
-	// SinceRobotsFetch is the number of requests since RobotsFetch, or of all requests.
-	SinceRobotsFetch uint64    `json:"since_read"`
-	Rate             Rate      `json:"rate"`
-	Sparkline        Sparkline `json:"sparkline"`
-	// Against is the number of requests against a preference, if any.
-	Against *Against `json:"against,omitempty"`
+	// RequestsSinceFetch is the number of requests since RobotsFetch, or of all requests.
+	RequestsSinceFetch uint64      `json:"since_read"`
+	Rate               RequestRate `json:"rate"`
+	Sparkline          Sparkline   `json:"sparkline"`
+	// AgainstPreference is the number of requests against a preference, if any.
+	AgainstPreference *AgainstPreference `json:"against,omitempty"`
 }
 
-// Against has the numbers of requests for pages although the robots.txt has a preference
+// AgainstPreference has the numbers of requests for pages although the robots.txt has a preference
 // against the use. The requests are allowed, because a preference disallows no requests.
-type Against struct {
-	Class    string `json:"class"`    // class of the crawlers
-	Stated   string `json:"stated"`   // the preference, such as "train-ai=n"
-	Requests uint64 `json:"requests"` // requests in the window
-	Known    uint64 `json:"known"`    // by crawlers that had fetched the file with the preference
+type AgainstPreference struct {
+	Class      string `json:"class"`    // class of the crawlers
+	Preference string `json:"stated"`   // the preference, such as "train-ai=n"
+	Requests   uint64 `json:"requests"` // requests in the window
+	AfterFetch uint64 `json:"known"`    // by crawlers that had fetched the file with the preference
 }
 
 // Identities are numbers of requests by identity.
@@ -84,19 +84,19 @@ type RobotsFetch struct {
 	Current bool `json:"current"`
 }
 
-// Rate is the current request rate of a crawler at the site with the highest rate.
-type Rate struct {
+// RequestRate is the current request rate of a crawler at the site with the highest rate.
+type RequestRate struct {
 	// PerMinute is the average of the last five minutes, and Day of the last 24 hours. Peak
 	// is the maximum number of requests in a minute of the last six hours.
-	PerMinute float64 `json:"per_minute"`
-	Day       float64 `json:"per_minute_day"`
-	Peak      uint64  `json:"peak"`
+	PerMinute      float64 `json:"per_minute"`
+	PerMinuteOfDay float64 `json:"per_minute_day"`
+	PeakPerMinute  uint64  `json:"peak"`
 	// CrawlDelay is the delay in the robots.txt in seconds, or 0, and DelayLine its line. RFC
 	// 9309 does not define a delay. Habit is the operator's documented behavior: obeys,
 	// ignores or undocumented.
-	CrawlDelay float64 `json:"crawl_delay,omitempty"`
-	DelayLine  int     `json:"crawl_delay_line,omitempty"`
-	Habit      string  `json:"crawl_delay_habit,omitempty"`
+	CrawlDelay        float64 `json:"crawl_delay,omitempty"`
+	DelayLine         int     `json:"crawl_delay_line,omitempty"`
+	CrawlDelaySupport string  `json:"crawl_delay_habit,omitempty"`
 	// Exceeds reports whether the crawler sent more than ten requests in the last five
 	// minutes and more than 1.5 times the rate of CrawlDelay. Exceeds is false for a crawler
 	// that ignores Crawl-delay.
@@ -105,27 +105,27 @@ type Rate struct {
 
 // CrawlerDetail is the detail view of a crawler.
 type CrawlerDetail struct {
-	Head
-	Crawler   Crawler        `json:"crawler"`
-	SitesSeen []CrawlerSite  `json:"sites_seen"`
-	Series    Series         `json:"series"`
-	Marks     []Mark         `json:"marks"`    // of its sites, see Summary.Marks
-	Rules     []RuleCount    `json:"rules"`    // most frequent first
-	Paths     []Violation    `json:"paths"`    // most frequent first
-	Recent    []Sample       `json:"recent"`   // last disallowed requests, newest first
-	Agents    []UserAgent    `json:"agents"`   // most frequent first
-	Networks  []NetworkCount `json:"networks"` // most frequent first
+	ViewHeader
+	Crawler       Crawler        `json:"crawler"`
+	SitesSeen     []CrawlerSite  `json:"sites_seen"`
+	Series        Series         `json:"series"`
+	Marks         []Mark         `json:"marks"`    // of its sites, see Summary.Marks
+	Rules         []RuleCount    `json:"rules"`    // most frequent first
+	Paths         []Violation    `json:"paths"`    // most frequent first
+	RecentSamples []Sample       `json:"recent"`   // last disallowed requests, newest first
+	Agents        []UserAgent    `json:"agents"`   // most frequent first
+	Networks      []NetworkCount `json:"networks"` // most frequent first
 }
 
 // CrawlerSite is the data about a crawler at a site.
 type CrawlerSite struct {
 	Site string `json:"site"`
 	Counts
-	RobotsFetch      *RobotsFetch `json:"read,omitempty"`
-	SinceRobotsFetch uint64       `json:"since_read"`
-	Rate             Rate         `json:"rate"`
-	FirstSeen        time.Time    `json:"first_seen"`
-	LastSeen         time.Time    `json:"last_seen"`
+	RobotsFetch        *RobotsFetch `json:"read,omitempty"`
+	RequestsSinceFetch uint64       `json:"since_read"`
+	Rate               RequestRate  `json:"rate"`
+	FirstSeen          time.Time    `json:"first_seen"`
+	LastSeen           time.Time    `json:"last_seen"`
 }
 
 // Estimate is a count from a sketch of bounded size. The true count is between Count - Error
@@ -179,6 +179,6 @@ type Sample struct {
 	Version   string    `json:"version"`
 	Network   string    `json:"network,omitempty"`
 	UserAgent string    `json:"user_agent,omitempty"`
-	// Read is the version fetched by the crawler: never, old or current.
-	Read string `json:"read,omitempty"`
+	// VersionFetched is the version fetched by the crawler: never, old or current.
+	VersionFetched string `json:"read,omitempty"`
 }

@@ -16,28 +16,28 @@ func TestCrawlers(t *testing.T) {
 		t.Fatalf("%d of %d, next %q", len(list.Crawlers), list.Total, list.Next)
 	}
 	c := list.Crawlers[0]
-	if c.Token != "GPTBot" || c.Operator != "OpenAI" || c.Class != "ai_training" || !c.Wildcard || c.Action != "blocked" {
+	if c.Token != "GPTBot" || c.Operator != "OpenAI" || c.Class != "ai_training" || !c.WildcardApplies || c.Action != "blocked" {
 		t.Errorf("%+v", c)
 	}
 	if c.Compliance == nil || *c.Compliance != 100*2.0/62 {
 		t.Errorf("compliance %v", c.Compliance)
 	}
-	if c.RobotsFetch == nil || !c.RobotsFetch.Current || c.RobotsFetch.Status != 200 || c.SinceRobotsFetch != 60 {
-		t.Errorf("read %+v, %d requests since", c.RobotsFetch, c.SinceRobotsFetch)
+	if c.RobotsFetch == nil || !c.RobotsFetch.Current || c.RobotsFetch.Status != 200 || c.RequestsSinceFetch != 60 {
+		t.Errorf("read %+v, %d requests since", c.RobotsFetch, c.RequestsSinceFetch)
 	}
 	if p := c.TopPath; p == nil || p.Path != "/articles/0" || p.Count != 20 || p.Line != 7 || p.Site != "example.com" {
 		t.Errorf("top path %+v", p)
 	}
 	// 46 requests since 14:16:00, 4.5 minutes ago; the group of GPTBot has no
 	// delay, and * is not for it.
-	if c.Rate.Peak != 10 || c.Rate.Day <= 0 || c.Rate.Day >= c.Rate.PerMinute {
+	if c.Rate.PeakPerMinute != 10 || c.Rate.PerMinuteOfDay <= 0 || c.Rate.PerMinuteOfDay >= c.Rate.PerMinute {
 		t.Errorf("rate %+v", c.Rate)
 	}
 	if c.Rate.PerMinute != 46/4.5 || c.Rate.CrawlDelay != 0 || c.Rate.Exceeds {
 		t.Errorf("rate %+v", c.Rate)
 	}
 	last := s.Crawlers(Filter{}, 1, 1)
-	if last.Next != "" || last.Crawlers[0].Token != "bingbot" || last.Crawlers[0].Rate.CrawlDelay != 2 || last.Crawlers[0].Rate.Habit != "obeys" || last.Crawlers[0].Rate.Exceeds {
+	if last.Next != "" || last.Crawlers[0].Token != "bingbot" || last.Crawlers[0].Rate.CrawlDelay != 2 || last.Crawlers[0].Rate.CrawlDelaySupport != "obeys" || last.Crawlers[0].Rate.Exceeds {
 		t.Errorf("%+v", last.Crawlers)
 	}
 	if beyond := s.Crawlers(Filter{}, 9, 10); len(beyond.Crawlers) != 0 || beyond.Next != "" {
@@ -47,8 +47,8 @@ func TestCrawlers(t *testing.T) {
 	if len(detail.Rules) != 2 || detail.Rules[0].Count != 60 || detail.Rules[1].Verdict != "stale" || len(detail.Paths) != 4 || detail.Paths[0].Count != 20 {
 		t.Errorf("rules %+v, paths %+v", detail.Rules, detail.Paths)
 	}
-	if len(detail.Recent) == 0 || detail.Recent[0].Network != "192.0.2.0/24" || detail.Recent[0].UserAgent != "GPTBot/1.0" || detail.Recent[0].Read != "current" {
-		t.Errorf("recent %+v", detail.Recent)
+	if len(detail.RecentSamples) == 0 || detail.RecentSamples[0].Network != "192.0.2.0/24" || detail.RecentSamples[0].UserAgent != "GPTBot/1.0" || detail.RecentSamples[0].VersionFetched != "current" {
+		t.Errorf("recent %+v", detail.RecentSamples)
 	}
 	if _, ok := s.Crawler(Filter{}, "nobody"); ok {
 		t.Error("a crawler that was never seen has a detail")
@@ -83,8 +83,8 @@ func TestEvidence(t *testing.T) {
 		if !ok {
 			t.Fatal("there is no evidence")
 		}
-		if len(e.Files) != 1 || e.Files[0].Text != currentText || len(e.Missing) != 0 {
-			t.Errorf("%d files, missing %v", len(e.Files), e.Missing)
+		if len(e.Files) != 1 || e.Files[0].Text != currentText || len(e.MissingVersions) != 0 {
+			t.Errorf("%d files, missing %v", len(e.Files), e.MissingVersions)
 		}
 		var text strings.Builder
 		if err := e.WriteText(&text); err != nil {
@@ -92,9 +92,9 @@ func TestEvidence(t *testing.T) {
 		}
 		goldenText(t, "evidence_"+strings.ToLower(id)+".txt", text.String())
 	}
-	s.Live = nil
-	if e, _ := s.Evidence(Filter{}, "GPTBot"); len(e.Missing) != 1 || len(e.Files) != 0 {
-		t.Errorf("missing are %v", e.Missing)
+	s.SiteStates = nil
+	if e, _ := s.Evidence(Filter{}, "GPTBot"); len(e.MissingVersions) != 1 || len(e.Files) != 0 {
+		t.Errorf("missing are %v", e.MissingVersions)
 	}
 }
 
@@ -103,22 +103,22 @@ func TestEvidence(t *testing.T) {
 func TestRateAsked(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\n\nUser-agent: CCBot\nDisallow:\n"))
 	good := &policy.Version{Robots: robots}
-	source := &Source{Registry: uaident.Default(), Live: map[string]Live{"a.test": {State: &policy.State{Current: good}}}}
+	source := &Source{Registry: uaident.Default(), SiteStates: map[string]SiteState{"a.test": {State: &policy.State{Current: good}}}}
 	for _, tc := range []struct {
 		token string
 		seen  uint64
-		want  Rate
+		want  RequestRate
 	}{
-		{"bingbot", 45, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "obeys"}},
-		{"bingbot", 46, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "obeys", Exceeds: true}},
-		{"GPTBot", 46, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "undocumented", Exceeds: true}},
-		{"Googlebot", 9999, Rate{CrawlDelay: 10, DelayLine: 2, Habit: "ignores"}},
-		{"CCBot", 9999, Rate{}},
-		{"UptimeRobot", 9999, Rate{}},
+		{"bingbot", 45, RequestRate{CrawlDelay: 10, DelayLine: 2, CrawlDelaySupport: "obeys"}},
+		{"bingbot", 46, RequestRate{CrawlDelay: 10, DelayLine: 2, CrawlDelaySupport: "obeys", Exceeds: true}},
+		{"GPTBot", 46, RequestRate{CrawlDelay: 10, DelayLine: 2, CrawlDelaySupport: "undocumented", Exceeds: true}},
+		{"Googlebot", 9999, RequestRate{CrawlDelay: 10, DelayLine: 2, CrawlDelaySupport: "ignores"}},
+		{"CCBot", 9999, RequestRate{}},
+		{"UptimeRobot", 9999, RequestRate{}},
 	} {
 		class := uaident.Default().Lookup(tc.token).Class.String()
-		var got Rate
-		(&view{Source: source}).setDelay(&got, []entry{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
+		var got RequestRate
+		(&view{Source: source}).setDelay(&got, []siteRow{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
 		if got != tc.want {
 			t.Errorf("%s, %d requests: %+v, want %+v", tc.token, tc.seen, got, tc.want)
 		}

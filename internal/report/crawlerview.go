@@ -15,9 +15,9 @@ import (
 func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
 	v := s.view(f)
 	all := v.allCrawlers()
-	list := Crawlers{Head: v.head(), Total: len(all)}
-	list.Crawlers, list.Next = page(all, after, limit)
-	list.Against = againstByClass(all)
+	list := Crawlers{ViewHeader: v.head(), Total: len(all)}
+	list.Crawlers, list.Next = pageOf(all, after, limit)
+	list.AgainstPreference = againstByClass(all)
 	return list
 }
 
@@ -26,7 +26,7 @@ func (v *view) allCrawlers() []Crawler {
 	all := []Crawler{}
 	for _, entries := range v.crawlers() {
 		c := v.crawler(entries)
-		c.Names = first(c.Names, maxTopNames)
+		c.Names = firstItems(c.Names, maxTopNames)
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b Crawler) int {
@@ -36,7 +36,7 @@ func (v *view) allCrawlers() []Crawler {
 }
 
 // crawler returns the view of a crawler. entries must not be empty.
-func (v *view) crawler(entries []entry) Crawler {
+func (v *view) crawler(entries []siteRow) Crawler {
 	row := entries[0].row
 	for _, e := range entries {
 		if e.row.LastSeen > row.LastSeen {
@@ -44,32 +44,32 @@ func (v *view) crawler(entries []entry) Crawler {
 		}
 	}
 	c := Crawler{
-		ID: idOf(row), Token: row.Token, Class: row.Class, Counts: v.sum(entries), Previous: v.before(entries), TopPath: v.topPath(entries), Action: judge.NoAction.String(),
-		FirstSeen: ledger.Time(row.FirstSeen), LastSeen: ledger.Time(row.LastSeen), Sparkline: v.series(entries).sparkline(),
+		ID: crawlerID(row), Token: row.Token, Class: row.Class, Counts: v.sumCounts(entries), Previous: v.sumBefore(entries), TopPath: v.topPath(entries), Action: judge.NoAction.String(),
+		FirstSeen: ledger.FromUnixMilli(row.FirstSeen), LastSeen: ledger.FromUnixMilli(row.LastSeen), Sparkline: v.newSeries(entries).sparkline(),
 	}
-	c.Wildcard = v.subject(row.Token, row.Class).Wildcard
-	if known := v.lookup(row.Token); known != nil {
+	c.WildcardApplies = v.groupQueryOf(row.Token, row.Class).WildcardApplies
+	if known := v.lookupCrawler(row.Token); known != nil {
 		c.Operator, c.UserTriggered = known.Operator, known.UserTriggered
 		if known.Provenance == uaident.Documented {
 			c.Documentation = known.Source
 		}
 	}
 	c.Compliance = c.Counts.Compliance()
-	c.Against = againstOf(row.Class, entries)
+	c.AgainstPreference = againstPreferences(row.Class, entries)
 	c.Identities = identitiesOf(entries)
-	c.Names, c.Impostors = v.countClientNames(entries), v.impostorRequests(row.Token)
+	c.Names, c.SpoofedRequests = v.countClientNames(entries), v.impostorRequests(row.Token)
 	acted := int64(0)
 	for _, e := range entries {
-		if first := ledger.Time(e.row.FirstSeen); first.Before(c.FirstSeen) {
+		if first := ledger.FromUnixMilli(e.row.FirstSeen); first.Before(c.FirstSeen) {
 			c.FirstSeen = first
 		}
-		if first := ledger.Time(e.row.FirstViolation); !first.IsZero() && (c.ViolatingSince.IsZero() || first.Before(c.ViolatingSince)) {
+		if first := ledger.FromUnixMilli(e.row.FirstViolation); !first.IsZero() && (c.ViolatingSince.IsZero() || first.Before(c.ViolatingSince)) {
 			c.ViolatingSince = first
 		}
 		if e.row.LastAction != judge.NoAction && e.row.LastSeen >= acted {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
-		c.SinceRobotsFetch += e.row.SinceRobotsFetch
+		c.RequestsSinceFetch += e.row.RequestsSinceFetch
 		if fetch := v.robotsFetch(e); fetch != nil && (c.RobotsFetch == nil || fetch.At.After(c.RobotsFetch.At)) {
 			c.RobotsFetch = fetch
 		}
@@ -83,13 +83,13 @@ func (v *view) crawler(entries []entry) Crawler {
 }
 
 // topPath returns the most frequent disallowed path, or nil.
-func (v *view) topPath(entries []entry) *Violation {
-	var at entry
+func (v *view) topPath(entries []siteRow) *Violation {
+	var at siteRow
 	var top *spacesaving.Item[ledger.PathKey]
 	for _, e := range entries {
 		for i := range e.row.Paths.Items {
 			item := &e.row.Paths.Items[i]
-			if item.Key.Verdict == judge.Disallowed && inWindow(v, *item) &&
+			if item.Key.Verdict == judge.Disallowed && seenInWindow(v, *item) &&
 				(top == nil || cmp.Or(cmp.Compare(item.Count, top.Count), cmp.Compare(item.Last, top.Last)) > 0) {
 				at, top = e, item
 			}
@@ -102,7 +102,7 @@ func (v *view) topPath(entries []entry) *Violation {
 	return &violation
 }
 
-func identitiesOf(entries []entry) (i Identities) {
+func identitiesOf(entries []siteRow) (i Identities) {
 	for _, e := range entries {
 		n := e.counts.Requests()
 		switch e.row.Identity {
@@ -120,25 +120,25 @@ func identitiesOf(entries []entry) (i Identities) {
 }
 
 // bySite groups entries by site. entries must be sorted by site.
-func bySite(entries []entry) (sites [][]entry) {
+func bySite(entries []siteRow) (sites [][]siteRow) {
 	for _, e := range entries {
 		if n := len(sites); n > 0 && sites[n-1][0].site == e.site {
 			sites[n-1] = append(sites[n-1], e)
 		} else {
-			sites = append(sites, []entry{e})
+			sites = append(sites, []siteRow{e})
 		}
 	}
 	return sites
 }
 
 // robotsFetch returns a crawler's last robots fetch at a site, or nil.
-func (v *view) robotsFetch(e entry) *RobotsFetch {
+func (v *view) robotsFetch(e siteRow) *RobotsFetch {
 	fetch := e.row.RobotsFetch
 	if fetch == nil {
 		return nil
 	}
-	r := &RobotsFetch{Site: e.site, At: ledger.Time(fetch.At), Status: fetch.Status, Version: versionOf(fetch.Version)}
-	if good := v.Live[e.site].current(); good != nil {
+	r := &RobotsFetch{Site: e.site, At: ledger.FromUnixMilli(fetch.At), Status: fetch.Status, Version: versionOf(fetch.Version)}
+	if good := v.SiteStates[e.site].current(); good != nil {
 		r.Current = fetch.Version == good.Hash || fetch.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
 	}
 	return r

@@ -10,16 +10,16 @@ type Evidence struct {
 	CrawlerDetail
 	// Files are the versions with the rules.
 	Files []EvidenceFile `json:"files"`
-	// Missing lists versions with rules whose content is no longer stored.
-	Missing []string `json:"missing"`
+	// MissingVersions lists versions with rules whose content is no longer stored.
+	MissingVersions []string `json:"missing"`
 }
 
 // EvidenceFile is a robots.txt.
 type EvidenceFile struct {
-	Site      string    `json:"site"`
-	Version   string    `json:"version"`
-	FirstRead time.Time `json:"first_read"`
-	LastRead  time.Time `json:"last_read"`
-	Until     time.Time `json:"until,omitzero"`
-	Text      string    `json:"text"`
+	Site         string    `json:"site"`
+	Version      string    `json:"version"`
+	FirstFetched time.Time `json:"first_read"`
+	LastFetched  time.Time `json:"last_read"`
+	GraceUntil   time.Time `json:"until,omitzero"`
+	Text         string    `json:"text"`
 }

@@ -20,25 +20,25 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	if !ok {
 		return Evidence{}, false
 	}
-	e := Evidence{CrawlerDetail: d, Files: []EvidenceFile{}, Missing: []string{}}
+	e := Evidence{CrawlerDetail: d, Files: []EvidenceFile{}, MissingVersions: []string{}}
 	seen := make(map[string]bool)
 	for _, rule := range d.Rules {
 		if seen[rule.Site+" "+rule.Version] {
 			continue
 		}
 		seen[rule.Site+" "+rule.Version] = true
-		if file, ok := s.file(rule.Site, rule.Version); ok {
+		if file, ok := s.findFile(rule.Site, rule.Version); ok {
 			e.Files = append(e.Files, file)
-		} else if !slices.Contains(e.Missing, rule.Version) {
-			e.Missing = append(e.Missing, rule.Version)
+		} else if !slices.Contains(e.MissingVersions, rule.Version) {
+			e.MissingVersions = append(e.MissingVersions, rule.Version)
 		}
 	}
 	return e, true
 }
 
-// file returns a version of a site's robots.txt. ok is false if the version is not stored.
-func (s *Source) file(site, version string) (EvidenceFile, bool) {
-	for _, v := range s.Live[site].versions() {
+// findFile returns a version of a site's robots.txt. ok is false if the version is not stored.
+func (s *Source) findFile(site, version string) (EvidenceFile, bool) {
+	for _, v := range s.SiteStates[site].versions() {
 		if ledger.Version(v.Hash).String() == version {
 			return EvidenceFile{site, version, v.FirstFetched, v.LastFetched, v.ReplacedAt, v.Robots.Text()}, true
 		}
@@ -51,17 +51,17 @@ func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
 	c := e.Crawler
-	line("Requests that robots.txt disallows, by %s", e.sender())
+	line("Requests that robots.txt disallows, by %s", e.describeSender())
 	line("")
 	switch {
 	case len(c.Names) > 0:
-		line("Names:       %s", namesText(c.Names, len(c.Names)))
+		line("Names:       %s", formatNames(c.Names, len(c.Names)))
 	case c.Operator != "":
-		line("Crawler:     %s, the name of a crawler of %s", clean(c.Token), c.Operator)
+		line("Crawler:     %s, the name of a crawler of %s", removeControlCharacters(c.Token), c.Operator)
 	default:
-		line("Crawler:     %s", clean(c.Token))
+		line("Crawler:     %s", removeControlCharacters(c.Token))
 	}
-	line("Period:      %s to %s (all times are UTC)", stamp(e.CountedFrom), stamp(e.To))
+	line("Period:      %s to %s (all times are UTC)", formatTime(e.CountedFrom), formatTime(e.To))
 	line("Requests:    %d, of which %d disallowed, %d blocked", c.Requests, c.Disallowed, c.Blocked)
 	line("Identity:    %d verified, %d claimed, %d unknown, %d spoofed", c.Identities.Verified, c.Identities.Claimed, c.Identities.Unknown, c.Identities.Spoofed)
 	line("")
@@ -71,7 +71,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("Fetches of robots.txt")
 	for _, site := range e.SitesSeen {
 		if r := site.RobotsFetch; r != nil {
-			line("  %s  %s, status %d%s", stamp(r.At), clean(r.Site), r.Status, version(r.Version))
+			line("  %s  %s, status %d%s", formatTime(r.At), removeControlCharacters(r.Site), r.Status, shortVersion(r.Version))
 		}
 	}
 	if e.Crawler.RobotsFetch == nil {
@@ -80,70 +80,70 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("")
 	line("Rules")
 	for _, r := range e.Rules {
-		line("  %s  %s, line %d of robots.txt (User-agent: %s)%s", clean(r.Site), clean(r.Rule), r.Line, clean(r.Group), version(r.Version))
-		line("    %s, %s, first %s, last %s", atMost(r.Estimate), r.Verdict, stamp(r.First), stamp(r.Last))
+		line("  %s  %s, line %d of robots.txt (User-agent: %s)%s", removeControlCharacters(r.Site), removeControlCharacters(r.Rule), r.Line, removeControlCharacters(r.Group), shortVersion(r.Version))
+		line("    %s, %s, first %s, last %s", formatEstimate(r.Estimate), r.Verdict, formatTime(r.First), formatTime(r.Last))
 	}
 	line("")
 	line("Requests (a sample)")
-	for _, r := range slices.Backward(e.Recent) {
-		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", stamp(r.At), clean(r.Method), clean(cmp.Or(r.Host, r.Site)), clean(r.Path), clean(r.Rule), r.Line, r.Action, r.Network, r.identity())
+	for _, r := range slices.Backward(e.RecentSamples) {
+		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", formatTime(r.At), removeControlCharacters(r.Method), removeControlCharacters(cmp.Or(r.Host, r.Site)), removeControlCharacters(r.Path), removeControlCharacters(r.Rule), r.Line, r.Action, r.Network, r.describeIdentity())
 	}
 	line("")
 	line("Paths")
 	for _, p := range e.Paths {
-		line("  %s%s  line %d, %s, %s, last %s", clean(cmp.Or(p.Host, p.Site)), clean(p.Path), p.Line, p.Verdict, atMost(p.Estimate), stamp(p.Last))
+		line("  %s%s  line %d, %s, %s, last %s", removeControlCharacters(cmp.Or(p.Host, p.Site)), removeControlCharacters(p.Path), p.Line, p.Verdict, formatEstimate(p.Estimate), formatTime(p.Last))
 	}
 	line("")
 	line("User-Agents")
 	for _, a := range e.Agents {
-		line("  %s  (%s)", clean(a.UserAgent), atMost(a.Estimate))
+		line("  %s  (%s)", removeControlCharacters(a.UserAgent), formatEstimate(a.Estimate))
 	}
 	line("")
 	line("Networks of the disallowed requests")
 	for _, n := range e.Networks {
-		line("  %s  %s, identity %s", n.Network, atMost(n.Estimate), n.Identity)
+		line("  %s  %s, identity %s", n.Network, formatEstimate(n.Estimate), n.Identity)
 	}
 	for _, f := range e.Files {
 		until := "now"
-		if !f.Until.IsZero() {
-			until = stamp(f.Until)
+		if !f.GraceUntil.IsZero() {
+			until = formatTime(f.GraceUntil)
 		}
 		line("")
-		line("robots.txt of %s from %s until %s, SHA-256 %s", clean(f.Site), stamp(f.FirstRead), until, f.Version)
+		line("robots.txt of %s from %s until %s, SHA-256 %s", removeControlCharacters(f.Site), formatTime(f.FirstFetched), until, f.Version)
 		for i, text := range splitLines(f.Text) {
-			line("%5d | %s", i+1, clean(text))
+			line("%5d | %s", i+1, removeControlCharacters(text))
 		}
 	}
-	for _, v := range e.Missing {
+	for _, v := range e.MissingVersions {
 		line("")
 		line("The robots.txt with the SHA-256 %s is no longer stored.", v)
 	}
 	return b.Flush()
 }
 
-// sender describes the sender of the requests.
-func (e Evidence) sender() string {
+// describeSender describes the sender of the requests.
+func (e Evidence) describeSender() string {
 	c := e.Crawler
 	switch {
 	case c.Token == judge.SpoofedName && len(c.Names) > 0:
-		return "clients under false names: they call themselves " + namesText(c.Names, titleNames)
+		return "clients under false names: they call themselves " + formatNames(c.Names, titleNames)
 	case c.Token == judge.SpoofedName:
 		return "clients under false names"
 	case c.Token == judge.OtherName && len(c.Names) > 0:
-		return "clients that call themselves " + namesText(c.Names, titleNames)
+		return "clients that call themselves " + formatNames(c.Names, titleNames)
 	case c.Token == judge.OtherName:
 		return "clients of the class " + c.Class + " without a known name"
 	}
-	return "clients that call themselves " + clean(c.Token)
+	return "clients that call themselves " + removeControlCharacters(c.Token)
 }
 
 // titleNames is the maximum number of names in the title.
 const titleNames = 3
 
-func namesText(names []NameCount, most int) string {
+func formatNames(names []NameCount, most int) string {
 	var list []string
-	for _, n := range first(names, most) {
-		list = append(list, fmt.Sprintf("%s (%s)", clean(n.Name), atMost(n.Estimate)))
+	for _, n := range firstItems(names, most) {
+		list = append(list, fmt.Sprintf("%s (%s)", removeControlCharacters(n.Name), formatEstimate(n.Estimate)))
 	}
 	if len(names) > most {
 		list = append(list, "and others")
@@ -151,32 +151,32 @@ func namesText(names []NameCount, most int) string {
 	return strings.Join(list, ", ")
 }
 
-// identity returns the identity of a sample's client, with the client's name if the title
+// describeIdentity returns the identity of a sample's client, with the client's name if the title
 // does not contain it.
-func (s Sample) identity() string {
+func (s Sample) describeIdentity() string {
 	if s.Name == "" {
 		return s.Identity
 	}
-	return s.Identity + ", as " + clean(s.Name)
+	return s.Identity + ", as " + removeControlCharacters(s.Name)
 }
 
-// stamp formats a time.
-func stamp(t time.Time) string {
+// formatTime formats a time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-func version(v string) string {
+func shortVersion(v string) string {
 	if v == "" {
 		return ""
 	}
 	return ", version " + v[:min(12, len(v))]
 }
 
-// atMost formats a count with its uncertainty.
-func atMost(e Estimate) string {
+// formatEstimate formats a count with its uncertainty.
+func formatEstimate(e Estimate) string {
 	if e.Error == 0 && e.Count == 1 {
 		return "once"
 	}
@@ -186,8 +186,8 @@ func atMost(e Estimate) string {
 	return fmt.Sprintf("%d to %d times", e.Count-e.Error, e.Count)
 }
 
-// clean replaces control characters in strings from clients.
-func clean(s string) string {
+// removeControlCharacters replaces control characters in strings from clients.
+func removeControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
 			return '?'

@@ -20,8 +20,8 @@ func TestExamples(t *testing.T) {
 		old     = "91c3f1f6a1b1ba9e21c8d2d46c5f1f36ff7d1f7a0b6fcb3a45b65d70d2a7f1a4"
 	)
 	percent := func(p float64) *float64 { return &p }
-	head := Head{
-		Filter: Filter{Window: Day}, Generated: now, From: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), Since: ago(9 * 24 * time.Hour),
+	head := ViewHeader{
+		Filter: Filter{Window: Day}, Generated: now, From: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), LedgerStart: ago(9 * 24 * time.Hour),
 		To: now, CountedFrom: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), PreviousFrom: time.Date(2026, 11, 19, 15, 0, 0, 0, time.UTC),
 		Sites: []string{"_other", "example.com", "shop.example.com"}, Classes: []string{"ai_training", "crawler", "search"},
 		Identities: []string{"claimed", "verified"},
@@ -47,21 +47,21 @@ func TestExamples(t *testing.T) {
 	}
 	gptRead := &RobotsFetch{Site: "example.com", At: ago(30 * time.Hour), Status: 200, Version: old}
 	gpt := Crawler{
-		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://developers.openai.com/api/docs/bots", Class: "ai_training", Wildcard: true,
+		ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Documentation: "https://developers.openai.com/api/docs/bots", Class: "ai_training", WildcardApplies: true,
 		Identities: Identities{Claimed: 180, Verified: 60}, Counts: gptCounts, Compliance: percent(20), Action: "blocked",
-		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), ViolatingSince: ago(8 * 24 * time.Hour), RobotsFetch: gptRead, SinceRobotsFetch: 251,
-		Rate: Rate{PerMinute: 12.4, Day: 3.1, Peak: 31, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),
+		FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(time.Minute), ViolatingSince: ago(8 * 24 * time.Hour), RobotsFetch: gptRead, RequestsSinceFetch: 251,
+		Rate: RequestRate{PerMinute: 12.4, PerMinuteOfDay: 3.1, PeakPerMinute: 31, CrawlDelay: 10, DelayLine: 5, CrawlDelaySupport: "undocumented", Exceeds: true}, Sparkline: spark(10, 8),
 	}
 	bing := Crawler{
-		ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Class: "search", Wildcard: true, Identities: Identities{Claimed: 480},
+		ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Class: "search", WildcardApplies: true, Identities: Identities{Claimed: 480},
 		Counts: bingCounts, Compliance: percent(100), Action: "none", FirstSeen: ago(9 * 24 * time.Hour), LastSeen: ago(20 * time.Second),
-		RobotsFetch: &RobotsFetch{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, SinceRobotsFetch: 20,
-		Rate: Rate{PerMinute: 0.4, Day: 0.2, Peak: 2}, Sparkline: spark(20, 0),
+		RobotsFetch: &RobotsFetch{Site: "example.com", At: ago(time.Hour), Status: 304, Current: true}, RequestsSinceFetch: 20,
+		Rate: RequestRate{PerMinute: 0.4, PerMinuteOfDay: 0.2, PeakPerMinute: 2}, Sparkline: spark(20, 0),
 	}
 	other := Crawler{
-		ID: "_other:crawler", Token: "_other", Class: "crawler", Wildcard: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,
+		ID: "_other:crawler", Token: "_other", Class: "crawler", WildcardApplies: true, Identities: Identities{Claimed: 30}, Counts: otherCounts,
 		Compliance: percent(100 * 20.0 / 22), Action: "logged", FirstSeen: ago(8 * 24 * time.Hour), LastSeen: ago(2 * time.Hour),
-		SinceRobotsFetch: 30, Sparkline: spark(1, 0),
+		RequestsSinceFetch: 30, Sparkline: spark(1, 0),
 		Names: []NameCount{
 			{Name: "ExampleMonitor", Class: "crawler", Estimate: Estimate{Count: 28, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}, Disallowed: 2},
 			{Name: "NewBot", Class: "crawler", Estimate: Estimate{Count: 2, First: ago(4 * time.Hour), Last: ago(3 * time.Hour)}},
@@ -82,15 +82,15 @@ func TestExamples(t *testing.T) {
 	samples := []Sample{
 		{At: ago(time.Minute), Site: "example.com", Method: "GET", Path: "/articles/1?page=2", Verdict: "disallowed", Action: "blocked", Identity: "claimed",
 			Rule: "Disallow: /", Line: 14, Version: current, Network: "192.0.2.0/24",
-			UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Read: "old"},
+			UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", VersionFetched: "old"},
 	}
-	gpt.Against = &Against{Class: "ai_training", Stated: "train-ai=n", Requests: 20, Known: 18}
+	gpt.AgainstPreference = &AgainstPreference{Class: "ai_training", Preference: "train-ai=n", Requests: 20, AfterFetch: 18}
 	gpt.Previous, gpt.TopPath = &Counts{Requests: 190, Allowed: 90, Disallowed: 100, Blocked: 60, WouldBlock: 40}, &violations[0]
 	agents := []UserAgent{{UserAgent: "Mozilla/5.0 (compatible; GPTBot/1.3; +https://openai.com/gptbot)", Estimate: Estimate{Count: 240, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
 	networks := []NetworkCount{{Network: "192.0.2.0/24", Identity: "claimed", Estimate: Estimate{Count: 180, First: ago(9 * 24 * time.Hour), Last: ago(time.Minute)}}}
 	health := Health{
-		State: OK, Authority: "https://example.com", Source: "server", Status: 200, Version: current, Rules: 5, FirstRead: ago(28 * time.Hour),
-		LastRead: ago(4 * time.Minute), NextRead: now.Add(5 * time.Minute), Findings: Findings{Warnings: 1},
+		State: OK, Authority: "https://example.com", Source: "server", Status: 200, Version: current, RuleCount: 5, FirstFetched: ago(28 * time.Hour),
+		LastFetched: ago(4 * time.Minute), NextFetch: now.Add(5 * time.Minute), Findings: Findings{Warnings: 1},
 	}
 
 	marks := []Mark{
@@ -98,13 +98,13 @@ func TestExamples(t *testing.T) {
 		{At: ago(6 * time.Hour), Site: "example.com", Kind: ledger.MarkMode, From: "monitor", To: "enforce"},
 	}
 	golden(t, "summary.json", Summary{
-		Marks: marks,
-		Head:  head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
+		Marks:      marks,
+		ViewHeader: head, Counts: allCounts, Previous: &Counts{Requests: 700, Allowed: 600, Disallowed: 100, Blocked: 60, WouldBlock: 40}, Compliance: percent(100 * 548.0 / 742), Crawlers: 3,
 		SitesNow: []Site{
 			{Site: "_other", Counts: otherCounts, Hosts: []HostCount{{Host: "old.example.net", Estimate: Estimate{Count: 30, First: ago(8 * 24 * time.Hour), Last: ago(2 * time.Hour)}, Disallowed: 2, Blocked: 1}}, Mode: "monitor", Robots: Health{State: Unread}},
 			{Site: "example.com", Counts: Counts{Requests: 720, Allowed: 504, Disallowed: 192, Stale: 24, Blocked: 120, WouldBlock: 72, ViolationsBlocked: 120}, Mode: "enforce", Robots: health},
 			{Site: "shop.example.com", Mode: "monitor", Robots: Health{State: LastGood, Authority: "https://shop.example.com", Source: "server", Status: 200,
-				Version: old, Rules: 2, FirstRead: ago(50 * time.Hour), LastRead: ago(3 * time.Hour), NextRead: now.Add(time.Minute), Failures: 40,
+				Version: old, RuleCount: 2, FirstFetched: ago(50 * time.Hour), LastFetched: ago(3 * time.Hour), NextFetch: now.Add(time.Minute), FailureCount: 40,
 				FailingSince: ago(2 * time.Hour), Error: "status 503"}},
 		},
 		Top:           []Crawler{gpt, other, bing},
@@ -117,29 +117,29 @@ func TestExamples(t *testing.T) {
 		}),
 	})
 	golden(t, "summary_empty.json", Summary{
-		Marks:    []Mark{},
-		Head:     Head{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), Since: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
-		SitesNow: []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
+		Marks:      []Mark{},
+		ViewHeader: ViewHeader{Filter: Filter{Window: Hour}, Generated: now, From: now.Add(-59 * time.Minute), To: now, CountedFrom: now.Add(-time.Minute), LedgerStart: now.Add(-time.Minute), Sites: []string{}, Classes: []string{}, Identities: []string{}},
+		SitesNow:   []Site{}, Top: []Crawler{}, SearchBlocked: []SearchBlocked{},
 		Series: series(time.Minute, 60, func(int) Counts { return Counts{} }),
 	})
-	golden(t, "crawlers.json", Crawlers{Head: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", Against: []Against{*gpt.Against}})
+	golden(t, "crawlers.json", Crawlers{ViewHeader: head, Total: 4, Crawlers: []Crawler{gpt, other, bing}, Next: "3", AgainstPreference: []AgainstPreference{*gpt.AgainstPreference}})
 	detail := CrawlerDetail{
-		Head: head, Crawler: gpt,
-		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, RobotsFetch: gptRead, SinceRobotsFetch: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
+		ViewHeader: head, Crawler: gpt,
+		SitesSeen: []CrawlerSite{{Site: "example.com", Counts: gptCounts, RobotsFetch: gptRead, RequestsSinceFetch: 251, Rate: gpt.Rate, FirstSeen: gpt.FirstSeen, LastSeen: gpt.LastSeen}},
 		Series: series(time.Hour, 24, func(int) Counts {
 			return Counts{Requests: 10, Allowed: 1, Disallowed: 8, Stale: 1, Blocked: 5, WouldBlock: 3}
 		}),
 		Marks: marks[1:],
-		Rules: rules, Paths: violations, Recent: samples, Agents: agents, Networks: networks,
+		Rules: rules, Paths: violations, RecentSamples: samples, Agents: agents, Networks: networks,
 	}
 	golden(t, "crawler.json", detail)
-	golden(t, "violations.json", Violations{Head: head, Total: 3, Violations: violations, Next: "2"})
+	golden(t, "violations.json", Violations{ViewHeader: head, Total: 3, Violations: violations, Next: "2"})
 	siteHead := head
 	siteHead.Filter.Site = "example.com"
 	finding := lint.Finding{Code: "misspelt-key", Severity: policy.Warning, Line: 3, Message: "disalow is misspelt; not every crawler understands it"}
 	text, oldText := "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n# models\nUser-agent: GPTBot\nDisallow: /\n", "User-agent: *\nDisallow: /private/\nDisalow: /tmp/\n"
 	golden(t, "robots.json", Robots{
-		Head: siteHead, Health: health, CountedSince: ago(28 * time.Hour), Complete: true, NeverHit: 1, Licenses: []string{"https://example.com/license.xml"},
+		ViewHeader: siteHead, Health: health, CountedSince: ago(28 * time.Hour), HitsComplete: true, RulesNeverHit: 1, Licenses: []string{"https://example.com/license.xml"},
 		Lines: []Line{
 			{Line: 1, Text: "User-agent: *", Kind: KindAgent, Hits: 480},
 			{Line: 2, Text: "Disallow: /private/", Kind: KindRule, Hits: 4},
@@ -150,88 +150,88 @@ func TestExamples(t *testing.T) {
 		},
 		Findings: []lint.Finding{finding},
 		Versions: []Version{
-			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text,
+			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstFetched: ago(28 * time.Hour), LastFetched: ago(4 * time.Minute), Text: text,
 				Diff: []DiffLine{{" ", "User-agent: *", 1}, {" ", "Disallow: /private/", 2}, {" ", "Disalow: /tmp/", 3}, {"+", "# models", 4},
 					{"+", "User-agent: GPTBot", 5}, {"+", "Disallow: /", 6}},
-				Rejudged: []Rejudged{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", Rule: "Disallow: /", Line: 6, Count: 90}}},
-			{Version: old, Status: 200, Bytes: len(oldText), Rules: 2, FirstRead: ago(9 * 24 * time.Hour), LastRead: ago(28*time.Hour + time.Minute), Until: ago(28 * time.Hour),
-				Text: oldText, Diff: []DiffLine{}, Rejudged: []Rejudged{}},
+				ChangedVerdicts: []ChangedVerdict{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", NewRule: "Disallow: /", Line: 6, Count: 90}}},
+			{Version: old, Status: 200, Bytes: len(oldText), Rules: 2, FirstFetched: ago(9 * 24 * time.Hour), LastFetched: ago(28*time.Hour + time.Minute), GraceUntil: ago(28 * time.Hour),
+				Text: oldText, Diff: []DiffLine{}, ChangedVerdicts: []ChangedVerdict{}},
 		},
 	})
 	site := ManagedSite{
-		Host: "example.com", Version: "653da2ad012c", Since: ago(26 * time.Hour), InForce: 2, Next: now.Add(5 * 24 * time.Hour),
-		Base:  ManagedBase{Kind: "upstream", Read: ago(3 * time.Hour), Status: 200, FailingSince: ago(2 * time.Hour), Failure: "the server answers status 502 Bad Gateway"},
+		Host: "example.com", Version: "653da2ad012c", Since: ago(26 * time.Hour), RulesInForce: 2, NextChange: now.Add(5 * 24 * time.Hour),
+		Base:  ManagedBase{Kind: "upstream", FetchedAt: ago(3 * time.Hour), Status: 200, FailingSince: ago(2 * time.Hour), Failure: "the server answers status 502 Bad Gateway"},
 		Lists: []ManagedList{{Name: "https://cms.example.com/rules.json", Rules: 12, Failure: "https://cms.example.com/rules.json: the answer is 404 Not Found"}},
 	}
-	golden(t, "managed.json", Managed{Head: head, Managed: []ManagedSite{site, {Host: "staging.example.com", Staging: true, Base: ManagedBase{Kind: "none"}}}, Detail: &ManagedDetail{
+	golden(t, "managed.json", Managed{ViewHeader: head, Managed: []ManagedSite{site, {Host: "staging.example.com", Staging: true, Base: ManagedBase{Kind: "none"}}}, Detail: &ManagedDetail{
 		ManagedSite: site,
 		Text:        "User-agent: *\nDisallow: /admin/\n\n# Added by robots_txt, version 653da2ad012c\n# rule archive\nUser-agent: SemrushBot\nDisallow: /admin/\nDisallow: /search\n\n",
 		Lines:       []ManagedLine{{Line: 8, Text: "Disallow: /search", Rules: []string{"rule archive"}}},
 		Rules: []ManagedRule{
-			{Name: "rule archive", Says: "Disallow: /search", For: []string{"SemrushBot"}, State: RuleInForce, Reason: "load of the search", Owner: "shop-team", Ticket: "OPS-7", At: "Caddyfile:12"},
-			{Name: "rule black-friday", Says: "Disallow: /compare", For: []string{"*"}, State: RuleToCome, From: now.Add(5 * 24 * time.Hour), Until: now.Add(9 * 24 * time.Hour), Hosts: []string{"example.com"}, Reason: "load of the sale"},
+			{Name: "rule archive", Effect: "Disallow: /search", For: []string{"SemrushBot"}, State: RuleInForce, Reason: "load of the search", Owner: "shop-team", Ticket: "OPS-7", Position: "Caddyfile:12"},
+			{Name: "rule black-friday", Effect: "Disallow: /compare", For: []string{"*"}, State: RuleToCome, From: now.Add(5 * 24 * time.Hour), Until: now.Add(9 * 24 * time.Hour), Hosts: []string{"example.com"}, Reason: "load of the sale"},
 		},
-		Turns: []ManagedTurn{
+		ScheduledChanges: []ScheduledChange{
 			{At: now.Add(5 * 24 * time.Hour), Begins: []string{"rule black-friday"}, Ends: []string{}, Added: []string{"Disallow: /compare"}, Removed: []string{}},
 			{At: now.Add(9 * 24 * time.Hour), Begins: []string{}, Ends: []string{"rule black-friday"}, Added: []string{}, Removed: []string{"Disallow: /compare"}},
 		},
-		Found: []ManagedFound{},
+		Findings: []ManagedFinding{},
 		Changes: []ManagedChange{
-			{Number: 3, ID: "9f86d081884c7d65", Origin: "configuration", State: ChangeWaiting, Since: ago(40 * time.Minute), Who: "configuration",
+			{Number: 3, ID: "9f86d081884c7d65", Origin: "configuration", State: ChangeWaiting, Since: ago(40 * time.Minute), Author: "configuration",
 				Reasons:    []string{"Googlebot may not fetch /shop/1 any more, which it was served 41 times in the last 24 h"},
 				Difference: []string{"rule shop: * may not fetch /shop/ any more"}},
-			{Number: 2, ID: "2c26b46b68ffc68f", Origin: "configuration", State: "published", Since: ago(26 * time.Hour), Who: "configuration", Decided: []string{"confirmed by ann: the search is slow (OPS-7)"}, ReadBy: []string{"bingbot", "Googlebot"},
+			{Number: 2, ID: "2c26b46b68ffc68f", Origin: "configuration", State: "published", Since: ago(26 * time.Hour), Author: "configuration", Decisions: []string{"confirmed by ann: the search is slow (OPS-7)"}, FetchedBy: []string{"bingbot", "Googlebot"},
 				Difference: []string{"rule archive: SemrushBot may not fetch /search any more"}},
-			{Number: 1, ID: "44136fa355b3678a", Origin: "rules", State: "superseded", Since: ago(26 * time.Hour), Who: "rules"},
+			{Number: 1, ID: "44136fa355b3678a", Origin: "rules", State: "superseded", Since: ago(26 * time.Hour), Author: "rules"},
 		},
 	}})
 	golden(t, "impact.json", Impact{
-		Head: head, Counts: allCounts, Blockable: 194,
+		ViewHeader: head, Counts: allCounts, BlockedByEnforce: 194,
 		Modes: []SiteMode{{"_other", "monitor"}, {"example.com", "enforce"}, {"shop.example.com", "monitor"}},
 		ByClass: []ImpactClass{
 			{Class: "search", Counts: bingCounts, Crawlers: []ImpactCrawler{{ID: "bingbot", Token: "bingbot", Operator: "Microsoft", Identities: bing.Identities, Counts: bingCounts, Rules: []RuleCount{}}}},
-			{Class: "ai_training", Counts: gptCounts, Blockable: 192, Crawlers: []ImpactCrawler{{ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Identities: gpt.Identities, Counts: gptCounts, Blockable: 192, Rules: rules[:1]}}},
-			{Class: "crawler", Counts: otherCounts, Blockable: 2, Crawlers: []ImpactCrawler{{ID: other.ID, Token: "_other", Identities: other.Identities, Counts: otherCounts, Blockable: 2, Rules: []RuleCount{}}}},
+			{Class: "ai_training", Counts: gptCounts, BlockedByEnforce: 192, Crawlers: []ImpactCrawler{{ID: "GPTBot", Token: "GPTBot", Operator: "OpenAI", Identities: gpt.Identities, Counts: gptCounts, BlockedByEnforce: 192, Rules: rules[:1]}}},
+			{Class: "crawler", Counts: otherCounts, BlockedByEnforce: 2, Crawlers: []ImpactCrawler{{ID: other.ID, Token: "_other", Identities: other.Identities, Counts: otherCounts, BlockedByEnforce: 2, Rules: []RuleCount{}}}},
 		},
 	})
-	none, drafts := TriedLine{Group: "*"}, TriedLine{Rule: "Disallow: /drafts/", Line: 2, Group: "*"}
-	shop := TriedLine{Rule: "Disallow: /shop", Line: 3, Group: "*"}
+	none, drafts := TrialLine{Group: "*"}, TrialLine{Rule: "Disallow: /drafts/", Line: 2, Group: "*"}
+	shop := TrialLine{Rule: "Disallow: /shop", Line: 3, Group: "*"}
 	golden(t, "shadow.json", Shadow{
-		Head:  siteHead,
-		Texts: []TriedText{{From: "/srv/next.txt", Version: old, Rules: 2, FirstRead: ago(26 * time.Hour), LastRead: ago(time.Minute), NextRead: ago(-time.Minute)}},
+		ViewHeader: siteHead,
+		TrialFiles: []TrialFile{{Source: "/srv/next.txt", Version: old, Rules: 2, FirstFetched: ago(26 * time.Hour), LastFetched: ago(time.Minute), NextFetch: ago(-time.Minute)}},
 		Trials: []Trial{{
-			Site: "example.com", Authority: "https://example.com", From: "/srv/next.txt", Tried: old, InForce: current, Since: ago(26 * time.Hour),
+			Site: "example.com", Authority: "https://example.com", Source: "/srv/next.txt", TrialVersion: old, InForce: current, Since: ago(26 * time.Hour),
 			Differences: Differences{Requests: 1204, NewlyForbidden: 3, NewlyAllowed: 90}, Search: Differences{Requests: 212, NewlyForbidden: 3},
 			Crawlers: []TrialCrawler{
-				{Token: "bingbot", Class: "search", Identity: "verified", Operator: "Microsoft", Search: true, Differences: Differences{Requests: 212, NewlyForbidden: 3}, Pages: []TriedPage{
-					{Difference: "newly_forbidden", Path: "/shop/lamp", Estimate: Estimate{Count: 3, First: ago(9 * time.Hour), Last: ago(time.Hour)}, Was: none, Would: shop},
+				{Token: "bingbot", Class: "search", Identity: "verified", Operator: "Microsoft", IsSearchEngine: true, Differences: Differences{Requests: 212, NewlyForbidden: 3}, Pages: []TrialPage{
+					{Difference: "newly_forbidden", Path: "/shop/lamp", Estimate: Estimate{Count: 3, First: ago(9 * time.Hour), Last: ago(time.Hour)}, RuleInForce: none, RuleOnTrial: shop},
 				}},
-				{Token: "GPTBot", Class: "ai_training", Identity: "claimed", Operator: "OpenAI", Differences: Differences{Requests: 192, NewlyAllowed: 90}, Pages: []TriedPage{
-					{Difference: "newly_allowed", Path: "/drafts/a", Estimate: Estimate{Count: 90, Error: 3, First: ago(20 * time.Hour), Last: ago(time.Minute)}, Was: drafts, Would: none},
+				{Token: "GPTBot", Class: "ai_training", Identity: "claimed", Operator: "OpenAI", Differences: Differences{Requests: 192, NewlyAllowed: 90}, Pages: []TrialPage{
+					{Difference: "newly_allowed", Path: "/drafts/a", Estimate: Estimate{Count: 90, Error: 3, First: ago(20 * time.Hour), Last: ago(time.Minute)}, RuleInForce: drafts, RuleOnTrial: none},
 				}},
-				{Token: "_other", Class: "crawler", Identity: "unknown", Differences: Differences{Requests: 800}, Pages: []TriedPage{}},
+				{Token: "_other", Class: "crawler", Identity: "unknown", Differences: Differences{Requests: 800}, Pages: []TrialPage{}},
 			},
 		}},
 	})
 	perVisit := 13.5
 	golden(t, "parity.json", ResponseAudit{
-		Head: head,
+		ViewHeader: head,
 		Findings: []AuditFinding{{
-			What: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", Search: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
-			From: now.Truncate(time.Hour).Add(-time.Hour), Of: 150, Bad: 51, Percent: 34, Status: "refused",
+			Kind: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", IsSearchEngine: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
+			CountedSince: now.Truncate(time.Hour).Add(-time.Hour), Total: 150, Contradicting: 51, Percent: 34, Status: "refused",
 			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
 		Crawlers: []CrawlerResponses{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,
-				Allowed: responseaudit.Answers{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: responseaudit.Answers{Success: 6}},
+				Allowed: responseaudit.StatusCounts{Success: 360, Redirect: 12, Refused: 90, NotFound: 10, ServerError: 2}, RobotsTxt: responseaudit.StatusCounts{Success: 6}},
 			{Token: "GPTBot", Operator: "OpenAI", Class: "ai_training", Identity: "claimed", Answers: 108, Bytes: 2_400_000,
-				Allowed: responseaudit.Answers{Success: 24}, Forbidden: responseaudit.Answers{Success: 82, TooMany: 1}, RobotsTxt: responseaudit.Answers{Redirect: 1}},
+				Allowed: responseaudit.StatusCounts{Success: 24}, Forbidden: responseaudit.StatusCounts{Success: 82, TooMany: 1}, RobotsTxt: responseaudit.StatusCounts{Redirect: 1}},
 		},
-		Referrals: []responseaudit.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, From: []responseaudit.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
+		Referrals: []responseaudit.Referral{{Operator: "OpenAI", Fetches: 108, Visits: 8, FetchesPerVisit: &perVisit, VisitsByAssistant: []responseaudit.AssistantVisits{{Assistant: "chatgpt.com", Visits: 8}}}},
 	})
 	golden(t, "evidence.json", Evidence{
-		CrawlerDetail: detail,
-		Files:         []EvidenceFile{{Site: "example.com", Version: current, FirstRead: ago(28 * time.Hour), LastRead: ago(4 * time.Minute), Text: text}},
-		Missing:       []string{},
+		CrawlerDetail:   detail,
+		Files:           []EvidenceFile{{Site: "example.com", Version: current, FirstFetched: ago(28 * time.Hour), LastFetched: ago(4 * time.Minute), Text: text}},
+		MissingVersions: []string{},
 	})
 }

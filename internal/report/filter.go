@@ -72,8 +72,8 @@ const (
 // windows returns the windows ending now, shortest first.
 func windows() []Window { return []Window{Hour, Day, Week, Month} }
 
-// Head is the common part of all views.
-type Head struct {
+// ViewHeader is the common part of all views.
+type ViewHeader struct {
 	Filter    Filter    `json:"filter"`
 	Generated time.Time `json:"generated"`
 	// From is the start of the window. To is the end of the window, or Generated.
@@ -85,8 +85,8 @@ type Head struct {
 	// PreviousFrom is the start of the previous period, which has the same length and ends at
 	// From. PreviousFrom is absent if data of the period is missing.
 	PreviousFrom time.Time `json:"previous_from,omitzero"`
-	// Since is the time at which the ledger began to count.
-	Since time.Time `json:"since,omitzero"`
+	// LedgerStart is the time at which the ledger began to count.
+	LedgerStart time.Time `json:"since,omitzero"`
 	// Sites, Classes and Identities are the choices for the filter.
 	Sites      []string `json:"sites"`
 	Classes    []string `json:"classes"`
@@ -94,4 +94,4 @@ type Head struct {
 }
 
 // ClearGenerated removes the time of the view, to compare views.
-func (h *Head) ClearGenerated() { h.Generated = time.Time{} }
+func (h *ViewHeader) ClearGenerated() { h.Generated = time.Time{} }

@@ -2,11 +2,11 @@ package report
 
 // Impact is the effect of enforce in the window.
 type Impact struct {
-	Head
+	ViewHeader
 	Counts
 	Previous *Counts `json:"previous,omitempty"` // of the previous period
-	// Blockable is the sum of Blocked and WouldBlock.
-	Blockable uint64 `json:"blockable"`
+	// BlockedByEnforce is the sum of Blocked and WouldBlock.
+	BlockedByEnforce uint64 `json:"blockable"`
 	// ByClass lists classes: search engines first, then by number of blockable requests.
 	ByClass []ImpactClass `json:"by_class"`
 	Modes   []SiteMode    `json:"modes"`
@@ -22,7 +22,7 @@ type SiteMode struct {
 type ImpactClass struct {
 	Class string `json:"class"`
 	Counts
-	Blockable uint64 `json:"blockable"`
+	BlockedByEnforce uint64 `json:"blockable"`
 	// Crawlers are the crawlers of the class, most blockable requests first.
 	Crawlers []ImpactCrawler `json:"crawlers"`
 }
@@ -35,7 +35,7 @@ type ImpactCrawler struct {
 	Names      []NameCount `json:"names,omitempty"` // see Crawler.Names
 	Identities Identities  `json:"identities"`
 	Counts
-	Blockable uint64 `json:"blockable"`
+	BlockedByEnforce uint64 `json:"blockable"`
 	// Rules are the rules with the most disallowed requests, at most 5.
 	Rules []RuleCount `json:"rules"`
 }

@@ -4,12 +4,12 @@ import "time"
 
 // Managed is the state of the robots_txt handlers in the configuration.
 type Managed struct {
-	Head
+	ViewHeader
 	// Managed lists hosts of the configuration, and other hosts with robots fetches, by name.
 	// The list is never null.
 	Managed []ManagedSite `json:"managed"`
-	// More is the number of hosts beyond the limit.
-	More int `json:"more,omitempty"`
+	// MoreHosts is the number of hosts beyond the limit.
+	MoreHosts int `json:"more,omitempty"`
 	// Detail is the site of the filter, if any.
 	Detail *ManagedDetail `json:"detail,omitempty"`
 }
@@ -19,13 +19,13 @@ type ManagedSite struct {
 	Host string `json:"host"` // may be a wildcard; "" for any
 	// Version is the version in the comment of the served file, absent before the first
 	// robots fetch and for the site's own file.
-	Version string    `json:"version,omitempty"`
-	Since   time.Time `json:"since,omitzero"` // when the served file came into force
-	Staging bool      `json:"staging"`
-	InForce int       `json:"rules_in_force"`
-	// Next is the time of the next change, if any.
-	Next time.Time   `json:"next,omitzero"`
-	Base ManagedBase `json:"base"`
+	Version      string    `json:"version,omitempty"`
+	Since        time.Time `json:"since,omitzero"` // when the served file came into force
+	Staging      bool      `json:"staging"`
+	RulesInForce int       `json:"rules_in_force"`
+	// NextChange is the time of the next change, if any.
+	NextChange time.Time   `json:"next,omitzero"`
+	Base       ManagedBase `json:"base"`
 	// Refused is the reason why the composed file is not served. The previous file or the
 	// site's own file is served.
 	Refused *ManagedRefusal `json:"refused,omitempty"`
@@ -45,9 +45,9 @@ type ManagedTrial struct {
 type ManagedBase struct {
 	Kind string `json:"kind"`           // upstream, file or none
 	File string `json:"file,omitempty"` // its path
-	// Read is the time of the last successful fetch, if any.
-	Read   time.Time `json:"read,omitzero"`
-	Status int       `json:"status,omitempty"` // of that response
+	// FetchedAt is the time of the last successful fetch, if any.
+	FetchedAt time.Time `json:"read,omitzero"`
+	Status    int       `json:"status,omitempty"` // of that response
 	// FailingSince is the time of the first failed fetch, and Failure the error.
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	Failure      string    `json:"failure,omitempty"`
@@ -55,18 +55,18 @@ type ManagedBase struct {
 
 // ManagedRefusal is the reason why a file is not served.
 type ManagedRefusal struct {
-	Since time.Time `json:"since"`
-	Why   string    `json:"why"`
+	Since  time.Time `json:"since"`
+	Reason string    `json:"why"`
 }
 
 // ManagedDetail is the detail view of a host.
 type ManagedDetail struct {
 	ManagedSite
-	Text  string         `json:"text"`  // the served file; "" for the site's own
-	Lines []ManagedLine  `json:"lines"` // lines of Text from rules
-	Rules []ManagedRule  `json:"rules"`
-	Turns []ManagedTurn  `json:"turns"` // of the next 400 days, in order
-	Found []ManagedFound `json:"findings"`
+	Text             string            `json:"text"`  // the served file; "" for the site's own
+	Lines            []ManagedLine     `json:"lines"` // lines of Text from rules
+	Rules            []ManagedRule     `json:"rules"`
+	ScheduledChanges []ScheduledChange `json:"turns"` // of the next 400 days, in order
+	Findings         []ManagedFinding  `json:"findings"`
 	// Changes are the changes of the host: waiting and trial changes first, then the change
 	// in force and the latest previous changes. They are never null.
 	Changes []ManagedChange `json:"changes"`
@@ -81,17 +81,17 @@ type ManagedLine struct {
 
 // ManagedRule is a rule of robots_txt.
 type ManagedRule struct {
-	Name   string    `json:"name"`
-	Says   string    `json:"says"`
-	For    []string  `json:"for"`
-	State  string    `json:"state"` // in_force, to_come or over
-	From   time.Time `json:"from,omitzero"`
-	Until  time.Time `json:"until,omitzero"`
-	Hosts  []string  `json:"hosts,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-	Owner  string    `json:"owner,omitempty"`
-	Ticket string    `json:"ticket,omitempty"`
-	At     string    `json:"at,omitempty"` // position in the configuration
+	Name     string    `json:"name"`
+	Effect   string    `json:"says"`
+	For      []string  `json:"for"`
+	State    string    `json:"state"` // in_force, to_come or over
+	From     time.Time `json:"from,omitzero"`
+	Until    time.Time `json:"until,omitzero"`
+	Hosts    []string  `json:"hosts,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Owner    string    `json:"owner,omitempty"`
+	Ticket   string    `json:"ticket,omitempty"`
+	Position string    `json:"at,omitempty"` // position in the configuration
 }
 
 // The values of ManagedRule.State.
@@ -101,8 +101,8 @@ const (
 	RuleOver    = "over"
 )
 
-// ManagedTurn is a scheduled change of the file.
-type ManagedTurn struct {
+// ScheduledChange is a scheduled change of the file.
+type ScheduledChange struct {
 	At      time.Time `json:"at"`
 	Begins  []string  `json:"begins"` // names of rules
 	Ends    []string  `json:"ends"`
@@ -110,12 +110,12 @@ type ManagedTurn struct {
 	Removed []string  `json:"removed"`
 }
 
-// ManagedFound is a finding of the gate in the served file.
-type ManagedFound struct {
+// ManagedFinding is a finding of the gate in the served file.
+type ManagedFinding struct {
 	Code     string   `json:"code"`
 	Severity string   `json:"severity"`
 	Rules    []string `json:"rules"`
-	At       string   `json:"at,omitempty"`
+	Position string   `json:"at,omitempty"`
 	Message  string   `json:"message"`
 }
 
@@ -133,7 +133,7 @@ const maxManaged = 1000
 // ManagedTexts returns the view of robots_txt. ok is false if the site of the filter has
 // none.
 func (s *Source) ManagedTexts(f Filter) (m Managed, ok bool) {
-	m = Managed{Head: s.view(f).head(), Managed: []ManagedSite{}}
+	m = Managed{ViewHeader: s.view(f).head(), Managed: []ManagedSite{}}
 	if s.ManagedFiles == nil {
 		return m, f.Site == ""
 	}
@@ -145,7 +145,7 @@ func (s *Source) ManagedTexts(f Filter) (m Managed, ok bool) {
 		return m, ok
 	}
 	sites := s.ManagedFiles.Sites(s.Now)
-	m.More = max(0, len(sites)-maxManaged)
-	m.Managed = append(m.Managed, sites[:len(sites)-m.More]...)
+	m.MoreHosts = max(0, len(sites)-maxManaged)
+	m.Managed = append(m.Managed, sites[:len(sites)-m.MoreHosts]...)
 	return m, true
 }

@@ -13,18 +13,18 @@ type ManagedChange struct {
 	// State is waiting, shadow, canary, published, superseded, rolled_back or rejected.
 	State string    `json:"state"`
 	Since time.Time `json:"since"` // start of that state
-	// Stopped is the reason why its trial rejected the change, or "".
-	Stopped string `json:"stopped,omitempty"`
+	// StopReason is the reason why its trial rejected the change, or "".
+	StopReason string `json:"stopped,omitempty"`
 	// Until is the automatic end of a trial, if any.
 	Until  time.Time `json:"until,omitzero"`
-	Who    string    `json:"who"` // author
-	Why    string    `json:"why,omitempty"`
+	Author string    `json:"who"` // author
+	Reason string    `json:"why,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
-	// Decided lists the persons who confirmed, promoted or ended the change, with their
+	// Decisions lists the persons who confirmed, promoted or ended the change, with their
 	// comments.
-	Decided []string `json:"decided,omitempty"`
-	// ReadBy lists the crawlers that fetched the robots.txt while the change was in force.
-	ReadBy []string `json:"read_by,omitempty"`
+	Decisions []string `json:"decided,omitempty"`
+	// FetchedBy lists the crawlers that fetched the robots.txt while the change was in force.
+	FetchedBy []string `json:"read_by,omitempty"`
 	// Reasons are the reasons for a confirmation. Difference is the difference from the
 	// previous file.
 	Reasons    []string `json:"reasons,omitempty"`

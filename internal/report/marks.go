@@ -24,9 +24,9 @@ type Mark struct {
 var emptyFile = ledger.Version(sha256.Sum256(nil))
 
 // versionOf formats a version for views. The result is "" for an empty or missing file.
-func versionOf(v ledger.Version) string { return withoutEmpty(v.String()) }
+func versionOf(v ledger.Version) string { return blankEmptyVersion(v.String()) }
 
-func withoutEmpty(version string) string {
+func blankEmptyVersion(version string) string {
 	if version == emptyFile.String() {
 		return ""
 	}
@@ -41,8 +41,8 @@ func (v *view) marks(sites []string) []Mark {
 			continue
 		}
 		for _, m := range site.Marks {
-			if at := ledger.Time(m.At); v.contains(at) {
-				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: withoutEmpty(m.From), To: withoutEmpty(m.To)})
+			if at := ledger.FromUnixMilli(m.At); v.contains(at) {
+				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: blankEmptyVersion(m.From), To: blankEmptyVersion(m.To)})
 			}
 		}
 	}

@@ -34,19 +34,19 @@ type HostCount struct {
 const maxTopNames = 20
 
 // countClientNames returns the names under shared tokens, most frequent first, or nil.
-func (v *view) countClientNames(entries []entry) (list []NameCount) {
+func (v *view) countClientNames(entries []siteRow) (list []NameCount) {
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Names.Items }) {
-		list = append(list, NameCount{Name: item.Key, Class: e.row.Class, Estimate: estimate(item), Disallowed: atLeast(e.row.Breakers, item.Key)})
+		list = append(list, NameCount{Name: item.Key, Class: e.row.Class, Estimate: newEstimate(item), Disallowed: lowerBoundOf(e.row.NamesOfViolators, item.Key)})
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	key := func(n NameCount) [2]string { return [...]string{n.Name, n.Class} }
-	return addUp(list, key, func(to *NameCount, from NameCount) { to.Disallowed += from.Disallowed })
+	return mergeEstimates(list, key, func(to *NameCount, from NameCount) { to.Disallowed += from.Disallowed })
 }
 
-// atLeast returns a lower bound of the count of a name.
-func atLeast(names spacesaving.Sketch[string], name string) uint64 {
+// lowerBoundOf returns a lower bound of the count of a name.
+func lowerBoundOf(names spacesaving.Sketch[string], name string) uint64 {
 	i := names.PositionOf(name)
 	if i < 0 {
 		return 0
@@ -78,7 +78,7 @@ func (v *view) impostorRequests(token string) uint64 {
 				continue
 			}
 			for _, item := range row.Names.Items {
-				if inWindow(v, item) {
+				if seenInWindow(v, item) {
 					v.impostorCounts[item.Key] += item.Count - item.Error
 				}
 			}
@@ -97,18 +97,18 @@ func (v *view) hosts(name string) (list []HostCount) {
 	site := v.Ledger.Sites[i]
 	add := func(items []spacesaving.Item[string]) {
 		for _, item := range items {
-			if inWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
-				list = append(list, HostCount{item.Key, estimate(item), upperBoundOf(site.HostViolations, item.Key), upperBoundOf(site.HostBlocks, item.Key)})
+			if seenInWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
+				list = append(list, HostCount{item.Key, newEstimate(item), upperBoundOf(site.HostViolations, item.Key), upperBoundOf(site.HostBlocks, item.Key)})
 			}
 		}
 	}
 	add(site.Hosts.Items)
 	add(site.HostViolations.Items) // may lack in the most frequent hosts
 	slices.SortStableFunc(list, func(a, b HostCount) int {
-		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), byCount(a.Estimate, b.Estimate))
+		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), compareCounts(a.Estimate, b.Estimate))
 	})
 	return list
 }
 
-// first returns at most the first most elements of a list.
-func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+// firstItems returns at most the first most elements of a list.
+func firstItems[T any](list []T, most int) []T { return list[:min(len(list), most)] }

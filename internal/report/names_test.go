@@ -67,8 +67,8 @@ func TestNames(t *testing.T) {
 		t.Errorf("hosts: %v", hosts)
 	}
 	google, _ := s.Crawler(Filter{}, "Googlebot")
-	if google.Crawler.Impostors != 64 || google.Crawler.Requests != 5 || google.Crawler.Names != nil {
-		t.Errorf("Googlebot has %d requests, and %d impostors, names %v", google.Crawler.Requests, google.Crawler.Impostors, google.Crawler.Names)
+	if google.Crawler.SpoofedRequests != 64 || google.Crawler.Requests != 5 || google.Crawler.Names != nil {
+		t.Errorf("Googlebot has %d requests, and %d impostors, names %v", google.Crawler.Requests, google.Crawler.SpoofedRequests, google.Crawler.Names)
 	}
 	others, _ := s.Crawler(Filter{}, "_other:crawler")
 	if len(others.Paths) != 2 || others.Paths[0].Host != "b.example.net" || others.Paths[0].Name != "ExampleMonitor" || others.Paths[1].Host != "a.example.net" {

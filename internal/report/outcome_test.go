@@ -31,7 +31,7 @@ func outcomes() *Source {
 	send(8, "GPTBot", "b.example.com", "/x", judge.Logged, false) // only_log
 	send(500, "GPTBot", "a.example.com", "/x", judge.Blocked, false)
 	send(81, "CCBot", "b.example.com", "/y", judge.Blocked, false)
-	return &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"*.example.com": {Mode: "enforce"}}}
+	return &Source{Ledger: l.Snapshot(), Now: now, SiteStates: map[string]SiteState{"*.example.com": {Mode: "enforce"}}}
 }
 
 // TestOutcomesAddUp splits the disallowed requests into those that were blocked, that
@@ -71,8 +71,8 @@ func TestViolationsByHost(t *testing.T) {
 		}
 	}
 	detail, _ := s.Crawler(Filter{Host: "b.example.com"}, "GPTBot")
-	if len(detail.Paths) != 1 || slices.ContainsFunc(detail.Recent, func(r Sample) bool { return r.Host != "b.example.com" }) {
-		t.Errorf("pages and requests of GPTBot at b.example.com: %+v, %+v", detail.Paths, detail.Recent)
+	if len(detail.Paths) != 1 || slices.ContainsFunc(detail.RecentSamples, func(r Sample) bool { return r.Host != "b.example.com" }) {
+		t.Errorf("pages and requests of GPTBot at b.example.com: %+v, %+v", detail.Paths, detail.RecentSamples)
 	}
 	var hosts []string
 	for _, h := range s.Summary(Filter{}).SitesNow[0].Hosts {
@@ -85,7 +85,7 @@ func TestViolationsByHost(t *testing.T) {
 
 // TestEmptyFileHasNoVersion shows no hash of a file that is empty or missing.
 func TestEmptyFileHasNoVersion(t *testing.T) {
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	full := policy.State{}.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(oldText)}, now.Add(-9*time.Hour), freshness, 0)
 	gone := full.AfterFetch(policy.FetchResult{Status: http.StatusNotFound}, now.Add(-time.Hour), freshness, 0)
 	l := ledger.New(func() time.Time { return now })
@@ -94,7 +94,7 @@ func TestEmptyFileHasNoVersion(t *testing.T) {
 	l.RecordRobotsFetch(q, ledger.RobotsFetch{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Current.Hash})
 	l.Snapshot()
 	l.RecordEdit("example.com", full.Current, gone.Current, now.Add(-time.Hour))
-	s := &Source{Ledger: l.Snapshot(), Now: now, Live: map[string]Live{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
+	s := &Source{Ledger: l.Snapshot(), Now: now, SiteStates: map[string]SiteState{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
 	sum := s.Summary(Filter{})
 	robots, _ := s.Robots(Filter{Site: "example.com"})
 	read := s.Crawlers(Filter{}, 0, 1).Crawlers[0].RobotsFetch

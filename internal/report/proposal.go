@@ -15,30 +15,30 @@ type Proposal struct {
 	// Requests is an upper bound, and Requests - Error a lower bound.
 	Requests uint64 `json:"requests"`
 	Error    uint64 `json:"error,omitempty"`
-	// RobotsReads is the number of robots fetches, and LastRead the time of the last fetch.
-	RobotsReads uint64    `json:"robots_reads"`
-	LastRead    time.Time `json:"last_read,omitzero"`
+	// RobotsFetches is the number of robots fetches, and LastFetched the time of the last fetch.
+	RobotsFetches   uint64    `json:"robots_reads"`
+	LastRobotsFetch time.Time `json:"last_read,omitzero"`
 	// Networks is the estimated number of networks.
 	Networks  int       `json:"networks"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	UserAgent string    `json:"user_agent"` // first User-Agent
-	// WaveAt is the last time at which a robot came from many more networks than before, and
+	// LastWave is the last time at which a robot came from many more networks than before, and
 	// WaveNetworks their number within ten minutes. Both are absent without such a wave.
-	WaveAt       time.Time `json:"wave_at,omitzero"`
+	LastWave     time.Time `json:"wave_at,omitzero"`
 	WaveNetworks int       `json:"wave_networks,omitempty"`
 	// Option is the Caddyfile option, with a placeholder for the purpose.
 	Option string `json:"option"`
 }
 
-// Seen describes the robots fetches and networks.
-func (p *Proposal) Seen() string {
+// DescribeSightings describes the robots fetches and networks.
+func (p *Proposal) DescribeSightings() string {
 	reads := "never fetched robots.txt"
 	switch {
-	case p.RobotsReads == 1:
+	case p.RobotsFetches == 1:
 		reads = "fetched robots.txt once"
-	case p.RobotsReads > 1:
-		reads = fmt.Sprintf("fetched robots.txt %d times", p.RobotsReads)
+	case p.RobotsFetches > 1:
+		reads = fmt.Sprintf("fetched robots.txt %d times", p.RobotsFetches)
 	}
 	networks := fmt.Sprintf("%d networks", p.Networks)
 	if p.Networks == 1 {

@@ -13,8 +13,8 @@ type NotProtecting struct {
 	Cause NotProtectingCause `json:"cause"`
 	// Detail describes the response, for example "the answer is status 404".
 	Detail string `json:"detail"`
-	// Cure is the remedy in one sentence.
-	Cure string `json:"cure"`
+	// Remedy is the remedy in one sentence.
+	Remedy string `json:"cure"`
 }
 
 // NotProtectingCause is the name of a reason.
@@ -31,21 +31,21 @@ const (
 	NoRules        NotProtectingCause = "no_rules"   // rules that disallow nothing
 )
 
-// NotProtectingOf returns why the last good robots.txt disallows nothing. The result is nil
+// FindNotProtecting returns why the last good robots.txt disallows nothing. The result is nil
 // if robots.txt disallows something or does not exist. source is Health.Source.
-func NotProtectingOf(state *policy.State, source string) *NotProtecting {
+func FindNotProtecting(state *policy.State, source string) *NotProtecting {
 	if state == nil || state.Current == nil || state.Current.Robots.Restricts() {
 		return nil
 	}
 	cause := causeOf(state.Current)
-	n := &NotProtecting{Cause: cause, Detail: details[cause], Cure: cures[cause]}
+	n := &NotProtecting{Cause: cause, Detail: details[cause], Remedy: cures[cause]}
 	switch {
 	case source == "file" && cause == NoFile:
-		n.Detail, n.Cure = "the file does not exist", "create the file, or correct its path in the option source"
+		n.Detail, n.Remedy = "the file does not exist", "create the file, or correct its path in the option source"
 	case n.Detail == "":
 		n.Detail = fmt.Sprintf("the answer is status %d", state.Current.Status)
 		if source == "url" {
-			n.Cure = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
+			n.Remedy = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
 		}
 	}
 	return n

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNotProtecting(t *testing.T) {
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	const index = "<!DOCTYPE html>\n<html><div id=app></div></html>\n"
 	seen := make(map[NotProtectingCause]bool)
 	for _, tc := range []struct {
@@ -38,7 +38,7 @@ func TestNotProtecting(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			read := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, now, freshness, 0)
-			got := NotProtectingOf(&read, tc.source)
+			got := FindNotProtecting(&read, tc.source)
 			if got == nil {
 				if tc.cause != "" {
 					t.Errorf("it protects, want %s", tc.cause)
@@ -46,10 +46,10 @@ func TestNotProtecting(t *testing.T) {
 				return
 			}
 			seen[got.Cause] = true
-			if got.Cause != tc.cause || got.Detail != tc.detail || got.Cure == "" {
+			if got.Cause != tc.cause || got.Detail != tc.detail || got.Remedy == "" {
 				t.Errorf("got %+v, want %s, %s", got, tc.cause, tc.detail)
 			}
-			live := Live{State: &read, Source: tc.source}
+			live := SiteState{State: &read, Source: tc.source}
 			if h := new(Source).health(live); h.NotProtecting != nil || h.State == Unprotected {
 				t.Errorf("in monitor: %+v", h)
 			}
@@ -68,7 +68,7 @@ func TestNotProtecting(t *testing.T) {
 		t.Errorf("%d of %d causes were seen", len(seen), len(cures))
 	}
 	never := policy.State{}.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
-	if NotProtectingOf(nil, "server") != nil || NotProtectingOf(&never, "server") != nil {
+	if FindNotProtecting(nil, "server") != nil || FindNotProtecting(&never, "server") != nil {
 		t.Error("what was never read is something else")
 	}
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // rate returns the request rate of a crawler at a site.
-func (v *view) rate(entries []entry) Rate {
+func (v *view) rate(entries []siteRow) RequestRate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
 	day := v.now.Add(-24 * time.Hour).Truncate(time.Hour)
@@ -33,9 +33,9 @@ func (v *view) rate(entries []entry) Rate {
 			}
 		}
 	}
-	r := Rate{PerMinute: float64(now.Requests()) / v.now.Sub(from).Minutes(), Day: float64(daily.Requests()) / v.now.Sub(day).Minutes()}
+	r := RequestRate{PerMinute: float64(now.Requests()) / v.now.Sub(from).Minutes(), PerMinuteOfDay: float64(daily.Requests()) / v.now.Sub(day).Minutes()}
 	for _, n := range minutes {
-		r.Peak = max(r.Peak, n)
+		r.PeakPerMinute = max(r.PeakPerMinute, n)
 	}
 	v.setDelay(&r, entries, now.Requests())
 	return r
@@ -43,14 +43,14 @@ func (v *view) rate(entries []entry) Rate {
 
 // setDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
 // seen is the number of recent requests.
-func (v *view) setDelay(r *Rate, entries []entry, seen uint64) {
-	good := v.Live[entries[0].site].current()
+func (v *view) setDelay(r *RequestRate, entries []siteRow, seen uint64) {
+	good := v.SiteStates[entries[0].site].current()
 	if good == nil {
 		return
 	}
 	row := entries[0].row
-	known := v.lookup(row.Token)
-	group, _, applies := v.subject(row.Token, row.Class).Group(good.Robots)
+	known := v.lookupCrawler(row.Token)
+	group, _, applies := v.groupQueryOf(row.Token, row.Class).Group(good.Robots)
 	var habit uaident.CrawlDelay
 	if known != nil {
 		habit = known.CrawlDelay
@@ -59,10 +59,10 @@ func (v *view) setDelay(r *Rate, entries []entry, seen uint64) {
 	if !applies || delay == (policy.Delay{}) {
 		return
 	}
-	r.CrawlDelay, r.DelayLine, r.Habit = delay.Interval.Seconds(), delay.Line, uaident.DelayUndocumented.String()
+	r.CrawlDelay, r.DelayLine, r.CrawlDelaySupport = delay.Interval.Seconds(), delay.Line, uaident.DelayUndocumented.String()
 	reads := true
 	if known != nil {
-		r.Habit, reads = known.CrawlDelay.Support.String(), known.CrawlDelay.Support != uaident.DelayIgnored
+		r.CrawlDelaySupport, reads = known.CrawlDelay.Support.String(), known.CrawlDelay.Support != uaident.DelayIgnored
 	}
 	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
 	r.Exceeds = reads && seen > uint64(rules.MaxRequests())

@@ -28,7 +28,7 @@ func state() *policy.State {
 	answer := func(text string) policy.FetchResult {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 	}
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	s := policy.State{}.AfterFetch(answer(oldText), now.Add(-48*time.Hour), freshness, 0)
 	s = s.AfterFetch(answer(currentText), now.Add(-2*time.Hour), freshness, 0)
 	return &s
@@ -37,12 +37,12 @@ func state() *policy.State {
 // scripted is a day of a small server.
 func scripted() *Source {
 	l := ledger.New(func() time.Time { return now })
-	live := Live{Mode: "enforce", Authority: "https://example.com", Source: "server", State: state()}
+	live := SiteState{Mode: "enforce", Authority: "https://example.com", Source: "server", State: state()}
 	good := live.current()
 	request := func(ago time.Duration, token string, class uaident.Class, verdict judge.Verdict, target string) *ledger.Request {
 		q := &ledger.Request{
 			At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: verdict, Method: "GET", Target: target,
-			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), Since: good.FirstFetched,
+			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), VersionFetched: good.FirstFetched,
 			Rule: ledger.Rule{Version: good.Hash},
 		}
 		if verdict == judge.Disallowed || verdict == judge.Stale {
@@ -80,7 +80,7 @@ func scripted() *Source {
 	record(monitored)
 	snapshot := l.Snapshot()
 	snapshot.Since = now.Add(-4 * 24 * time.Hour).UnixMilli()
-	return &Source{Ledger: snapshot, Now: now, Live: map[string]Live{"example.com": live, "quiet.example.com": {Mode: "monitor"}}}
+	return &Source{Ledger: snapshot, Now: now, SiteStates: map[string]SiteState{"example.com": live, "quiet.example.com": {Mode: "monitor"}}}
 }
 
 func TestSummary(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSummary(t *testing.T) {
 	if len(sum.SearchBlocked) != 1 || sum.SearchBlocked[0].Token != "bingbot" || sum.SearchBlocked[0].Blocked != 1 || sum.SearchBlocked[0].Line != 3 {
 		t.Errorf("search engines blocked: %+v", sum.SearchBlocked)
 	}
-	if h := sum.SitesNow[0].Robots; h.State != OK || h.Rules != 4 || h.Findings.Warnings != 1 || sum.SitesNow[0].Mode != "enforce" {
+	if h := sum.SitesNow[0].Robots; h.State != OK || h.RuleCount != 4 || h.Findings.Warnings != 1 || sum.SitesNow[0].Mode != "enforce" {
 		t.Errorf("health: %+v", h)
 	}
 	if sum.SitesNow[1].Robots.State != Unread {
@@ -270,7 +270,7 @@ func TestParseFilterRefuses(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	read := func(status int) policy.State {
 		return policy.State{}.AfterFetch(policy.FetchResult{Status: status}, now, freshness, 0)
 	}
@@ -280,7 +280,7 @@ func TestHealth(t *testing.T) {
 		state *policy.State
 		want  State
 	}{{nil, Unread}, {&good, OK}, {&missing, Missing}, {&failed, Unreachable}, {&late, LastGood}} {
-		if got := new(Source).health(Live{State: tc.state}).State; got != tc.want {
+		if got := new(Source).health(SiteState{State: tc.state}).State; got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // ResponseAudit compares the responses to crawlers with the robots.txt, and lists visits from
 // assistants. Windows consist of whole hours, or of whole days beyond two days.
 type ResponseAudit struct {
-	Head
+	ViewHeader
 	// Findings are the current findings, whatever the window: verified crawlers first, then by
 	// share.
 	Findings []AuditFinding `json:"findings"`
@@ -31,60 +31,60 @@ type ResponseAudit struct {
 // AuditFinding is a contradiction between a crawler's responses and the robots.txt of a
 // site.
 type AuditFinding struct {
-	What     responseaudit.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
-	Site     string                    `json:"site"`
-	Token    string                    `json:"token"`
-	Class    string                    `json:"class"`
-	Identity string                    `json:"identity"` // verified or claimed
-	Search   bool                      `json:"search"`   // search engine
+	Kind           responseaudit.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
+	Site           string                    `json:"site"`
+	Token          string                    `json:"token"`
+	Class          string                    `json:"class"`
+	Identity       string                    `json:"identity"` // verified or claimed
+	IsSearchEngine bool                      `json:"search"`   // search engine
 	// Since is the hour in which the contradiction began, and From the start of counting.
-	Since   time.Time `json:"since"`
-	From    time.Time `json:"from"`
-	Of      uint64    `json:"of"`  // responses
-	Bad     uint64    `json:"bad"` // contradicting responses
-	Percent int       `json:"percent"`
-	Status  string    `json:"status"` // most frequent status of these
-	Text    string    `json:"text"`   // the finding as a sentence
+	Since         time.Time `json:"since"`
+	CountedSince  time.Time `json:"from"`
+	Total         uint64    `json:"of"`  // responses
+	Contradicting uint64    `json:"bad"` // contradicting responses
+	Percent       int       `json:"percent"`
+	Status        string    `json:"status"` // most frequent status of these
+	Text          string    `json:"text"`   // the finding as a sentence
 }
 
 // CrawlerResponses contains the responses to a crawler.
 type CrawlerResponses struct {
-	Token     string                `json:"token"`
-	Operator  string                `json:"operator,omitempty"`
-	Class     string                `json:"class"`
-	Identity  string                `json:"identity"`
-	Answers   uint64                `json:"answers"`
-	Bytes     uint64                `json:"bytes"` // of their bodies
-	Allowed   responseaudit.Answers `json:"allowed"`
-	Forbidden responseaudit.Answers `json:"forbidden"` // forbidden, but passed
-	Unruled   responseaudit.Answers `json:"unruled"`   // no robots.txt
-	RobotsTxt responseaudit.Answers `json:"robots_txt"`
+	Token     string                     `json:"token"`
+	Operator  string                     `json:"operator,omitempty"`
+	Class     string                     `json:"class"`
+	Identity  string                     `json:"identity"`
+	Answers   uint64                     `json:"answers"`
+	Bytes     uint64                     `json:"bytes"` // of their bodies
+	Allowed   responseaudit.StatusCounts `json:"allowed"`
+	Forbidden responseaudit.StatusCounts `json:"forbidden"` // forbidden, but passed
+	Unruled   responseaudit.StatusCounts `json:"unruled"`   // no robots.txt
+	RobotsTxt responseaudit.StatusCounts `json:"robots_txt"`
 }
 
 // ResponseAudit returns the response audit.
 func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	v := s.view(f)
-	p := ResponseAudit{Head: v.head(), Findings: s.AuditFindings(f), Crawlers: []CrawlerResponses{}}
+	p := ResponseAudit{ViewHeader: v.head(), Findings: s.AuditFindings(f), Crawlers: []CrawlerResponses{}}
 	if p.Findings == nil {
 		p.Findings = []AuditFinding{}
 	}
 	sums := make(map[CrawlerResponses]*responseaudit.Counts) // keyed by name only
 	for _, e := range v.entries {
 		key := CrawlerResponses{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
-		if known := v.lookup(e.row.Token); known != nil {
+		if known := v.lookupCrawler(e.row.Token); known != nil {
 			key.Operator = known.Operator
 		}
 		if sums[key] == nil {
 			sums[key] = new(responseaudit.Counts)
 		}
-		sums[key].Add(v.answered(e.row))
+		sums[key].Add(v.responsesInWindow(e.row))
 	}
 	for c, sum := range sums {
 		if c.Answers, c.Bytes = sum.Total(), sum.Bytes; c.Answers == 0 {
 			continue
 		}
-		c.Allowed, c.Forbidden = sum.Answers(responseaudit.KindAllowed), sum.Answers(responseaudit.KindForbidden)
-		c.Unruled, c.RobotsTxt = sum.Answers(responseaudit.KindNoRule), sum.Answers(responseaudit.KindRobotsTxt)
+		c.Allowed, c.Forbidden = sum.StatusCounts(responseaudit.KindAllowed), sum.StatusCounts(responseaudit.KindForbidden)
+		c.Unruled, c.RobotsTxt = sum.StatusCounts(responseaudit.KindNoRule), sum.StatusCounts(responseaudit.KindRobotsTxt)
 		p.Crawlers = append(p.Crawlers, c)
 	}
 	slices.SortFunc(p.Crawlers, func(a, b CrawlerResponses) int {
@@ -102,10 +102,10 @@ func (v *view) answerResolution() ledger.Resolution {
 	return ledger.Hours
 }
 
-// answered returns a crawler's responses in the window.
-func (v *view) answered(row *ledger.Row) responseaudit.Counts {
+// responsesInWindow returns a crawler's responses in the window.
+func (v *view) responsesInWindow(row *ledger.Row) responseaudit.Counts {
 	r := v.answerResolution()
-	return row.Answered(r, v.from, v.end.Add(-1))
+	return row.AnswerSeries(r, v.from, v.end.Add(-1))
 }
 
 // referrals returns the fetches of crawlers and the visits from assistants.
@@ -167,7 +167,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 
 func withheldFinding(w *responseaudit.Withheld, now time.Time) AuditFinding {
 	identity := verify.Claimed
-	if w.Verified {
+	if w.IsVerified {
 		identity = verify.Verified
 	}
 	status, _ := responseaudit.StatusOf(w.Status) // no response is a server error
@@ -175,15 +175,15 @@ func withheldFinding(w *responseaudit.Withheld, now time.Time) AuditFinding {
 		status = responseaudit.StatusServerError
 	}
 	return AuditFinding{
-		What: responseaudit.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), Search: w.Search,
-		Since: w.Since, From: w.Since, Of: w.Responses, Bad: w.Responses, Percent: 100, Status: status.String(), Text: w.Description(now),
+		Kind: responseaudit.RobotsWithheld, Site: w.Site, Token: w.Token, Class: w.Class, Identity: identity.String(), IsSearchEngine: w.IsSearchEngine,
+		Since: w.Since, CountedSince: w.Since, Total: w.Responses, Contradicting: w.Responses, Percent: 100, Status: status.String(), Text: w.Description(now),
 	}
 }
 
 func auditFinding(site string, row *ledger.Row, search bool, x responseaudit.Finding) AuditFinding {
 	f := AuditFinding{
-		What: x.Kind, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), Search: search,
-		Since: x.Since, From: x.CountedSince, Of: x.Total, Bad: x.Bad, Percent: x.Percent(), Status: x.MostFrequent.String(),
+		Kind: x.Kind, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), IsSearchEngine: search,
+		Since: x.Since, CountedSince: x.CountedSince, Total: x.Total, Contradicting: x.Contradicting, Percent: x.Percent(), Status: x.MostFrequent.String(),
 	}
 	f.Text = fmt.Sprintf("%s %s: %s, since %s", f.Identity, f.Token, x.Description(), x.Since.UTC().Format("15:04 UTC on 2 January"))
 	return f

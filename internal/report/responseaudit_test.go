@@ -49,7 +49,7 @@ func TestPeopleOnDisallowed(t *testing.T) {
 	l.RecordOnDisallowed("b.test", now)
 	s := &Source{Now: now, Ledger: l.Snapshot(), Registry: uaident.Default()}
 	for site, want := range map[string]uint64{"": 6, "a.test": 5, "c.test": 0} {
-		if got := s.Summary(Filter{Site: site}).OnDisallowed; got != want {
+		if got := s.Summary(Filter{Site: site}).BrowsersOnDisallowed; got != want {
 			t.Errorf("at %q: %d, want %d", site, got, want)
 		}
 	}
@@ -75,10 +75,10 @@ func TestParity(t *testing.T) {
 		t.Errorf("found\n%s", strings.Join(texts, "\n"))
 	}
 	if first := day.Crawlers[0]; first.Token != "bingbot" || first.Identity != "verified" || first.Operator != "Microsoft" || first.Answers != 250 || first.Bytes != 25_000 ||
-		first.Allowed != (responseaudit.Answers{Success: 179, Refused: 71}) {
+		first.Allowed != (responseaudit.StatusCounts{Success: 179, Refused: 71}) {
 		t.Errorf("%+v", first)
 	}
-	if r := day.Referrals; len(r) != 1 || r[0].Operator != "OpenAI" || r[0].Fetches != 60 || r[0].Visits != 8 || *r[0].FetchesPerVisit != 7.5 || fmt.Sprint(r[0].From) != "[{chatgpt.com 8}]" {
+	if r := day.Referrals; len(r) != 1 || r[0].Operator != "OpenAI" || r[0].Fetches != 60 || r[0].Visits != 8 || *r[0].FetchesPerVisit != 7.5 || fmt.Sprint(r[0].VisitsByAssistant) != "[{chatgpt.com 8}]" {
 		t.Errorf("%+v", r)
 	}
 	if week := s.ResponseAudit(Filter{Window: Week}); week.Referrals[0].Fetches != 80 {

@@ -8,21 +8,21 @@ import (
 
 // Robots is the view of a robots.txt. The filter must contain its site.
 type Robots struct {
-	Head
+	ViewHeader
 	Health Health `json:"health"`
 	// CountedSince is the time since which the lines of the current version are counted.
 	CountedSince time.Time `json:"counted_since,omitzero"`
-	// Complete reports whether Hits has all lines that decided requests. The maximum is 4,096
+	// HitsComplete reports whether Hits has all lines that decided requests. The maximum is 4,096
 	// lines.
-	Complete bool   `json:"complete"`
-	Lines    []Line `json:"lines"`
-	NeverHit int    `json:"never_hit"` // rules without requests
+	HitsComplete  bool   `json:"complete"`
+	Lines         []Line `json:"lines"`
+	RulesNeverHit int    `json:"never_hit"` // rules without requests
 	// Findings are the findings of the command lint. Unreported is the number of findings
 	// beyond the limit.
 	Findings []lint.Finding `json:"findings"`
 	// Licenses are the URLs of License lines for the whole file. They disallow nothing.
-	Licenses   []string `json:"licenses,omitempty"`
-	Unreported int      `json:"unreported"`
+	Licenses         []string `json:"licenses,omitempty"`
+	UnlistedFindings int      `json:"unreported"`
 	// Versions are the current and previous versions, newest first.
 	Versions []Version `json:"versions"`
 }
@@ -35,7 +35,7 @@ type Line struct {
 	// Hits is the number of decided requests for any filter. A user-agent line decides by
 	// selecting the group.
 	Hits uint64 `json:"hits"`
-	// NeverHit marks a rule or user-agent line without hits since CountedSince.
+	// RulesNeverHit marks a rule or user-agent line without hits since CountedSince.
 	NeverHit bool           `json:"never_hit,omitempty"`
 	Findings []lint.Finding `json:"findings,omitempty"`
 }
@@ -53,19 +53,19 @@ const (
 
 // Version is a version of a robots.txt.
 type Version struct {
-	Version   string    `json:"version"`
-	Status    int       `json:"status"`
-	Bytes     int       `json:"bytes"`
-	Rules     int       `json:"rules"`
-	FirstRead time.Time `json:"first_read"`
-	LastRead  time.Time `json:"last_read"`
-	Until     time.Time `json:"until,omitzero"` // absent for the current version
-	Text      string    `json:"text"`
+	Version      string    `json:"version"`
+	Status       int       `json:"status"`
+	Bytes        int       `json:"bytes"`
+	Rules        int       `json:"rules"`
+	FirstFetched time.Time `json:"first_read"`
+	LastFetched  time.Time `json:"last_read"`
+	GraceUntil   time.Time `json:"until,omitzero"` // absent for the current version
+	Text         string    `json:"text"`
 	// Diff is the difference from the previous version, empty for the oldest version.
 	Diff []DiffLine `json:"diff"`
-	// Rejudged are paths with another verdict than in the previous version. The ledger
+	// ChangedVerdicts are paths with another verdict than in the previous version. The ledger
 	// contains paths of disallowed requests only.
-	Rejudged []Rejudged `json:"rejudged"`
+	ChangedVerdicts []ChangedVerdict `json:"rejudged"`
 }
 
 // DiffLine is a line of a difference.
@@ -75,13 +75,13 @@ type DiffLine struct {
 	Line int    `json:"line"` // in the new version, except for a removed line
 }
 
-// Rejudged is a path whose verdict differs between two versions.
-type Rejudged struct {
-	Token  string `json:"token"`
-	Path   string `json:"path"`
-	Before string `json:"before"` // allowed or disallowed
-	After  string `json:"after"`
-	Rule   string `json:"rule,omitempty"` // the new rule
-	Line   int    `json:"line,omitempty"`
-	Count  uint64 `json:"count"` // requests in the ledger
+// ChangedVerdict is a path whose verdict differs between two versions.
+type ChangedVerdict struct {
+	Token   string `json:"token"`
+	Path    string `json:"path"`
+	Before  string `json:"before"` // allowed or disallowed
+	After   string `json:"after"`
+	NewRule string `json:"rule,omitempty"` // the new rule
+	Line    int    `json:"line,omitempty"`
+	Count   uint64 `json:"count"` // requests in the ledger
 }

@@ -20,8 +20,8 @@ func TestRobots(t *testing.T) {
 	if got := strings.Join(lines, "|"); got != want {
 		t.Errorf("lines\n%s, want\n%s", got, want)
 	}
-	if r.NeverHit != 2 || len(r.Findings) != 2 || len(r.Versions) != 2 {
-		t.Errorf("%d never hit, %d findings, %d versions", r.NeverHit, len(r.Findings), len(r.Versions))
+	if r.RulesNeverHit != 2 || len(r.Findings) != 2 || len(r.Versions) != 2 {
+		t.Errorf("%d never hit, %d findings, %d versions", r.RulesNeverHit, len(r.Findings), len(r.Versions))
 	}
 	var diff strings.Builder
 	for _, line := range r.Versions[0].Diff {
@@ -29,7 +29,7 @@ func TestRobots(t *testing.T) {
 	}
 	goldenText(t, "diff.txt", diff.String())
 	var rejudged []string
-	for _, p := range r.Versions[0].Rejudged {
+	for _, p := range r.Versions[0].ChangedVerdicts {
 		rejudged = append(rejudged, fmt.Sprint(p.Token, p.Path, " ", p.Before, " ", p.After, " ", p.Count))
 	}
 	if got := strings.Join(rejudged, "|"); got != "GPTBot/articles/0 allowed disallowed 21|GPTBot/articles/1 allowed disallowed 20|GPTBot/articles/2 allowed disallowed 20|bingbot/private/\n disallowed allowed 1" {
@@ -56,7 +56,7 @@ func TestDiff(t *testing.T) {
 		{"a b c", "b c d", "-1a  1b  2c +3d"},
 	} {
 		var got []string
-		for _, line := range diff(strings.Fields(tc.before), strings.Fields(tc.after)) {
+		for _, line := range diffLines(strings.Fields(tc.before), strings.Fields(tc.after)) {
 			got = append(got, fmt.Sprint(line.Op, line.Line, line.Text))
 		}
 		if got := strings.Join(got, " "); got != tc.want {
@@ -68,7 +68,7 @@ func TestDiff(t *testing.T) {
 	for i := range long {
 		long[i], other[i] = fmt.Sprint("a", i), fmt.Sprint("b", i)
 	}
-	if got := len(diff(long, other)); got != 6000 {
+	if got := len(diffLines(long, other)); got != 6000 {
 		t.Errorf("%d lines of two files of 3000", got)
 	}
 }
@@ -77,12 +77,12 @@ func TestImpact(t *testing.T) {
 	impact := scripted().Impact(Filter{Window: Week})
 	var classes []string
 	for _, c := range impact.ByClass {
-		classes = append(classes, fmt.Sprintf("%s %d %d %d", c.Class, c.Requests, c.Blockable, len(c.Crawlers[0].Rules)))
+		classes = append(classes, fmt.Sprintf("%s %d %d %d", c.Class, c.Requests, c.BlockedByEnforce, len(c.Crawlers[0].Rules)))
 	}
 	if got := strings.Join(classes, "|"); got != "search 21 1 1|ai_training 62 60 1|crawler 1 1 1" {
 		t.Errorf("classes: %s", got)
 	}
-	if impact.Blockable != 62 || len(impact.Modes) != 3 || impact.Modes[0].Mode != "enforce" || impact.Modes[2].Mode != "" {
-		t.Errorf("%d blockable, modes %v", impact.Blockable, impact.Modes)
+	if impact.BlockedByEnforce != 62 || len(impact.Modes) != 3 || impact.Modes[0].Mode != "enforce" || impact.Modes[2].Mode != "" {
+		t.Errorf("%d blockable, modes %v", impact.BlockedByEnforce, impact.Modes)
 	}
 }

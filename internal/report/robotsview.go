@@ -16,53 +16,53 @@ import (
 // has no site or the site is unknown.
 func (s *Source) Robots(f Filter) (Robots, bool) {
 	v := s.view(f)
-	live, known := s.Live[f.Site]
+	live, known := s.SiteStates[f.Site]
 	site := slices.IndexFunc(s.Ledger.Sites, func(site *ledger.Site) bool { return site.Name == f.Site })
 	if f.Site == "" || !known && site < 0 {
 		return Robots{}, false
 	}
-	r := Robots{Head: v.head(), Health: s.health(live), Complete: true, Lines: []Line{}, Findings: []lint.Finding{}, Versions: []Version{}}
+	r := Robots{ViewHeader: v.head(), Health: s.health(live), HitsComplete: true, Lines: []Line{}, Findings: []lint.Finding{}, Versions: []Version{}}
 	good := live.current()
 	if good == nil {
 		return r, true
 	}
 	found := s.findings(live)
-	r.Unreported, r.Findings = found.Unreported, append(r.Findings, found.Findings...)
+	r.UnlistedFindings, r.Findings = found.UnlistedFindings, append(r.Findings, found.Findings...)
 	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.Licenses()
 	if site >= 0 {
-		r.count(s.Ledger.Sites[site].Files, good.Hash)
+		r.countHits(s.Ledger.Sites[site].Files, good.Hash)
 	}
 	versions := live.versions()
 	for i, version := range versions {
 		shown := Version{
 			Version: versionOf(version.Hash), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
-			FirstRead: version.FirstFetched, LastRead: version.LastFetched, Until: version.ReplacedAt, Text: version.Robots.Text(),
-			Diff: []DiffLine{}, Rejudged: []Rejudged{},
+			FirstFetched: version.FirstFetched, LastFetched: version.LastFetched, GraceUntil: version.ReplacedAt, Text: version.Robots.Text(),
+			Diff: []DiffLine{}, ChangedVerdicts: []ChangedVerdict{},
 		}
 		if i+1 < len(versions) {
 			before := versions[i+1].Robots
-			shown.Diff = diff(splitLines(before.Text()), splitLines(version.Robots.Text()))
-			shown.Rejudged = v.rejudged(before, version.Robots)
+			shown.Diff = diffLines(splitLines(before.Text()), splitLines(version.Robots.Text()))
+			shown.ChangedVerdicts = v.changedVerdicts(before, version.Robots)
 		}
 		r.Versions = append(r.Versions, shown)
 	}
 	return r, true
 }
 
-// count sets the hits of all lines.
-func (r *Robots) count(files []ledger.File, current ledger.Version) {
-	i := slices.IndexFunc(files, func(f ledger.File) bool { return f.Version == current })
+// countHits sets the hits of all lines.
+func (r *Robots) countHits(files []ledger.LineHits, current ledger.Version) {
+	i := slices.IndexFunc(files, func(f ledger.LineHits) bool { return f.Version == current })
 	if i < 0 {
 		return
 	}
-	r.CountedSince, r.Complete = ledger.Time(files[i].Since), !files[i].IsFull()
+	r.CountedSince, r.HitsComplete = ledger.FromUnixMilli(files[i].Since), !files[i].IsFull()
 	for l := range r.Lines {
 		line := &r.Lines[l]
 		line.Hits = files[i].Lines[uint32(line.Line)]
-		if line.Hits == 0 && r.Complete && (line.Kind == KindAgent || line.Kind == KindRule && !isEmptyRule(line.Text)) {
+		if line.Hits == 0 && r.HitsComplete && (line.Kind == KindAgent || line.Kind == KindRule && !isEmptyRule(line.Text)) {
 			line.NeverHit = true
 			if line.Kind == KindRule {
-				r.NeverHit++
+				r.RulesNeverHit++
 			}
 		}
 	}
@@ -121,8 +121,8 @@ const (
 	maxDiff     = 4_000_000
 )
 
-// diff returns the changes between two lists of lines, with context.
-func diff(before, after []string) []DiffLine {
+// diffLines returns the changes between two lists of lines, with context.
+func diffLines(before, after []string) []DiffLine {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
 		from++
@@ -199,13 +199,13 @@ func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
 // maxRejudged is the maximum number of paths of a change.
 const maxRejudged = 50
 
-// rejudged returns the paths of the ledger with another verdict in the new version. Crawlers
+// changedVerdicts returns the paths of the ledger with another verdict in the new version. Crawlers
 // select their group by default rules.
-func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
-	list := []Rejudged{}
+func (v *view) changedVerdicts(before, after *policy.Robots) []ChangedVerdict {
+	list := []ChangedVerdict{}
 	var target policy.Target
 	for _, e := range v.entries {
-		subject := v.subject(e.row.Token, e.row.Class)
+		subject := v.groupQueryOf(e.row.Token, e.row.Class)
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
 				continue // a cut path can have another verdict
@@ -215,18 +215,18 @@ func (v *view) rejudged(before, after *policy.Robots) []Rejudged {
 			if was.Allowed == is.Allowed {
 				continue
 			}
-			same := func(r Rejudged) bool { return r.Token == e.row.Token && r.Path == item.Key.Path }
+			same := func(r ChangedVerdict) bool { return r.Token == e.row.Token && r.Path == item.Key.Path }
 			if i := slices.IndexFunc(list, same); i >= 0 {
 				list[i].Count += item.Count
 				continue
 			}
-			list = append(list, Rejudged{
+			list = append(list, ChangedVerdict{
 				Token: e.row.Token, Path: item.Key.Path, Before: verdictWord(was), After: verdictWord(is),
-				Rule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
+				NewRule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
 			})
 		}
 	}
-	slices.SortFunc(list, func(a, b Rejudged) int {
+	slices.SortFunc(list, func(a, b ChangedVerdict) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
 	})
 	return list[:min(len(list), maxRejudged)]

@@ -46,16 +46,16 @@ func TestSearchBlocked(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	// It ends with its cause.
-	for name, live := range map[string]Live{
+	for name, live := range map[string]SiteState{
 		"monitor now":      {Mode: "monitor"},
 		"another text now": {Mode: "enforce", State: &policy.State{Current: &policy.Version{Robots: policy.Parse(nil), FirstFetched: now.Add(-time.Minute)}}},
 	} {
-		s.Live = map[string]Live{"a.example": live}
+		s.SiteStates = map[string]SiteState{"a.example": live}
 		if list := s.Summary(Filter{Window: Day}).SearchBlocked; len(list) > 0 {
 			t.Errorf("%s: %+v", name, list)
 		}
 	}
-	s.Live = map[string]Live{"a.example": {Mode: "enforce"}}
+	s.SiteStates = map[string]SiteState{"a.example": {Mode: "enforce"}}
 	block(1, "Googlebot", "*", verify.Verified, judge.Logged) // by only_log
 	s.Ledger = l.Snapshot()
 	for _, b := range s.Summary(Filter{Window: Day}).SearchBlocked {

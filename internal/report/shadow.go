@@ -16,32 +16,32 @@ import (
 // Shadow is the effect of trial files. A trial's numbers are since its beginning, whatever
 // the window.
 type Shadow struct {
-	Head
-	// Texts are the trial files by source.
-	Texts []TriedText `json:"texts"`
+	ViewHeader
+	// TrialFiles are the trial files by source.
+	TrialFiles []TrialFile `json:"texts"`
 	// Trials are the effects by site.
 	Trials []Trial `json:"trials"`
 }
 
-// TriedText is the state of a trial file.
-type TriedText struct {
-	From      string    `json:"from"`              // its URL or path
-	Version   string    `json:"version,omitempty"` // absent without a usable file
-	Rules     int       `json:"rules"`
-	FirstRead time.Time `json:"first_read,omitzero"` // this version
-	LastRead  time.Time `json:"last_read,omitzero"`
-	NextRead  time.Time `json:"next_read,omitzero"`
-	Error     string    `json:"error,omitempty"` // error of the last attempt
+// TrialFile is the state of a trial file.
+type TrialFile struct {
+	Source       string    `json:"from"`              // its URL or path
+	Version      string    `json:"version,omitempty"` // absent without a usable file
+	Rules        int       `json:"rules"`
+	FirstFetched time.Time `json:"first_read,omitzero"` // this version
+	LastFetched  time.Time `json:"last_read,omitzero"`
+	NextFetch    time.Time `json:"next_read,omitzero"`
+	Error        string    `json:"error,omitempty"` // error of the last attempt
 }
 
 // Trial is the effect of a trial file at a site.
 type Trial struct {
-	Site      string    `json:"site"`
-	Authority string    `json:"authority,omitempty"` // absent where the site stands for several hosts
-	From      string    `json:"from"`
-	Tried     string    `json:"tried"`              // version of the trial file
-	InForce   string    `json:"in_force,omitempty"` // absent if each host has its own
-	Since     time.Time `json:"since"`              // last change of either file
+	Site         string    `json:"site"`
+	Authority    string    `json:"authority,omitempty"` // absent where the site stands for several hosts
+	Source       string    `json:"from"`
+	TrialVersion string    `json:"tried"`              // version of the trial file
+	InForce      string    `json:"in_force,omitempty"` // absent if each host has its own
+	Since        time.Time `json:"since"`              // last change of either file
 	Differences
 	// Search are the differences for search engines.
 	Search Differences `json:"search"`
@@ -59,29 +59,29 @@ type Differences struct {
 
 // TrialCrawler is the effect of a trial file on a crawler.
 type TrialCrawler struct {
-	Token    string `json:"token"`
-	Class    string `json:"class"`
-	Identity string `json:"identity"`
-	Operator string `json:"operator,omitempty"`
-	Search   bool   `json:"search"` // search engine
+	Token          string `json:"token"`
+	Class          string `json:"class"`
+	Identity       string `json:"identity"`
+	Operator       string `json:"operator,omitempty"`
+	IsSearchEngine bool   `json:"search"` // search engine
 	Differences
 	// Pages are the pages with another verdict: newly forbidden pages first, then by
 	// frequency, at most 16 of each kind.
-	Pages []TriedPage `json:"pages"`
+	Pages []TrialPage `json:"pages"`
 }
 
-// TriedPage is a page with another verdict.
-type TriedPage struct {
+// TrialPage is a page with another verdict.
+type TrialPage struct {
 	Difference string `json:"difference"` // newly_forbidden or newly_allowed
 	Host       string `json:"host,omitempty"`
 	Path       string `json:"path"`
 	Estimate
-	Was   TriedLine `json:"was"`   // deciding rule in force
-	Would TriedLine `json:"would"` // deciding rule of the trial file
+	RuleInForce TrialLine `json:"was"`   // deciding rule in force
+	RuleOnTrial TrialLine `json:"would"` // deciding rule of the trial file
 }
 
-// TriedLine is the deciding rule of a file.
-type TriedLine struct {
+// TrialLine is the deciding rule of a file.
+type TrialLine struct {
 	Rule  string `json:"rule,omitempty"`  // absent without a rule
 	Line  int    `json:"line,omitempty"`  // of the rule
 	Group string `json:"group,omitempty"` // absent without a group
@@ -96,15 +96,15 @@ func TrialProblem(s *policy.State) string {
 	case shadow.IsPage(s.Current):
 		return "the response is a web page without a rule"
 	}
-	return "there is none (" + statusWords(s.Current.Status) + ")"
+	return "there is none (" + describeStatus(s.Current.Status) + ")"
 }
 
 // Shadow returns the effect of trial files.
 func (s *Source) Shadow(f Filter) Shadow {
 	v := s.view(f)
-	list := Shadow{Head: v.head(), Texts: []TriedText{}, Trials: []Trial{}}
-	for _, from := range slices.Sorted(maps.Keys(s.Tried)) {
-		list.Texts = append(list.Texts, triedText(from, s.Tried[from]))
+	list := Shadow{ViewHeader: v.head(), TrialFiles: []TrialFile{}, Trials: []Trial{}}
+	for _, from := range slices.Sorted(maps.Keys(s.TrialStates)) {
+		list.TrialFiles = append(list.TrialFiles, newTrialFile(from, s.TrialStates[from]))
 	}
 	for _, t := range s.Trials {
 		if f.Site == "" || f.Site == t.Label {
@@ -114,13 +114,13 @@ func (s *Source) Shadow(f Filter) Shadow {
 	return list
 }
 
-func triedText(from string, state *policy.State) TriedText {
-	t := TriedText{From: from, Error: TrialProblem(state)}
+func newTrialFile(from string, state *policy.State) TrialFile {
+	t := TrialFile{Source: from, Error: TrialProblem(state)}
 	if state != nil {
-		t.NextRead = state.NextFetch
+		t.NextFetch = state.NextFetch
 	}
 	if is := shadow.Readable(state); is != nil {
-		t.Version, t.Rules, t.FirstRead, t.LastRead = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
+		t.Version, t.Rules, t.FirstFetched, t.LastFetched = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
 	}
 	return t
 }
@@ -128,7 +128,7 @@ func triedText(from string, state *policy.State) TriedText {
 // trial returns the part of a trial matching the filter.
 func (v *view) trial(t shadow.Trial) Trial {
 	one := Trial{
-		Site: t.Label, From: t.Source, Tried: versionOf(t.Tried), InForce: versionOf(t.InForce), Since: t.Since,
+		Site: t.Label, Source: t.Source, TrialVersion: versionOf(t.OnTrial), InForce: versionOf(t.InForce), Since: t.Since,
 		Crawlers: []TrialCrawler{},
 	}
 	if t.Site.Host != "" {
@@ -141,7 +141,7 @@ func (v *view) trial(t shadow.Trial) Trial {
 		c := v.trialCrawler(row)
 		one.Crawlers = append(one.Crawlers, c)
 		one.Differences = one.plus(c.Differences)
-		if c.Search {
+		if c.IsSearchEngine {
 			one.Search = one.Search.plus(c.Differences)
 		}
 	}
@@ -159,7 +159,7 @@ func (d Differences) plus(other Differences) Differences {
 func compareTrialCrawlers(a, b TrialCrawler) int {
 	rank := func(c TrialCrawler) int {
 		switch {
-		case !c.Search:
+		case !c.IsSearchEngine:
 			return 2
 		case c.Identity != verify.Verified.String():
 			return 1
@@ -172,14 +172,14 @@ func compareTrialCrawlers(a, b TrialCrawler) int {
 
 func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
 	c := TrialCrawler{
-		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), Search: judge.IsSearchEngine(row.Class, row.Identity),
-		Differences: Differences{NewlyForbidden: row.Judged[shadow.NewlyForbidden], NewlyAllowed: row.Judged[shadow.NewlyAllowed]},
-		Pages:       []TriedPage{},
+		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), IsSearchEngine: judge.IsSearchEngine(row.Class, row.Identity),
+		Differences: Differences{NewlyForbidden: row.CountByDifference[shadow.NewlyForbidden], NewlyAllowed: row.CountByDifference[shadow.NewlyAllowed]},
+		Pages:       []TrialPage{},
 	}
-	for _, n := range row.Judged {
+	for _, n := range row.CountByDifference {
 		c.Requests += n
 	}
-	if known := v.lookup(row.Token); known != nil {
+	if known := v.lookupCrawler(row.Token); known != nil {
 		c.Operator = known.Operator
 	}
 	for i, pages := range row.Pages {
@@ -188,15 +188,15 @@ func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Last, a.Last), cmp.Compare(a.Key.Path, b.Key.Path))
 		})
 		for _, page := range pages {
-			c.Pages = append(c.Pages, TriedPage{
-				Difference: difference, Host: page.Key.Host, Path: page.Key.Path, Estimate: estimate(page),
-				Was: triedLine(page.Key.Was), Would: triedLine(page.Key.Would),
+			c.Pages = append(c.Pages, TrialPage{
+				Difference: difference, Host: page.Key.Host, Path: page.Key.Path, Estimate: newEstimate(page),
+				RuleInForce: newTrialLine(page.Key.LineInForce), RuleOnTrial: newTrialLine(page.Key.LineOnTrial),
 			})
 		}
 	}
 	return c
 }
 
-func triedLine(l shadow.Line) TriedLine {
-	return TriedLine{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
+func newTrialLine(l shadow.Line) TrialLine {
+	return TrialLine{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
 }

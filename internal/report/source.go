@@ -22,16 +22,16 @@ import (
 type Source struct {
 	Ledger ledger.Snapshot
 	Now    time.Time
-	// Live is the current state of sites by name.
-	Live map[string]Live
+	// SiteStates is the current state of sites by name.
+	SiteStates map[string]SiteState
 	// Registry is the registry in use, or nil for [uaident.Default].
 	Registry *uaident.Registry
 	History  History
-	// Tried are trial files by source, and Trials their effects.
-	Tried  map[string]*policy.State
-	Trials []shadow.Trial
-	// Found caches findings. nil disables the cache.
-	Found *lint.Cache
+	// TrialStates are trial files by source, and Trials their effects.
+	TrialStates map[string]*policy.State
+	Trials      []shadow.Trial
+	// LintCache caches findings. nil disables the cache.
+	LintCache *lint.Cache
 	// Withheld are crawlers with another response instead of the robots.txt.
 	Withheld []responseaudit.Withheld
 	// ManagedFiles provides the state of robots_txt, or is nil.
@@ -39,7 +39,7 @@ type Source struct {
 }
 
 // findings returns the lint findings in the current version of a site.
-func (s *Source) findings(l Live) *lint.Report {
+func (s *Source) findings(l SiteState) *lint.Report {
 	good := l.current()
 	if good == nil {
 		return new(lint.Report)
@@ -48,19 +48,19 @@ func (s *Source) findings(l Live) *lint.Report {
 	if l.Source == "server" {
 		site = l.Authority
 	}
-	return s.Found.Report(good, site)
+	return s.LintCache.Report(good, site)
 }
 
-// lookup returns the registry entry of a crawler, or nil.
-func (s *Source) lookup(token string) *uaident.Crawler {
+// lookupCrawler returns the registry entry of a crawler, or nil.
+func (s *Source) lookupCrawler(token string) *uaident.Crawler {
 	if s.Registry == nil {
 		return uaident.Default().Lookup(token)
 	}
 	return s.Registry.Lookup(token)
 }
 
-// Live is the current state of a site. The zero value is an unknown site.
-type Live struct {
+// SiteState is the current state of a site. The zero value is an unknown site.
+type SiteState struct {
 	Mode      string // see Site.Mode
 	Enforces  bool   // part of the site is in enforce, or was before a reload without requests since
 	Authority string // see Health.Authority
@@ -72,7 +72,7 @@ type Live struct {
 }
 
 // current returns the current version of the site's robots.txt, or nil.
-func (l Live) current() *policy.Version {
+func (l SiteState) current() *policy.Version {
 	if l.State == nil {
 		return nil
 	}
@@ -80,27 +80,27 @@ func (l Live) current() *policy.Version {
 }
 
 // versions returns the stored versions, newest first.
-func (l Live) versions() []*policy.Version {
+func (l SiteState) versions() []*policy.Version {
 	if l.current() == nil {
 		return nil
 	}
 	return append([]*policy.Version{l.State.Current}, l.State.Previous...)
 }
 
-// entry is a ledger row matching a filter.
-type entry struct {
-	site   string
-	row    *ledger.Row
-	counts ledger.Counts // in the window
-	before ledger.Counts // in the previous period, if counted
+// siteRow is a ledger row matching a filter.
+type siteRow struct {
+	site         string
+	row          *ledger.Row
+	counts       ledger.Counts // in the window
+	countsBefore ledger.Counts // in the previous period, if counted
 }
 
 // view is the part of the source matching a filter.
 type view struct {
 	*Source
-	span
+	timeSpan
 	filter  Filter
-	entries []entry
+	entries []siteRow
 
 	impostorCounts map[string]uint64 // cache of impostorRequests, by token
 }
@@ -109,7 +109,7 @@ func (s *Source) view(f Filter) *view {
 	if f.Window == "" {
 		f.Window = Day
 	}
-	v := &view{Source: s, span: s.span(f), filter: f}
+	v := &view{Source: s, timeSpan: s.span(f), filter: f}
 	for _, site := range s.Ledger.Sites {
 		if f.Site != "" && site.Name != f.Site {
 			continue
@@ -119,9 +119,9 @@ func (s *Source) view(f Filter) *view {
 				continue
 			}
 			series := row.Series[v.resolution]
-			e := entry{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.end.Add(-1))}
-			if !v.previous.IsZero() {
-				e.before = series.Sum(v.resolution, v.previous, v.from.Add(-1))
+			e := siteRow{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.end.Add(-1))}
+			if !v.previousFrom.IsZero() {
+				e.countsBefore = series.Sum(v.resolution, v.previousFrom, v.from.Add(-1))
 			}
 			v.entries = append(v.entries, e)
 		}
@@ -129,9 +129,9 @@ func (s *Source) view(f Filter) *view {
 	return v
 }
 
-func (v *view) head() Head {
+func (v *view) head() ViewHeader {
 	sites, classes, identities := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	for name := range v.Live {
+	for name := range v.SiteStates {
 		sites[name] = true
 	}
 	for _, site := range v.Ledger.Sites {
@@ -140,8 +140,8 @@ func (v *view) head() Head {
 			classes[row.Class], identities[row.Identity.String()] = true, true
 		}
 	}
-	return Head{
-		Filter: v.filter, Generated: v.now, From: v.from, To: v.to(), CountedFrom: v.counted, PreviousFrom: v.previous, Since: ledger.Time(v.Ledger.Since),
+	return ViewHeader{
+		Filter: v.filter, Generated: v.now, From: v.from, To: v.to(), CountedFrom: v.countedFrom, PreviousFrom: v.previousFrom, LedgerStart: ledger.FromUnixMilli(v.Ledger.Since),
 		Sites: sorted(sites), Classes: sorted(classes), Identities: sorted(identities),
 	}
 }
@@ -152,8 +152,8 @@ func sorted(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// sum returns the numbers of the window.
-func (v *view) sum(entries []entry) Counts {
+// sumCounts returns the numbers of the window.
+func (v *view) sumCounts(entries []siteRow) Counts {
 	var sum ledger.Counts
 	for _, e := range entries {
 		sum.Add(e.counts)
@@ -161,14 +161,14 @@ func (v *view) sum(entries []entry) Counts {
 	return countsOf(sum)
 }
 
-// before returns the numbers of the previous period, or nil if data of the period is missing.
-func (v *view) before(entries []entry) *Counts {
-	if v.previous.IsZero() {
+// sumBefore returns the numbers of the previous period, or nil if data of the period is missing.
+func (v *view) sumBefore(entries []siteRow) *Counts {
+	if v.previousFrom.IsZero() {
 		return nil
 	}
 	var sum ledger.Counts
 	for _, e := range entries {
-		sum.Add(e.before)
+		sum.Add(e.countsBefore)
 	}
 	counts := countsOf(sum)
 	return &counts
@@ -182,8 +182,8 @@ func countsOf(c ledger.Counts) Counts {
 	}
 }
 
-// series returns the numbers by step.
-func (v *view) series(entries []entry) Series {
+// newSeries returns the numbers by step.
+func (v *view) newSeries(entries []siteRow) Series {
 	step := v.resolution.Step()
 	sums := make([]ledger.Counts, v.steps)
 	for _, e := range entries {
@@ -219,8 +219,8 @@ func (v *view) sites() (names []string) {
 	return names
 }
 
-// idOf returns the id of a crawler for its detail view.
-func idOf(row *ledger.Row) string {
+// crawlerID returns the id of a crawler for its detail view.
+func crawlerID(row *ledger.Row) string {
 	if strings.HasPrefix(row.Token, "_") {
 		return row.Token + ":" + row.Class
 	}
@@ -228,33 +228,33 @@ func idOf(row *ledger.Row) string {
 }
 
 // crawlers returns the entries of each crawler with a request in the window.
-func (v *view) crawlers() map[string][]entry {
-	byID := make(map[string][]entry)
+func (v *view) crawlers() map[string][]siteRow {
+	byID := make(map[string][]siteRow)
 	for _, e := range v.entries {
 		if e.counts.Requests() > 0 {
-			byID[idOf(e.row)] = append(byID[idOf(e.row)], e)
+			byID[crawlerID(e.row)] = append(byID[crawlerID(e.row)], e)
 		}
 	}
 	return byID
 }
 
-// estimate converts an item of a sketch.
-func estimate[K comparable](item spacesaving.Item[K]) Estimate {
-	return Estimate{Count: item.Count, Error: item.Error, First: ledger.Time(item.First), Last: ledger.Time(item.Last)}
+// newEstimate converts an item of a sketch.
+func newEstimate[K comparable](item spacesaving.Item[K]) Estimate {
+	return Estimate{Count: item.Count, Error: item.Error, First: ledger.FromUnixMilli(item.First), Last: ledger.FromUnixMilli(item.Last)}
 }
 
-// inWindow reports whether an item of a sketch was seen in the window.
-func inWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
-	return !ledger.Time(item.Last).Before(v.from) && ledger.Time(item.First).Before(v.end)
+// seenInWindow reports whether an item of a sketch was seen in the window.
+func seenInWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
+	return !ledger.FromUnixMilli(item.Last).Before(v.from) && ledger.FromUnixMilli(item.First).Before(v.end)
 }
 
-// byCount sorts by count, then by last occurrence.
-func byCount(a, b Estimate) int {
+// compareCounts sorts by count, then by last occurrence.
+func compareCounts(a, b Estimate) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last))
 }
 
-// page returns a part of a list, and the offset of the next part or "".
-func page[T any](list []T, after, limit int) (part []T, next string) {
+// pageOf returns a part of a list, and the offset of the next part or "".
+func pageOf[T any](list []T, after, limit int) (part []T, next string) {
 	part = list[min(max(after, 0), len(list)):]
 	if len(part) > limit {
 		return part[:limit:limit], fmt.Sprint(after + limit)
@@ -262,12 +262,12 @@ func page[T any](list []T, after, limit int) (part []T, next string) {
 	return append([]T{}, part...), ""
 }
 
-// subject returns a crawler for the selection of its group.
-func (s *Source) subject(token, class string) judge.GroupQuery {
-	if known := s.lookup(token); known != nil {
+// groupQueryOf returns a crawler for the selection of its group.
+func (s *Source) groupQueryOf(token, class string) judge.GroupQuery {
+	if known := s.lookupCrawler(token); known != nil {
 		chain := slices.Concat([]string{known.Token}, known.Aliases, known.Fallback)
-		return judge.GroupQuery{Names: chain, Wildcard: known.WildcardApplies(), Lenient: known.ParsesLeniently()}
+		return judge.GroupQuery{Names: chain, WildcardApplies: known.WildcardApplies(), Lenient: known.ParsesLeniently()}
 	}
 	c, _ := uaident.ParseClass(class)
-	return judge.GroupQuery{Names: []string{token}, Wildcard: c.WildcardApplies()}
+	return judge.GroupQuery{Names: []string{token}, WildcardApplies: c.WildcardApplies()}
 }

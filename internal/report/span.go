@@ -6,18 +6,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// span is a window in absolute time.
-type span struct {
-	resolution ledger.Resolution
-	steps      int
-	from, end  time.Time // of its steps; the last step can be in the future
-	now        time.Time
-	counted    time.Time // see Head.CountedFrom
-	previous   time.Time // see Head.PreviousFrom
+// timeSpan is a window in absolute time.
+type timeSpan struct {
+	resolution   ledger.Resolution
+	steps        int
+	from, end    time.Time // of its steps; the last step can be in the future
+	now          time.Time
+	countedFrom  time.Time // see Head.CountedFrom
+	previousFrom time.Time // see Head.PreviousFrom
 }
 
-func (s *Source) span(f Filter) span {
-	p := span{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
+func (s *Source) span(f Filter) timeSpan {
+	p := timeSpan{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
 	switch f.Window {
 	case Hour:
 		p.resolution, p.steps = ledger.Minutes, 60
@@ -29,19 +29,19 @@ func (s *Source) span(f Filter) span {
 	step := p.resolution.Step()
 	p.from = p.now.Truncate(step).Add(-time.Duration(p.steps-1) * step)
 	if f.Window == Range {
-		step = p.between(f.From, f.To)
+		step = p.setRange(f.From, f.To)
 	}
 	p.end = p.from.Add(time.Duration(p.steps) * step)
-	since := ledger.Time(s.Ledger.Since)
+	since := ledger.FromUnixMilli(s.Ledger.Since)
 	if kept := p.now.Add(-s.Ledger.Retention); s.Ledger.Retention > 0 && kept.After(since) {
 		since = kept
 	}
-	if p.counted = p.from; since.After(p.from) {
-		p.counted = since
+	if p.countedFrom = p.from; since.After(p.from) {
+		p.countedFrom = since
 	}
 	previous := p.from.Add(-time.Duration(p.steps) * step)
 	if !since.After(previous) && !since.IsZero() && !previous.Before(p.oldest()) {
-		p.previous = previous
+		p.previousFrom = previous
 	}
 	return p
 }
@@ -49,9 +49,9 @@ func (s *Source) span(f Filter) span {
 // maxMinutes is the maximum range in steps of minutes.
 const maxMinutes = 3 * time.Hour
 
-// between sets a range, in the finest steps stored for the whole range. A zero to means now.
+// setRange sets a range, in the finest steps stored for the whole range. A zero to means now.
 // The result is the length of a step.
-func (p *span) between(from, to time.Time) (step time.Duration) {
+func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 	if to.IsZero() || to.After(p.now) {
 		to = p.now
 	}
@@ -76,13 +76,13 @@ func (p *span) between(from, to time.Time) (step time.Duration) {
 }
 
 // oldest returns the first stored step of the resolution.
-func (p span) oldest() time.Time {
+func (p timeSpan) oldest() time.Time {
 	step := p.resolution.Step()
 	return p.now.Truncate(step).Add(-time.Duration(p.resolution.Steps()-1) * step)
 }
 
 // to returns the end of the window, or now.
-func (p span) to() time.Time {
+func (p timeSpan) to() time.Time {
 	if p.end.After(p.now) {
 		return p.now
 	}
@@ -90,4 +90,4 @@ func (p span) to() time.Time {
 }
 
 // contains reports whether the window contains a time.
-func (p span) contains(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }
+func (p timeSpan) contains(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }

@@ -13,7 +13,7 @@ type SiteStatus struct {
 }
 
 // Status returns the state of sites, sorted by name. The result is never nil.
-func (s *Source) Status(sites map[string]Live) []SiteStatus {
+func (s *Source) Status(sites map[string]SiteState) []SiteStatus {
 	all := []SiteStatus{}
 	for _, name := range slices.Sorted(maps.Keys(sites)) {
 		all = append(all, SiteStatus{Site: name, Mode: sites[name].Mode, Robots: s.health(sites[name])})

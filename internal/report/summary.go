@@ -6,15 +6,15 @@ import (
 
 // Summary is the view "Now".
 type Summary struct {
-	Head
+	ViewHeader
 	Counts
 	// Previous are the numbers of the previous period. See Head.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
 	Crawlers   int      `json:"crawlers"`             // tokens in the window
-	// OnDisallowed is the number of browser requests for URLs disallowed by the `*` group.
+	// BrowsersOnDisallowed is the number of browser requests for URLs disallowed by the `*` group.
 	// Such requests are recorded only if the configuration uses the verdict of a path.
-	OnDisallowed uint64 `json:"on_disallowed,omitempty"`
+	BrowsersOnDisallowed uint64 `json:"on_disallowed,omitempty"`
 	// SitesNow are the current sites by name.
 	SitesNow []Site `json:"sites_now"`
 	// Top are the crawlers with the most disallowed requests, then with the most requests, at
@@ -32,8 +32,8 @@ type Summary struct {
 
 // History reports whether the ledger survives a restart.
 type History struct {
-	Kept bool   `json:"kept"`
-	Why  string `json:"why,omitempty"` // reason and remedy, or ""
+	SurvivesRestart bool   `json:"kept"`
+	Reason          string `json:"why,omitempty"` // reason and remedy, or ""
 }
 
 // Site is a current site with its numbers of the window.
@@ -57,11 +57,11 @@ type Health struct {
 	Source       string    `json:"source,omitempty"` // server, url or file
 	Status       int       `json:"status,omitempty"` // of the last good response
 	Version      string    `json:"version,omitempty"`
-	Rules        int       `json:"rules"`
-	FirstRead    time.Time `json:"first_read,omitzero"` // this version
-	LastRead     time.Time `json:"last_read,omitzero"`
-	NextRead     time.Time `json:"next_read,omitzero"`
-	Failures     int       `json:"failures"` // consecutive failures
+	RuleCount    int       `json:"rules"`
+	FirstFetched time.Time `json:"first_read,omitzero"` // this version
+	LastFetched  time.Time `json:"last_read,omitzero"`
+	NextFetch    time.Time `json:"next_read,omitzero"`
+	FailureCount int       `json:"failures"` // consecutive failures
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	Error        string    `json:"error,omitempty"` // error of the last attempt, see [FetchProblem]
 	Findings     Findings  `json:"findings"`

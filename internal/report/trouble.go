@@ -23,12 +23,12 @@ const maxTrouble = 400
 // FetchProblem describes why a robots.txt cannot be fetched. The result is "" without a failure.
 func FetchProblem(s *policy.State) string {
 	switch {
-	case s == nil || s.Failures == 0:
+	case s == nil || s.FailureCount == 0:
 		return ""
 	case s.LastErr == nil && s.LastStatus == http.StatusTooManyRequests:
 		return "the server limits the rate of requests (status 429)"
 	case s.LastErr == nil:
-		return "the server answers " + statusWords(s.LastStatus)
+		return "the server answers " + describeStatus(s.LastStatus)
 	}
 	return describeError(s.LastErr, s.LastStatus)
 }
@@ -39,24 +39,24 @@ func DescribeError(err error) string { return describeError(err, 0) }
 func describeError(err error, status int) string {
 	said := text.Truncate(err.Error(), maxTrouble)
 	if status != 0 {
-		said = statusWords(status) + ", " + said
+		said = describeStatus(status) + ", " + said
 	}
-	if words := errorWords(err); words != "" {
+	if words := describeErrorKind(err); words != "" {
 		return words + " (" + said + ")"
 	}
 	return said
 }
 
-func statusWords(status int) string {
+func describeStatus(status int) string {
 	if name := http.StatusText(status); name != "" {
 		return fmt.Sprintf("status %d %s", status, name)
 	}
 	return fmt.Sprintf("status %d", status)
 }
 
-// errorWords describes the kind of an error in plain words, or returns "". Caddy wraps some
+// describeErrorKind describes the kind of an error in plain words, or returns "". Caddy wraps some
 // errors, which are recognized by their message only.
-func errorWords(err error) string {
+func describeErrorKind(err error) string {
 	var (
 		unresolved *net.DNSError
 		timeout    interface{ Timeout() bool }

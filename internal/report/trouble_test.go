@@ -15,7 +15,7 @@ import (
 )
 
 func TestTrouble(t *testing.T) {
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	for _, tc := range []struct {
 		answer policy.FetchResult
@@ -40,7 +40,7 @@ func TestTrouble(t *testing.T) {
 		if got := FetchProblem(&s); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.answer, got, tc.want)
 		}
-		if h := new(Source).health(Live{State: &s}); h.Error != tc.want {
+		if h := new(Source).health(SiteState{State: &s}); h.Error != tc.want {
 			t.Errorf("in reports: %q", h.Error)
 		}
 	}

@@ -20,24 +20,24 @@ func (s *Source) Summary(f Filter) Summary {
 	v := s.view(f)
 	all := v.allCrawlers()
 	sum := Summary{
-		Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
-		SearchBlocked: v.searchBlocked(), Series: v.series(v.entries), Marks: v.marks(v.sites()), History: s.History,
+		ViewHeader: v.head(), Counts: v.sumCounts(v.entries), Previous: v.sumBefore(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
+		SearchBlocked: v.searchBlocked(), Series: v.newSeries(v.entries), Marks: v.marks(v.sites()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
 		if f.Site == "" || f.Site == site.Name {
-			sum.OnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
+			sum.BrowsersOnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
 		}
 	}
 	sum.Compliance = sum.Counts.Compliance()
 	for _, name := range v.sites() {
-		var entries []entry
+		var entries []siteRow
 		for _, e := range v.entries {
 			if e.site == name {
 				entries = append(entries, e)
 			}
 		}
-		live := s.Live[name]
-		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sum(entries), Previous: v.before(entries), Hosts: v.hosts(name), Robots: s.health(live)})
+		live := s.SiteStates[name]
+		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sumCounts(entries), Previous: v.sumBefore(entries), Hosts: v.hosts(name), Robots: s.health(live)})
 	}
 	return sum
 }
@@ -52,7 +52,7 @@ func (v *view) searchBlocked() []SearchBlocked {
 		}
 		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.disallowedByOtherGroups(e))}
 		for _, item := range e.row.Paths.Items {
-			if at := ledger.Time(item.Last); item.Key.Blocked && at.After(blocked.Last) && inWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && seenInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
 			}
 		}
@@ -66,11 +66,11 @@ func (v *view) searchBlocked() []SearchBlocked {
 
 // isStillBlocked reports whether a crawler would still be blocked. last is the time of its
 // last block.
-func (v *view) isStillBlocked(e entry, last time.Time) bool {
-	live := v.Live[e.site]
+func (v *view) isStillBlocked(e siteRow, last time.Time) bool {
+	live := v.SiteStates[e.site]
 	good := live.current()
 	switch {
-	case live.Mode == judge.ModeOf(false): // now in monitor
+	case live.Mode == judge.ModeWord(false): // now in monitor
 	case good != nil && good.FirstFetched.After(last): // another robots.txt now
 	case e.row.LastAction != judge.Blocked: // exempted by only_log now
 	default:
@@ -80,9 +80,9 @@ func (v *view) isStillBlocked(e entry, last time.Time) bool {
 }
 
 // disallowedByOtherGroups returns an upper bound of the requests disallowed by rules for other crawlers.
-func (v *view) disallowedByOtherGroups(e entry) (n uint64) {
+func (v *view) disallowedByOtherGroups(e siteRow) (n uint64) {
 	for _, item := range e.row.Rules.Items {
-		if item.Key.Verdict == judge.Disallowed && inWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+		if item.Key.Verdict == judge.Disallowed && seenInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 			n += item.Count
 		}
 	}
@@ -91,21 +91,21 @@ func (v *view) disallowedByOtherGroups(e entry) (n uint64) {
 
 // namesCrawler reports whether a group names a crawler. See [judge.NamesCrawler].
 func (v *view) namesCrawler(group, token string) bool {
-	if known := v.lookup(token); known != nil {
+	if known := v.lookupCrawler(token); known != nil {
 		return judge.NamesCrawler(group, known)
 	}
 	return policy.NameMatches(group, token)
 }
 
 // health returns the state of a site's robots.txt.
-func (s *Source) health(l Live) Health {
+func (s *Source) health(l SiteState) Health {
 	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil, TakesEffect: l.TakesEffect}
 	known := l.State
 	if known == nil {
 		return h
 	}
-	h.NextRead, h.Failures = known.NextFetch, known.Failures
-	if known.Failures > 0 {
+	h.NextFetch, h.FailureCount = known.NextFetch, known.FailureCount
+	if known.FailureCount > 0 {
 		h.State, h.FailingSince = Unreachable, known.FailingSince
 	}
 	h.Error = FetchProblem(known)
@@ -114,7 +114,7 @@ func (s *Source) health(l Live) Health {
 		return h
 	}
 	switch {
-	case known.Failures > 0:
+	case known.FailureCount > 0:
 		h.State = LastGood
 	case (policy.FetchResult{Status: good.Status}).AccessResult() == policy.Successful:
 		h.State = OK
@@ -122,13 +122,13 @@ func (s *Source) health(l Live) Health {
 		h.State = Missing
 	}
 	if l.Enforces {
-		h.NotProtecting = NotProtectingOf(known, l.Source)
+		h.NotProtecting = FindNotProtecting(known, l.Source)
 	}
-	if h.NotProtecting != nil && known.Failures == 0 {
+	if h.NotProtecting != nil && known.FailureCount == 0 {
 		h.State = Unprotected
 	}
-	h.Status, h.Version, h.Rules = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
-	h.FirstRead, h.LastRead = good.FirstFetched, good.LastFetched
+	h.Status, h.Version, h.RuleCount = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
+	h.FirstFetched, h.LastFetched = good.FirstFetched, good.LastFetched
 	found := s.findings(l)
 	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
 	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings
@@ -139,18 +139,18 @@ func (s *Source) health(l Live) Health {
 func (s *Source) Violations(f Filter, after, limit int) Violations {
 	v := s.view(f)
 	all := v.violations(v.entries)
-	list := Violations{Head: v.head(), Total: len(all)}
-	list.Violations, list.Next = page(all, after, limit)
+	list := Violations{ViewHeader: v.head(), Total: len(all)}
+	list.Violations, list.Next = pageOf(all, after, limit)
 	return list
 }
 
 // violations returns the disallowed and stale paths, newest first.
-func (v *view) violations(entries []entry) []Violation {
+func (v *view) violations(entries []siteRow) []Violation {
 	list := []Violation{}
 	for _, e := range entries {
 		places := make(map[ledger.PathKey]int) // by everything except Blocked
 		for _, item := range e.row.Paths.Items {
-			if !inWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
+			if !seenInWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
 				continue
 			}
 			violation := violationOf(e, item)
@@ -171,11 +171,11 @@ func (v *view) violations(entries []entry) []Violation {
 }
 
 // violationOf converts a path of the ledger.
-func violationOf(e entry, item spacesaving.Item[ledger.PathKey]) Violation {
+func violationOf(e siteRow, item spacesaving.Item[ledger.PathKey]) Violation {
 	violation := Violation{
 		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Host: item.Key.Host, Name: item.Key.Name, Path: item.Key.Path,
 		Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
-		Verdict: item.Key.Verdict.String(), Estimate: estimate(item),
+		Verdict: item.Key.Verdict.String(), Estimate: newEstimate(item),
 	}
 	if item.Key.Blocked {
 		violation.BlockedAtMost = item.Count
@@ -189,19 +189,19 @@ const maxImpactRules = 5
 // Impact returns the effect of enforce.
 func (s *Source) Impact(f Filter) Impact {
 	v := s.view(f)
-	impact := Impact{Head: v.head(), Counts: v.sum(v.entries), Previous: v.before(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
-	impact.Blockable = impact.Blocked + impact.WouldBlock
+	impact := Impact{ViewHeader: v.head(), Counts: v.sumCounts(v.entries), Previous: v.sumBefore(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
+	impact.BlockedByEnforce = impact.Blocked + impact.WouldBlock
 	for _, name := range v.sites() {
-		impact.Modes = append(impact.Modes, SiteMode{name, s.Live[name].Mode})
+		impact.Modes = append(impact.Modes, SiteMode{name, s.SiteStates[name].Mode})
 	}
 	classes := make(map[string]*ImpactClass)
 	for id, entries := range v.crawlers() {
 		row := entries[0].row
-		c := ImpactCrawler{ID: id, Token: row.Token, Names: first(v.countClientNames(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sum(entries), Rules: v.rules(entries)}
-		c.Blockable = c.Blocked + c.WouldBlock
+		c := ImpactCrawler{ID: id, Token: row.Token, Names: firstItems(v.countClientNames(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sumCounts(entries), Rules: v.rules(entries)}
+		c.BlockedByEnforce = c.Blocked + c.WouldBlock
 		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != judge.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]
-		if known := v.lookup(row.Token); known != nil {
+		if known := v.lookupCrawler(row.Token); known != nil {
 			c.Operator = known.Operator
 		}
 		class := classes[row.Class]
@@ -211,11 +211,11 @@ func (s *Source) Impact(f Filter) Impact {
 		}
 		class.Crawlers = append(class.Crawlers, c)
 		class.Counts = class.Counts.plus(c.Counts)
-		class.Blockable += c.Blockable
+		class.BlockedByEnforce += c.BlockedByEnforce
 	}
 	for _, class := range classes {
 		slices.SortFunc(class.Crawlers, func(a, b ImpactCrawler) int {
-			return cmp.Or(cmp.Compare(b.Blockable, a.Blockable), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(b.BlockedByEnforce, a.BlockedByEnforce), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
 		})
 		impact.ByClass = append(impact.ByClass, *class)
 	}
@@ -226,7 +226,7 @@ func (s *Source) Impact(f Filter) Impact {
 		return 1
 	}
 	slices.SortFunc(impact.ByClass, func(a, b ImpactClass) int {
-		return cmp.Or(cmp.Compare(search(a), search(b)), cmp.Compare(b.Blockable, a.Blockable),
+		return cmp.Or(cmp.Compare(search(a), search(b)), cmp.Compare(b.BlockedByEnforce, a.BlockedByEnforce),
 			cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Class, b.Class))
 	})
 	return impact

@@ -2,7 +2,7 @@ package report
 
 // Violations is the list of disallowed and stale paths, newest first.
 type Violations struct {
-	Head
+	ViewHeader
 	// Total is the number of rows on all pages.
 	Total      int         `json:"total"`
 	Violations []Violation `json:"violations"`

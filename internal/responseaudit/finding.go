@@ -30,12 +30,12 @@ func countedKinds() []FindingKind { return []FindingKind{PagesRefused, PagesFail
 
 // threshold is the threshold of a contradiction. A few requests are never enough.
 type threshold struct {
-	kind        Kind
-	badStatuses []Status
-	searchOnly  bool   // for search engines only
-	minTotal    uint64 // responses of the kind
-	minBad      uint64
-	minPercent  uint64 // of the responses of the kind
+	kind             Kind
+	badStatuses      []Status
+	searchOnly       bool   // for search engines only
+	minTotal         uint64 // responses of the kind
+	minContradicting uint64
+	minPercent       uint64 // of the responses of the kind
 }
 
 var thresholds = map[FindingKind]threshold{
@@ -51,19 +51,19 @@ type Finding struct {
 	Since time.Time
 	// CountedSince is the start of counting. Total is the number of responses of the kind, and Bad the
 	// number of contradicting responses.
-	CountedSince time.Time
-	Total, Bad   uint64
+	CountedSince         time.Time
+	Total, Contradicting uint64
 	// MostFrequent is the most frequent status of the contradicting responses.
 	MostFrequent Status
 }
 
 // Percent returns the share of contradicting responses, rounded down.
-func (f Finding) Percent() int { return int(100 * f.Bad / f.Total) }
+func (f Finding) Percent() int { return int(100 * f.Contradicting / f.Total) }
 
 // Description describes the finding, such as "34 % of the pages that it may fetch (51 of 150)
 // refused, mostly by 401, 402, 403, 407 or 451".
 func (f Finding) Description() string {
-	return fmt.Sprintf(descriptions[f.Kind], f.Percent(), f.Bad, f.Total, f.MostFrequent.codes())
+	return fmt.Sprintf(descriptions[f.Kind], f.Percent(), f.Contradicting, f.Total, f.MostFrequent.codes())
 }
 
 var descriptions = map[FindingKind]string{
@@ -74,23 +74,23 @@ var descriptions = map[FindingKind]string{
 
 // isExceeded sets the numbers of f, and reports whether the threshold is exceeded.
 func (x threshold) isExceeded(c *Counts, f *Finding) bool {
-	f.Total, f.Bad = c.Sum(x.kind), 0
+	f.Total, f.Contradicting = c.Sum(x.kind), 0
 	for i, status := range x.badStatuses {
 		n := c.ByKindAndStatus[x.kind][status]
-		f.Bad += n
+		f.Contradicting += n
 		if i == 0 || n > c.ByKindAndStatus[x.kind][f.MostFrequent] {
 			f.MostFrequent = status
 		}
 	}
-	return f.Total >= x.minTotal && f.Bad >= x.minBad && x.isReached(f.Bad, f.Total)
+	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.isShareReached(f.Contradicting, f.Total)
 }
 
-// isReached reports whether the share of contradicting responses is large enough.
-func (x threshold) isReached(bad, of uint64) bool { return 100*bad >= x.minPercent*of }
+// isShareReached reports whether the share of contradicting responses is large enough.
+func (x threshold) isShareReached(bad, of uint64) bool { return 100*bad >= x.minPercent*of }
 
-// FindIn returns the contradictions in total counts. search reports whether the crawler is a
+// FindInTotals returns the contradictions in total counts. search reports whether the crawler is a
 // search engine's.
-func FindIn(c Counts, search bool) (found []Finding) {
+func FindInTotals(c Counts, search bool) (found []Finding) {
 	for _, what := range countedKinds() {
 		f := Finding{Kind: what}
 		if x := thresholds[what]; (search || !x.searchOnly) && x.isExceeded(&c, &f) {
@@ -153,7 +153,7 @@ func (x threshold) startTime(steps []HourCounts) (at time.Time) {
 		}
 		switch {
 		case of == 0:
-		case bad > 0 && x.isReached(bad, of):
+		case bad > 0 && x.isShareReached(bad, of):
 			at = steps[i].At
 		case !at.IsZero():
 			return at

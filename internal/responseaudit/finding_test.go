@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 		{"the file is refused", of(KindRobotsTxt, map[Status]uint64{StatusRefused: 5}), false, RobotsFails, StatusRefused},
 		{"there is no file", of(KindRobotsTxt, map[Status]uint64{StatusNotFound: 50}), true, "", 0},
 	} {
-		found := FindIn(tc.counts, tc.search)
+		found := FindInTotals(tc.counts, tc.search)
 		switch {
 		case tc.want == "" && len(found) > 0:
 			t.Errorf("%s: found %+v", tc.name, found)
@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
-	if found := FindIn(day[2].Counts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
+	if found := FindInTotals(day[2].Counts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
 		t.Errorf("in words: %s", found[0].Description())
 	}
 	// A slow crawler is seen over a day.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Answers are numbers of answers by status, as reports have them.
-type Answers struct {
+// StatusCounts are numbers of answers by status, as reports have them.
+type StatusCounts struct {
 	Success     uint64 `json:"2xx"`
 	Redirect    uint64 `json:"3xx"`
 	Refused     uint64 `json:"refused"`   // 401, 402, 403, 407, 451
@@ -16,14 +16,14 @@ type Answers struct {
 	ServerError uint64 `json:"5xx"`
 }
 
-// Answers returns the numbers of responses of a kind, by status.
-func (c *Counts) Answers(kind Kind) Answers {
+// StatusCounts returns the numbers of responses of a kind, by status.
+func (c *Counts) StatusCounts(kind Kind) StatusCounts {
 	n := &c.ByKindAndStatus[kind]
-	return Answers{n[StatusSuccess], n[StatusRedirect], n[StatusRefused], n[StatusNotFound], n[StatusTooManyRequests], n[StatusClientError], n[StatusServerError]}
+	return StatusCounts{n[StatusSuccess], n[StatusRedirect], n[StatusRefused], n[StatusNotFound], n[StatusTooManyRequests], n[StatusClientError], n[StatusServerError]}
 }
 
 // Total returns the total.
-func (a Answers) Total() uint64 {
+func (a StatusCounts) Total() uint64 {
 	return a.Success + a.Redirect + a.Refused + a.NotFound + a.TooMany + a.ClientError + a.ServerError
 }
 
@@ -36,8 +36,8 @@ type Referral struct {
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
 	// FetchesPerVisit is absent without a visit.
-	FetchesPerVisit *float64          `json:"fetches_per_visit,omitempty"`
-	From            []AssistantVisits `json:"from"` // most visits first
+	FetchesPerVisit   *float64          `json:"fetches_per_visit,omitempty"`
+	VisitsByAssistant []AssistantVisits `json:"from"` // most visits first
 }
 
 // AssistantVisits is the number of visits from an assistant.
@@ -52,7 +52,7 @@ func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referr
 	byOperator := make(map[string]*Referral)
 	referralOf := func(operator string) *Referral {
 		if byOperator[operator] == nil {
-			byOperator[operator] = &Referral{Operator: operator, From: []AssistantVisits{}}
+			byOperator[operator] = &Referral{Operator: operator, VisitsByAssistant: []AssistantVisits{}}
 		}
 		return byOperator[operator]
 	}
@@ -60,7 +60,7 @@ func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referr
 		if n > 0 {
 			r := referralOf(assistants[i].Operator)
 			r.Visits += n
-			r.From = append(r.From, AssistantVisits{assistants[i].Name, n})
+			r.VisitsByAssistant = append(r.VisitsByAssistant, AssistantVisits{assistants[i].Name, n})
 		}
 	}
 	for operator, n := range fetches {
@@ -72,7 +72,7 @@ func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referr
 			ratio := float64(r.Fetches) / float64(r.Visits)
 			r.FetchesPerVisit = &ratio
 		}
-		slices.SortStableFunc(r.From, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
+		slices.SortStableFunc(r.VisitsByAssistant, func(a, b AssistantVisits) int { return cmp.Compare(b.Visits, a.Visits) })
 		list = append(list, *r)
 	}
 	slices.SortFunc(list, func(a, b Referral) int {

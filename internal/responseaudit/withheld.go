@@ -26,8 +26,8 @@ const (
 type RobotsResponse struct {
 	Status   int    // 0 if the connection was closed without a response
 	Location string // of a redirect
-	Loop     bool   // the redirect leads to the same robots.txt again
-	HTML     bool   // the body is an HTML page
+	IsLoop   bool   // the redirect leads to the same robots.txt again
+	IsHTML   bool   // the body is an HTML page
 }
 
 // Substitute returns the kind of a response other than a robots.txt. isFile reports whether the
@@ -40,11 +40,11 @@ func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	case r.Status == 304, r.Status == 404, r.Status == 410:
 		return NoSubstitute, true
 	case r.Status >= 300 && r.Status < 400:
-		if r.Location != "" && (r.Loop || !isRobotsURL(r.Location)) {
+		if r.Location != "" && (r.IsLoop || !isRobotsURL(r.Location)) {
 			return RedirectElsewhere, false
 		}
 		return NoSubstitute, false
-	case r.HTML && (r.Status < 500 || r.Status == 503): // other server errors have HTML bodies too
+	case r.IsHTML && (r.Status < 500 || r.Status == 503): // other server errors have HTML bodies too
 		return WebPage, false
 	}
 	return NoSubstitute, r.Status >= 200 && r.Status < 300
@@ -62,12 +62,12 @@ func isRobotsURL(location string) bool {
 
 // Fetcher is a crawler that fetched a robots.txt.
 type Fetcher struct {
-	Site     string
-	Token    string
-	Class    string
-	Search   bool // search engine
-	Verified bool
-	Network  netip.Prefix
+	Site           string
+	Token          string
+	Class          string
+	IsSearchEngine bool // search engine
+	IsVerified     bool
+	Network        netip.Prefix
 }
 
 // Withheld is a finding: a crawler gets something else instead of a robots.txt.
@@ -87,7 +87,7 @@ type Withheld struct {
 func (w *Withheld) Description(now time.Time) string {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {
-	case w.Verified:
+	case w.IsVerified:
 	case w.SameForSelfTest:
 		who = "a client named " + w.Token
 	default:
@@ -137,7 +137,7 @@ type siteResponses struct {
 // crawlerResponses is the responses to a crawler.
 type crawlerResponses struct {
 	Withheld
-	last                      time.Time
+	lastResponse              time.Time
 	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
 }
 
@@ -145,7 +145,7 @@ type crawlerResponses struct {
 // verified crawler, the same response to the guard's own fetch or the self-test, or clients of
 // several networks.
 func (d *crawlerResponses) isFinding(own Substitute) bool {
-	return d.Verified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
+	return d.IsVerified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
 }
 
 // testNetwork represents the self-test among networks of unverified clients. No client has
@@ -160,7 +160,7 @@ func (x *RobotsResponses) RecordGuardFetch(site string, r RobotsResponse) {
 	instead, isFile := r.Substitute()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s := x.site(site, instead != NoSubstitute); s != nil && (isFile || instead != NoSubstitute) {
+	if s := x.responsesOf(site, instead != NoSubstitute); s != nil && (isFile || instead != NoSubstitute) {
 		s.guardSubstitute = instead
 	}
 }
@@ -187,7 +187,7 @@ func (x *RobotsResponses) RecordSelfTest(f Fetcher, r RobotsResponse, now time.T
 // crawler's entry, else nil. The caller must have locked x.mu.
 func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *crawlerResponses {
 	instead, isFile := r.Substitute()
-	s := x.site(f.Site, instead != NoSubstitute)
+	s := x.responsesOf(f.Site, instead != NoSubstitute)
 	if s == nil {
 		return nil
 	}
@@ -198,44 +198,44 @@ func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *cr
 			i = s.add(&crawlerResponses{Withheld: Withheld{Fetcher: f, Since: now}})
 		}
 		d := s.withheld[i]
-		d.Substitute, d.Status, d.Location, d.last = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
-		d.Verified, d.Network = d.Verified || f.Verified, netip.Prefix{}
+		d.Substitute, d.Status, d.Location, d.lastResponse = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
+		d.IsVerified, d.Network = d.IsVerified || f.IsVerified, netip.Prefix{}
 		d.goodNetworks = nil
-		if !f.Verified {
-			d.badNetworks = withNetwork(d.badNetworks, f.Network)
+		if !f.IsVerified {
+			d.badNetworks = addNetwork(d.badNetworks, f.Network)
 		}
 		return d
-	case i >= 0 && isFile && s.withheld[i].endsWith(f):
+	case i >= 0 && isFile && s.withheld[i].recordFile(f):
 		s.withheld = slices.Delete(s.withheld, i, i+1)
 	}
 	return nil
 }
 
-// endsWith records that a client got the file, and reports whether the finding ends. An unverified
+// recordFile records that a client got the file, and reports whether the finding ends. An unverified
 // client cannot refute a verified crawler.
-func (d *crawlerResponses) endsWith(f Fetcher) bool {
+func (d *crawlerResponses) recordFile(f Fetcher) bool {
 	switch {
-	case f.Verified:
+	case f.IsVerified:
 		return true
-	case d.Verified:
+	case d.IsVerified:
 		return false
 	}
 	d.badNetworks = slices.DeleteFunc(d.badNetworks, func(n netip.Prefix) bool { return n == f.Network })
-	d.goodNetworks = withNetwork(d.goodNetworks, f.Network)
+	d.goodNetworks = addNetwork(d.goodNetworks, f.Network)
 	return len(d.badNetworks) == 0 || len(d.goodNetworks) >= minNetworks
 }
 
-// withNetwork adds a network to a list of at most enoughNetworks.
-func withNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
+// addNetwork adds a network to a list of at most enoughNetworks.
+func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	if len(list) >= minNetworks || slices.Contains(list, n) {
 		return list
 	}
 	return append(list, n)
 }
 
-// site returns the responses of a site, or nil. If add is true, missing responses are created while
+// responsesOf returns the responses of a site, or nil. If add is true, missing responses are created while
 // there is room. The caller must have locked x.mu.
-func (x *RobotsResponses) site(name string, add bool) *siteResponses {
+func (x *RobotsResponses) responsesOf(name string, add bool) *siteResponses {
 	s := x.sites[name]
 	if s == nil && add && len(x.sites) < maxSites {
 		if x.sites == nil {
@@ -256,7 +256,7 @@ func (s *siteResponses) add(d *crawlerResponses) int {
 	}
 	least := 0
 	for i, other := range s.withheld {
-		if lesser := s.withheld[least]; other.Verified != lesser.Verified && lesser.Verified || other.Verified == lesser.Verified && other.last.Before(lesser.last) {
+		if lesser := s.withheld[least]; other.IsVerified != lesser.IsVerified && lesser.IsVerified || other.IsVerified == lesser.IsVerified && other.lastResponse.Before(lesser.lastResponse) {
 			least = i
 		}
 	}
@@ -269,7 +269,7 @@ func (x *RobotsResponses) Find(site string, now time.Time) (found []Withheld) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.sites {
-		s.withheld = slices.DeleteFunc(s.withheld, func(d *crawlerResponses) bool { return now.Sub(d.last) >= responseLifetime })
+		s.withheld = slices.DeleteFunc(s.withheld, func(d *crawlerResponses) bool { return now.Sub(d.lastResponse) >= responseLifetime })
 		if len(s.withheld) == 0 && s.guardSubstitute == NoSubstitute {
 			delete(x.sites, name)
 		}

@@ -19,23 +19,23 @@ func TestSubstitute(t *testing.T) {
 		{"the file", RobotsResponse{Status: 200}, NoSubstitute, true},
 		{"unchanged", RobotsResponse{Status: 304}, NoSubstitute, true},
 		{"no file", RobotsResponse{Status: 404}, NoSubstitute, true},
-		{"no file, with a page that says so", RobotsResponse{Status: 404, HTML: true}, NoSubstitute, true},
-		{"gone, with a page", RobotsResponse{Status: 410, HTML: true}, NoSubstitute, true},
-		{"a page", RobotsResponse{Status: 200, HTML: true}, WebPage, false},
-		{"a challenge with 202", RobotsResponse{Status: 202, HTML: true}, WebPage, false},
-		{"a challenge with 403", RobotsResponse{Status: 403, HTML: true}, WebPage, false},
-		{"a challenge with 405", RobotsResponse{Status: 405, HTML: true}, WebPage, false},
-		{"a challenge with 429", RobotsResponse{Status: 429, HTML: true}, WebPage, false},
-		{"a challenge with 503", RobotsResponse{Status: 503, HTML: true}, WebPage, false},
-		{"a login form with 401", RobotsResponse{Status: 401, HTML: true}, WebPage, false},
-		{"an error of the server, with a page", RobotsResponse{Status: 502, HTML: true}, NoSubstitute, false},
+		{"no file, with a page that says so", RobotsResponse{Status: 404, IsHTML: true}, NoSubstitute, true},
+		{"gone, with a page", RobotsResponse{Status: 410, IsHTML: true}, NoSubstitute, true},
+		{"a page", RobotsResponse{Status: 200, IsHTML: true}, WebPage, false},
+		{"a challenge with 202", RobotsResponse{Status: 202, IsHTML: true}, WebPage, false},
+		{"a challenge with 403", RobotsResponse{Status: 403, IsHTML: true}, WebPage, false},
+		{"a challenge with 405", RobotsResponse{Status: 405, IsHTML: true}, WebPage, false},
+		{"a challenge with 429", RobotsResponse{Status: 429, IsHTML: true}, WebPage, false},
+		{"a challenge with 503", RobotsResponse{Status: 503, IsHTML: true}, WebPage, false},
+		{"a login form with 401", RobotsResponse{Status: 401, IsHTML: true}, WebPage, false},
+		{"an error of the server, with a page", RobotsResponse{Status: 502, IsHTML: true}, NoSubstitute, false},
 		{"refused in plain text", RobotsResponse{Status: 403}, NoSubstitute, false},
 		{"unavailable in plain text", RobotsResponse{Status: 503}, NoSubstitute, false},
 		{"no response", RobotsResponse{}, NoAnswer, false},
 		{"a login at another host", RobotsResponse{Status: 302, Location: "https://login.test/?rd=https%3A%2F%2Fa.test%2Frobots.txt"}, RedirectElsewhere, false},
 		{"a login at this host", RobotsResponse{Status: 303, Location: "/oauth2/start?rd=/robots.txt"}, RedirectElsewhere, false},
 		{"the start page", RobotsResponse{Status: 301, Location: "/"}, RedirectElsewhere, false},
-		{"a cookie challenge", RobotsResponse{Status: 302, Location: "/robots.txt?__cf_chl=1", Loop: true}, RedirectElsewhere, false},
+		{"a cookie challenge", RobotsResponse{Status: 302, Location: "/robots.txt?__cf_chl=1", IsLoop: true}, RedirectElsewhere, false},
 		{"https", RobotsResponse{Status: 308, Location: "https://a.test/robots.txt"}, NoSubstitute, false},
 		{"another host's file", RobotsResponse{Status: 301, Location: "https://www.a.test/robots.txt"}, NoSubstitute, false},
 		{"a file by another name", RobotsResponse{Status: 302, Location: "/files/production.TXT?v=2"}, NoSubstitute, false},
@@ -51,7 +51,7 @@ func TestSubstitute(t *testing.T) {
 // TestWithheld follows a crawler through responses. A step is who got what: v and u are the
 // verified and an unverified crawler, with the number of its network; own is the guard and test the self-test.
 func TestWithheld(t *testing.T) {
-	page, file, login := RobotsResponse{Status: 200, HTML: true}, RobotsResponse{Status: 200}, RobotsResponse{Status: 302, Location: "/login"}
+	page, file, login := RobotsResponse{Status: 200, IsHTML: true}, RobotsResponse{Status: 200}, RobotsResponse{Status: 302, Location: "/login"}
 	responses := map[string]RobotsResponse{"page": page, "file": file, "login": login, "abort": {}, "502": {Status: 502}, "moved": {Status: 301, Location: "/robots.txt"}}
 	for _, tc := range []struct {
 		name  string
@@ -104,8 +104,8 @@ func TestWithheld(t *testing.T) {
 					x.RecordGuardFetch("a.test", r)
 					continue
 				}
-				f := Fetcher{Site: "a.test", Token: "GPTBot", Verified: who == "v"}
-				if n := byte(0); !f.Verified {
+				f := Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: who == "v"}
+				if n := byte(0); !f.IsVerified {
 					_, _ = fmt.Sscanf(who, "u%d", &n)
 					f.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, n, 0}), 24)
 				}
@@ -117,7 +117,7 @@ func TestWithheld(t *testing.T) {
 			}
 			got := ""
 			for _, w := range x.Find("", now) {
-				got = map[bool]string{true: "verified ", false: "unverified "}[w.Verified] + map[Substitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
+				got = map[bool]string{true: "verified ", false: "unverified "}[w.IsVerified] + map[Substitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
 			}
 			if got != tc.want {
 				t.Errorf("found %q, want %q", got, tc.want)
@@ -134,13 +134,13 @@ func TestWithheld(t *testing.T) {
 func TestWithheldOnlyInTest(t *testing.T) {
 	var x RobotsResponses
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.RecordSelfTest(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, HTML: true}, now)
+	x.RecordSelfTest(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, IsHTML: true}, now)
 	found := x.Find("", now)
 	const want = "a client named GPTBot gets a web page (status 403) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge"
 	if len(found) != 1 || found[0].Responses != 0 || found[0].Description(now) != want {
 		t.Errorf("found %+v", found)
 	}
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, HTML: true}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, IsHTML: true}, now)
 	if found := x.Find("", now); len(found) != 1 || found[0].Responses != 1 {
 		t.Errorf("after one answer: found %+v", found)
 	}
@@ -150,9 +150,9 @@ func TestWithheldOnlyInTest(t *testing.T) {
 func TestWithheldPerCrawler(t *testing.T) {
 	var x RobotsResponses
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "bingbot", Verified: true}, RobotsResponse{Status: 200}, now)
-	x.RecordResponse(Fetcher{Site: "b.test", Token: "GPTBot", Verified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "bingbot", IsVerified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(Fetcher{Site: "b.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{Status: 200}, now)
 	if found := x.Find("", now); len(found) != 1 || found[0].Site != "a.test" || found[0].Token != "GPTBot" {
 		t.Errorf("found %+v", found)
 	}
@@ -166,7 +166,7 @@ func TestWithheldPerCrawler(t *testing.T) {
 func TestRobotsResponsesAreBounded(t *testing.T) {
 	var x RobotsResponses
 	now := time.Now()
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Verified: true}, RobotsResponse{}, now)
+	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
 	for i := range 3 * maxSites {
 		now = now.Add(time.Millisecond)
 		x.RecordResponse(Fetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
@@ -183,7 +183,7 @@ func TestRobotsResponsesAreBounded(t *testing.T) {
 // TestWithheldSays names the crawler, what it gets, since when, and the remedy.
 func TestWithheldSays(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	gptbot := Fetcher{Token: "GPTBot", Verified: true}
+	gptbot := Fetcher{Token: "GPTBot", IsVerified: true}
 	for want, w := range map[string]Withheld{
 		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
 		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},

@@ -17,7 +17,7 @@ func TestHostsOfASite(t *testing.T) {
 		q.InForce = read(fmt.Sprint("# ", i), i)
 		trials.Note(q)
 	}
-	if one := only(t, trials); one.Rows[0].Judged[Same] != 3 || one.InForce != ([32]byte{}) || one.Site.Host != "" {
+	if one := only(t, trials); one.Rows[0].CountByDifference[Same] != 3 || one.InForce != ([32]byte{}) || one.Site.Host != "" {
 		t.Errorf("the trial is %+v", one)
 	}
 }
@@ -31,7 +31,7 @@ func TestHostsWithTextsOfTheirOwn(t *testing.T) {
 	at := func(host string, minutes int) *Request {
 		q := by("Googlebot")
 		q.Site = policy.Key{Site: "*.example.com", Host: host}
-		q.Tried = read("# "+host, minutes)
+		q.OnTrial = read("# "+host, minutes)
 		return q
 	}
 	older, newer := at("a.example.com", 0), at("b.example.com", 1)
@@ -40,7 +40,7 @@ func TestHostsWithTextsOfTheirOwn(t *testing.T) {
 		now = now.Add(time.Minute)
 		trials.Note(older)
 	}
-	if one := only(t, trials); !one.Since.Equal(start) || one.Tried != newer.Tried.Hash || one.Rows[0].Judged[Same] != 4 {
+	if one := only(t, trials); !one.Since.Equal(start) || one.OnTrial != newer.OnTrial.Hash || one.Rows[0].CountByDifference[Same] != 4 {
 		t.Errorf("the trial is %+v", one)
 	}
 }

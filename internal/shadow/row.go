@@ -45,7 +45,7 @@ type rowKey struct {
 
 // row has the results of a crawler at a site.
 type row struct {
-	judged [NumDifferences]atomic.Uint64
+	countByDifference [NumDifferences]atomic.Uint64
 
 	mu    sync.Mutex                                   // guards the fields below
 	pages [NumDifferences - 1]spacesaving.Sketch[Page] // of all differences but [Same]
@@ -53,9 +53,9 @@ type row struct {
 
 // Page is a page for which the files differ, with the deciding lines.
 type Page struct {
-	Host       string // if the site has several hosts
-	Path       string
-	Was, Would Line
+	Host                     string // if the site has several hosts
+	Path                     string
+	LineInForce, LineOnTrial Line
 }
 
 // Line is the deciding line of a file. The rule is zero if no rule decides, and the group "" if no group is
@@ -65,13 +65,13 @@ type Line struct {
 	Group string
 }
 
-// kind selects the limit on the number of rows.
-type kind uint8
+// rowKind selects the limit on the number of rows.
+type rowKind uint8
 
 const (
-	ofNobody  kind = iota // the shared row, and verified crawlers
-	ofOthers              // any other crawler
-	ofEngines             // a large search engine, perhaps spoofed
+	ofNobody  rowKind = iota // the shared row, and verified crawlers
+	ofOthers                 // any other crawler
+	ofEngines                // a large search engine, perhaps spoofed
 )
 
 // engines are the tokens of the large search engines.
@@ -83,7 +83,7 @@ var engines = sync.OnceValue(func() map[string]bool {
 	return tokens
 })
 
-func (k rowKey) kind() kind {
+func (k rowKey) kind() rowKind {
 	switch {
 	case k.token == judge.OtherName, k.identity == verify.Verified:
 		return ofNobody
@@ -93,8 +93,8 @@ func (k rowKey) kind() kind {
 	return ofOthers
 }
 
-// row returns the row of a crawler, or the shared row if there is no room.
-func (t *trial) row(q *Request) *row {
+// rowFor returns the row of a crawler, or the shared row if there is no room.
+func (t *trial) rowFor(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
 	if known, ok := t.rows.Load(key); ok {
 		return known
@@ -107,7 +107,7 @@ func (t *trial) row(q *Request) *row {
 	if t.ended {
 		return new(row)
 	}
-	if key.token == judge.OtherName || !t.reserveRow(key, q.Named || q.Class == uaident.Search) {
+	if key.token == judge.OtherName || !t.reserveRow(key, q.IsNamedInFile || q.Class == uaident.Search) {
 		key = sharedKey(key)
 	}
 	key.token = strings.Clone(key.token)
@@ -128,14 +128,14 @@ func sharedKey(key rowKey) rowKey {
 func (t *trial) reserveRow(key rowKey, reserved bool) bool {
 	switch key.kind() {
 	case ofEngines:
-		return incrementBelow(&t.trials.engines, maxEngines)
+		return incrementBelow(&t.trials.engineRows, maxEngines)
 	case ofOthers:
-		if t.others >= maxOthers || !reserved && t.unnamed >= maxOthers-reservedRows || !incrementBelow(&t.trials.others, maxAllOthers) {
+		if t.otherRows >= maxOthers || !reserved && t.unnamedRows >= maxOthers-reservedRows || !incrementBelow(&t.trials.otherRows, maxAllOthers) {
 			return false
 		}
-		t.others++
+		t.otherRows++
 		if !reserved {
-			t.unnamed++
+			t.unnamedRows++
 		}
 	}
 	return true
@@ -150,29 +150,29 @@ func incrementBelow(n *atomic.Int32, most int32) bool {
 	return true
 }
 
-// note records a request.
-func (w *row) note(q *Request, now func() time.Time) {
+// recordRequest records a request.
+func (w *row) recordRequest(q *Request, now func() time.Time) {
 	if q.Difference == Same {
-		w.judged[Same].Add(1)
+		w.countByDifference[Same].Add(1)
 		return
 	}
-	page := Page{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), lineOf(q.Was), lineOf(q.Would)}
+	page := Page{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), decidingLine(q.VerdictInForce), decidingLine(q.VerdictOnTrial)}
 	at := now().UnixMilli()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.judged[q.Difference].Add(1)
+	w.countByDifference[q.Difference].Add(1)
 	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.clone)
 }
 
-// lineOf returns the deciding line of a verdict, cut to the bounds.
-func lineOf(v policy.Verdict) Line {
+// decidingLine returns the deciding line of a verdict, cut to the bounds.
+func decidingLine(v policy.Verdict) Line {
 	v.Rule.Path = text.Truncate(v.Rule.Path, maxRule)
 	return Line{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
 // clone returns a copy sharing no memory with requests and files.
 func (p Page) clone() Page {
-	for _, s := range []*string{&p.Host, &p.Path, &p.Was.Rule.Path, &p.Was.Group, &p.Would.Rule.Path, &p.Would.Group} {
+	for _, s := range []*string{&p.Host, &p.Path, &p.LineInForce.Rule.Path, &p.LineInForce.Group, &p.LineOnTrial.Rule.Path, &p.LineOnTrial.Group} {
 		*s = strings.Clone(*s)
 	}
 	return p
@@ -186,16 +186,16 @@ type Trial struct {
 	Since  time.Time
 	// InForce and Tried are the SHA-256 of the files. InForce is zero if each host of the site has
 	// its own file.
-	InForce, Tried [sha256.Size]byte
-	Rows           []Row // in no particular order
+	InForce, OnTrial [sha256.Size]byte
+	Rows             []Row // in no particular order
 }
 
 // Row has the results of a crawler.
 type Row struct {
-	Token    string
-	Class    uaident.Class
-	Identity verify.State
-	Judged   [NumDifferences]uint64 // requests by difference
+	Token             string
+	Class             uaident.Class
+	Identity          verify.State
+	CountByDifference [NumDifferences]uint64 // requests by difference
 	// Pages are the pages for which the files differ, by difference except [Same].
 	Pages [NumDifferences - 1][]spacesaving.Item[Page]
 }
@@ -203,10 +203,10 @@ type Row struct {
 // Snapshot returns the results by site.
 func (t *Trials) Snapshot() []Trial {
 	var all []Trial
-	for key, known := range t.all.All() {
+	for key, known := range t.trialsByKey.All() {
 		one := Trial{
 			Site: key.site, Label: known.label, Source: key.source, Since: known.since,
-			InForce: known.inForce.hash, Tried: known.tried.hash,
+			InForce: known.inForce.hash, OnTrial: known.onTrial.hash,
 		}
 		for key, row := range known.rows.All() {
 			one.Rows = append(one.Rows, row.snapshot(key))
@@ -221,8 +221,8 @@ func (t *Trials) Snapshot() []Trial {
 
 func (w *row) snapshot(key rowKey) Row {
 	one := Row{Token: key.token, Class: key.class, Identity: key.identity}
-	for d := range w.judged {
-		one.Judged[d] = w.judged[d].Load()
+	for d := range w.countByDifference {
+		one.CountByDifference[d] = w.countByDifference[d].Load()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,24 +35,24 @@ type Request struct {
 	Source string     // source of the file on trial
 	Host   string     // if the site has several hosts, else ""
 
-	InForce, Tried *policy.Version
+	InForce, OnTrial *policy.Version
 
-	Token    string // as in the registry or one of the files, or judge.OtherName
-	Named    bool   // one of the files names the crawler
-	Class    uaident.Class
-	Identity verify.State
-	Target   string
+	Token         string // as in the registry or one of the files, or judge.OtherName
+	IsNamedInFile bool   // one of the files names the crawler
+	Class         uaident.Class
+	Identity      verify.State
+	Target        string
 
-	Difference Difference
-	Was, Would policy.Verdict // by the file in force, and by the file on trial
+	Difference                     Difference
+	VerdictInForce, VerdictOnTrial policy.Verdict // by the file in force, and by the file on trial
 }
 
 // Trials record what files on trial would change. They are safe for concurrent use.
 type Trials struct {
-	now func() time.Time
-	all cowmap.Map[trialKey, *trial]
+	now         func() time.Time
+	trialsByKey cowmap.Map[trialKey, *trial]
 
-	others, engines atomic.Int32 // rows of all trials, see trial.reserveRow
+	otherRows, engineRows atomic.Int32 // rows of all trials, see trial.reserveRow
 
 	mu    sync.Mutex     // guards the fields below; locked while a trial begins or ends
 	users map[string]int // configurations by the source of the file on trial
@@ -66,21 +66,21 @@ type trialKey struct {
 
 // trial has the results of a site, until either file changes.
 type trial struct {
-	trials         *Trials
-	label          string
-	inForce, tried version
-	since          time.Time
-	rows           cowmap.Map[rowKey, *row]
+	trials           *Trials
+	label            string
+	inForce, onTrial fileVersion
+	since            time.Time
+	rows             cowmap.Map[rowKey, *row]
 
-	mu              sync.Mutex // guards the fields below; locked while a row is created
-	unnamed, others int        // rows, see [trial.reserveRow]
-	ended           bool       // nothing is recorded any more
+	mu                     sync.Mutex // guards the fields below; locked while a row is created
+	unnamedRows, otherRows int        // rows, see [trial.reserveRow]
+	ended                  bool       // nothing is recorded any more
 }
 
-// version identifies a file.
-type version struct {
-	hash [sha256.Size]byte
-	read time.Time // first
+// fileVersion identifies a file.
+type fileVersion struct {
+	hash         [sha256.Size]byte
+	firstFetched time.Time // first
 }
 
 // New returns empty trials. now is the clock.
@@ -99,10 +99,10 @@ func (t *Trials) Use(source string) (release func()) {
 			return
 		}
 		delete(t.users, source)
-		for key, known := range t.all.All() {
+		for key, known := range t.trialsByKey.All() {
 			if key.source == source {
 				t.end(known)
-				t.all.Delete(key)
+				t.trialsByKey.Delete(key)
 			}
 		}
 	}
@@ -116,13 +116,13 @@ func (t *Trials) Note(q *Request) {
 	if shared { // each host has its own file in force
 		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, Secure: q.Site.Secure}
 	}
-	known, _ := t.all.Load(key)
-	if known == nil || known.tried.hash != q.Tried.Hash || !shared && known.inForce.hash != q.InForce.Hash {
+	known, _ := t.trialsByKey.Load(key)
+	if known == nil || known.onTrial.hash != q.OnTrial.Hash || !shared && known.inForce.hash != q.InForce.Hash {
 		if known = t.begin(key, q, shared); known == nil {
 			return
 		}
 	}
-	known.row(q).note(q, t.now)
+	known.rowFor(q).recordRequest(q, t.now)
 }
 
 // begin begins a trial of the files of a request. The result is nil if an older file decided the
@@ -130,22 +130,22 @@ func (t *Trials) Note(q *Request) {
 func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made := &trial{trials: t, label: q.Label, tried: version{q.Tried.Hash, q.Tried.FirstFetched}, since: t.now()}
+	made := &trial{trials: t, label: q.Label, onTrial: fileVersion{q.OnTrial.Hash, q.OnTrial.FirstFetched}, since: t.now()}
 	if !shared {
-		made.inForce = version{q.InForce.Hash, q.InForce.FirstFetched}
+		made.inForce = fileVersion{q.InForce.Hash, q.InForce.FirstFetched}
 	}
-	known, ok := t.all.Load(key)
+	known, ok := t.trialsByKey.Load(key)
 	switch {
-	case !ok && (t.all.Len() >= maxTrials || t.users[q.Source] == 0):
+	case !ok && (t.trialsByKey.Len() >= maxTrials || t.users[q.Source] == 0):
 		return nil
-	case ok && known.tried.hash == made.tried.hash && known.inForce.hash == made.inForce.hash:
+	case ok && known.onTrial.hash == made.onTrial.hash && known.inForce.hash == made.inForce.hash:
 		return known // another goroutine was faster
-	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.tried.read.Before(known.tried.read) || made.inForce.read.Before(known.inForce.read)):
+	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.onTrial.firstFetched.Before(known.onTrial.firstFetched) || made.inForce.firstFetched.Before(known.inForce.firstFetched)):
 		return nil
 	case ok:
 		t.end(known)
 	}
-	t.all.Store(key, made)
+	t.trialsByKey.Store(key, made)
 	return made
 }
 
@@ -157,9 +157,9 @@ func (t *Trials) end(known *trial) {
 	for key := range known.rows.All() {
 		switch key.kind() {
 		case ofOthers:
-			t.others.Add(-1)
+			t.otherRows.Add(-1)
 		case ofEngines:
-			t.engines.Add(-1)
+			t.engineRows.Add(-1)
 		}
 	}
 }
@@ -177,7 +177,7 @@ type File struct {
 	// Fetch returns the file for a host. If the host already serves the change, Fetch returns the
 	// previous file. Fetch may be slow.
 	Fetch     func(host string) policy.FetchResult
-	Freshness policy.Freshness
+	Freshness policy.FreshnessPolicy
 	OnFetched func(before, after policy.State) // may be nil
 }
 

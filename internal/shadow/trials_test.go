@@ -27,7 +27,7 @@ var example = policy.Key{Server: ":443", Site: "example.com", Secure: true, Host
 func by(token string) *Request {
 	c := uaident.Default().Lookup(token)
 	return &Request{
-		Site: example, Label: "example.com", Source: "next.txt", InForce: read("", 0), Tried: read("Disallow: /", 0),
+		Site: example, Label: "example.com", Source: "next.txt", InForce: read("", 0), OnTrial: read("Disallow: /", 0),
 		Token: token, Class: c.Class, Identity: verify.Claimed, Target: "/x",
 	}
 }
@@ -67,14 +67,14 @@ func TestNote(t *testing.T) {
 		trials.Note(q)
 	}
 	q.Difference, q.Target = NewlyForbidden, "/shop/1"
-	q.Would = policy.Verdict{Rule: policy.Rule{Path: "/shop/", Line: 7}, Group: policy.Agent{Name: "*", Line: 6}}
+	q.VerdictOnTrial = policy.Verdict{Rule: policy.Rule{Path: "/shop/", Line: 7}, Group: policy.Agent{Name: "*", Line: 6}}
 	trials.Note(q)
 	trials.Note(q)
 	q.Identity, q.Difference = verify.Verified, NewlyAllowed
 	trials.Note(q)
 
 	one := only(t, trials)
-	if one.Label != "example.com" || one.Source != "next.txt" || one.Tried != q.Tried.Hash || one.InForce != q.InForce.Hash || !one.Since.Equal(start) || len(one.Rows) != 2 {
+	if one.Label != "example.com" || one.Source != "next.txt" || one.OnTrial != q.OnTrial.Hash || one.InForce != q.InForce.Hash || !one.Since.Equal(start) || len(one.Rows) != 2 {
 		t.Fatalf("the trial is %+v", one)
 	}
 	for _, row := range one.Rows {
@@ -82,14 +82,14 @@ func TestNote(t *testing.T) {
 		if row.Identity == verify.Verified {
 			want = [NumDifferences]uint64{0, 0, 1}
 		}
-		if row.Judged != want || row.Token != "Googlebot" || row.Class != uaident.Search {
-			t.Errorf("%s: %v, want %v", row.Identity, row.Judged, want)
+		if row.CountByDifference != want || row.Token != "Googlebot" || row.Class != uaident.Search {
+			t.Errorf("%s: %v, want %v", row.Identity, row.CountByDifference, want)
 		}
 		if row.Identity == verify.Verified {
 			continue
 		}
 		page := row.Pages[NewlyForbidden-1][0]
-		if page.Count != 2 || page.Key.Path != "/shop/1" || page.Key.Would != (Line{policy.Rule{Path: "/shop/", Line: 7}, "*"}) || page.Key.Was != (Line{}) {
+		if page.Count != 2 || page.Key.Path != "/shop/1" || page.Key.LineOnTrial != (Line{policy.Rule{Path: "/shop/", Line: 7}, "*"}) || page.Key.LineInForce != (Line{}) {
 			t.Errorf("the page is %+v", page)
 		}
 	}
@@ -100,11 +100,11 @@ func TestNote(t *testing.T) {
 func TestAnotherTextBegins(t *testing.T) {
 	trials := trying(t)
 	first, edited, replaced := by("Googlebot"), by("Googlebot"), by("Googlebot")
-	edited.Tried = read("Disallow: /a", 1)
-	replaced.Tried, replaced.InForce = edited.Tried, read("Disallow: /b", 2)
+	edited.OnTrial = read("Disallow: /a", 1)
+	replaced.OnTrial, replaced.InForce = edited.OnTrial, read("Disallow: /b", 2)
 	count := func() (n uint64) {
 		for _, row := range only(t, trials).Rows {
-			n += row.Judged[Same]
+			n += row.CountByDifference[Same]
 		}
 		return n
 	}
@@ -133,7 +133,7 @@ func TestTheTextBeforeComesBack(t *testing.T) {
 	for range 3 {
 		trials.Note(by("Googlebot"))
 	}
-	if one := only(t, trials); one.InForce != by("Googlebot").InForce.Hash || one.Rows[0].Judged[Same] != 3 {
+	if one := only(t, trials); one.InForce != by("Googlebot").InForce.Hash || one.Rows[0].CountByDifference[Same] != 3 {
 		t.Errorf("the trial is %+v", one)
 	}
 }
@@ -144,13 +144,13 @@ func TestATrialEndsWithItsConfigurations(t *testing.T) {
 	trials.Note(by("Googlebot"))
 	endAfter := trials.Use("next.txt") // a reload
 	end()
-	if only(t, trials).Rows[0].Judged[Same] != 1 {
+	if only(t, trials).Rows[0].CountByDifference[Same] != 1 {
 		t.Error("a reload has forgotten what was found")
 	}
 	endAfter()
 	trials.Note(by("Googlebot"))
-	if len(trials.Snapshot()) > 0 || trials.engines.Load() != 0 {
-		t.Errorf("a text that no configuration tries is counted; %d rows", trials.engines.Load())
+	if len(trials.Snapshot()) > 0 || trials.engineRows.Load() != 0 {
+		t.Errorf("a text that no configuration tries is counted; %d rows", trials.engineRows.Load())
 	}
 }
 
@@ -173,10 +173,10 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 			}
 		}
 	}
-	if n := trials.others.Load(); n > maxAllOthers {
+	if n := trials.otherRows.Load(); n > maxAllOthers {
 		t.Errorf("%d rows of others, want at most %d", n, maxAllOthers)
 	}
-	if n := trials.engines.Load(); n > maxEngines {
+	if n := trials.engineRows.Load(); n > maxEngines {
 		t.Errorf("%d rows of those who say that they are search engines, want at most %d", n, maxEngines)
 	}
 	q := by("bingbot")
@@ -219,7 +219,7 @@ func TestWhoHasNoRow(t *testing.T) {
 	trials.Note(q)
 	q.Class = uaident.Library
 	trials.Note(q)
-	if one := only(t, trials); len(one.Rows) != 1 || one.Rows[0].Judged[Same] != 2 || one.Rows[0].Token != judge.OtherName {
+	if one := only(t, trials); len(one.Rows) != 1 || one.Rows[0].CountByDifference[Same] != 2 || one.Rows[0].Token != judge.OtherName {
 		t.Errorf("the rows are %+v", one.Rows)
 	}
 }
@@ -240,7 +240,7 @@ func TestTrialsForSeveralGoroutines(t *testing.T) {
 	wg.Wait()
 	var total uint64
 	for _, row := range only(t, trials).Rows {
-		total += row.Judged[Same] + row.Judged[NewlyForbidden]
+		total += row.CountByDifference[Same] + row.CountByDifference[NewlyForbidden]
 	}
 	if total != 2000 {
 		t.Errorf("%d requests, want 2000", total)

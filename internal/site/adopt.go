@@ -14,22 +14,22 @@ import (
 // Adopt copies the cached state of a site from its other keys to its key if newer, and returns the
 // other keys.
 func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
-	since := lastRead(cache.Get(site.Key))
+	since := lastFetched(cache.Get(site.Key))
 	for _, before := range site.otherKeys(server) {
 		known := cache.Get(before)
-		if known == nil || known.State() == nil || !since.IsZero() && !lastRead(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
+		if known == nil || known.State() == nil || !since.IsZero() && !lastFetched(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
 			continue
 		}
 		state := *known.State()
-		state.NextFetch = lastRead(known) // and so is due: another file may be served here
+		state.NextFetch = lastFetched(known) // and so is due: another file may be served here
 		cache.Restore(site.Key, site.Key.Segment(), state, true)
 		adopted = append(adopted, before)
 	}
 	return adopted
 }
 
-// lastRead returns when the robots.txt of an entry was read last, zero for never.
-func lastRead(e *policy.Entry) (at time.Time) {
+// lastFetched returns when the robots.txt of an entry was read last, zero for never.
+func lastFetched(e *policy.Entry) (at time.Time) {
 	if good := e.Current(); good != nil {
 		at = good.LastFetched
 	}
@@ -46,15 +46,15 @@ func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 			others = append(others, other)
 		}
 	}
-	name, _ := addr.SplitPort(s.Own().Host)
+	name, _ := addr.SplitPort(s.OwnKey().Host)
 	name = addr.Unbracket(name)
 	_, parent, _ := strings.Cut(name, ".")
-	for _, site := range [...]string{s.Own().Site, name, "*." + parent, ""} {
-		own := *s.Own()
+	for _, site := range [...]string{s.OwnKey().Site, name, "*." + parent, ""} {
+		own := *s.OwnKey()
 		own.Site = site
 		switch {
 		case s.Key.Source != "":
-			add(NewSite(own).From(s.Key.Source).Key)
+			add(NewSite(own).WithSource(s.Key.Source).Key)
 		case server != nil:
 			for _, own.Server = range [...]string{"", ListenAddresses(server)} {
 				add(own)

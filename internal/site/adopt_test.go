@@ -42,7 +42,7 @@ func TestOtherKeys(t *testing.T) {
 
 	const source = "https://robots.test/a.example.com"
 	for _, site := range []string{"a.example.com", "*.example.com", ""} {
-		s := NewSite(policy.Key{Site: site, Server: "192.0.2.1:80", Host: "a.example.com"}).From(source)
+		s := NewSite(policy.Key{Site: site, Server: "192.0.2.1:80", Host: "a.example.com"}).WithSource(source)
 		others := s.otherKeys(nil)
 		for _, other := range []policy.Key{
 			{Source: source},

@@ -97,13 +97,13 @@ func isUnregisteredCoding(coding string) bool {
 // FirstResponse returns the first response of a fetch, which may have followed redirects to a page. ok
 // is false if the response is unknown, for example after a timeout.
 func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
-	response = responseaudit.RobotsResponse{Status: answer.Status, HTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
-	response.Loop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect
-	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.HTML; {
+	response = responseaudit.RobotsResponse{Status: answer.Status, IsHTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
+	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect
+	switch isFile := answer.Err == nil && answer.Status == http.StatusOK && !response.IsHTML; {
 	case errors.Is(answer.Err, ErrResponseAborted) && len(answer.RedirectTargets) == 0:
 		return responseaudit.RobotsResponse{}, true
 	case len(answer.RedirectTargets) > 0 && !isFile:
-		return responseaudit.RobotsResponse{Status: http.StatusFound, Location: answer.RedirectTargets[0], Loop: response.Loop}, true
+		return responseaudit.RobotsResponse{Status: http.StatusFound, Location: answer.RedirectTargets[0], IsLoop: response.IsLoop}, true
 	case answer.Status == 0:
 		return response, false
 	}

@@ -44,7 +44,7 @@ func TestKeyAt(t *testing.T) {
 		{"http://[::1%25eth0]:9501/x", 9501, policy.Key{Server: at, Site: "::1", Host: "[::1]:9501"}},
 		{"http://[::1%25eth0]/x", 80, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
 	} {
-		if got := hosts.KeyAt(AsSent(addr.Authority(tc.url), false), false); got != tc.want {
+		if got := hosts.KeyAt(HostAsSent(addr.Authority(tc.url), false), false); got != tc.want {
 			t.Errorf("%s: %+v\nwant %+v", tc.url, got, tc.want)
 		}
 		if got := hosts.Key(requestFor(t, tc.url, tc.port)); got != tc.want {
@@ -82,7 +82,7 @@ func TestHostOfAURL(t *testing.T) {
 		}
 	}
 	for host, want := range map[string]int{"[::1]": 3, "example.com": 3, "example.com.": 0} {
-		if got := HostFits([]string{"::1", "example.com"}, host); got != want {
+		if got := HostMatchScore([]string{"::1", "example.com"}, host); got != want {
 			t.Errorf("%s fits by %s", host, strconv.Itoa(got))
 		}
 	}

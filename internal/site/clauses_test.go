@@ -49,7 +49,7 @@ func TestClauses(t *testing.T) {
 			if answer.AccessResult() != tc.meaning {
 				t.Fatalf("%s (status %d, %v), want %s", answer.AccessResult(), answer.Status, answer.Err, tc.meaning)
 			}
-			state := policy.State{}.AfterFetch(answer, time.Now(), policy.Freshness{}, 0)
+			state := policy.State{}.AfterFetch(answer, time.Now(), policy.FreshnessPolicy{}, 0)
 			if state.Current != nil && state.Current.Robots.RuleCount() != tc.rules {
 				t.Errorf("%d rules, want %d", state.Current.Robots.RuleCount(), tc.rules)
 			}

@@ -25,9 +25,9 @@ func ClientIP(r *http.Request) string {
 // AddrMayBeForged reports whether the client may have written its address itself. Most proxies
 // append the client's address to the X-Forwarded-For from the client. Without
 // trusted_proxies_strict Caddy uses the first address in this field. If more addresses follow, the
-// first may be invented. The address of an early request, see [IsEarly], may be invented too.
+// first may be invented. The address of an early request, see [IsEarlyData], may be invented too.
 func AddrMayBeForged(r *http.Request) bool {
-	if IsEarly(r) {
+	if IsEarlyData(r) {
 		return true
 	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
@@ -56,11 +56,11 @@ func AddrMayBeForged(r *http.Request) bool {
 	return false
 }
 
-// IsEarly reports whether a request arrived before the TLS handshake was complete, in early data
+// IsEarlyData reports whether a request arrived before the TLS handshake was complete, in early data
 // (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send an early request
 // with a forged source address, because the client does not need the response packets. A client
 // that sets the header itself only loses the trust in its address.
-func IsEarly(r *http.Request) bool {
+func IsEarlyData(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Found is a handler and its place in the configuration.
-type Found struct {
+// FoundHandler is a handler and its place in the configuration.
+type FoundHandler struct {
 	Handler caddyhttp.MiddlewareHandler // nil if not found
 	Server  *caddyhttp.Server
 	Hosts   []string // empty for any host
@@ -27,8 +27,8 @@ type Found struct {
 //   - a server with TLS for https, and without TLS for http
 //   - a site that names the host, then a wildcard, then a site for any host
 //   - the first handler in the configuration
-func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found) {
-	host, port := addr.SplitPort(AsSent(authority, secure))
+func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler) {
+	host, port := addr.SplitPort(HostAsSent(authority, secure))
 	best := [2]int{}
 	for _, server := range servers {
 		listens := 0
@@ -38,13 +38,13 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 		if listensAt(server, portOrDefault(port, secure)) {
 			listens += 2
 		}
-		Walk(server, func(p Place, route caddyhttp.Route) {
+		Walk(server, func(p RoutePlace, route caddyhttp.Route) {
 			if redirected := redirectedHosts(route); redirected != nil {
 				p.Hosts = redirected
 			}
-			fits := HostFits(p.Hosts, host)
+			fits := HostMatchScore(p.Hosts, host)
 			nearer := cmp.Or(cmp.Compare(listens, best[0]), cmp.Compare(fits, best[1]))
-			if p.Errors || fits == 0 || nearer < 0 || nearer == 0 && (found.Ambiguous || found.Server != server) {
+			if p.IsErrorRoute || fits == 0 || nearer < 0 || nearer == 0 && (found.Ambiguous || found.Server != server) {
 				return
 			}
 			switch i := slices.IndexFunc(route.Handlers, is); {
@@ -53,7 +53,7 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 				found.Ambiguous = true
 			default:
 				best = [2]int{listens, fits}
-				found = Found{Handler: route.Handlers[i], Server: server, Hosts: p.Hosts}
+				found = FoundHandler{Handler: route.Handlers[i], Server: server, Hosts: p.Hosts}
 			}
 		})
 	}
@@ -62,17 +62,17 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 
 // HostOf returns the host of a URL as sent by clients, without the port. It returns "" for a path.
 func HostOf(url string) string {
-	host, _ := addr.SplitPort(AsSent(addr.Authority(url), true))
+	host, _ := addr.SplitPort(HostAsSent(addr.Authority(url), true))
 	return host
 }
 
-// HostFits returns how closely the hosts of a site match a host. Zero means no match.
-func HostFits(names []string, host string) int {
+// HostMatchScore returns how closely the hosts of a site match a host. Zero means no match.
+func HostMatchScore(names []string, host string) int {
 	if len(names) == 0 {
 		return 1 // any host
 	}
 	h := HostsOfServer(nil)
-	h.Add(names)
+	h.AddNames(names)
 	switch label, named := h.Label(addr.Unbracket(host)); {
 	case named:
 		return 3
@@ -87,20 +87,20 @@ func HostFits(names []string, host string) int {
 func Listens(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"
-	_, port := addr.SplitPort(AsSent(addr.Authority(url), secure))
+	_, port := addr.SplitPort(HostAsSent(addr.Authority(url), secure))
 	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOrDefault(port, secure))
 }
 
 // FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If
 // requests for an http authority only get this redirect, FindRedirectedHandler returns the handler
 // at the redirect's target, and target is the authority there. Otherwise target is "".
-func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found Found, target string) {
+func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler, target string) {
 	if !secure {
-		host, _ := addr.SplitPort(AsSent(authority, false))
+		host, _ := addr.SplitPort(HostAsSent(authority, false))
 		first := FindHandler(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
 		// Without hosts, the route is Caddy's last route for any host, after all other sites.
-		if location := toHTTPS(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
-			target = AsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
+		if location := httpsRedirectLocation(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
+			target = HostAsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
 			if found = FindHandler(servers, target, true, is); found.Handler != nil && isSecure(found.Server) {
 				return found, target
 			}
@@ -115,9 +115,9 @@ const (
 	redirectURI  = "{http.request.uri}"
 )
 
-// toHTTPS returns the Location of an automatic redirect, or "" for another handler. An owner's
+// httpsRedirectLocation returns the Location of an automatic redirect, or "" for another handler. An owner's
 // redirect may have conditions. Its handler is a pointer, and Caddy's own handler is a value.
-func toHTTPS(h caddyhttp.MiddlewareHandler) string {
+func httpsRedirectLocation(h caddyhttp.MiddlewareHandler) string {
 	response, ok := h.(caddyhttp.StaticResponse)
 	if location := response.Headers.Get("Location"); ok && strings.HasPrefix(location, redirectHost) && strings.HasSuffix(location, redirectURI) {
 		return location

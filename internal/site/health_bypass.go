@@ -79,7 +79,7 @@ func (x *exchange) getAnswer() *policy.FetchResult {
 // bypassHealthChecks adds a bypass to each proxy of a server with passive health checks and plain
 // HTTP upstreams.
 func bypassHealthChecks(server *caddyhttp.Server) {
-	Walk(server, func(_ Place, route caddyhttp.Route) {
+	Walk(server, func(_ RoutePlace, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
 			if proxy, ok := handler.(*reverseproxy.Handler); ok {
 				bypassProxy(proxy)

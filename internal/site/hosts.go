@@ -17,20 +17,20 @@ import (
 
 // Hosts are the configured hosts of one server.
 type Hosts struct {
-	Server    *caddyhttp.Server // nil for none
-	Name      string            // of the server in keys
-	exact     map[string]*namedHost
-	below     map[string]string // wildcards such as *.example.com by what follows their *.
-	wildcards []string          // of other shapes
+	Server            *caddyhttp.Server // nil for none
+	Name              string            // of the server in keys
+	exactHosts        map[string]*namedHost
+	wildcardsBySuffix map[string]string // wildcards such as *.example.com by what follows their *.
+	otherWildcards    []string          // of other shapes
 }
 
 // HostsOfServer collects the hosts from the matchers of a server's routes.
 func HostsOfServer(server *caddyhttp.Server) *Hosts {
-	h := &Hosts{Server: server, exact: make(map[string]*namedHost), below: make(map[string]string)}
+	h := &Hosts{Server: server, exactHosts: make(map[string]*namedHost), wildcardsBySuffix: make(map[string]string)}
 	if server != nil {
-		Walk(server, func(p Place, route caddyhttp.Route) {
-			if !p.Errors {
-				h.Add(HostsOf(route))
+		Walk(server, func(p RoutePlace, route caddyhttp.Route) {
+			if !p.IsErrorRoute {
+				h.AddNames(HostsOf(route))
 			}
 		})
 	}
@@ -67,11 +67,11 @@ func (s *Sites) HostsOf(server *caddyhttp.Server) *Hosts {
 	return h
 }
 
-// IsAt reports whether a server listens on the port of an authority, with TLS if the authority is
+// ListensAt reports whether a server listens on the port of an authority, with TLS if the authority is
 // secure. If the authority has no port, http_port and https_port fit too, because a port mapping
 // may lead to them.
-func (s *Sites) IsAt(server *caddyhttp.Server, authority string, secure bool) bool {
-	_, port := addr.SplitPort(AsSent(authority, secure))
+func (s *Sites) ListensAt(server *caddyhttp.Server, authority string, secure bool) bool {
+	_, port := addr.SplitPort(HostAsSent(authority, secure))
 	return isSecure(server) == secure && (listensAt(server, portOrDefault(port, secure)) ||
 		port == "" && s.ConfiguredPort != nil && listensAt(server, s.ConfiguredPort(secure)))
 }
@@ -82,9 +82,9 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	if s.Servers == nil {
 		return nil
 	}
-	host, _ := addr.SplitPort(AsSent(authority, secure))
+	host, _ := addr.SplitPort(HostAsSent(authority, secure))
 	for _, server := range s.Servers() {
-		if s.IsAt(server, authority, secure) {
+		if s.ListensAt(server, authority, secure) {
 			if hosts := s.HostsOf(server); hosts.IsNamed(host) {
 				return hosts
 			}
@@ -93,12 +93,12 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	return nil
 }
 
-// Add adds configured hosts without a server, for [Sites.Names].
+// Add adds configured hosts without a server, for [Sites.IsLabel].
 func (s *Sites) Add(hosts *Hosts) { s.byServer.Store(hosts, hosts) }
 
-// Names reports whether [Hosts.Label] can return a label for the collected hosts. If any hosts were
+// IsLabel reports whether [Hosts.Label] can return a label for the collected hosts. If any hosts were
 // collected, these labels include [judge.OtherName].
-func (s *Sites) Names(label string) (named bool) {
+func (s *Sites) IsLabel(label string) (named bool) {
 	s.byServer.Range(func(_, hosts any) bool {
 		known, _ := hosts.(*Hosts).Label(label)
 		named = known == label
@@ -131,9 +131,9 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	return ""
 }
 
-// Guarded returns the number of configured hosts with a guard. It collects the hosts of all
+// NumGuardedHosts returns the number of configured hosts with a guard. It collects the hosts of all
 // servers, so that no request has to wait for the collection.
-func (s *Sites) Guarded() (n int) {
+func (s *Sites) NumGuardedHosts() (n int) {
 	for _, server := range s.Servers() {
 		if hosts := len(s.guardedHosts(server)); hosts > 0 {
 			n += hosts
@@ -146,8 +146,8 @@ func (s *Sites) Guarded() (n int) {
 // guardedHosts returns the configured hosts of a server with a guard. "" means any host.
 func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	hosts := make(map[string]bool)
-	Walk(server, func(p Place, route caddyhttp.Route) {
-		if p.Errors || !slices.ContainsFunc(route.Handlers, s.IsGuard) {
+	Walk(server, func(p RoutePlace, route caddyhttp.Route) {
+		if p.IsErrorRoute || !slices.ContainsFunc(route.Handlers, s.IsGuard) {
 			return
 		}
 		for _, host := range p.Hosts {
@@ -160,20 +160,20 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	return hosts
 }
 
-// Add adds the names of a host matcher, including wildcards. It ignores names with a
+// AddNames adds the names of a host matcher, including wildcards. It ignores names with a
 // placeholder.
-func (h *Hosts) Add(names caddyhttp.MatchHost) {
+func (h *Hosts) AddNames(names caddyhttp.MatchHost) {
 	for _, name := range names {
 		name = normalizePattern(name)
 		switch rest, below := strings.CutPrefix(name, "*."); {
 		case strings.ContainsAny(name, "{}"):
 			// the value of a placeholder depends on the request
 		case below && !strings.Contains(rest, "*"):
-			h.below[rest] = name
+			h.wildcardsBySuffix[rest] = name
 		case strings.Contains(name, "*"):
-			h.wildcards = append(h.wildcards, name)
+			h.otherWildcards = append(h.otherWildcards, name)
 		default:
-			h.exact[name] = new(namedHost)
+			h.exactHosts[name] = new(namedHost)
 		}
 	}
 }
@@ -190,15 +190,15 @@ func normalizePattern(name string) string {
 // configuration names this very host. For a wildcard such as *.example.com the label is the
 // wildcard, because clients choose the rest.
 func (h *Hosts) Label(host string) (label string, named bool) {
-	if h.exact[host] != nil {
+	if h.exactHosts[host] != nil {
 		return host, true
 	}
 	if _, rest, ok := strings.Cut(host, "."); ok {
-		if pattern := h.below[rest]; pattern != "" {
+		if pattern := h.wildcardsBySuffix[rest]; pattern != "" {
 			return pattern, false
 		}
 	}
-	for _, pattern := range h.wildcards {
+	for _, pattern := range h.otherWildcards {
 		if matchesWildcard(pattern, host) {
 			return pattern, false
 		}
@@ -207,11 +207,11 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 }
 
 // IsNamed reports whether the configuration names this very host. An IPv6 address may have brackets.
-func (h *Hosts) IsNamed(host string) bool { return h.exact[addr.Unbracket(host)] != nil }
+func (h *Hosts) IsNamed(host string) bool { return h.exactHosts[addr.Unbracket(host)] != nil }
 
-// Labels returns the labels of the names of host matchers. Without names a route is for any
+// LabelsOf returns the labels of the names of host matchers. Without names a route is for any
 // host, and the label is [judge.OtherName].
-func (h *Hosts) Labels(names []string) (labels []string) {
+func (h *Hosts) LabelsOf(names []string) (labels []string) {
 	if len(names) == 0 {
 		return []string{judge.OtherName}
 	}
@@ -228,8 +228,8 @@ func (h *Hosts) Has(host string) bool {
 	return named || label != judge.OtherName
 }
 
-// configured is like Label, but returns "" for unknown hosts, as in policy.Key.Site.
-func (h *Hosts) configured(host string) string {
+// configuredName is like Label, but returns "" for unknown hosts, as in policy.Key.Site.
+func (h *Hosts) configuredName(host string) string {
 	label, _ := h.Label(host)
 	if label == judge.OtherName {
 		return ""
@@ -251,9 +251,9 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	}
 	name := host
 	if !isNormalHost(host) {
-		name = h.canonical(host, key.Secure)
+		name = h.canonicalHost(host, key.Secure)
 	}
-	key.Site = h.configured(addr.Unbracket(name))
+	key.Site = h.configuredName(addr.Unbracket(name))
 	switch listener := ListenerPort(r, key.Secure, proxied); {
 	case port == "" || listener == 0 || !isPort(port, listener):
 		key.Host = name
@@ -262,8 +262,8 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in SchemeSent
-		for element := range Elements(sent) {
+	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in ClientScheme
+		for element := range SplitElements(sent) {
 			if asked, _ := addr.SplitPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
 				key.ForwardedHost = NormalHost(sent, key.Secure)
 			}
@@ -272,11 +272,11 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	return key
 }
 
-// canonical returns the canonical form of a host without a port if Caddy routes this form to the
+// canonicalHost returns the canonical form of a host without a port if Caddy routes this form to the
 // same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another host.
-func (h *Hosts) canonical(host string, secure bool) string {
+func (h *Hosts) canonicalHost(host string, secure bool) string {
 	sent, name := strings.ToLower(host), NormalHost(host, secure)
-	if name != sent && h.configured(addr.Unbracket(name)) != h.configured(addr.Unbracket(sent)) {
+	if name != sent && h.configuredName(addr.Unbracket(name)) != h.configuredName(addr.Unbracket(sent)) {
 		return sent
 	}
 	return name
@@ -314,12 +314,12 @@ func matchesWildcard(pattern, host string) bool {
 	}
 }
 
-// KeyAt returns the key of the robots.txt for requests to an authority, in the form of [AsSent], at
+// KeyAt returns the key of the robots.txt for requests to an authority, in the form of [HostAsSent], at
 // the server of h. The result equals [Hosts.Key] of a request to the authority.
 func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
-	name := h.canonical(host, secure)
-	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configured(addr.Unbracket(name))}
+	name := h.canonicalHost(host, secure)
+	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
 	number := portOrDefault(port, secure)
 	if port != "" && number != defaultPort(secure) && isPort(port, number) && h.Server != nil && listensAt(h.Server, number) {
 		key.Host += port

@@ -134,7 +134,7 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			named := hosts.exact[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwarded(r.Header, ForwardedHost) == "" || LastForwarded(r.Header, ForwardedHost) == tc.host)
+			named := hosts.exactHosts[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwarded(r.Header, ForwardedHost) == "" || LastForwarded(r.Header, ForwardedHost) == tc.host)
 			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}
@@ -214,7 +214,7 @@ func TestSites(t *testing.T) {
 		{"nobody names it", policy.Key{Host: "evil.example"}, policy.UnknownHosts, judge.OtherName},
 		{"a file", policy.Key{Source: "/srv/robots.txt"}, policy.ConfiguredHosts, judge.OtherName},
 	} {
-		if got := NewSite(tc.key); got.Segment != tc.segment || got.Label != tc.label || got.Named != (tc.segment == policy.ConfiguredHosts) {
+		if got := NewSite(tc.key); got.Segment != tc.segment || got.Label != tc.label || got.NamedInConfig != (tc.segment == policy.ConfiguredHosts) {
 			t.Errorf("%s: %+v", tc.name, got)
 		}
 	}

@@ -14,11 +14,11 @@ type namedHost [2]atomic.Pointer[Site]
 // the request and is created once. Site returns nil for all other hosts, whose number has no
 // bound.
 func (h *Hosts) Site(r *http.Request) *Site {
-	host := h.exact[r.Host]
+	host := h.exactHosts[r.Host]
 	if host == nil {
 		return nil
 	}
-	secure, ok := SchemeSent(r)
+	secure, ok := ClientScheme(r)
 	if !ok {
 		return nil
 	}

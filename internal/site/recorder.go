@@ -12,10 +12,10 @@ import (
 // errBodyLimit makes a handler stop after enough of its response was recorded.
 var errBodyLimit = errors.New("the robots guard has read enough")
 
-// recorder is the response writer of a virtual request. It records the header and the part of the
+// responseRecorder is the response writer of a virtual request. It records the header and the part of the
 // body for the parser. Another goroutine may read the recorder during a write of the handler, and
 // the recorder then ignores further writes.
-type recorder struct {
+type responseRecorder struct {
 	// header belongs to the handler. Other code may read it only after the handler has returned.
 	header http.Header
 	// bodyFull is closed when the body is longer than policy.MaxSize.
@@ -25,19 +25,19 @@ type recorder struct {
 	status     int
 	sentHeader http.Header // a copy of header from the time of WriteHeader
 	body       []byte
-	finished   bool
+	isFinished bool
 }
 
-func newRecorder() *recorder {
-	return &recorder{header: make(http.Header), bodyFull: make(chan struct{})}
+func newRecorder() *responseRecorder {
+	return &responseRecorder{header: make(http.Header), bodyFull: make(chan struct{})}
 }
 
 // Header implements [http.ResponseWriter].
-func (rec *recorder) Header() http.Header { return rec.header }
+func (rec *responseRecorder) Header() http.Header { return rec.header }
 
 // WriteHeader implements [http.ResponseWriter]. It ignores informational responses except 101,
 // which is final.
-func (rec *recorder) WriteHeader(status int) {
+func (rec *responseRecorder) WriteHeader(status int) {
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		return
 	}
@@ -46,7 +46,7 @@ func (rec *recorder) WriteHeader(status int) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.finished || rec.status != 0 {
+	if rec.isFinished || rec.status != 0 {
 		return
 	}
 	rec.status = status
@@ -54,12 +54,12 @@ func (rec *recorder) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (rec *recorder) Write(p []byte) (int, error) {
+func (rec *responseRecorder) Write(p []byte) (int, error) {
 	rec.WriteHeader(http.StatusOK)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	remaining := policy.MaxSize + 1 - len(rec.body)
-	if rec.finished || remaining == 0 {
+	if rec.isFinished || remaining == 0 {
 		return 0, errBodyLimit
 	}
 	n := min(len(p), remaining)
@@ -75,14 +75,14 @@ func (rec *recorder) Write(p []byte) (int, error) {
 
 // FlushError implements flushing for [http.ResponseController]. It only fixes the header, since no
 // client waits for the body.
-func (rec *recorder) FlushError() error {
+func (rec *responseRecorder) FlushError() error {
 	rec.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // EnableFullDuplex exists so that a server with full duplex enabled logs no warning for virtual
 // requests. Virtual requests have no body.
-func (rec *recorder) EnableFullDuplex() error { return nil }
+func (rec *responseRecorder) EnableFullDuplex() error { return nil }
 
 // recordedResponse is the recorded response.
 type recordedResponse struct {
@@ -94,10 +94,10 @@ type recordedResponse struct {
 }
 
 // finish ends the recording and returns the response.
-func (rec *recorder) finish() recordedResponse {
+func (rec *responseRecorder) finish() recordedResponse {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	rec.finished = true
+	rec.isFinished = true
 	response := recordedResponse{status: rec.status, header: rec.sentHeader, body: rec.body}
 	if length, err := strconv.ParseInt(rec.sentHeader.Get("Content-Length"), 10, 64); err == nil && length >= 0 {
 		// net/http does not send more than Content-Length.

@@ -11,25 +11,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Original is the part of a request changed by rewrites, as the client sent it.
-type Original struct {
+// OriginalParts is the part of a request changed by rewrites, as the client sent it.
+type OriginalParts struct {
 	Method, RequestURI string
 	URL                *url.URL
 }
 
 // OriginalRequest returns a request as sent by the client, before any rewrite.
-func OriginalRequest(r *http.Request) Original {
+func OriginalRequest(r *http.Request) OriginalParts {
 	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) { // copies the large value once only
 	case http.Request:
-		return Original{original.Method, original.RequestURI, original.URL}
+		return OriginalParts{original.Method, original.RequestURI, original.URL}
 	}
-	return Original{r.Method, r.RequestURI, r.URL}
+	return OriginalParts{r.Method, r.RequestURI, r.URL}
 }
 
 // TargetOf returns the request target as sent. The target of CONNECT begins with an authority. A
 // target with a scheme and no slash, for example x:public/, has no path here, but a proxy passes it
 // on.
-func TargetOf(original Original) string {
+func TargetOf(original OriginalParts) string {
 	switch {
 	case original.RequestURI != "" && original.Method != http.MethodConnect:
 		return original.RequestURI
@@ -87,9 +87,9 @@ func UserAgentOf(r *http.Request) (userAgent string) {
 }
 
 // IsRobotsTxt reports whether a request is for robots.txt.
-func IsRobotsTxt(original Original) bool { return original.URL.Path == "/robots.txt" }
+func IsRobotsTxt(original OriginalParts) bool { return original.URL.Path == "/robots.txt" }
 
 // IsACMEChallenge reports whether a request is for a token of certificate validation.
-func IsACMEChallenge(original Original) bool {
+func IsACMEChallenge(original OriginalParts) bool {
 	return judge.IsACMEChallenge(original.Method, TargetOf(original))
 }

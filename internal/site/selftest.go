@@ -131,7 +131,7 @@ func (t *SelfTest) log(site *SelfTestSite, outcome selfTestOutcome, client strin
 		fields = append(fields, zap.Int("status", outcome.status))
 	}
 	if outcome.isFile {
-		fields = append(fields, zap.Int("rules", outcome.rules))
+		fields = append(fields, zap.Int("rules", outcome.ruleCount))
 	}
 	if outcome.response.Location != "" {
 		fields = append(fields, zap.String("location", outcome.response.Location))

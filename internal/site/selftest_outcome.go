@@ -14,7 +14,7 @@ type selfTestOutcome struct {
 	status      int                          // of the last response, or 0
 	err         error                        // the reason for a missing response
 	isFile      bool
-	rules       int
+	ruleCount   int
 	isRefusal   bool   // the response is wrong for every host, even for an invented host
 	summary     string // the result in words
 	advice      string // the recommended action, or empty
@@ -22,7 +22,7 @@ type selfTestOutcome struct {
 
 // isSame reports whether two clients get the same result.
 func (o selfTestOutcome) isSame(other selfTestOutcome) bool {
-	return o.summary == other.summary && o.status == other.status && o.rules == other.rules && o.response.Location == other.response.Location
+	return o.summary == other.summary && o.status == other.status && o.ruleCount == other.ruleCount && o.response.Location == other.response.Location
 }
 
 // evaluateAnswer distinguishes a robots.txt from other responses.
@@ -35,7 +35,7 @@ func evaluateAnswer(answer policy.FetchResult) selfTestOutcome {
 		outcome.isRefusal, outcome.status = true, 0
 		outcome.summary = "the connection is closed without a response to the request for robots.txt"
 		outcome.advice = "exclude /robots.txt from what closes the connection, such as abort: not path /robots.txt"
-	case outcome.response.Loop:
+	case outcome.response.IsLoop:
 		outcome.summary = "the redirects of robots.txt lead to no file"
 		outcome.advice = "let /robots.txt answer with the file, or redirect to it in at most five steps"
 	case outcome.hasResponse && substitute == responseaudit.RedirectElsewhere:
@@ -59,7 +59,7 @@ func evaluateAnswer(answer policy.FetchResult) selfTestOutcome {
 		outcome.advice = "exclude /robots.txt from what refuses the request, such as a login, a firewall or a rate limit: not path /robots.txt; " +
 			"if the site admits only requests from its proxy, nothing is wrong"
 	default:
-		outcome.isFile, outcome.rules = true, policy.Parse(answer.Body).RuleCount()
+		outcome.isFile, outcome.ruleCount = true, policy.Parse(answer.Body).RuleCount()
 		outcome.summary = "robots.txt was fetched"
 	}
 	return outcome

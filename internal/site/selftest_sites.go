@@ -43,11 +43,11 @@ func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) Self
 // for any host.
 func handlersByHost(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
 	handlers = make(map[string]SelfTestHandler)
-	Walk(server, func(place Place, route caddyhttp.Route) {
+	Walk(server, func(place RoutePlace, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
 			described := describe(handler)
 			described.IsRobotsTxt = described.IsRobotsTxt && !isConditional(route)
-			if described.Source == nil || place.Errors {
+			if described.Source == nil || place.IsErrorRoute {
 				continue
 			}
 			names := place.Hosts
@@ -90,8 +90,8 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 		name = selfTestHost + ".invalid" // reserved by RFC 6761
 	}
 	secure := isSecure(server)
-	key := hosts.KeyAt(AsSent(name, secure), secure)
-	req := RequestFor(server, key, nil)
+	key := hosts.KeyAt(HostAsSent(name, secure), secure)
+	req := NewVirtualRequest(server, key, nil)
 	if req == nil {
 		return site, false
 	}

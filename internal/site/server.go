@@ -148,7 +148,7 @@ func authorityOf(virtual *http.Request) authority {
 	}
 	secure := a.scheme == "https"
 	a.normalizedHosts = []string{NormalHost(virtual.Host, secure)}
-	for host := range Elements(virtual.Header.Get("X-Forwarded-Host")) {
+	for host := range SplitElements(virtual.Header.Get("X-Forwarded-Host")) {
 		if len(a.normalizedHosts) == 1 {
 			a.host = host
 		}
@@ -288,8 +288,8 @@ func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *cadd
 // requestForHost returns the template for a request to another configured host, with the User-Agent of r.
 func (s *ServerSource) requestForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
-	key := hosts.KeyAt(AsSent(u.Host, secure), secure)
-	other := RequestFor(hosts.Server, key, nil) // not nil, since the scheme is the server's
+	key := hosts.KeyAt(HostAsSent(u.Host, secure), secure)
+	other := NewVirtualRequest(hosts.Server, key, nil) // not nil, since the scheme is the server's
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
 	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }

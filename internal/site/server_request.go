@@ -14,25 +14,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Proxy describes the requests of a trusted proxy.
-type Proxy struct {
+// TrustedProxy describes the requests of a trusted proxy.
+type TrustedProxy struct {
 	RemoteAddr string // address of its connections
-	Proto      bool   // the proxy sets X-Forwarded-Proto
-	Host       bool   // the proxy sets X-Forwarded-Host
+	SetsProto  bool   // the proxy sets X-Forwarded-Proto
+	SetsHost   bool   // the proxy sets X-Forwarded-Host
 }
 
-// ProxyOf returns the trusted proxy of a request, or nil.
-func ProxyOf(r *http.Request) *Proxy {
+// TrustedProxyOf returns the trusted proxy of a request, or nil.
+func TrustedProxyOf(r *http.Request) *TrustedProxy {
 	if !IsTrustedProxy(r) {
 		return nil
 	}
-	return &Proxy{RemoteAddr: r.RemoteAddr, Proto: LastForwarded(r.Header, ForwardedProto) != "", Host: LastForwarded(r.Header, ForwardedHost) != ""}
+	return &TrustedProxy{RemoteAddr: r.RemoteAddr, SetsProto: LastForwarded(r.Header, ForwardedProto) != "", SetsHost: LastForwarded(r.Header, ForwardedHost) != ""}
 }
 
-// RequestFor returns a request to a server for the robots.txt of a site, like a client's request,
+// NewVirtualRequest returns a request to a server for the robots.txt of a site, like a client's request,
 // for a fetch without a client. It returns nil for an https site on a server without TLS if no
 // proxy is known, and for a host only known by its digest.
-func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Request {
+func NewVirtualRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedProxy) *http.Request {
 	encrypted := isSecure(server)
 	proxied := key.ForwardedHost != "" || key.Secure != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
@@ -51,10 +51,10 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 		return r
 	}
 	r.RemoteAddr = proxy.RemoteAddr
-	if proxy.Proto {
+	if proxy.SetsProto {
 		r.Header.Set(ForwardedProto, SchemeOf(key.Secure))
 	}
-	if proxy.Host {
+	if proxy.SetsHost {
 		r.Header.Set(ForwardedHost, key.Host)
 	}
 	if key.ForwardedHost != "" {
@@ -65,7 +65,7 @@ func RequestFor(server *caddyhttp.Server, key policy.Key, proxy *Proxy) *http.Re
 
 // FindHandlerFor returns the handler of a site for which is returns true. If several servers have
 // the host, FindHandlerFor searches the server in the key.
-func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) Found {
+func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) FoundHandler {
 	if key.Server != "" {
 		for _, server := range servers {
 			if sites.HostsOf(server).Name == key.Server {

@@ -14,7 +14,7 @@ func TestRequestsForSites(t *testing.T) {
 	for name, tc := range map[string]struct {
 		key       policy.Key
 		encrypted bool
-		proxy     *Proxy
+		proxy     *TrustedProxy
 		forwarded string // X-Forwarded-Host
 		none      bool
 	}{
@@ -24,22 +24,22 @@ func TestRequestsForSites(t *testing.T) {
 		"a wildcard":                 {key: policy.Key{Site: "*.test", Host: "b.test", Secure: true}, encrypted: true},
 		"any host":                   {key: policy.Key{Host: "other.example"}},
 		"an IPv6 address":            {key: policy.Key{Host: "[::1]:8080"}},
-		"https behind a proxy":       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true}},
-		"a host behind a proxy":      {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9"}, forwarded: "b.test"},
-		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}, forwarded: "b.test"},
-		"the same host by a proxy":   {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}, forwarded: "a.test"},
+		"https behind a proxy":       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
+		"a host behind a proxy":      {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9"}, forwarded: "b.test"},
+		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "b.test"},
+		"the same host by a proxy":   {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "a.test"},
 		"behind a proxy not seen":    {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, none: true},
 		"forwarded, by none":         {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, none: true},
 		"a host that is too long":    {key: policy.Key{Host: Digested + "00"}, none: true},
 		"http at an https listener":  {key: policy.Key{Site: "a.test", Host: "a.test"}, encrypted: true, none: true},
-		"not by the proxy's, direct": {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, encrypted: true, proxy: &Proxy{RemoteAddr: "10.0.0.1:9", Proto: true}},
+		"not by the proxy's, direct": {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, encrypted: true, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := new(caddyhttp.Server)
 			if tc.encrypted {
 				server.TLSConnPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
 			}
-			r := RequestFor(server, tc.key, tc.proxy)
+			r := NewVirtualRequest(server, tc.key, tc.proxy)
 			if (r == nil) != tc.none {
 				t.Fatalf("a request: %t, want %t", r != nil, !tc.none)
 			}
@@ -47,7 +47,7 @@ func TestRequestsForSites(t *testing.T) {
 				return
 			}
 			hosts := HostsOfServer(nil)
-			hosts.Add(caddyhttp.MatchHost{"a.test", "*.test"})
+			hosts.AddNames(caddyhttp.MatchHost{"a.test", "*.test"})
 			if got := hosts.Key(r); got != tc.key {
 				t.Errorf("it is for %+v, want %+v", got, tc.key)
 			}
@@ -61,11 +61,11 @@ func TestRequestsForSites(t *testing.T) {
 // TestProxyOf sees only proxies that are trusted.
 func TestProxyOf(t *testing.T) {
 	key := policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}
-	want := Proxy{RemoteAddr: "10.0.0.1:9", Proto: true, Host: true}
-	if got := ProxyOf(RequestFor(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
+	want := TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}
+	if got := TrustedProxyOf(NewVirtualRequest(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := ProxyOf(RequestFor(new(caddyhttp.Server), policy.Key{Host: "a.test"}, &want)); got != nil {
+	if got := TrustedProxyOf(NewVirtualRequest(new(caddyhttp.Server), policy.Key{Host: "a.test"}, &want)); got != nil {
 		t.Errorf("a proxy for a direct request: %+v", got)
 	}
 }

@@ -19,11 +19,11 @@ import (
 
 // Site is the site whose robots.txt applies to a request.
 type Site struct {
-	Key     policy.Key     // key of its robots.txt
-	own     *policy.Key    // key of the site itself if different from Key, else nil
-	Segment policy.Segment // part of the cache for Key
-	Label   string         // configured host, or judge.OtherName for an unknown host
-	Named   bool           // the configuration names the host of the site
+	Key           policy.Key     // key of its robots.txt
+	ownKey        *policy.Key    // key of the site itself if different from Key, else nil
+	Segment       policy.Segment // part of the cache for Key
+	Label         string         // configured host, or judge.OtherName for an unknown host
+	NamedInConfig bool           // the configuration names the host of the site
 }
 
 // MaxHost is the maximum length of a stored authority in bytes. DNS allows 253 for a name.
@@ -46,8 +46,8 @@ func LastForwarded(header http.Header, name string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// Elements splits a value of [LastForwarded] at its commas.
-func Elements(value string) iter.Seq[string] {
+// SplitElements splits a value of [LastForwarded] at its commas.
+func SplitElements(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for element := range strings.SplitSeq(value, ",") {
 			if element = strings.TrimSpace(element); element != "" && !yield(element) {
@@ -83,9 +83,9 @@ func IsTrustedProxy(r *http.Request) bool {
 	return trusted
 }
 
-// SchemeSent reports whether the client uses https, as [IsSecure] does. ok is false if a proxy
+// ClientScheme reports whether the client uses https, as [IsSecure] does. ok is false if a proxy
 // forwards another host, since r.Host then does not identify the site.
-func SchemeSent(r *http.Request) (secure, ok bool) {
+func ClientScheme(r *http.Request) (secure, ok bool) {
 	proxied := IsTrustedProxy(r)
 	if proxied {
 		if sent := LastForwarded(r.Header, ForwardedHost); sent != "" && sent != r.Host {
@@ -101,34 +101,34 @@ func NewSite(key policy.Key) Site {
 	if s.Label == "" {
 		s.Label = judge.OtherName
 	}
-	s.Named = s.Segment == policy.ConfiguredHosts
+	s.NamedInConfig = s.Segment == policy.ConfiguredHosts
 	return s
 }
 
-// Own returns the key of the site itself, which must not be modified.
-func (s *Site) Own() *policy.Key {
-	if s.own != nil {
-		return s.own
+// OwnKey returns the key of the site itself, which must not be modified.
+func (s *Site) OwnKey() *policy.Key {
+	if s.ownKey != nil {
+		return s.ownKey
 	}
 	return &s.Key
 }
 
-// ReadAs returns the site with another key for its robots.txt.
-func (s Site) ReadAs(key policy.Key) Site {
+// WithRobotsKey returns the site with another key for its robots.txt.
+func (s Site) WithRobotsKey(key policy.Key) Site {
 	if key != s.Key {
-		s.own, s.Key = new(*s.Own()), key
+		s.ownKey, s.Key = new(*s.OwnKey()), key
 	}
 	return s
 }
 
-// From returns the site with a separate source for its robots.txt. The source of an unknown host
+// WithSource returns the site with a separate source for its robots.txt. The source of an unknown host
 // has its own cache entry, so that invented hosts do not evict other entries.
-func (s Site) From(source string) Site {
+func (s Site) WithSource(source string) Site {
 	key := policy.Key{Source: source}
 	if s.Segment == policy.UnknownHosts {
-		key.ForwardedHost, key.Site = s.Own().Host, s.Own().Site
+		key.ForwardedHost, key.Site = s.OwnKey().Host, s.OwnKey().Site
 	}
-	return s.ReadAs(key)
+	return s.WithRobotsKey(key)
 }
 
 // Digested is the prefix of the digest in place of a host that is too long.
@@ -197,10 +197,10 @@ func isNormalHost(host string) bool {
 	return true
 }
 
-// AsSent returns the Host header sent by clients for the authority of a URL. Unlike [NormalHost] it
+// HostAsSent returns the Host header sent by clients for the authority of a URL. Unlike [NormalHost] it
 // preserves a trailing dot, because Caddy treats a host with this dot as another host. It removes
 // the zone of an address (RFC 6874) and a colon without a port.
-func AsSent(authority string, secure bool) string {
+func HostAsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")
 	host, port := addr.SplitPort(authority)
 	if address, _, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(host, "[") {

@@ -40,7 +40,7 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 	}
 
 	sites.byServer.Clear()
-	if n := sites.Guarded(); n != 1 {
+	if n := sites.NumGuardedHosts(); n != 1 {
 		t.Errorf("%d guarded hosts", n)
 	}
 	looks.Store(0)
@@ -52,14 +52,14 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 // TestLabels takes the names of host matchers as Caddy compares them.
 func TestLabels(t *testing.T) {
 	h := HostsOfServer(nil)
-	h.Add(caddyhttp.MatchHost{"Example.com", "*.example.net", "b\u00fccher.example"})
+	h.AddNames(caddyhttp.MatchHost{"Example.com", "*.example.net", "b\u00fccher.example"})
 	for _, tc := range []struct{ names, want []string }{
 		{nil, []string{"_other"}},
 		{[]string{"EXAMPLE.com", "*.Example.net"}, []string{"example.com", "*.example.net"}},
 		{[]string{"a.example.net"}, []string{"*.example.net"}},
 		{[]string{"b\u00fccher.example"}, []string{"xn--bcher-kva.example"}},
 	} {
-		if got := h.Labels(tc.names); !slices.Equal(got, tc.want) {
+		if got := h.LabelsOf(tc.names); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: %q, want %q", tc.names, got, tc.want)
 		}
 	}

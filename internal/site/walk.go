@@ -6,13 +6,13 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// Place is the place of a route in the routes of a server.
-type Place struct {
+// RoutePlace is the place of a route in the routes of a server.
+type RoutePlace struct {
 	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
 	// host.
 	Hosts []string
-	// Errors is true for error routes.
-	Errors bool
+	// IsErrorRoute is true for error routes.
+	IsErrorRoute bool
 }
 
 // MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
@@ -21,20 +21,20 @@ const MaxNesting = 30
 // Walk calls visit for every route of a server and then for the nested routes: in subroutes, in
 // invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
 // routes come last.
-func Walk(server *caddyhttp.Server, visit func(Place, caddyhttp.Route)) {
-	w := walk{server, visit}
-	w.routes(server.Routes, Place{}, 0)
+func Walk(server *caddyhttp.Server, visit func(RoutePlace, caddyhttp.Route)) {
+	w := routeWalker{server, visit}
+	w.walkRoutes(server.Routes, RoutePlace{}, 0)
 	if server.Errors != nil {
-		w.routes(server.Errors.Routes, Place{Errors: true}, 0)
+		w.walkRoutes(server.Errors.Routes, RoutePlace{IsErrorRoute: true}, 0)
 	}
 }
 
-type walk struct {
+type routeWalker struct {
 	server *caddyhttp.Server
-	visit  func(Place, caddyhttp.Route)
+	visit  func(RoutePlace, caddyhttp.Route)
 }
 
-func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
+func (w routeWalker) walkRoutes(routes caddyhttp.RouteList, around RoutePlace, depth int) {
 	if depth > MaxNesting {
 		return
 	}
@@ -47,18 +47,18 @@ func (w walk) routes(routes caddyhttp.RouteList, around Place, depth int) {
 		for _, handler := range route.Handlers {
 			switch handler := handler.(type) {
 			case *caddyhttp.Subroute:
-				w.routes(handler.Routes, here, depth+1)
+				w.walkRoutes(handler.Routes, here, depth+1)
 			case *caddyhttp.Invoke:
 				if named, ok := w.server.NamedRoutes[handler.Name]; ok {
-					w.routes(caddyhttp.RouteList{*named}, here, depth+1)
+					w.walkRoutes(caddyhttp.RouteList{*named}, here, depth+1)
 				}
 			case *reverseproxy.Handler:
 				for _, response := range handler.HandleResponse {
-					w.routes(response.Routes, here, depth+1)
+					w.walkRoutes(response.Routes, here, depth+1)
 				}
 			case *intercept.Intercept:
 				for _, response := range handler.HandleResponse {
-					w.routes(response.Routes, here, depth+1)
+					w.walkRoutes(response.Routes, here, depth+1)
 				}
 			}
 		}

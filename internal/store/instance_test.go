@@ -59,7 +59,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *instance {
 	i.copied = copies.NewHistory(nil)
 	i.visits = &lastVisits{sites: make(map[policy.Key]lastVisit)}
 	i.counted = ledger.New(clock)
-	i.verifier = verify.New(verify.Options{KeepVerified: 16, KeepOthers: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
+	i.verifier = verify.New(verify.Options{MaxVerified: 16, MaxOtherResults: 16, Now: clock, Transport: served{"https://acme.test/bots.txt": "192.0.2.0/24\n"}})
 	i.Store = New(Options{
 		Storage: m, Instance: id, Observer: i.observed, Logger: zap.New(core), Now: clock,
 		Memory: NewMemory(Parts{
@@ -138,14 +138,14 @@ func (v *lastVisits) Revision(site policy.Key) (changes, visits uint64) {
 	return 0, v.get(site).revision
 }
 
-func (v *lastVisits) Snapshot(site policy.Key) (ledger.Changes, bool) {
+func (v *lastVisits) Snapshot(site policy.Key) (ledger.ChangeGuardState, bool) {
 	last := v.get(site)
-	return ledger.Changes{Site: site, Read: last.at}, !last.fromPeer
+	return ledger.ChangeGuardState{Site: site, FetchedAt: last.at}, !last.fromPeer
 }
 
-func (v *lastVisits) Restore(stored ledger.Changes, _ *policy.State, fromPeer bool) (int, bool) {
-	if last := v.get(stored.Site); stored.Read.After(last.at) {
-		v.set(stored.Site, lastVisit{stored.Read, fromPeer, last.revision})
+func (v *lastVisits) Restore(stored ledger.ChangeGuardState, _ *policy.State, fromPeer bool) (int, bool) {
+	if last := v.get(stored.Site); stored.FetchedAt.After(last.at) {
+		v.set(stored.Site, lastVisit{stored.FetchedAt, fromPeer, last.revision})
 	}
 	return 0, true
 }
@@ -200,7 +200,7 @@ func (l fetchedLists) FetchCount() uint64 { return *l.fetched }
 func (i *instance) learn(key policy.Key, segment policy.Segment, text string) {
 	e := i.cache.GetOrCreate(key, segment)
 	e.MakeDue()
-	<-e.Refresh(policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge},
+	<-e.Refresh(policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge},
 		func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte(text)} }, nil)
 }
 

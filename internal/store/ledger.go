@@ -58,7 +58,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Revision()},
 				encode: func() (d ledger.Document, empty bool, err error) {
 					d.Saved = c.store.now()
-					d.Data, err = ledger.StoredSite{Since: ledger.Time(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
+					d.Data, err = ledger.StoredSite{Since: ledger.FromUnixMilli(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
 					d.Sum = sha256.Sum256(d.Data)
 					return d, false, err
 				},
@@ -108,7 +108,7 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 	s, summary := c.store, newReadSummary(&c.store.ledgerReadFailed)
 	c.restoreOwn(ctx, summary)
 	c.peerLedger = ledger.New(s.now)
-	c.peerLedger.Retain(c.retention)
+	c.peerLedger.SetRetention(c.retention)
 	instances, err := s.listInstances(ctx)
 	if err != nil {
 		s.recordReadFailure(key{kind: kindLedger}, err, summary)

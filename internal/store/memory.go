@@ -34,11 +34,11 @@ type Changes interface {
 	// stored immediately. visitRevision grows with the visits.
 	Revision(site policy.Key) (changeRevision, visitRevision uint64)
 	// Snapshot returns the content to store for a site. ok is false without content.
-	Snapshot(site policy.Key) (stored ledger.Changes, ok bool)
+	Snapshot(site policy.Key) (stored ledger.ChangeGuardState, ok bool)
 	// Restore restores stored content of this or another instance. delayed is the number of changes
 	// that are delayed again. complete is false if the content refers to an unknown version. state
 	// is the policy of the site, or nil.
-	Restore(stored ledger.Changes, state *policy.State, fromPeer bool) (delayed int, complete bool)
+	Restore(stored ledger.ChangeGuardState, state *policy.State, fromPeer bool) (delayed int, complete bool)
 }
 
 // AddressLists are the fetched address lists of crawlers.
@@ -63,8 +63,8 @@ type Note interface {
 
 // Rates are the recent requests by crawler.
 type Rates interface {
-	// Share sets whether rates are shared with other instances.
-	Share(now time.Time, hasPeers bool)
+	// SetSharing sets whether rates are shared with other instances.
+	SetSharing(now time.Time, hasPeers bool)
 	// Export encodes the counts of this instance for Import. The result is nil without counts.
 	Export(now time.Time) ([]byte, error)
 	// Import adds the counts of another instance.
@@ -147,7 +147,7 @@ func (m *Memory) dropPeerState(now time.Time) {
 		return
 	}
 	m.peerLedger.Store(nil)
-	m.parts.Rates.Share(now, false)
+	m.parts.Rates.SetSharing(now, false)
 }
 
 // HasRunningStore reports whether a store runs.

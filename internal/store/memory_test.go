@@ -44,7 +44,7 @@ type sharedRates struct {
 	others bool
 }
 
-func (s *sharedRates) Share(_ time.Time, others bool) { s.others = others }
+func (s *sharedRates) SetSharing(_ time.Time, others bool) { s.others = others }
 
 // TestOthersAreForgotten drops the counts of other instances after the last store ends. Their last
 // counts must not apply forever.

@@ -101,7 +101,7 @@ func (n *note) encode(now time.Time) (d ledger.Document, empty bool, err error) 
 func (s *Store) ratesRevision() revision {
 	now := s.now()
 	hasPeers := s.peers.hasActive(now)
-	s.memory.parts.Rates.Share(now, hasPeers)
+	s.memory.parts.Rates.SetSharing(now, hasPeers)
 	if !hasPeers {
 		return revision{}
 	}

@@ -19,14 +19,14 @@ func TestRatesAmongInstances(t *testing.T) {
 	}
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
-	rules := &rate.Rules{CrawlDelay: rate.Rule{Interval: time.Millisecond, Burst: 100}, Tolerance: 1000, Configured: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
+	rules := &rate.Rules{CrawlDelay: rate.Rule{Interval: time.Millisecond, Burst: 100}, Tolerance: 1000, ConfiguredLimit: rate.Rule{Interval: time.Second, Burst: 5}, Window: 5 * time.Minute}
 	who := &rate.Client{Site: &siteA, Token: "bingbot", Identity: verify.Verified}
 	first, second := newInstance(m, "first", noon), newInstance(m, "second", noon)
 	step := func(of ...*instance) (passed int) {
 		for _, i := range of {
 			i.time = m.Now
 			for n := range 40 { // ten a second at each instance, for four seconds
-				if !i.rate.Spend(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).Over {
+				if !i.rate.Charge(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).IsOverRate {
 					passed++
 				}
 			}

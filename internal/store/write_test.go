@@ -114,7 +114,7 @@ func TestStoreWritesWhereItLeads(t *testing.T) {
 		first.time = noon.Add(time.Duration(n) * time.Minute)
 		e := first.cache.GetOrCreate(siteA, policy.ConfiguredHosts)
 		e.MakeDue()
-		<-e.Refresh(policy.Freshness{}, func() policy.FetchResult {
+		<-e.Refresh(policy.FreshnessPolicy{}, func() policy.FetchResult {
 			return policy.FetchResult{Status: http.StatusOK, Body: []byte("# a\n"), RedirectTargets: via}
 		}, nil)
 		first.Write(ctx)

@@ -134,7 +134,7 @@ func (r *parser) parseVerification(v *uaident.Verification) {
 		case "web_bot_auth":
 			v.WebBotAuth = r.readHTTPSURL(field)
 		case "unsure":
-			v.Unsure = r.readBool(field)
+			v.IsThirdParty = r.readBool(field)
 		}
 	})
 }

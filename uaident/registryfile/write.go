@@ -58,8 +58,8 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 		wildcardOn := c.Wildcard == uaident.WildcardOn
 		w.Wildcard = &wildcardOn
 	}
-	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.PartialRanges)+len(v.WebBotAuth) > 0 || v.Unsure {
-		w.Verification = &verificationJSON{v.RDNS, v.Ranges, v.PartialRanges, v.WebBotAuth, v.Unsure}
+	if v := c.Verification; len(v.RDNS)+len(v.Ranges)+len(v.PartialRanges)+len(v.WebBotAuth) > 0 || v.IsThirdParty {
+		w.Verification = &verificationJSON{v.RDNS, v.Ranges, v.PartialRanges, v.WebBotAuth, v.IsThirdParty}
 	}
 	if c.CrawlDelay.Source != "" {
 		w.CrawlDelay = c.CrawlDelay.Support.String()

@@ -15,7 +15,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 	entries := append(uaident.Default().Crawlers(), crawlers()...)
 	v := configured(b, Options{Resolver: honestDNS()}, Config{Crawlers: entries, ReverseDNS: true,
-		Lists: []List{{For: "FooBot", File: writeFile(b, list)}}})
+		Lists: []List{{CrawlerOrOperator: "FooBot", File: writeFile(b, list)}}})
 	for i := range 1000 { // other clients in the cache
 		v.Check(&fooPreview, invented(i))
 	}
@@ -92,7 +92,7 @@ func BenchmarkRanges(b *testing.B) {
 
 func TestCheckDoesNotAllocate(t *testing.T) {
 	v := configured(t, Options{Resolver: honestDNS()}, Config{Crawlers: crawlers(), ReverseDNS: true,
-		Lists: []List{{For: "FooBot", File: writeFile(t, "198.51.100.0/24")}}})
+		Lists: []List{{CrawlerOrOperator: "FooBot", File: writeFile(t, "198.51.100.0/24")}}})
 	for _, addr := range []string{"192.0.2.1", "203.0.113.1", "198.51.100.1", "127.0.0.1", "::ffff:192.0.2.1"} {
 		settled(t, v, &fooBot, addr)
 		a := netip.MustParseAddr(addr)

@@ -124,27 +124,27 @@ func TestRangesAndReverseDNS(t *testing.T) {
 		addr    string
 		want    Finding
 	}{
-		{"in the list", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
-		{"in the list, IPv4-mapped", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooBot, "::ffff:192.0.2.200", Finding{Verified, Ranges}},
-		{"in the list, IPv6", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooBot, "2001:db8:1::7", Finding{Verified, Ranges}},
-		{"not in the list", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooBot, "192.0.2.1", Finding{Spoofed, Ranges}},
-		{"a list by alias", Config{Lists: []List{{For: "fooster", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
-		{"a list by operator", Config{Lists: []List{{For: "foo", File: ranges}}}, &fooPreview, "192.0.2.200", Finding{Verified, Ranges}},
-		{"the list of the fallback", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooImage, "192.0.2.200", Finding{Verified, Ranges}},
-		{"a fallback of another operator", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &copyBot, "192.0.2.200", Finding{}},
-		{"the list of another crawler of the operator", Config{Lists: []List{{For: "FooBot", File: ranges}}}, &fooUser, "192.0.2.200", Finding{Verified, Ranges}},
-		{"the owner's own bot", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "10.1.2.3", Finding{Verified, Ranges}},
-		{"the owner's own bot from elsewhere", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "192.0.2.1", Finding{Spoofed, Ranges}},
-		{"a private address that the list does not have", Config{Lists: []List{{For: "PlainBot", File: ranges}}}, &plainBot, "192.168.0.1", Finding{State: Unknown}},
-		{"a fetcher for people with a list", Config{Lists: []List{{For: "Foo-User", File: ranges}}}, &fooUser, "192.0.2.1", Finding{Spoofed, Ranges}},
-		{"a preview with a list", Config{Lists: []List{{For: "FooPreview", File: ranges}}}, &fooPreview, "192.0.2.1", Finding{}},
-		{"the owner is sure", Config{Domains: []Domain{{For: "UnsureBot", Suffix: "bot.example.com"}}}, &unsureBot, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
-		{"the owner's domain", Config{Domains: []Domain{{For: "PlainBot", Suffix: ".Crawl.Example.NET."}}}, &plainBot, "192.0.2.2", Finding{Verified, ReverseDNS}},
+		{"in the list", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
+		{"in the list, IPv4-mapped", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooBot, "::ffff:192.0.2.200", Finding{Verified, Ranges}},
+		{"in the list, IPv6", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooBot, "2001:db8:1::7", Finding{Verified, Ranges}},
+		{"not in the list", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooBot, "192.0.2.1", Finding{Spoofed, Ranges}},
+		{"a list by alias", Config{Lists: []List{{CrawlerOrOperator: "fooster", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
+		{"a list by operator", Config{Lists: []List{{CrawlerOrOperator: "foo", File: ranges}}}, &fooPreview, "192.0.2.200", Finding{Verified, Ranges}},
+		{"the list of the fallback", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooImage, "192.0.2.200", Finding{Verified, Ranges}},
+		{"a fallback of another operator", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &copyBot, "192.0.2.200", Finding{}},
+		{"the list of another crawler of the operator", Config{Lists: []List{{CrawlerOrOperator: "FooBot", File: ranges}}}, &fooUser, "192.0.2.200", Finding{Verified, Ranges}},
+		{"the owner's own bot", Config{Lists: []List{{CrawlerOrOperator: "PlainBot", File: ranges}}}, &plainBot, "10.1.2.3", Finding{Verified, Ranges}},
+		{"the owner's own bot from elsewhere", Config{Lists: []List{{CrawlerOrOperator: "PlainBot", File: ranges}}}, &plainBot, "192.0.2.1", Finding{Spoofed, Ranges}},
+		{"a private address that the list does not have", Config{Lists: []List{{CrawlerOrOperator: "PlainBot", File: ranges}}}, &plainBot, "192.168.0.1", Finding{State: Unknown}},
+		{"a fetcher for people with a list", Config{Lists: []List{{CrawlerOrOperator: "Foo-User", File: ranges}}}, &fooUser, "192.0.2.1", Finding{Spoofed, Ranges}},
+		{"a preview with a list", Config{Lists: []List{{CrawlerOrOperator: "FooPreview", File: ranges}}}, &fooPreview, "192.0.2.1", Finding{}},
+		{"the owner is sure", Config{Domains: []Domain{{CrawlerOrOperator: "UnsureBot", Suffix: "bot.example.com"}}}, &unsureBot, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
+		{"the owner's domain", Config{Domains: []Domain{{CrawlerOrOperator: "PlainBot", Suffix: ".Crawl.Example.NET."}}}, &plainBot, "192.0.2.2", Finding{Verified, ReverseDNS}},
 
-		{"both, by the list", Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
-		{"both, by DNS", Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: ranges}}}, &fooBot, "192.0.2.1", Finding{Verified, ReverseDNS}},
-		{"both deny", Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: ranges}}}, &fooBot, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
-		{"the list denies, DNS fails", Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: ranges}}}, &fooBot, "198.51.100.1", Finding{State: Unknown}},
+		{"both, by the list", Config{ReverseDNS: true, Lists: []List{{CrawlerOrOperator: "Foo", File: ranges}}}, &fooBot, "192.0.2.200", Finding{Verified, Ranges}},
+		{"both, by DNS", Config{ReverseDNS: true, Lists: []List{{CrawlerOrOperator: "Foo", File: ranges}}}, &fooBot, "192.0.2.1", Finding{Verified, ReverseDNS}},
+		{"both deny", Config{ReverseDNS: true, Lists: []List{{CrawlerOrOperator: "Foo", File: ranges}}}, &fooBot, "203.0.113.1", Finding{Spoofed, ReverseDNS}},
+		{"the list denies, DNS fails", Config{ReverseDNS: true, Lists: []List{{CrawlerOrOperator: "Foo", File: ranges}}}, &fooBot, "198.51.100.1", Finding{State: Unknown}},
 		{"all is off", Config{}, &fooBot, "203.0.113.1", Finding{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestFirstRequestDoesNotWait(t *testing.T) {
 func TestNoLookupIfListHasAddress(t *testing.T) {
 	dns := honestDNS()
 	v := configured(t, Options{Resolver: dns}, Config{Crawlers: crawlers(), ReverseDNS: true,
-		Lists: []List{{For: "Foo", File: writeFile(t, "192.0.2.0/24")}}})
+		Lists: []List{{CrawlerOrOperator: "Foo", File: writeFile(t, "192.0.2.0/24")}}})
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got != (Finding{Verified, Ranges}) {
 		t.Errorf("first request: %v", got)
 	}
@@ -268,7 +268,7 @@ func TestConfigureKeepsResults(t *testing.T) {
 		t.Errorf("with all methods disabled: %v", got)
 	}
 	// Results for other domains are ignored.
-	config.Domains = []Domain{{For: "FooBot", Suffix: "other.example.org"}}
+	config.Domains = []Domain{{CrawlerOrOperator: "FooBot", Suffix: "other.example.org"}}
 	if err := v.Configure(config); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestCloseEndsLookups(t *testing.T) {
 	if got := v.Check(&fooBot, netip.MustParseAddr("192.0.2.1")); got.State != Unknown {
 		t.Errorf("after a cancelled lookup: %v", got)
 	}
-	if s := v.Stats(); s.Running+s.Waiting != 0 || v.results.others.held() != 0 {
+	if s := v.Stats(); s.Running+s.Waiting != 0 || v.results.otherResults.held() != 0 {
 		t.Errorf("after Close: %+v", s)
 	}
 }

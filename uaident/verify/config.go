@@ -39,18 +39,18 @@ func (c *Config) HasMethods() bool {
 
 // List is an address list of the site's owner.
 type List struct {
-	// For is the token or alias of a crawler, or the name of an operator, ignoring case. The
+	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, ignoring case. The
 	// list of a crawler also applies to crawlers of the same operator with that crawler as a
 	// fallback: the list of Googlebot applies to Googlebot-Image.
-	For string
+	CrawlerOrOperator string
 	// File is a path and URL an https URL. Exactly one must be set.
 	File, URL string
 }
 
 // Domain is a reverse DNS domain of the site's owner.
 type Domain struct {
-	// For is the same as in [List].
-	For string
+	// CrawlerOrOperator is the same as in [List].
+	CrawlerOrOperator string
 	// Suffix is the domain of the crawler's host names, with or without a leading dot.
 	Suffix string
 }
@@ -63,16 +63,16 @@ func (c *Config) Validate() error {
 		if err := l.validate(); err != nil {
 			errs = append(errs, err)
 		}
-		if !c.namesCrawler(l.For) {
-			errs = append(errs, fmt.Errorf("address list for %q: unknown crawler or operator", l.For))
+		if !c.namesCrawler(l.CrawlerOrOperator) {
+			errs = append(errs, fmt.Errorf("address list for %q: unknown crawler or operator", l.CrawlerOrOperator))
 		}
 	}
 	for _, d := range c.Domains {
-		if _, err := cleanSuffix(d.Suffix); err != nil {
-			errs = append(errs, fmt.Errorf("domain for %s: %w", d.For, err))
+		if _, err := normalizeSuffix(d.Suffix); err != nil {
+			errs = append(errs, fmt.Errorf("domain for %s: %w", d.CrawlerOrOperator, err))
 		}
-		if !c.namesCrawler(d.For) {
-			errs = append(errs, fmt.Errorf("domain for %q: unknown crawler or operator", d.For))
+		if !c.namesCrawler(d.CrawlerOrOperator) {
+			errs = append(errs, fmt.Errorf("domain for %q: unknown crawler or operator", d.CrawlerOrOperator))
 		}
 	}
 	if _, err := serverAddress(c.DNSServer); err != nil {
@@ -83,17 +83,17 @@ func (c *Config) Validate() error {
 
 func (l *List) validate() error {
 	if (l.File == "") == (l.URL == "") {
-		return fmt.Errorf("address list for %s: give either a file or a URL", l.For)
+		return fmt.Errorf("address list for %s: give either a file or a URL", l.CrawlerOrOperator)
 	}
 	if l.URL == "" {
 		return nil
 	}
 	u, err := url.Parse(l.URL)
 	if err != nil {
-		return fmt.Errorf("address list for %s: %w", l.For, err)
+		return fmt.Errorf("address list for %s: %w", l.CrawlerOrOperator, err)
 	}
 	if u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return fmt.Errorf("address list for %s: %q is not an https URL without user name; the list decides which clients are verified", l.For, l.URL)
+		return fmt.Errorf("address list for %s: %q is not an https URL without user name; the list decides which clients are verified", l.CrawlerOrOperator, l.URL)
 	}
 	return nil
 }
@@ -113,8 +113,8 @@ func matchesCrawler(name string, c *uaident.Crawler) bool {
 	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || text.ContainsFold(c.Aliases, name))
 }
 
-// cleanSuffix returns a domain in lower case with a leading dot and without a trailing dot.
-func cleanSuffix(s string) (string, error) {
+// normalizeSuffix returns a domain in lower case with a leading dot and without a trailing dot.
+func normalizeSuffix(s string) (string, error) {
 	clean := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s, "."), "."))
 	labels := strings.Split(clean, ".")
 	for _, label := range labels {

@@ -27,11 +27,11 @@ func TestPartialRanges(t *testing.T) {
 		{"two lists, address in the partial list", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}}, "192.0.2.65", confirmed, ""},
 		{"two lists, address in neither", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}}, "203.0.113.1", Finding{Spoofed, Ranges}, ""},
 		{"two partial lists", uaident.Verification{PartialRanges: []string{part, complete}}, "203.0.113.1", undecided, "may be incomplete"},
-		{"unsure", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}, Unsure: true}, "203.0.113.1", undecided, "may be incomplete"},
+		{"unsure", uaident.Verification{Ranges: []string{complete}, PartialRanges: []string{part}, IsThirdParty: true}, "203.0.113.1", undecided, "may be incomplete"},
 	} {
 		bot := uaident.Crawler{Token: "FooBot", Operator: "Foo", Class: uaident.AITraining, Verification: tc.facts}
 		v := configured(t, Options{}, Config{Crawlers: []uaident.Crawler{bot}, Ranges: true})
-		for key, l := range v.setup.Load().lists {
+		for key, l := range v.activeConfig.Load().lists {
 			ranges, err := ParseRanges([]byte(lists[key.source]))
 			if err != nil {
 				t.Fatal(err)

@@ -168,7 +168,7 @@ func TestSlowDNSServer(t *testing.T) {
 		if e := v.Explain(ctx, &fooBot, netip.MustParseAddr("192.0.2.1"), true); e.Finding.State != Unknown {
 			t.Error(e.Finding)
 		}
-		if v.results.others.held() != 0 {
+		if v.results.otherResults.held() != 0 {
 			t.Error("the result of a cancelled lookup is cached")
 		}
 	})

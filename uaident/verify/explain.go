@@ -24,7 +24,7 @@ type Step struct {
 	Text   string
 }
 
-func (e *Explanation) add(m Method, format string, args ...any) {
+func (e *Explanation) addStep(m Method, format string, args ...any) {
 	e.Steps = append(e.Steps, Step{m, fmt.Sprintf(format, args...)})
 }
 
@@ -34,10 +34,10 @@ func (e *Explanation) add(m Method, format string, args ...any) {
 func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip.Addr, online bool) Explanation {
 	var e Explanation
 	if c == nil {
-		e.add(None, "The User-Agent names no crawler of the registry.")
+		e.addStep(None, "The User-Agent names no crawler of the registry.")
 		return e
 	}
-	s := v.setup.Load()
+	s := v.activeConfig.Load()
 	p := s.plans[c.Token]
 	if p == nil {
 		e.explainNoMethod(c)
@@ -45,14 +45,14 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 	}
 	if given := client; addr.Normalize(given) != given {
 		client = addr.Normalize(given)
-		e.add(None, "%s is taken as %s.", given, client)
+		e.addStep(None, "%s is taken as %s.", given, client)
 	}
 	now := v.now()
 	for _, l := range p.lists {
 		if online && isMissing(l) {
-			_ = v.load(ctx, l, isMissing) // the error is in the status
+			_ = v.loadList(ctx, l, isMissing) // the error is in the status
 		}
-		e.explainList(l.status(s.users[l], now), l, client)
+		e.explainList(l.newStatus(s.crawlersByList[l], now), l, client)
 	}
 	finding, ask := v.checkLists(p, client, now)
 	switch {
@@ -61,15 +61,15 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 		finding = p.combineFindings(finding, state)
 	case finding.State == Verified:
 		if len(p.suffixes) > 0 {
-			e.add(ReverseDNS, "Not needed.")
+			e.addStep(ReverseDNS, "Not needed.")
 		}
 	case !client.IsValid():
-		e.add(None, "The client's address is unknown.")
+		e.addStep(None, "The client's address is unknown.")
 	case !addr.FromInternet(client):
-		e.add(None, "%s is not a public address. The request is a test, or a proxy is missing in trusted_proxies. No lookup is made.", client)
+		e.addStep(None, "%s is not a public address. The request is a test, or a proxy is missing in trusted_proxies. No lookup is made.", client)
 	}
 	e.Finding = finding
-	e.conclude(p, c)
+	e.addConclusion(p, c)
 	return e
 }
 
@@ -77,33 +77,33 @@ func (e *Explanation) explainNoMethod(c *uaident.Crawler) {
 	has := c.Verification
 	switch {
 	case len(has.Ranges)+len(has.PartialRanges)+len(has.RDNS) == 0:
-		e.add(None, "The operator of %s publishes no known addresses or domains.", c.Token)
+		e.addStep(None, "The operator of %s publishes no known addresses or domains.", c.Token)
 	default:
-		e.add(None, "The operator of %s publishes data for verification, but the method is disabled.", c.Token)
+		e.addStep(None, "The operator of %s publishes data for verification, but the method is disabled.", c.Token)
 	}
 }
 
-func (e *Explanation) explainList(s ListStatus, l *list, client netip.Addr) {
+func (e *Explanation) explainList(s ListStatus, l *addressList, client netip.Addr) {
 	active := l.active.Load()
 	failed := ""
 	if s.Err != nil {
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
 	}
 	if active == nil {
-		e.add(Ranges, "%s is not loaded and not used.%s", s.Source, failed)
+		e.addStep(Ranges, "%s is not loaded and not used.%s", s.Source, failed)
 		return
 	}
 	if !l.isFile && !addr.FromInternet(client) {
 		return // covered by a later step
 	}
-	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.Checked.UTC().Format(time.RFC3339))
+	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.CheckedAt.UTC().Format(time.RFC3339))
 	switch {
 	case active.contains(client):
-		e.add(Ranges, "%s contains %s.", about, client)
-	case s.Stale:
-		e.add(Ranges, "%s does not contain %s, but may be out of date, so the claim is not disproved.%s", about, client, failed)
+		e.addStep(Ranges, "%s contains %s.", about, client)
+	case s.CannotDeny:
+		e.addStep(Ranges, "%s does not contain %s, but may be out of date, so the claim is not disproved.%s", about, client, failed)
 	default:
-		e.add(Ranges, "%s does not contain %s.%s", about, client, failed)
+		e.addStep(Ranges, "%s does not contain %s.%s", about, client, failed)
 	}
 }
 
@@ -115,14 +115,14 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 		cached := v.results.get(subject)
 		switch {
 		case cached == nil || v.now() >= cached.expiresAt:
-			e.add(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)
+			e.addStep(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)
 			return Unknown
 		case cached.state == Verified:
-			e.add(ReverseDNS, "Cached DNS result: %s has a name in one of %s, and the name resolves to this address.", client, domains)
+			e.addStep(ReverseDNS, "Cached DNS result: %s has a name in one of %s, and the name resolves to this address.", client, domains)
 		case cached.state == Spoofed:
-			e.add(ReverseDNS, "Cached DNS result: %s has no name in one of %s that resolves to this address.", client, domains)
+			e.addStep(ReverseDNS, "Cached DNS result: %s has no name in one of %s that resolves to this address.", client, domains)
 		default:
-			e.add(ReverseDNS, "Cached DNS result: no conclusive answer for %s.", client)
+			e.addStep(ReverseDNS, "Cached DNS result: no conclusive answer for %s.", client)
 		}
 		return cached.state
 	}
@@ -130,55 +130,55 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 	defer cancel()
 	c := confirmDNS(limited, p.resolver, client, p.suffixes)
 	if ctx.Err() == nil {
-		v.store(subject, c.state)
+		v.cacheResult(subject, c.state)
 	}
 	if len(c.names) == 0 && c.state == Spoofed {
-		e.add(ReverseDNS, "DNS has no name for %s.", client)
+		e.addStep(ReverseDNS, "DNS has no name for %s.", client)
 		return c.state
 	}
 	if len(c.names) > 0 {
-		e.add(ReverseDNS, "The DNS names of %s are: %s.", client, strings.Join(c.names, ", "))
+		e.addStep(ReverseDNS, "The DNS names of %s are: %s.", client, strings.Join(c.names, ", "))
 	}
 	switch {
 	case c.state == Verified:
-		e.add(ReverseDNS, "%s is a subdomain of one of %s and resolves to %s.", c.name, domains, client)
+		e.addStep(ReverseDNS, "%s is a subdomain of one of %s and resolves to %s.", c.name, domains, client)
 	case c.state == Unknown:
-		e.add(ReverseDNS, "%s, so DNS gives no result: %s.", problemKind(c.problem), problemText(c.problem))
+		e.addStep(ReverseDNS, "%s, so DNS gives no result: %s.", dnsProblemKind(c.problem), dnsProblemText(c.problem))
 	case c.name != "":
-		e.add(ReverseDNS, "%s is a subdomain of one of %s, but does not resolve to %s.", c.name, domains, client)
+		e.addStep(ReverseDNS, "%s is a subdomain of one of %s, but does not resolve to %s.", c.name, domains, client)
 	default:
-		e.add(ReverseDNS, "None of these names is in one of %s.", domains)
+		e.addStep(ReverseDNS, "None of these names is in one of %s.", domains)
 	}
 	return c.state
 }
 
-func problemKind(err error) string {
+func dnsProblemKind(err error) string {
 	if isTimeout(err) {
 		return "DNS did not answer"
 	}
 	return "DNS returned no usable answer"
 }
 
-func problemText(err error) string {
+func dnsProblemText(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "timeout"
 	}
 	return err.Error()
 }
 
-func (e *Explanation) conclude(p *crawlerPlan, c *uaident.Crawler) {
+func (e *Explanation) addConclusion(p *crawlerPlan, c *uaident.Crawler) {
 	whose := "its operator"
-	if runByOperator(c) {
+	if sharesOperatorAddresses(c) {
 		whose = c.Operator
 	}
 	switch e.Finding.State {
 	case Verified:
-		e.add(None, "The address belongs to %s, so this is %s.", whose, c.Token)
+		e.addStep(None, "The address belongs to %s, so this is %s.", whose, c.Token)
 	case Spoofed:
-		e.add(None, "The address belongs to no crawler of %s, so this is not %s.", whose, c.Token)
+		e.addStep(None, "The address belongs to no crawler of %s, so this is not %s.", whose, c.Token)
 	case Unknown:
-		e.add(None, "Result: unknown whether this is %s.", c.Token)
+		e.addStep(None, "Result: unknown whether this is %s.", c.Token)
 	default:
-		e.add(None, "No method confirms %s, but no method can deny it: %s.", c.Token, p.noDenialReason)
+		e.addStep(None, "No method confirms %s, but no method can deny it: %s.", c.Token, p.noDenialReason)
 	}
 }

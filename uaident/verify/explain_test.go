@@ -12,7 +12,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	list := writeFile(t, "192.0.2.128/25\n10.0.0.0/8")
-	withList := Config{ReverseDNS: true, Lists: []List{{For: "Foo", File: list}}}
+	withList := Config{ReverseDNS: true, Lists: []List{{CrawlerOrOperator: "Foo", File: list}}}
 	for _, tc := range []struct {
 		name    string
 		config  Config

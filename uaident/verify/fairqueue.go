@@ -24,10 +24,10 @@ type operatorJobs struct {
 // networkJobs are the jobs of one network, oldest first.
 type networkJobs struct {
 	network netip.Prefix
-	jobs    []job
+	jobs    []lookupJob
 }
 
-func (q *fairQueue) operator(scope uint64) *operatorJobs {
+func (q *fairQueue) operatorFor(scope uint64) *operatorJobs {
 	for _, o := range q.operators {
 		if o.scope == scope {
 			return o
@@ -46,8 +46,8 @@ func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
 }
 
 // add appends a job to the jobs of its network.
-func (q *fairQueue) add(j job) {
-	o := q.operator(j.scope)
+func (q *fairQueue) add(j lookupJob) {
+	o := q.operatorFor(j.scope)
 	if o == nil {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
@@ -65,7 +65,7 @@ func (q *fairQueue) add(j job) {
 
 // waitingFor returns the numbers of waiting jobs of the operator and of the network.
 func (q *fairQueue) waitingFor(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
-	o := q.operator(scope)
+	o := q.operatorFor(scope)
 	if o == nil {
 		return 0, 0
 	}
@@ -75,24 +75,24 @@ func (q *fairQueue) waitingFor(scope uint64, network netip.Prefix) (operator, fr
 	return o.size, fromNetwork
 }
 
-// next removes and returns the next job from a network that is ready.
-func (q *fairQueue) next(ready func(netip.Prefix) bool) (j job, ok bool) {
+// takeNext removes and returns the next job from a network that is ready.
+func (q *fairQueue) takeNext(ready func(netip.Prefix) bool) (j lookupJob, ok bool) {
 	for io, o := range q.operators {
 		for in, n := range o.networks {
 			if !ready(n.network) {
 				continue
 			}
 			j = n.jobs[0]
-			n.jobs[0] = job{}
+			n.jobs[0] = lookupJob{}
 			n.jobs = n.jobs[1:]
-			o.networks = rotate(o.networks, in, len(n.jobs) > 0)
+			o.networks = moveToEnd(o.networks, in, len(n.jobs) > 0)
 			o.size--
-			q.operators = rotate(q.operators, io, o.size > 0)
+			q.operators = moveToEnd(q.operators, io, o.size > 0)
 			q.size--
 			return j, true
 		}
 	}
-	return job{}, false
+	return lookupJob{}, false
 }
 
 // hasReady reports whether next would return a job.
@@ -107,8 +107,8 @@ func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// rotate moves the element at i to the end, or removes the element.
-func rotate[T any](s []*T, i int, keep bool) []*T {
+// moveToEnd moves the element at i to the end, or removes the element.
+func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])
 	s[len(s)-1] = nil
@@ -121,40 +121,40 @@ func rotate[T any](s []*T, i int, keep bool) []*T {
 // displaceFor removes the newest job of the operator with the most jobs, or of the network with the
 // most jobs of j's own operator. displaceFor removes no job if that operator and network would then
 // have fewer jobs than j's. ok is false in that case.
-func (q *fairQueue) displaceFor(j job) (job, bool) {
+func (q *fairQueue) displaceFor(j lookupJob) (lookupJob, bool) {
 	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
 	from := q.longestOperator()
 	if from == nil {
-		return job{}, false
+		return lookupJob{}, false
 	}
 	if from.size <= ofOperator+1 {
-		if from = q.operator(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
-			return job{}, false
+		if from = q.operatorFor(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
+			return lookupJob{}, false
 		}
 	}
 	n := from.longestNetwork()
 	last := len(n.jobs) - 1
 	displaced := n.jobs[last]
-	n.jobs[last] = job{}
+	n.jobs[last] = lookupJob{}
 	n.jobs = n.jobs[:last]
 	from.size--
 	q.size--
-	q.clean()
+	q.removeEmpty()
 	return displaced, true
 }
 
-// clean removes empty groups.
-func (q *fairQueue) clean() {
+// removeEmpty removes empty groups.
+func (q *fairQueue) removeEmpty() {
 	for io := 0; io < len(q.operators); io++ {
 		o := q.operators[io]
 		for in := 0; in < len(o.networks); in++ {
 			if len(o.networks[in].jobs) == 0 {
-				o.networks = rotate(o.networks, in, false)
+				o.networks = moveToEnd(o.networks, in, false)
 				in--
 			}
 		}
 		if o.size == 0 {
-			q.operators = rotate(q.operators, io, false)
+			q.operators = moveToEnd(q.operators, io, false)
 			io--
 		}
 	}

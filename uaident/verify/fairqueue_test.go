@@ -10,12 +10,12 @@ import (
 )
 
 // parseJob returns the job for a word such as "1a2": operator 1, network a, second job.
-func parseJob(word string) job {
+func parseJob(word string) lookupJob {
 	addr := netip.AddrFrom4([4]byte{20, 0, word[1], word[2]})
-	return job{resultKey: newResultKey(addr, uint64(word[0])), address: addr}
+	return lookupJob{resultKey: newResultKey(addr, uint64(word[0])), address: addr}
 }
 
-func word(j job) string {
+func word(j lookupJob) string {
 	b := j.address.As4()
 	return fmt.Sprintf("%c%c%c", rune(j.scope), b[2], b[3])
 }
@@ -38,13 +38,13 @@ func TestTurns(t *testing.T) {
 		}
 		var got []string
 		for q.hasReady(tc.ready) {
-			j, ok := q.next(tc.ready)
+			j, ok := q.takeNext(tc.ready)
 			if !ok {
 				t.Fatalf("%s: hasReady is true and next returns no job", tc.name)
 			}
 			got = append(got, word(j))
 		}
-		if _, ok := q.next(tc.ready); ok {
+		if _, ok := q.takeNext(tc.ready); ok {
 			t.Errorf("%s: next returns another job", tc.name)
 		}
 		if strings.Join(got, " ") != tc.want {

@@ -44,22 +44,22 @@ func newClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// statusError is a response without a list.
-type statusError struct {
+// listStatusError is a response without a list.
+type listStatusError struct {
 	status     string
 	retryAfter time.Duration
 }
 
-func (e *statusError) Error() string { return "unexpected status " + e.status }
+func (e *listStatusError) Error() string { return "unexpected status " + e.status }
 
 // fetch fetches a list and sets the time of the next fetch. The request is conditional if a
 // list is in use. After an error the list in use stays.
-func (v *Verifier) fetch(ctx context.Context, l *list) error {
+func (v *Verifier) fetch(ctx context.Context, l *addressList) error {
 	err := v.request(ctx, l)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	wait := jitter(refreshInterval)
+	wait := addJitter(refreshInterval)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
@@ -67,17 +67,17 @@ func (v *Verifier) fetch(ctx context.Context, l *list) error {
 	} else {
 		wait = min(minRetryDelay<<min(l.state.failures, 10), maxRetryDelay)
 		l.state.failures++
-		if status, ok := errors.AsType[*statusError](err); ok {
+		if status, ok := errors.AsType[*listStatusError](err); ok {
 			wait = min(max(wait, status.retryAfter), maxRetryDelay)
 		}
-		wait = max(jitter(wait), 0)
+		wait = max(addJitter(wait), 0)
 		err = fmt.Errorf("address list %s: %w", l.source, err)
 	}
 	l.state.nextLoad = v.options.Now().Add(wait)
 	return err
 }
 
-func (v *Verifier) request(ctx context.Context, l *list) error {
+func (v *Verifier) request(ctx context.Context, l *addressList) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.source, nil)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 		v.markUnchanged(l, current)
 		return nil
 	default:
-		return &statusError{response.Status, limit.RetryAfter(response.Header, v.options.Now())}
+		return &listStatusError{response.Status, limit.RetryAfter(response.Header, v.options.Now())}
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxListBytes+1))
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 		return err
 	}
 	if current != nil && current.shrinksTo(next) {
-		if err := v.checkShrunk(l, current); err != nil {
+		if err := v.deferShrunk(l, current); err != nil {
 			return err
 		}
 	}
@@ -136,18 +136,18 @@ func (v *Verifier) request(ctx context.Context, l *list) error {
 }
 
 // markUnchanged records that the list in use is current.
-func (v *Verifier) markUnchanged(l *list, current *activeTable) {
+func (v *Verifier) markUnchanged(l *addressList, current *activeTable) {
 	now := v.options.Now()
-	l.active.Store(&activeTable{current.table, v.monotimeOf(now) + monotime(maxDenyAge)})
+	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
-// checkShrunk handles a response that lacks most of the prefixes. checkShrunk returns an error
+// deferShrunk handles a response that lacks most of the prefixes. deferShrunk returns an error
 // until the responses have lacked them for shrinkConfirmTime. Until then the old list confirms
 // clients, but denies none.
-func (v *Verifier) checkShrunk(l *list, current *activeTable) error {
+func (v *Verifier) deferShrunk(l *addressList, current *activeTable) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +157,7 @@ func (v *Verifier) checkShrunk(l *list, current *activeTable) error {
 	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.active.Store(&activeTable{current.table, v.monotimeOf(now)})
+	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now)})
 	return fmt.Errorf("the new list lacks most of the addresses; if unchanged, the new list will be accepted on %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

@@ -38,8 +38,8 @@ func TestListIsFetched(t *testing.T) {
 	clock.Add(4 * time.Hour)
 	v.loadAll(t.Context(), v.isDue)
 	list := v.Lists()[0]
-	if s.count() != 2 || list.Prefixes != 4 || !list.Changed.Equal(start) || !list.Checked.Equal(start.Add(24*time.Hour)) ||
-		list.Err != nil || list.Stale || list.For[0] != "BarBot" || !strings.HasSuffix(list.Source, "/list.json") {
+	if s.count() != 2 || list.Prefixes != 4 || !list.ChangedAt.Equal(start) || !list.CheckedAt.Equal(start.Add(24*time.Hour)) ||
+		list.Err != nil || list.CannotDeny || list.Crawlers[0] != "BarBot" || !strings.HasSuffix(list.Source, "/list.json") {
 		t.Errorf("after a day and %d requests: %+v", s.count(), list)
 	}
 }
@@ -66,7 +66,7 @@ func TestBackOff(t *testing.T) {
 		clock.Add(24 * time.Hour)
 		for i := range tc.least {
 			v.loadAll(t.Context(), v.isDue)
-			wait := v.Lists()[0].Next.Sub(clock.Now())
+			wait := v.Lists()[0].NextFetch.Sub(clock.Now())
 			if wait < tc.least[i] || wait > tc.most[i] {
 				t.Errorf("%s: waits %s after failure %d, want %s to %s", tc.name, wait, i+1, tc.least[i], tc.most[i])
 			}
@@ -118,7 +118,7 @@ func TestRunFetches(t *testing.T) {
 	// A fetch without a response ends with the context.
 	hangs := make(chan struct{})
 	s.does(func(_ http.ResponseWriter, r *http.Request) { close(hangs); <-r.Context().Done() })
-	if err := v.Configure(Config{Crawlers: []uaident.Crawler{*bar}, Lists: []List{{For: "BarBot", URL: s.URL + "/other"}}}); err != nil {
+	if err := v.Configure(Config{Crawlers: []uaident.Crawler{*bar}, Lists: []List{{CrawlerOrOperator: "BarBot", URL: s.URL + "/other"}}}); err != nil {
 		t.Fatal(err)
 	}
 	<-hangs

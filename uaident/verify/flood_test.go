@@ -118,7 +118,7 @@ func TestFloods(t *testing.T) {
 								t.Fatalf("a genuine crawler is %s", f.State)
 							}
 						}
-						if s := v.Stats(); s.Running > v.options.Lookups || s.Waiting > v.options.Queue {
+						if s := v.Stats(); s.Running > v.options.MaxLookups || s.Waiting > v.options.MaxQueued {
 							t.Fatalf("%+v", s)
 						}
 						time.Sleep(step)

@@ -32,7 +32,7 @@ type exportedList struct {
 // omits lists from files.
 func (v *Verifier) Export() ([]byte, error) {
 	exported := exportedLists{Version: exportVersion, Lists: []exportedList{}}
-	for _, l := range v.setup.Load().lists {
+	for _, l := range v.activeConfig.Load().lists {
 		active := l.active.Load()
 		if l.isFile || active == nil {
 			continue
@@ -60,7 +60,7 @@ func (v *Verifier) Import(data []byte) error {
 	if exported.Version != exportVersion {
 		return fmt.Errorf("stored address lists: unknown version %d", exported.Version)
 	}
-	lists := v.setup.Load().lists
+	lists := v.activeConfig.Load().lists
 	var errs []error
 	for _, k := range exported.Lists {
 		l := lists[listKey{source: k.URL}]
@@ -84,9 +84,9 @@ func (v *Verifier) Import(data []byte) error {
 	return errors.Join(errs...)
 }
 
-func (v *Verifier) restore(l *list, t *table, k exportedList) {
-	l.loading.Lock()
-	defer l.loading.Unlock()
+func (v *Verifier) restore(l *addressList, t *prefixTable, k exportedList) {
+	l.loadMu.Lock()
+	defer l.loadMu.Unlock()
 	now := v.options.Now()
 	if k.Checked.After(now) {
 		k.Checked = now // the clock changed
@@ -101,11 +101,11 @@ func (v *Verifier) restore(l *list, t *table, k exportedList) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.monotimeOf(now) // as in checkShrunk
+		deniesUntil = v.monotimeOf(now) // as in deferShrunk
 	}
 	l.active.Store(&activeTable{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
 	l.state.lastChanged, l.state.lastChecked = k.Changed, k.Checked
-	l.state.nextLoad = k.Checked.Add(jitter(refreshInterval))
+	l.state.nextLoad = k.Checked.Add(addJitter(refreshInterval))
 	l.state.err, l.state.failures, l.state.shrunkSince = nil, 0, k.ShrunkSince
 }

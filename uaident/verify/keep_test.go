@@ -42,7 +42,7 @@ func TestKeptLists(t *testing.T) {
 	}
 	clock.Add(24 * time.Hour)
 	after.loadAll(t.Context(), after.isDue)
-	if l := after.Lists()[0]; s.count() != 2 || l.Err != nil || !l.Checked.Equal(clock.Now()) || l.Changed.Equal(l.Checked) {
+	if l := after.Lists()[0]; s.count() != 2 || l.Err != nil || !l.CheckedAt.Equal(clock.Now()) || l.ChangedAt.Equal(l.CheckedAt) {
 		t.Errorf("after a day: %+v", l)
 	}
 	// Older data do not replace newer data.

@@ -23,23 +23,23 @@ const (
 	maxConcurrentLoads = 4
 )
 
-// list is an address list from a file or URL.
-type list struct {
+// addressList is an address list from a file or URL.
+type addressList struct {
 	source string
 	isFile bool
 
 	// active is the table for requests, or nil if the list was never loaded.
 	active atomic.Pointer[activeTable]
 
-	loading sync.Mutex // held while the list is loading
-	mu      sync.Mutex // guards state
-	state   listState
+	loadMu sync.Mutex // held while the list is loading
+	mu     sync.Mutex // guards state
+	state  listState
 }
 
 // activeTable is the immutable table of a list's prefixes, and the time until which the list can deny
 // clients.
 type activeTable struct {
-	*table
+	*prefixTable
 	deniesUntil monotime
 }
 
@@ -55,14 +55,14 @@ type listState struct {
 	fileSize                 int64
 }
 
-func (l *list) status(users []string, now monotime) ListStatus {
+func (l *addressList) newStatus(users []string, now monotime) ListStatus {
 	active := l.active.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := ListStatus{
-		Source: l.source, For: users, Err: l.state.err,
-		Changed: l.state.lastChanged, Checked: l.state.lastChecked, Next: l.state.nextLoad, ShrunkSince: l.state.shrunkSince,
-		Stale: active == nil || now >= active.deniesUntil,
+		Source: l.source, Crawlers: users, Err: l.state.err,
+		ChangedAt: l.state.lastChanged, CheckedAt: l.state.lastChecked, NextFetch: l.state.nextLoad, ShrunkSince: l.state.shrunkSince,
+		CannotDeny: active == nil || now >= active.deniesUntil,
 	}
 	if active != nil {
 		s.Prefixes = len(active.prefixes)
@@ -70,19 +70,19 @@ func (l *list) status(users []string, now monotime) ListStatus {
 	return s
 }
 
-// load loads the list if due(l) is true, and calls OnList.
-func (v *Verifier) load(ctx context.Context, l *list, due func(*list) bool) error {
+// loadList loads the list if due(l) is true, and calls OnList.
+func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addressList) bool) error {
 	completed, err := v.loadNow(ctx, l, due)
 	if completed && v.options.OnList != nil {
-		v.options.OnList(l.status(v.setup.Load().users[l], v.now()))
+		v.options.OnList(l.newStatus(v.activeConfig.Load().crawlersByList[l], v.now()))
 	}
 	return err
 }
 
 // loadNow loads the list if due(l) is true. loadNow reports whether the attempt completed.
-func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (bool, error) {
-	l.loading.Lock()
-	defer l.loading.Unlock()
+func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addressList) bool) (bool, error) {
+	l.loadMu.Lock()
+	defer l.loadMu.Unlock()
 	if !due(l) {
 		return false, nil
 	}
@@ -102,10 +102,10 @@ func (v *Verifier) loadNow(ctx context.Context, l *list, due func(*list) bool) (
 }
 
 // isMissing reports whether a list was never loaded.
-func isMissing(l *list) bool { return l.active.Load() == nil }
+func isMissing(l *addressList) bool { return l.active.Load() == nil }
 
 // isDue reports whether a list has to be loaded now.
-func (v *Verifier) isDue(l *list) bool {
+func (v *Verifier) isDue(l *addressList) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.isFile {
@@ -117,19 +117,19 @@ func (v *Verifier) isDue(l *list) bool {
 }
 
 // loadAll loads all lists for which due is true.
-func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
+func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
 	slots := make(chan struct{}, maxConcurrentLoads)
-	for _, l := range v.setup.Load().lists {
+	for _, l := range v.activeConfig.Load().lists {
 		if !due(l) {
 			continue
 		}
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if err := v.load(ctx, l, due); err != nil {
+			if err := v.loadList(ctx, l, due); err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
@@ -141,7 +141,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*list) bool) []error {
 }
 
 // setTable replaces the table of a list.
-func (v *Verifier) setTable(l *list, t *table) {
+func (v *Verifier) setTable(l *addressList, t *prefixTable) {
 	now := v.options.Now()
 	until := maxMonotime
 	if !l.isFile {
@@ -155,7 +155,7 @@ func (v *Verifier) setTable(l *list, t *table) {
 
 // fileContent is the content of a list file.
 type fileContent struct {
-	table *table
+	table *prefixTable
 	time  time.Time
 	size  int64
 }
@@ -192,7 +192,7 @@ func readFile(path string) (c fileContent, err error) {
 
 // rereadFile reads a file again. After an error the old table stays in use. The owner maintains
 // the file, so a file may shrink and does not become stale.
-func (v *Verifier) rereadFile(l *list) error {
+func (v *Verifier) rereadFile(l *addressList) error {
 	content, err := readFile(l.source)
 	if err == nil {
 		v.setTable(l, content.table)
@@ -203,6 +203,6 @@ func (v *Verifier) rereadFile(l *list) error {
 	return err
 }
 
-// jitter shortens d by a random amount up to 10 %, so that instances do not fetch at the same
+// addJitter shortens d by a random amount up to 10 %, so that instances do not fetch at the same
 // time.
-func jitter(d time.Duration) time.Duration { return d - rand.N(d/10) }
+func addJitter(d time.Duration) time.Duration { return d - rand.N(d/10) }

@@ -10,7 +10,7 @@ import (
 func TestFileIsReadAgain(t *testing.T) {
 	clock := newClock()
 	path := writeFile(t, "192.0.2.0/24")
-	v := configured(t, Options{Now: clock.Now}, Config{Crawlers: crawlers(), Lists: []List{{For: "PlainBot", File: path}}})
+	v := configured(t, Options{Now: clock.Now}, Config{Crawlers: crawlers(), Lists: []List{{CrawlerOrOperator: "PlainBot", File: path}}})
 	state := func(addr string) State { return v.Check(&plainBot, netip.MustParseAddr(addr)).State }
 	times := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	write := func(text string) {

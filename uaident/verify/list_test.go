@@ -127,7 +127,7 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 			s.says(fourPrefixes)
 			clock.Add(24 * time.Hour)
 			v.loadAll(t.Context(), v.isDue)
-			if list := v.Lists()[0]; list.Err != nil || list.Stale {
+			if list := v.Lists()[0]; list.Err != nil || list.CannotDeny {
 				t.Errorf("the list is not loaded again: %+v", list)
 			}
 		})
@@ -151,7 +151,7 @@ func TestOldListDeniesNothing(t *testing.T) {
 	if got := state("192.0.2.1"); got != Verified {
 		t.Errorf("after a week the genuine crawler is %s", got)
 	}
-	if !v.Lists()[0].Stale {
+	if !v.Lists()[0].CannotDeny {
 		t.Error("the list is not marked as stale")
 	}
 }

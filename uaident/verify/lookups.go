@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// job is a lookup to run.
-type job struct {
+// lookupJob is a lookup to run.
+type lookupJob struct {
 	resultKey
 	address  netip.Addr
 	suffixes []string
@@ -26,43 +26,43 @@ type job struct {
 type lookupQueue struct {
 	maxRunning, maxWaiting int
 	timeout                time.Duration
-	run                    func(context.Context, job)
+	run                    func(context.Context, lookupJob)
 	isWanted               func(resultKey, monotime) bool // reports whether a job still lacks a result
 	now                    func() monotime
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	networks        *networks
+	networkStates   *networkStates
 	networkInterval monotime // interval between lookups of one network, by its rate
 	jobInterval     time.Duration
-	created         time.Time
+	createdAt       time.Time
 
 	// crowdedScope is an operator without room in the queue, or 0. Requests read the value without
 	// locking mu.
 	crowdedScope atomic.Uint64
-	dropped      atomic.Uint64
+	numDropped   atomic.Uint64
 
 	mu               sync.Mutex
 	newJobs          fairQueue              // subjects without a result, limited by rate
 	rechecks         fairQueue              // subjects with a result, with their own room and no rate
-	pending          map[resultKey]struct{} // waiting or running
-	running          int
+	pendingKeys      map[resultKey]struct{} // waiting or running
+	numRunning       int
 	runningByNetwork map[netip.Prefix]int // running, by network
 	numSlow          int                  // running slow jobs that have a slot
-	overdue          []*lookup            // running slow jobs without a slot
+	overdue          []*runningLookup     // running slow jobs without a slot
 	rate             limit.Rate           // rate of fresh jobs, relative to made
 	timer            *time.Timer          // starts the next job; nil if not set
 	slowAfter        time.Duration
 }
 
-// lookup is a running job.
-type lookup struct {
-	job
-	network netip.Prefix
-	cancel  context.CancelFunc
-	slow    bool // occupies a slot of slow jobs
-	done    bool
+// runningLookup is a running job.
+type runningLookup struct {
+	lookupJob
+	network       netip.Prefix
+	cancel        context.CancelFunc
+	holdsSlowSlot bool // occupies a slot of slow jobs
+	isDone        bool
 }
 
 // Shares of the limits. A network is a /24 for IPv4 and a /48 for IPv6.
@@ -81,9 +81,9 @@ const slowAfter = 500 * time.Millisecond
 func newLookups(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
 	q := &lookupQueue{
 		maxRunning: atOnce, maxWaiting: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
-		networks: newNetworks(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
-		pending: map[resultKey]struct{}{}, runningByNetwork: map[netip.Prefix]int{},
-		jobInterval: time.Second / time.Duration(rate), created: time.Now(),
+		networkStates: newNetworks(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
+		pendingKeys: map[resultKey]struct{}{}, runningByNetwork: map[netip.Prefix]int{},
+		jobInterval: time.Second / time.Duration(rate), createdAt: time.Now(),
 	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
@@ -96,8 +96,8 @@ func (q *lookupQueue) close() {
 	defer q.mu.Unlock()
 	everywhere := func(netip.Prefix) bool { return true }
 	for _, queue := range []*fairQueue{&q.newJobs, &q.rechecks} {
-		for j, ok := queue.next(everywhere); ok; j, ok = queue.next(everywhere) {
-			delete(q.pending, j.resultKey)
+		for j, ok := queue.takeNext(everywhere); ok; j, ok = queue.takeNext(everywhere) {
+			delete(q.pendingKeys, j.resultKey)
 		}
 	}
 	if q.timer != nil {
@@ -109,19 +109,19 @@ func (q *lookupQueue) close() {
 // enqueue queues a job, unless the job is already queued or running, or exceeds a limit. recheck
 // means that a valid result exists. Rechecks have their own room, so that new subjects cannot
 // starve them.
-func (q *lookupQueue) enqueue(j job, now monotime, recheck bool) {
+func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	if !recheck && q.crowdedScope.Load() == j.scope || q.ctx.Err() != nil {
-		q.dropped.Add(1)
+		q.numDropped.Add(1)
 		return
 	}
 	network := addr.Network(j.address)
-	if !recheck && !q.networks.find(network).mayLookUp(now, networkBurst*q.networkInterval) {
-		q.dropped.Add(1)
+	if !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) {
+		q.numDropped.Add(1)
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := q.pending[j.resultKey]; ok || !q.isWanted(j.resultKey, now) {
+	if _, ok := q.pendingKeys[j.resultKey]; ok || !q.isWanted(j.resultKey, now) {
 		return // completed since the caller checked
 	}
 	queue, room := &q.newJobs, max(q.maxWaiting-q.maxWaiting/recheckShare, 1)
@@ -129,23 +129,23 @@ func (q *lookupQueue) enqueue(j job, now monotime, recheck bool) {
 		queue, room = &q.rechecks, max(q.maxWaiting/recheckShare, 1)
 	}
 	_, ofNetwork := queue.waitingFor(j.scope, network)
-	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networks.find(network).mayLookUp(now, networkBurst*q.networkInterval) || q.ctx.Err() != nil {
-		q.dropped.Add(1)
+	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) || q.ctx.Err() != nil {
+		q.numDropped.Add(1)
 		return
 	}
 	if queue.size >= room {
-		q.dropped.Add(1)
+		q.numDropped.Add(1)
 		displaced, ok := queue.displaceFor(j)
 		if !ok {
 			q.updateCrowded()
 			return
 		}
-		delete(q.pending, displaced.resultKey)
+		delete(q.pendingKeys, displaced.resultKey)
 	}
 	if !recheck {
-		q.networks.findOrAdd(network).countLookup(now, q.networkInterval)
+		q.networkStates.findOrAdd(network).countLookup(now, q.networkInterval)
 	}
-	q.pending[j.resultKey] = struct{}{}
+	q.pendingKeys[j.resultKey] = struct{}{}
 	queue.add(j)
 	q.startReady()
 }
@@ -162,7 +162,7 @@ func (q *lookupQueue) updateCrowded() {
 // canStart reports whether a job from the network may start now. mu must be held.
 func (q *lookupQueue) canStart(network netip.Prefix) bool {
 	half := max(q.maxRunning/slowShare, 1)
-	if q.networks.find(network).isSlow(q.now()) {
+	if q.networkStates.find(network).isSlow(q.now()) {
 		return q.runningByNetwork[network] == 0 && q.numSlow < half
 	}
 	return q.runningByNetwork[network] < half
@@ -171,29 +171,29 @@ func (q *lookupQueue) canStart(network netip.Prefix) bool {
 // startReady starts all jobs that may start. mu must be held.
 func (q *lookupQueue) startReady() {
 	defer q.updateCrowded()
-	for q.running < q.maxRunning && q.ctx.Err() == nil {
-		j, ok := q.rechecks.next(q.canStart)
+	for q.numRunning < q.maxRunning && q.ctx.Err() == nil {
+		j, ok := q.rechecks.takeNext(q.canStart)
 		if !ok {
 			if !q.newJobs.hasReady(q.canStart) {
 				return
 			}
-			now := time.Since(q.created)
-			if ahead := q.rate.UntilDue(now); ahead >= burst {
+			now := time.Since(q.createdAt)
+			if ahead := q.rate.TimeUntilDue(now); ahead >= burst {
 				if q.timer == nil {
 					q.timer = time.AfterFunc(ahead-burst+1, q.resume)
 				}
 				return
 			}
-			if j, ok = q.newJobs.next(q.canStart); !ok {
+			if j, ok = q.newJobs.takeNext(q.canStart); !ok {
 				return
 			}
 			q.rate.Charge(now, q.jobInterval)
 		}
-		l := &lookup{job: j, network: addr.Network(j.address)}
-		if l.slow = q.networks.find(l.network).isSlow(q.now()); l.slow {
+		l := &runningLookup{lookupJob: j, network: addr.Network(j.address)}
+		if l.holdsSlowSlot = q.networkStates.find(l.network).isSlow(q.now()); l.holdsSlowSlot {
 			q.numSlow++
 		}
-		q.running++
+		q.numRunning++
 		q.runningByNetwork[l.network]++
 		go q.runLookup(l)
 	}
@@ -212,48 +212,48 @@ func (q *lookupQueue) resume() {
 }
 
 // runLookup runs a job and starts the next.
-func (q *lookupQueue) runLookup(l *lookup) {
+func (q *lookupQueue) runLookup(l *runningLookup) {
 	ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
 	defer cancel()
 	l.cancel = cancel
-	if !l.slow {
+	if !l.holdsSlowSlot {
 		timer := time.AfterFunc(q.slowAfter, func() { q.markSlow(l) })
 		defer timer.Stop()
 	}
 	began := time.Now()
-	q.run(ctx, l.job)
+	q.run(ctx, l.lookupJob)
 	slow := time.Since(began) >= q.slowAfter
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l.done = true
+	l.isDone = true
 	if slow {
-		q.networks.findOrAdd(l.network).recordDuration(true, q.now())
+		q.networkStates.findOrAdd(l.network).recordDuration(true, q.now())
 	} else {
-		q.networks.find(l.network).recordDuration(false, q.now())
+		q.networkStates.find(l.network).recordDuration(false, q.now())
 	}
-	if l.slow {
+	if l.holdsSlowSlot {
 		q.numSlow--
 	}
-	q.overdue = slices.DeleteFunc(q.overdue, func(o *lookup) bool { return o == l })
-	delete(q.pending, l.resultKey)
+	q.overdue = slices.DeleteFunc(q.overdue, func(o *runningLookup) bool { return o == l })
+	delete(q.pendingKeys, l.resultKey)
 	if q.runningByNetwork[l.network]--; q.runningByNetwork[l.network] == 0 {
 		delete(q.runningByNetwork, l.network)
 	}
-	q.running--
+	q.numRunning--
 	q.startReady()
 }
 
 // markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
 // cancel the slow job.
-func (q *lookupQueue) markSlow(l *lookup) {
+func (q *lookupQueue) markSlow(l *runningLookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l.done {
+	if l.isDone {
 		return
 	}
-	q.networks.findOrAdd(l.network).recordDuration(true, q.now())
+	q.networkStates.findOrAdd(l.network).recordDuration(true, q.now())
 	if q.numSlow < max(q.maxRunning/slowShare, 1) {
-		l.slow = true
+		l.holdsSlowSlot = true
 		q.numSlow++
 		return
 	}
@@ -261,9 +261,9 @@ func (q *lookupQueue) markSlow(l *lookup) {
 	q.startReady()
 }
 
-// load returns the numbers of running and waiting jobs.
-func (q *lookupQueue) load() (running, waiting int) {
+// loadCounts returns the numbers of running and waiting jobs.
+func (q *lookupQueue) loadCounts() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.running, q.newJobs.size + q.rechecks.size
+	return q.numRunning, q.newJobs.size + q.rechecks.size
 }

@@ -19,7 +19,7 @@ func TestManyClaimedAddresses(t *testing.T) { synctest.Test(t, testManyClaimedAd
 
 func testManyClaimedAddresses(t *testing.T) {
 	dns, clock := honestDNS(), newClock()
-	v := configured(t, Options{Resolver: dns, Now: clock.Now, KeepVerified: 64, KeepOthers: 1024},
+	v := configured(t, Options{Resolver: dns, Now: clock.Now, MaxVerified: 64, MaxOtherResults: 1024},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	real := netip.MustParseAddr("192.0.2.1")
 	if got := settled(t, v, &fooBot, "192.0.2.1"); got.State != Verified {
@@ -43,10 +43,10 @@ func testManyClaimedAddresses(t *testing.T) {
 	if asked, most := dns.count()-before, 50*(4+seconds+1); asked > most || asked == 0 {
 		t.Errorf("%d claims caused %d queries in %d s, want at most %d", claims, asked, seconds, most)
 	}
-	if verified, others := v.results.verified.held(), v.results.others.held(); verified != 1 || others > v.results.others.most() {
+	if verified, others := v.results.verifiedResults.held(), v.results.otherResults.held(); verified != 1 || others > v.results.otherResults.most() {
 		t.Errorf("%d verified and %d other results are cached", verified, others)
 	}
-	if s.Dropped == 0 {
+	if s.LookupsDropped == 0 {
 		t.Error("no lookup was dropped")
 	}
 	if got := v.Check(&fooBot, real); got.State != Verified {
@@ -78,13 +78,13 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	if got := kept(); got != before {
 		t.Errorf("%d of %d verified results are still cached", got, before)
 	}
-	if got := r.others.held(); got > 256 {
+	if got := r.otherResults.held(); got > 256 {
 		t.Errorf("%d results are cached", got)
 	}
 	// A new state moves a result to the other table.
 	s := newResultKey(invented(1000+99_999), 1)
 	r.put(newResult(s, Verified, r.get(s), now), now)
-	if found := r.others.find(r.hash(s), s); found != nil {
+	if found := r.otherResults.find(r.hash(s), s); found != nil {
 		t.Error("a verified address is still in the other table")
 	}
 }
@@ -93,7 +93,7 @@ func TestQueueIsBounded(t *testing.T) {
 	dns := honestDNS()
 	dns.gate = make(chan struct{})
 	const lookups, queue = 4, 64
-	v := configured(t, Options{Resolver: dns, Lookups: lookups, Queue: queue, Rate: 1_000_000, LookupTimeout: time.Hour},
+	v := configured(t, Options{Resolver: dns, MaxLookups: lookups, MaxQueued: queue, MaxRate: 1_000_000, LookupTimeout: time.Hour},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	goroutines := runtime.NumGoroutine()
 	var wait sync.WaitGroup
@@ -125,7 +125,7 @@ func TestQueueIsBounded(t *testing.T) {
 func TestNetworkHasShareOfQueue(t *testing.T) {
 	dns := honestDNS()
 	dns.gate = make(chan struct{})
-	v := configured(t, Options{Resolver: dns, Lookups: 1, Queue: 64, Rate: 1_000_000, LookupTimeout: time.Hour},
+	v := configured(t, Options{Resolver: dns, MaxLookups: 1, MaxQueued: 64, MaxRate: 1_000_000, LookupTimeout: time.Hour},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	for i := range 10_000 { // all from one network
 		v.Check(&fooBot, netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", i)))
@@ -145,7 +145,7 @@ func TestRecheckHasRoomOfItsOwn(t *testing.T) { synctest.Test(t, testRecheckHasR
 
 func testRecheckHasRoomOfItsOwn(t *testing.T) {
 	dns, clock := honestDNS(), newClock()
-	v := configured(t, Options{Resolver: dns, Now: clock.Now, Lookups: 1, Queue: 64, Rate: 1, LookupTimeout: time.Hour},
+	v := configured(t, Options{Resolver: dns, Now: clock.Now, MaxLookups: 1, MaxQueued: 64, MaxRate: 1, LookupTimeout: time.Hour},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	settled(t, v, &fooBot, "192.0.2.1")
 	clock.Add(22 * time.Hour)
@@ -177,8 +177,8 @@ func TestNotAskedTwice(t *testing.T) {
 	v := configured(t, Options{Resolver: dns}, Config{Crawlers: crawlers(), ReverseDNS: true})
 	settled(t, v, &fooBot, "192.0.2.1")
 	before := dns.count()
-	p, addr := v.setup.Load().plans["FooBot"], netip.MustParseAddr("192.0.2.1")
-	v.lookups.enqueue(job{resultKey: newResultKey(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
+	p, addr := v.activeConfig.Load().plans["FooBot"], netip.MustParseAddr("192.0.2.1")
+	v.lookups.enqueue(lookupJob{resultKey: newResultKey(addr, p.scope), address: addr, suffixes: p.suffixes, resolver: p.resolver}, v.now(), false)
 	idle(t, v)
 	if got := dns.count(); got != before {
 		t.Errorf("DNS was queried %d more times", got-before)
@@ -187,7 +187,7 @@ func TestNotAskedTwice(t *testing.T) {
 
 func TestParallelUse(t *testing.T) {
 	dns := honestDNS()
-	v := configured(t, Options{Resolver: dns, KeepVerified: 8, KeepOthers: 8, Rate: 1_000_000},
+	v := configured(t, Options{Resolver: dns, MaxVerified: 8, MaxOtherResults: 8, MaxRate: 1_000_000},
 		Config{Crawlers: crawlers(), ReverseDNS: true})
 	var wait sync.WaitGroup
 	for part := range 8 {
@@ -212,8 +212,8 @@ func TestParallelUse(t *testing.T) {
 	}
 	wait.Wait()
 	idle(t, v)
-	if r := v.results; r.verified.held() > r.verified.most() || r.others.held() > r.others.most() {
-		t.Errorf("%d verified and %d other results are cached", r.verified.held(), r.others.held())
+	if r := v.results; r.verifiedResults.held() > r.verifiedResults.most() || r.otherResults.held() > r.otherResults.most() {
+		t.Errorf("%d verified and %d other results are cached", r.verifiedResults.held(), r.otherResults.held())
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// networks counts recent lookups by network and marks networks with slow reverse zones. The size is
+// networkStates counts recent lookups by network and marks networks with slow reverse zones. The size is
 // fixed. A random seed maps each network to one bucket.
-type networks struct {
+type networkStates struct {
 	seed    maphash.Seed
 	buckets [1024][networkWays]networkState
 }
@@ -21,18 +21,18 @@ const networkWays = 4 // slots a bucket
 // networkState is the state of one network. Only one goroutine at a time changes it. nil is a
 // network without state.
 type networkState struct {
-	id        atomic.Uint64 // hash of the network, or 0
-	rate      limit.Rate    // rate of its lookups
-	slowUntil atomic.Int64  // monotime
+	id         atomic.Uint64 // hash of the network, or 0
+	lookupRate limit.Rate    // lookupRate of its lookups
+	slowUntil  atomic.Int64  // monotime
 }
 
 // slowDuration is the time for which a network is slow after a slow lookup.
 const slowDuration = monotime(10 * time.Minute)
 
-func newNetworks() *networks { return &networks{seed: maphash.MakeSeed()} }
+func newNetworks() *networkStates { return &networkStates{seed: maphash.MakeSeed()} }
 
 // find returns the state of a network, or nil.
-func (n *networks) find(network netip.Prefix) *networkState {
+func (n *networkStates) find(network netip.Prefix) *networkState {
 	id := maphash.Comparable(n.seed, network) | 1
 	bucket := &n.buckets[id>>1%uint64(len(n.buckets))]
 	for i := range bucket {
@@ -45,7 +45,7 @@ func (n *networks) find(network netip.Prefix) *networkState {
 
 // findOrAdd returns the state of a network. findOrAdd replaces the oldest state in the bucket if
 // necessary.
-func (n *networks) findOrAdd(network netip.Prefix) *networkState {
+func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 	if p := n.find(network); p != nil {
 		return p
 	}
@@ -62,7 +62,7 @@ func (n *networks) findOrAdd(network netip.Prefix) *networkState {
 			oldest = p
 		}
 	}
-	oldest.rate.Reset()
+	oldest.lookupRate.Reset()
 	oldest.slowUntil.Store(-int64(maxMonotime / 2)) // long ago
 	oldest.id.Store(id)
 	return oldest
@@ -70,18 +70,18 @@ func (n *networks) findOrAdd(network netip.Prefix) *networkState {
 
 // lastRelevant returns the time at which the state becomes irrelevant.
 func (p *networkState) lastRelevant() monotime {
-	return max(monotime(p.rate.Due()), monotime(p.slowUntil.Load()))
+	return max(monotime(p.lookupRate.DueTime()), monotime(p.slowUntil.Load()))
 }
 
-// mayLookUp reports whether the network may start a lookup now. nextLookup - now must be less
+// mayStartLookup reports whether the network may start a lookup now. nextLookup - now must be less
 // than ahead.
-func (p *networkState) mayLookUp(now, ahead monotime) bool {
-	return p == nil || p.rate.UntilDue(time.Duration(now)) < time.Duration(ahead)
+func (p *networkState) mayStartLookup(now, ahead monotime) bool {
+	return p == nil || p.lookupRate.TimeUntilDue(time.Duration(now)) < time.Duration(ahead)
 }
 
 // countLookup counts a lookup.
 func (p *networkState) countLookup(now, each monotime) {
-	p.rate.Charge(time.Duration(now), time.Duration(each))
+	p.lookupRate.Charge(time.Duration(now), time.Duration(each))
 }
 
 func (p *networkState) isSlow(now monotime) bool {

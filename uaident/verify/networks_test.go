@@ -12,18 +12,18 @@ func TestNetworks(t *testing.T) {
 	now := monotime(time.Hour)
 	n := newNetworks()
 	busy, slow := addr.Network(invented(1)), addr.Network(invented(2))
-	if p := n.find(busy); p != nil || !p.mayLookUp(now, ahead) || p.isSlow(now) {
+	if p := n.find(busy); p != nil || !p.mayStartLookup(now, ahead) || p.isSlow(now) {
 		t.Errorf("unexpected state of a new network: %v", p)
 	}
 	numLookups := 0
-	for ; n.find(busy).mayLookUp(now, ahead); numLookups++ {
+	for ; n.find(busy).mayStartLookup(now, ahead); numLookups++ {
 		n.findOrAdd(busy).countLookup(now, each)
 	}
 	if numLookups != 40 {
 		t.Errorf("%d lookups at once, want 40", numLookups)
 	}
 	n.findOrAdd(busy).countLookup(now, each)
-	if n.find(busy).mayLookUp(now+each, ahead) || !n.find(busy).mayLookUp(now+each+1, ahead) {
+	if n.find(busy).mayStartLookup(now+each, ahead) || !n.find(busy).mayStartLookup(now+each+1, ahead) {
 		t.Error("the next lookup is allowed at the wrong time")
 	}
 	n.findOrAdd(slow).recordDuration(true, now)
@@ -34,7 +34,7 @@ func TestNetworks(t *testing.T) {
 	for i := range 2000 {
 		n.findOrAdd(addr.Network(invented(100+i))).countLookup(now, each)
 	}
-	if n.find(busy).mayLookUp(now, ahead) || !n.find(slow).isSlow(now+1) {
+	if n.find(busy).mayStartLookup(now, ahead) || !n.find(slow).isSlow(now+1) {
 		t.Error("a network was evicted by networks with fewer lookups")
 	}
 	n.find(slow).recordDuration(false, now+1)

@@ -15,7 +15,7 @@ var (
 	barAds     = uaident.Crawler{Token: "BarAds", Operator: "Bar", Class: uaident.Ads, Verification: uaident.Verification{RDNS: []string{".crawl.example.net"}}}
 	barUser    = uaident.Crawler{Token: "Bar-User", Operator: "Bar", Class: uaident.AIAssistant, UserTriggered: true, Verification: barAds.Verification}
 	barPreview = uaident.Crawler{Token: "BarPreview", Operator: "Bar", Class: uaident.Preview, Verification: barAds.Verification}
-	barUnsure  = uaident.Crawler{Token: "BarUnsure", Operator: "Bar", Class: uaident.SEO, Verification: uaident.Verification{RDNS: []string{".seo.example.net"}, Unsure: true}}
+	barUnsure  = uaident.Crawler{Token: "BarUnsure", Operator: "Bar", Class: uaident.SEO, Verification: uaident.Verification{RDNS: []string{".seo.example.net"}, IsThirdParty: true}}
 	barPlain   = uaident.Crawler{Token: "BarPlain", Operator: "Bar", Class: uaident.Search}
 	barLibrary = uaident.Crawler{Token: "bar-client", Operator: "Bar", Class: uaident.Library}
 	barLists   = uaident.Crawler{Token: "BarLists", Operator: "Bar", Class: uaident.Search}
@@ -91,8 +91,8 @@ func TestListOfAnotherCrawler(t *testing.T) {
 	check("the other list is stale", "203.0.113.1", Finding{Verified, Ranges})
 	check("the other list is stale", elsewhere, Finding{State: Unknown})
 	for _, l := range v.Lists() {
-		if len(l.For) != 1 {
-			t.Errorf("%s is for %v, want only the crawler of the registry entry", l.Source, l.For)
+		if len(l.Crawlers) != 1 {
+			t.Errorf("%s is for %v, want only the crawler of the registry entry", l.Source, l.Crawlers)
 		}
 	}
 }

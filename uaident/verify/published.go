@@ -10,15 +10,15 @@ import (
 // PublishedRanges returns the address ranges of operators from the lists in use. PublishedRanges is
 // safe for concurrent use.
 type PublishedRanges struct {
-	verifier  *Verifier
-	operators []string // in lower case
-	last      atomic.Pointer[rangesSnapshot]
+	verifier     *Verifier
+	operators    []string // in lower case
+	lastSnapshot atomic.Pointer[rangesSnapshot]
 }
 
 // rangesSnapshot is an immutable union of some lists.
 type rangesSnapshot struct {
-	setup    *activeConfig
-	lists    []*list
+	config   *activeConfig
+	lists    []*addressList
 	tables   []*activeTable // of lists; nil for a list that was never loaded
 	prefixes []netip.Prefix
 }
@@ -35,11 +35,11 @@ func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
 // Prefixes returns the ranges without duplicates. Prefixes includes lists that are stale and omits
 // lists that were never loaded. Callers must not modify the result.
 func (p *PublishedRanges) Prefixes() []netip.Prefix {
-	s, last := p.verifier.setup.Load(), p.last.Load()
-	if last != nil && last.setup == s && last.isCurrent() {
+	s, last := p.verifier.activeConfig.Load(), p.lastSnapshot.Load()
+	if last != nil && last.config == s && last.isCurrent() {
 		return last.prefixes
 	}
-	next := &rangesSnapshot{setup: s}
+	next := &rangesSnapshot{config: s}
 	for _, name := range p.operators {
 		m := s.operators[name]
 		if m == nil {
@@ -58,7 +58,7 @@ func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	}
 	slices.SortFunc(next.prefixes, netip.Prefix.Compare)
 	next.prefixes = slices.Compact(next.prefixes)
-	p.last.Store(next)
+	p.lastSnapshot.Store(next)
 	return next.prefixes
 }
 

@@ -15,7 +15,7 @@ func TestPublished(t *testing.T) {
 	lists, others := barLists, barOther
 	lists.Verification.Ranges, others.Verification.Ranges = []string{own.URL}, []string{other.URL}
 	config := Config{Crawlers: []uaident.Crawler{lists, others, fooBot, plainBot}, Ranges: true,
-		Lists: []List{{For: "FooBot", File: writeFile(t, "198.51.100.0/24")}}}
+		Lists: []List{{CrawlerOrOperator: "FooBot", File: writeFile(t, "198.51.100.0/24")}}}
 	clock := newClock()
 	v := configured(t, Options{Now: clock.Now, Transport: own.Client().Transport}, config)
 	bar, both, none := v.PublishedRanges("bar"), v.PublishedRanges("Bar", "FOO"), v.PublishedRanges("PlainBot")

@@ -51,10 +51,10 @@ func (r *result) stateAt(now monotime) State {
 // to one bucket, so that a client cannot choose the entries that it evicts. Verified results
 // have a table of their own, so that other results cannot evict them.
 type resultCache struct {
-	seed     maphash.Seed
-	verified resultTable
-	others   resultTable
-	mu       sync.Mutex // held while a slot changes
+	seed            maphash.Seed
+	verifiedResults resultTable
+	otherResults    resultTable
+	mu              sync.Mutex // held while a slot changes
 }
 
 const bucketSize = 8 // slots a bucket
@@ -65,8 +65,8 @@ type resultTable struct {
 
 func newResults(verified, others int) *resultCache {
 	r := &resultCache{seed: maphash.MakeSeed()}
-	r.verified.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(verified))
-	r.others.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(others))
+	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(verified))
+	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(others))
 	return r
 }
 
@@ -98,16 +98,16 @@ func (r *resultCache) hash(s resultKey) uint64 { return maphash.Comparable(r.see
 // get returns the result of s, even if expired, or nil.
 func (r *resultCache) get(s resultKey) *result {
 	hash := r.hash(s)
-	if found := r.verified.find(hash, s); found != nil {
+	if found := r.verifiedResults.find(hash, s); found != nil {
 		return found
 	}
-	return r.others.find(hash, s)
+	return r.otherResults.find(hash, s)
 }
 
 // put stores a result and replaces the previous result of its subject.
 func (r *resultCache) put(next *result, now monotime) {
 	hash := r.hash(next.resultKey)
-	to, from := &r.others, &r.verified
+	to, from := &r.otherResults, &r.verifiedResults
 	if next.state == Verified {
 		to, from = from, to
 	}

@@ -15,10 +15,10 @@ import (
 // activeConfig is a configuration in use. An activeConfig is immutable, except for the content of
 // its lists.
 type activeConfig struct {
-	plans     map[string]*crawlerPlan     // by token
-	operators map[string]*operatorMethods // by operator, in lower case
-	lists     map[listKey]*list
-	users     map[*list][]string // tokens of crawlers
+	plans          map[string]*crawlerPlan     // by token
+	operators      map[string]*operatorMethods // by operator, in lower case
+	lists          map[listKey]*addressList
+	crawlersByList map[*addressList][]string // tokens of crawlers
 }
 
 type listKey struct {
@@ -39,16 +39,16 @@ type crawlerPlan struct {
 // operatorMethods are the lists and domains of all crawlers of an operator. Operators move crawlers
 // between hosts, so all crawlers share them.
 type operatorMethods struct {
-	lists    []*list
+	lists    []*addressList
 	suffixes []string // for reverse DNS; empty if disabled
 	scope    uint64
 	resolver Resolver
 }
 
-// newSetup returns the setup for a configuration. newSetup reuses the lists of old and reads list
-// files. newSetup changes no list. files contains the new content of list files.
-func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, files map[*list]fileContent, err error) {
-	s = &activeConfig{plans: map[string]*crawlerPlan{}, operators: map[string]*operatorMethods{}, lists: map[listKey]*list{}, users: map[*list][]string{}}
+// newActiveConfig returns the setup for a configuration. newActiveConfig reuses the lists of old and reads list
+// files. newActiveConfig changes no list. files contains the new content of list files.
+func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfig, files map[*addressList]fileContent, err error) {
+	s = &activeConfig{plans: map[string]*crawlerPlan{}, operators: map[string]*operatorMethods{}, lists: map[listKey]*addressList{}, crawlersByList: map[*addressList][]string{}}
 	server, err := serverAddress(c.DNSServer)
 	if err != nil {
 		return nil, nil, err
@@ -64,10 +64,10 @@ func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, file
 	var errs []error
 	for i := range c.Crawlers {
 		crawler := &c.Crawlers[i]
-		own, wrong := c.factsOf(crawler, operators)
+		own, wrong := c.methodsOf(crawler, operators)
 		errs = append(errs, wrong...)
 		m := new(operatorMethods)
-		if runByOperator(crawler) {
+		if sharesOperatorAddresses(crawler) {
 			name := strings.ToLower(crawler.Operator)
 			if s.operators[name] == nil {
 				s.operators[name] = m
@@ -75,11 +75,11 @@ func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, file
 			m = s.operators[name]
 		}
 		for _, key := range own.lists {
-			s.add(m, key, crawler.Token, old)
+			s.addList(m, key, crawler.Token, old)
 		}
 		m.suffixes = append(m.suffixes, own.suffixes...)
 		p := &crawlerPlan{operatorMethods: m}
-		p.deniesUnverified, p.noDenialReason = canDeny(crawler, own)
+		p.deniesUnverified, p.noDenialReason = canDenyClients(crawler, own)
 		s.plans[crawler.Token] = p
 	}
 	for token, p := range s.plans {
@@ -91,7 +91,7 @@ func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, file
 		p.suffixes = slices.Compact(p.suffixes)
 		p.resolver, p.scope = resolver, suffixScope(server, p.suffixes)
 	}
-	files = map[*list]fileContent{}
+	files = map[*addressList]fileContent{}
 	for _, l := range s.lists {
 		if l.isFile {
 			content, err := readFile(l.source)
@@ -102,24 +102,24 @@ func (v *Verifier) newSetup(c *Config, old *activeConfig) (s *activeConfig, file
 	return s, files, errors.Join(errs...)
 }
 
-// runByOperator reports whether a crawler shares the addresses of its operator's other
+// sharesOperatorAddresses reports whether a crawler shares the addresses of its operator's other
 // crawlers. Libraries and headless browsers run at their users' addresses.
-func runByOperator(c *uaident.Crawler) bool {
+func sharesOperatorAddresses(c *uaident.Crawler) bool {
 	return c.Operator != "" && c.Class != uaident.Library && c.Class != uaident.Headless
 }
 
-// crawlerFacts are the lists and domains of one crawler. Sure facts come from the operator or the
+// crawlerMethods are the lists and domains of one crawler. Sure facts come from the operator or the
 // site's owner.
-type crawlerFacts struct {
+type crawlerMethods struct {
 	lists                       []listKey
 	suffixes                    []string
 	rangesComplete, dnsComplete bool
 }
 
-// factsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
+// methodsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
 // crawlers of the same operator with that crawler as a fallback. operators maps a token in
 // lower case to its operator.
-func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) (own crawlerFacts, errs []error) {
+func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
 	applies := func(name string) bool {
 		return matchesCrawler(name, crawler) || crawler.Operator != "" && text.ContainsFold(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
@@ -127,35 +127,35 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	published := &crawler.Verification
 	if c.Ranges {
 		for _, u := range slices.Concat(published.Ranges, published.PartialRanges) {
-			l := List{For: crawler.Token, URL: u}
+			l := List{CrawlerOrOperator: crawler.Token, URL: u}
 			if err := l.validate(); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 			own.lists = append(own.lists, listKey{source: u})
-			own.rangesComplete = !published.Unsure && len(published.Ranges) > 0 // confirming lists cannot deny
+			own.rangesComplete = !published.IsThirdParty && len(published.Ranges) > 0 // confirming lists cannot deny
 		}
 	}
 	for _, l := range c.Lists {
-		if applies(l.For) {
+		if applies(l.CrawlerOrOperator) {
 			own.lists = append(own.lists, listKey{l.File + l.URL, l.File != ""})
 			own.rangesComplete = true
 		}
 	}
 	if c.ReverseDNS {
 		for _, suffix := range published.RDNS {
-			clean, err := cleanSuffix(suffix)
+			clean, err := normalizeSuffix(suffix)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("crawler %s: %w", crawler.Token, err))
 				continue
 			}
 			own.suffixes = append(own.suffixes, clean)
-			own.dnsComplete = !published.Unsure
+			own.dnsComplete = !published.IsThirdParty
 		}
 	}
 	for _, d := range c.Domains {
-		if applies(d.For) {
-			clean, _ := cleanSuffix(d.Suffix) // already validated
+		if applies(d.CrawlerOrOperator) {
+			clean, _ := normalizeSuffix(d.Suffix) // already validated
 			own.suffixes = append(own.suffixes, clean)
 			own.dnsComplete = true
 		}
@@ -163,26 +163,26 @@ func (c *Config) factsOf(crawler *uaident.Crawler, operators map[string]string) 
 	return own, errs
 }
 
-// add adds a list to the methods of an operator. add reuses the list of old.
-func (s *activeConfig) add(to *operatorMethods, key listKey, token string, old *activeConfig) {
+// addList adds a list to the methods of an operator. add reuses the list of old.
+func (s *activeConfig) addList(to *operatorMethods, key listKey, token string, old *activeConfig) {
 	l := s.lists[key]
 	if l == nil {
 		if l = old.lists[key]; l == nil {
-			l = &list{source: key.source, isFile: key.isFile}
+			l = &addressList{source: key.source, isFile: key.isFile}
 		}
 		s.lists[key] = l
 	}
 	if !slices.Contains(to.lists, l) {
 		to.lists = append(to.lists, l)
 	}
-	if !slices.Contains(s.users[l], token) {
-		s.users[l] = append(s.users[l], token)
+	if !slices.Contains(s.crawlersByList[l], token) {
+		s.crawlersByList[l] = append(s.crawlersByList[l], token)
 	}
 }
 
-// canDeny reports whether a client is spoofed if all methods fail, or returns the reason why
+// canDenyClients reports whether a client is spoofed if all methods fail, or returns the reason why
 // not.
-func canDeny(c *uaident.Crawler, own crawlerFacts) (bool, string) {
+func canDenyClients(c *uaident.Crawler, own crawlerMethods) (bool, string) {
 	switch {
 	case c.Class == uaident.Preview:
 		return false, "readers' devices also fetch link previews, so the address proves nothing"

@@ -13,20 +13,20 @@ type Stats struct {
 	// LookupsVerified, LookupsFailed and LookupsUnknown count completed lookups by result:
 	// confirmed, conclusively denied, and undecided.
 	LookupsVerified, LookupsFailed, LookupsUnknown uint64
-	// Dropped counts lookups that exceeded a limit on the queue, on a network or on the rate,
+	// LookupsDropped counts lookups that exceeded a limit on the queue, on a network or on the rate,
 	// and slow lookups that were cancelled in favor of others.
-	Dropped uint64
+	LookupsDropped uint64
 }
 
 // Stats returns the current counters and gauges.
 func (v *Verifier) Stats() Stats {
-	running, waiting := v.lookups.load()
+	running, waiting := v.lookups.loadCounts()
 	return Stats{
 		Running: running, Waiting: waiting,
 		LookupsVerified: v.lookupsByState[Verified].Load(),
 		LookupsFailed:   v.lookupsByState[Spoofed].Load(),
 		LookupsUnknown:  v.lookupsByState[Unknown].Load(),
-		Dropped:         v.lookups.dropped.Load(),
+		LookupsDropped:  v.lookups.numDropped.Load(),
 	}
 }
 
@@ -34,32 +34,32 @@ func (v *Verifier) Stats() Stats {
 type ListStatus struct {
 	// Source is the URL or the path of the file.
 	Source string
-	// For lists the tokens of the crawlers with this list. Callers must not modify the slice.
-	For []string
+	// Crawlers lists the tokens of the crawlers with this list. Callers must not modify the slice.
+	Crawlers []string
 	// Prefixes is the number of prefixes in use; 0 if the list was never loaded.
 	Prefixes int
 	// Changed is the time when the prefixes in use were loaded. Checked is the time when they
 	// were last confirmed. Both are zero if the list was never loaded.
-	Changed, Checked time.Time
-	// Next is the time of the next fetch, or zero for a file.
-	Next time.Time
+	ChangedAt, CheckedAt time.Time
+	// NextFetch is the time of the next fetch, or zero for a file.
+	NextFetch time.Time
 	// Err is the error of the last attempt to load the list, or nil.
 	Err error
 	// ShrunkSince is the time of the first response that lacked most of the prefixes. ShrunkSince
 	// is zero if the list did not shrink or the change is accepted.
 	ShrunkSince time.Time
-	// Stale reports whether the list cannot deny clients. A stale list was never loaded, was not
+	// CannotDeny reports whether the list cannot deny clients. A stale list was never loaded, was not
 	// confirmed for more than a week, or recently shrank.
-	Stale bool
+	CannotDeny bool
 }
 
 // Lists returns the state of each list, sorted by source.
 func (v *Verifier) Lists() []ListStatus {
-	s := v.setup.Load()
+	s := v.activeConfig.Load()
 	statuses := make([]ListStatus, 0, len(s.lists))
 	now := v.now()
 	for _, l := range s.lists {
-		statuses = append(statuses, l.status(s.users[l], now))
+		statuses = append(statuses, l.newStatus(s.crawlersByList[l], now))
 	}
 	slices.SortFunc(statuses, func(a, b ListStatus) int { return strings.Compare(a.Source, b.Source) })
 	return statuses

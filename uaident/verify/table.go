@@ -16,15 +16,15 @@ const (
 	maxNetworks6   = 4       // IPv6 prefixes of length 16
 )
 
-// table is an immutable set of prefixes.
-type table struct {
+// prefixTable is an immutable set of prefixes.
+type prefixTable struct {
 	prefixes []netip.Prefix
 	lite     *bart.Lite
 }
 
 // newTable returns a table, or an error if the list is implausible.
-func newTable(prefixes []netip.Prefix) (*table, error) {
-	t := &table{lite: new(bart.Lite)}
+func newTable(prefixes []netip.Prefix) (*prefixTable, error) {
+	t := &prefixTable{lite: new(bart.Lite)}
 	count4, count6 := uint64(0), uint64(0)
 	for _, p := range prefixes {
 		widest := minPrefixBits4
@@ -56,11 +56,11 @@ func newTable(prefixes []netip.Prefix) (*table, error) {
 
 // contains reports whether the list contains addr. addr must not be IPv4-mapped or have a
 // zone.
-func (t *table) contains(addr netip.Addr) bool { return t.lite.Contains(addr) }
+func (t *prefixTable) contains(addr netip.Addr) bool { return t.lite.Contains(addr) }
 
 // shrinksTo reports whether more than half of the prefixes of t do not overlap with next.
 // Split and merged prefixes overlap.
-func (t *table) shrinksTo(next *table) bool {
+func (t *prefixTable) shrinksTo(next *prefixTable) bool {
 	lost := 0
 	for _, p := range t.prefixes {
 		if !next.lite.OverlapsPrefix(p) {

@@ -31,25 +31,25 @@ type Options struct {
 	// Lookups is the maximum number of concurrent lookups, by default 8. Queue is the maximum
 	// number of waiting lookups, by default 256. Rate is the maximum number of lookups a
 	// second, averaged over a few seconds, by default 50. Each network gets a part of these.
-	Lookups, Queue, Rate int
+	MaxLookups, MaxQueued, MaxRate int
 	// LookupTimeout is the maximum duration of a lookup, by default 2 s.
 	LookupTimeout time.Duration
-	// KeepVerified and KeepOthers are the sizes of the two result caches in addresses, by
+	// MaxVerified and MaxOtherResults are the sizes of the two result caches in addresses, by
 	// default 16,384 and 65,536. They are rounded up to a power of two.
-	KeepVerified, KeepOthers int
+	MaxVerified, MaxOtherResults int
 }
 
 // Verifier verifies clients. A Verifier is safe for concurrent use and can be reconfigured.
 type Verifier struct {
 	options        Options
-	start          time.Time
+	startTime      time.Time
 	client         *http.Client
 	results        *resultCache
 	lookups        *lookupQueue
 	lookupsByState [numStates]atomic.Uint64 // by result of the lookup
 
 	configMu      sync.Mutex
-	setup         atomic.Pointer[activeConfig]
+	activeConfig  atomic.Pointer[activeConfig]
 	configChanged chan struct{} // wakes Run; never blocks
 }
 
@@ -62,11 +62,11 @@ func New(o Options) *Verifier {
 			*value = by
 		}
 	}
-	setDefault(&o.Lookups, 8)
-	setDefault(&o.Queue, 256)
-	setDefault(&o.Rate, 50)
-	setDefault(&o.KeepVerified, 16<<10)
-	setDefault(&o.KeepOthers, 64<<10)
+	setDefault(&o.MaxLookups, 8)
+	setDefault(&o.MaxQueued, 256)
+	setDefault(&o.MaxRate, 50)
+	setDefault(&o.MaxVerified, 16<<10)
+	setDefault(&o.MaxOtherResults, 64<<10)
 	if o.LookupTimeout <= 0 {
 		o.LookupTimeout = 2 * time.Second
 	}
@@ -75,15 +75,15 @@ func New(o Options) *Verifier {
 	}
 	v := &Verifier{configChanged: make(chan struct{}, 1)}
 	if o.Now == nil {
-		v.start = time.Now()
+		v.startTime = time.Now()
 		o.Now = time.Now
 	}
 	v.options = o
 	v.client = newClient(o.Transport)
-	v.results = newResults(o.KeepVerified, o.KeepOthers)
-	v.lookups = newLookups(o.Lookups, o.Queue, o.Rate, o.LookupTimeout, v.now)
+	v.results = newResults(o.MaxVerified, o.MaxOtherResults)
+	v.lookups = newLookups(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
 	v.lookups.run, v.lookups.isWanted = v.lookUp, v.isWanted
-	v.setup.Store(new(activeConfig))
+	v.activeConfig.Store(new(activeConfig))
 	return v
 }
 
@@ -93,17 +93,17 @@ func (v *Verifier) Close() { v.lookups.close() }
 
 // now returns the current time. With the default clock now is twice as fast as time.Now.
 func (v *Verifier) now() monotime {
-	if v.start.IsZero() {
+	if v.startTime.IsZero() {
 		return v.monotimeOf(v.options.Now())
 	}
-	return monotime(time.Since(v.start))
+	return monotime(time.Since(v.startTime))
 }
 
 func (v *Verifier) monotimeOf(t time.Time) monotime {
-	if v.start.IsZero() {
+	if v.startTime.IsZero() {
 		return monotime(t.Sub(epoch))
 	}
-	return monotime(t.Sub(v.start))
+	return monotime(t.Sub(v.startTime))
 }
 
 // epoch is the zero monotime of a custom clock.
@@ -118,19 +118,19 @@ func (v *Verifier) Configure(c Config) error {
 	}
 	v.configMu.Lock()
 	defer v.configMu.Unlock()
-	s, files, err := v.newSetup(&c, v.setup.Load())
+	s, files, err := v.newActiveConfig(&c, v.activeConfig.Load())
 	if err != nil {
 		return err
 	}
 	for l, content := range files {
-		l.loading.Lock()
+		l.loadMu.Lock()
 		v.setTable(l, content.table)
 		l.mu.Lock()
 		l.state.fileTime, l.state.fileSize, l.state.err = content.time, content.size, nil
 		l.mu.Unlock()
-		l.loading.Unlock()
+		l.loadMu.Unlock()
 	}
-	v.setup.Store(s)
+	v.activeConfig.Store(s)
 	select {
 	case v.configChanged <- struct{}{}:
 	default:
@@ -146,7 +146,7 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
 	}
-	p := v.setup.Load().plans[c.Token]
+	p := v.activeConfig.Load().plans[c.Token]
 	if p == nil {
 		return Finding{}
 	}
@@ -160,7 +160,7 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	cached := v.results.get(s)
 	state := cached.stateAt(now)
 	if isDue(cached, now) {
-		j := job{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
+		j := lookupJob{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
 	return p.combineFindings(f, state)
@@ -215,21 +215,21 @@ func isDue(cached *result, now monotime) bool { return cached == nil || now >= c
 func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
 
 // lookUp runs a lookup and stores the result.
-func (v *Verifier) lookUp(ctx context.Context, j job) {
+func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
 	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
 	switch {
 	case v.lookups.ctx.Err() != nil:
 		return // closed; not a result of the address
 	case c.state == Unknown && errors.Is(ctx.Err(), context.Canceled):
-		v.lookups.dropped.Add(1) // cancelled in favor of another lookup
+		v.lookups.numDropped.Add(1) // cancelled in favor of another lookup
 		return
 	}
 	v.lookupsByState[c.state].Add(1)
-	v.store(j.resultKey, c.state)
+	v.cacheResult(j.resultKey, c.state)
 }
 
-// store caches the result of a lookup.
-func (v *Verifier) store(s resultKey, state State) {
+// cacheResult caches the result of a lookup.
+func (v *Verifier) cacheResult(s resultKey, state State) {
 	now := v.now()
 	v.results.put(newResult(s, state, v.results.get(s), now), now)
 }

@@ -140,7 +140,7 @@ var (
 	fooPreview = uaident.Crawler{Token: "FooPreview", Operator: "Foo", Class: uaident.Preview, Verification: fooBot.Verification}
 	fooUser    = uaident.Crawler{Token: "Foo-User", Operator: "Foo", Class: uaident.AIAssistant, UserTriggered: true, Verification: fooBot.Verification}
 	unsureBot  = uaident.Crawler{Token: "UnsureBot", Operator: "Unsure", Class: uaident.Search,
-		Verification: uaident.Verification{RDNS: []string{".bot.example.com"}, Unsure: true}}
+		Verification: uaident.Verification{RDNS: []string{".bot.example.com"}, IsThirdParty: true}}
 	plainBot = uaident.Crawler{Token: "PlainBot", Class: uaident.SEO}
 	copyBot  = uaident.Crawler{Token: "CopyBot", Operator: "Copy", Class: uaident.Search, Fallback: []string{"FooBot"}}
 )

@@ -9,14 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// Act confirms, promotes, stops or rolls back the change with this ID. An empty id selects the pending
+// ApplyAction confirms, promotes, stops or rolls back the change with this ID. An empty id selects the pending
 // change, or the published change for a rollback. If another instance has replaced the selected change, Act
 // fails with [ErrOther]. The result is served when Act returns.
-func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, error) {
+func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decision) (*Change, error) {
 	shown, _ := p.site.History()
-	changed, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
+	changed, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
-			if err := asShown(&s, &shown, verb); err != nil {
+			if err := checkShown(&s, &shown, verb); err != nil {
 				return s, nil, err
 			}
 		}
@@ -33,27 +33,27 @@ func (p *Publisher) Act(ctx context.Context, verb, id string, by By) (*Change, e
 		return s, nil, fmt.Errorf("unknown verb %q", verb)
 	})
 	if errors.Is(err, ErrOther) {
-		_, _ = p.store.Read(ctx) // to learn the new change
+		_, _ = p.store.ReadHistory(ctx) // to learn the new change
 	}
 	if err != nil {
 		return nil, err
 	}
 	p.wakeUp() // the trial may end sooner
-	return changed, p.apply(context.WithoutCancel(ctx))
+	return changed, p.applyHistory(context.WithoutCancel(ctx))
 }
 
-// asShown returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
+// checkShown returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
 // has not shown yet.
-func asShown(now, shown *History, verb string) error {
-	was, is := shown.subject(verb), now.subject(verb)
+func checkShown(now, shown *History, verb string) error {
+	was, is := shown.changeFor(verb), now.changeFor(verb)
 	if was != nil && is != nil && was.Number != is.Number {
 		return fmt.Errorf("%w: %s", ErrOther, is.ID)
 	}
 	return nil
 }
 
-// isLost reports whether a stored value is missing or damaged.
-func isLost(err error) bool {
+// isMissingOrDamaged reports whether a stored value is missing or damaged.
+func isMissingOrDamaged(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
@@ -66,8 +66,8 @@ func (p *Publisher) canServe(ctx context.Context, before, after *History) error 
 	} else if id == before.PublishedID() {
 		return nil
 	}
-	_, err := p.schedule(ctx, id)
-	if isLost(err) {
+	_, err := p.loadSchedule(ctx, id)
+	if isMissingOrDamaged(err) {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return err
@@ -84,11 +84,11 @@ func (p *Publisher) Hosts() []string { return p.place.Hosts }
 
 // Difference describes the difference between the rules of two changes. from and to are IDs.
 func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, error) {
-	before, err := p.schedule(ctx, from)
+	before, err := p.loadSchedule(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	after, err := p.schedule(ctx, to)
+	after, err := p.loadSchedule(ctx, to)
 	if err != nil {
 		return nil, err
 	}

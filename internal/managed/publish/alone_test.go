@@ -60,8 +60,8 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 				i.isOpen("once the storage answers")
 				state, _ := i.History()
 				if test.same {
-					if state.Pending != nil || state.Changes != 1 {
-						t.Errorf("%d changes, candidate %+v", state.Changes, state.Pending)
+					if state.Pending != nil || state.ChangeCount != 1 {
+						t.Errorf("%d changes, candidate %+v", state.ChangeCount, state.Pending)
 					}
 					i.end()
 					return
@@ -69,7 +69,7 @@ func TestRulesAfterThoseServedWithoutHistory(t *testing.T) {
 				if c := state.Pending; c == nil || c.State != Waiting || state.Published == nil || len(state.Published.Reasons) > 0 {
 					t.Errorf("it does not wait beside what was served: %+v, published %+v", c, state.Published)
 				}
-				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+				if _, err := i.ApplyAction(t.Context(), "confirm", "", ann); err != nil {
 					t.Fatal(err)
 				}
 				if test.rollout.State == "" && allowsPage(i.text("a.test")) {
@@ -94,8 +94,8 @@ func TestHistoryAfterRulesServedWithoutIt(t *testing.T) {
 		storage.SetErr(nil)
 		time.Sleep(2 * readInterval)
 		state, _ := two.History()
-		if alone := two.site.ServedWithoutHistory(); state.Changes != 2 || alone != nil {
-			t.Errorf("%d changes, alone %s", state.Changes, alone)
+		if alone := two.site.ServedWithoutHistory(); state.ChangeCount != 2 || alone != nil {
+			t.Errorf("%d changes, alone %s", state.ChangeCount, alone)
 		}
 	})
 }

@@ -28,9 +28,9 @@ const (
 // errWebPage is the error for a base that is a web page or UTF-16.
 var errWebPage = errors.New("the base is a web page, or not UTF-8")
 
-// withoutWebPage returns an answer with an error in place of a web page. A web page does not replace the
+// rejectWebPage returns an answer with an error in place of a web page. A web page does not replace the
 // base.
-func withoutWebPage(a policy.FetchResult) policy.FetchResult {
+func rejectWebPage(a policy.FetchResult) policy.FetchResult {
 	if a.AccessResult() != policy.Successful {
 		return a
 	}
@@ -41,9 +41,9 @@ func withoutWebPage(a policy.FetchResult) policy.FetchResult {
 	return a
 }
 
-// base returns the state of a base, and refreshes a due base in the background. Requests wait only for the
+// baseState returns the state of a base, and refreshes a due base in the background. Requests wait only for the
 // first fetch.
-func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
+func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
 	if entry.State() == nil {
@@ -54,12 +54,12 @@ func (p *Publisher) base(r *http.Request, key policy.Key) *policy.State {
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it
 	}
-	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), forBase{}, true))
+	asks := r.WithContext(context.WithValue(context.WithoutCancel(r.Context()), baseRequestKey{}, true))
 	fetch, ok := p.Source.Prepare(asks, key)
 	if !ok {
 		return entry.State()
 	}
-	refresh := func() <-chan struct{} { return p.refresh(key, entry, fetch) }
+	refresh := func() <-chan struct{} { return p.refreshBase(key, entry, fetch) }
 	enough := time.NewTimer(baseWait)
 	defer enough.Stop()
 	for done := refresh(); entry.State() == nil; done = refresh() {
@@ -86,39 +86,39 @@ func serverOf(r *http.Request) *caddyhttp.Server {
 	return server
 }
 
-// refresh starts to fetch a due base. See [policy.Entry.Refresh].
-func (p *Publisher) refresh(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
+// refreshBase starts to fetch a due base. See [policy.Entry.Refresh].
+func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
 	have := entry.Current()
-	return entry.Refresh(policy.Freshness{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
+	return entry.Refresh(policy.FreshnessPolicy{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
 		timer := time.AfterFunc(baseWait, func() { cancel(site.ErrFetchTimeout) })
 		defer timer.Stop()
-		answer := withoutWebPage(fetch(ctx, have))
+		answer := rejectWebPage(fetch(ctx, have))
 		answer.CachedVersion = have
 		return answer
-	}, p.onRead(key))
+	}, p.fetchObserver(key))
 }
 
 // isUsable reports whether the last fetch of a base succeeded.
 func isUsable(s *policy.State) bool {
-	return s != nil && s.Failures == 0 && s.Current != nil
+	return s != nil && s.FailureCount == 0 && s.Current != nil
 }
 
-// onRead returns a function that logs the first failure of a base, and the recovery.
-func (p *Publisher) onRead(key policy.Key) func(before, after policy.State) {
+// fetchObserver returns a function that logs the first failure of a base, and the recovery.
+func (p *Publisher) fetchObserver(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		if !isUsable(&after) {
-			p.Observer.PageFailed(StageBase)
+			p.Observer.OnPageFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
-		known := before.Failures > 0 || before.Current != nil
+		known := before.FailureCount > 0 || before.Current != nil
 		switch {
 		case isUsable(&after) && known && !isUsable(&before):
 			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
 		case isUsable(&after), known && !isUsable(&before): // logged before
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+baseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
+			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
 		}
 	}
 }
@@ -131,15 +131,15 @@ func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	return level
 }
 
-func baseInUse(s policy.State) string {
+func describeBaseInUse(s policy.State) string {
 	if s.Current != nil {
 		return "the last good base is used"
 	}
 	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"
 }
 
-// goodOf returns the last good version of a base, or nil.
-func goodOf(state *policy.State) *policy.Version {
+// lastGoodVersion returns the last good version of a base, or nil.
+func lastGoodVersion(state *policy.State) *policy.Version {
 	if state == nil {
 		return nil
 	}
@@ -155,11 +155,11 @@ func BasesByHost(bases *policy.Cache) func(host string) []byte {
 		if e.Key().Source != "" {
 			continue
 		}
-		v := goodOf(e.State())
+		v := lastGoodVersion(e.State())
 		if v == nil {
 			continue
 		}
-		host := nameOf(e.Key())
+		host := siteHost(e.Key())
 		if before := known[host]; before == nil || v.FirstFetched.After(before.FirstFetched) {
 			known[host] = v
 		}

@@ -77,8 +77,8 @@ func TestNewBaseCountsAtOnce(t *testing.T) {
 		own.text.Store(closed)
 		i.read()
 		i.says("/")
-		if state, _ := i.History(); state.Pending != nil || state.Changes != 1 {
-			t.Errorf("%d changes, candidate %+v", state.Changes, state.Pending)
+		if state, _ := i.History(); state.Pending != nil || state.ChangeCount != 1 {
+			t.Errorf("%d changes, candidate %+v", state.ChangeCount, state.Pending)
 		}
 	})
 }

@@ -27,40 +27,40 @@ const (
 // maxCompared is the maximum number of compared files.
 const maxCompared = 1000
 
-// reasons returns the reasons to confirm a submission. first is true if nothing was published before.
-func (p *Publisher) reasons(published *managed.Schedule, next submission, first bool) []string {
-	if p.Confirm == Off {
+// confirmationReasons returns the reasons to confirm a submission. first is true if nothing was published before.
+func (p *Publisher) confirmationReasons(published *managed.Schedule, next submission, first bool) []string {
+	if p.ConfirmationMode == Off {
 		return nil
 	}
-	lost := p.lostLists(published, next.schedule)
-	if p.Confirm == Search && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
+	lost := p.lostListReasons(published, next.schedule)
+	if p.ConfirmationMode == Search && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
 	f, hosts := p.newReasonFinder(first)
-	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.Base(), Now: p.Now(), MaxPairs: maxCompared}
+	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), MaxPairs: maxCompared}
 	var unread map[string]bool
-	if p.begun.Load() {
+	if p.hasBegun.Load() {
 		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
 		if unread = p.hostsWithoutBase(compare.Base); len(unread) > 0 {
 			p.awaitStored(context.Background(), requestWait)
-			compare.Base = p.Base()
+			compare.Base = p.NewBaseLookup()
 			unread = p.hostsWithoutBase(compare.Base)
 		}
 	}
-	left := compare.Each(f.check(p.Confirm))
+	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
-	if why := f.result(left); len(why) > 0 || p.Confirm == Any || len(unread) == 0 {
+	if why := f.sortedReasons(left); len(why) > 0 || p.ConfirmationMode == Any || len(unread) == 0 {
 		return why
 	}
 	return p.reasonsWithoutBase(compare, f, unread)
 }
 
-// lostLists describes the lists that would lose more than half of their rules, often by mistake.
-func (p *Publisher) lostLists(published, next *managed.Schedule) (reasons []string) {
+// lostListReasons describes the lists that would lose more than half of their rules, often by mistake.
+func (p *Publisher) lostListReasons(published, next *managed.Schedule) (reasons []string) {
 	for _, list := range next.ListNames() {
-		if lost, all := published.LostRules(next, list, p.Now()); 2*lost > all {
+		if lost, all := published.CountLostRules(next, list, p.Now()); 2*lost > all {
 			reasons = append(reasons, fmt.Sprintf("%s: the list has lost more than half of its %d rules", list, all))
 		}
 	}
@@ -77,23 +77,23 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 		}
 		return base(host)
 	}
-	left := compare.Each(f.check(p.Confirm))
+	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt, which was not read yet, forbids it"
 	}
-	return f.result(left)
+	return f.sortedReasons(left)
 }
 
-// newlyShutOut describes pages newly disallowed by a change that takes effect now. Search engines requested
+// shutOutReasons describes pages newly disallowed by a change that takes effect now. Search engines requested
 // the pages in the last 24 hours.
-func (p *Publisher) newlyShutOut(published, trial *managed.Schedule) []string {
+func (p *Publisher) shutOutReasons(published, trial *managed.Schedule) []string {
 	if managed.SameEffectFor(published, trial, searchEngines(p.Registry)) {
 		return nil
 	}
 	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
-	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.Base(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
-	compare.Each(f.addShutOut)
+	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
+	compare.ForEach(f.addShutOut)
 	return f.reasons
 }
 
@@ -110,7 +110,7 @@ func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]b
 
 // newReasonFinder returns a finder of reasons, and the hosts whose pages search engines requested.
 func (p *Publisher) newReasonFinder(first bool) (f *reasonFinder, hosts []string) {
-	f = &reasonFinder{engines: searchEngines(p.Registry), first: first, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
+	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: first, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -136,23 +136,23 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 
 // reasonFinder collects the reasons to confirm a change.
 type reasonFinder struct {
-	engines    []*uaident.Crawler
-	first      bool
-	visits     map[string][]ledger.Visit // by host
-	reasons    []string
-	startTimes map[string]time.Time // start of each reason, by reason and hosts
+	engines       []*uaident.Crawler
+	isFirstChange bool
+	visits        map[string][]ledger.Visit // by host
+	reasons       []string
+	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// check returns the check for a pair of files.
-func (f *reasonFinder) check(confirm ConfirmationMode) func(managed.FilePair) {
+// checkFor returns the check for a pair of files.
+func (f *reasonFinder) checkFor(confirm ConfirmationMode) func(managed.FilePair) {
 	if confirm == Any {
 		return f.addDifference
 	}
 	return f.addShutOut
 }
 
-// result returns the reasons. left is the number of files without a comparison.
-func (f *reasonFinder) result(left int) []string {
+// sortedReasons returns the reasons. left is the number of files without a comparison.
+func (f *reasonFinder) sortedReasons(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
 	}
@@ -161,12 +161,12 @@ func (f *reasonFinder) result(left int) []string {
 
 // addDifference adds a reason for every difference.
 func (f *reasonFinder) addDifference(p managed.FilePair) {
-	f.add("the file changes", hostsPhrase(p), p)
+	f.addReason("the file changes", hostsPhrase(p), p)
 }
 
-// add adds a reason for a pair at some hosts, or at all hosts if at is "". add skips a reason that already
+// addReason adds a reason for a pair at some hosts, or at all hosts if at is "". add skips a reason that already
 // applies earlier at the same hosts or at all hosts.
-func (f *reasonFinder) add(reason, at string, p managed.FilePair) {
+func (f *reasonFinder) addReason(reason, at string, p managed.FilePair) {
 	for _, key := range []string{reason, reason + at} {
 		if since, ok := f.startTimes[key]; ok && !since.After(p.From) {
 			return
@@ -181,22 +181,22 @@ func (f *reasonFinder) add(reason, at string, p managed.FilePair) {
 func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
-	if f.first && string(p.After) == managed.Staging {
+	if f.isFirstChange && string(p.After) == managed.Staging {
 		engines = nil
 	}
 	if out := judge.FindShutOut(before, after, judge.SearchTraffic{Engines: engines}); !out.IsEmpty() {
-		f.add(firstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
+		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
 		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.ServedPagesOf(visits)}).Pages {
-			f.add(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
+			f.addReason(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}
 }
 
-// firstTokens returns the first crawlers of a long list. The large search engines come first.
-func firstTokens(tokens []string) string {
+// joinFirstTokens returns the first crawlers of a long list. The large search engines come first.
+func joinFirstTokens(tokens []string) string {
 	const most = 3
 	engines := judge.SearchEngines()
 	place := func(token string) int {

@@ -22,7 +22,7 @@ func TestConfirmation(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "a.test", Target: "/b/1"}}))
+		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		state, _ := i.History()
@@ -33,12 +33,12 @@ func TestConfirmation(t *testing.T) {
 		again := newInstance(t, storage, "one")
 		again.load(disallow("*", "/b"))
 		again.serves("/a")
-		if _, err := again.Act(t.Context(), "confirm", "", ann); err != nil {
+		if _, err := again.ApplyAction(t.Context(), "confirm", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		again.serves("/b")
 		state, _ = again.History()
-		if p := state.Published; p.Confirmed == nil || p.Confirmed.Who != "ann" || len(p.Difference) != 2 {
+		if p := state.Published; p.ConfirmedBy == nil || p.ConfirmedBy.User != "ann" || len(p.Difference) != 2 {
 			t.Errorf("published %+v", p)
 		}
 	})
@@ -48,7 +48,7 @@ func TestConfirmation(t *testing.T) {
 func TestReasons(t *testing.T) {
 	sale := disallow("*")
 	sale.ID, sale.From = "sale", "2030-01-01T00:00:00Z"
-	visits := []ledger.Visit{{Crawler: "Googlebot", Chain: []string{"Googlebot"}, Wildcard: true, Host: "b.test", Target: "/b/1"}}
+	visits := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "b.test", Target: "/b/1"}}
 	atB := disallow("*", "/b")
 	atB.ID, atB.Hosts = "b", []string{"b.test"}
 	later := disallow("GPTBot")
@@ -84,11 +84,11 @@ func TestReasons(t *testing.T) {
 				test.confirm = Search
 			}
 			r := New(Config{
-				Schedule: newSchedule(t, test.after...), Registry: uaident.Default(), Confirm: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
-				Base:   func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
-				Visits: func() []ledger.Visit { return test.visits }, ReadSince: nobodyReads,
+				Schedule: newSchedule(t, test.after...), Registry: uaident.Default(), ConfirmationMode: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
+				NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
+				Visits:        func() []ledger.Visit { return test.visits }, FetchedSince: nobodyReads,
 			})
-			reasons := r.reasons(newSchedule(t, test.before...), r.next, false)
+			reasons := r.confirmationReasons(newSchedule(t, test.before...), r.latestSubmission, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {
 				t.Errorf("got %q", reasons)
 			}
@@ -103,7 +103,7 @@ func TestReasons(t *testing.T) {
 // to staging waits.
 func TestStagingIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		staging := managed.Spec{Staging: []string{managed.AllHosts}}
+		staging := managed.Spec{StagingHosts: []string{managed.AllHosts}}
 		first := newInstance(t, storetest.New(), "one")
 		first.loadSchedule(scheduleOf(t, staging))
 		if text := first.text("a.test"); text != managed.Staging {
@@ -134,7 +134,7 @@ func TestRollbackHolds(t *testing.T) {
 		time.Sleep(readInterval)
 		synctest.Wait()
 		two.serves("/b") // from the history, not from its configuration
-		if _, err := one.Act(t.Context(), "rollback", "", ann); err != nil {
+		if _, err := one.ApplyAction(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		one.serves("/a")
@@ -168,7 +168,7 @@ func TestRolloutByHosts(t *testing.T) {
 		synctest.Wait()
 		i.serves("/b")
 		i.load(disallow("GPTBot", "/c"))
-		if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
+		if _, err := i.ApplyAction(t.Context(), "stop", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		if text := i.text("b.test"); strings.Contains(text, "Disallow: /c\n") {
@@ -206,7 +206,7 @@ func TestStorageDown(t *testing.T) {
 		if s, _ := closes.History(); s.Pending == nil {
 			t.Error("nothing waits although the storage answers")
 		}
-		if _, err := closes.Act(t.Context(), "confirm", "", ann); err != nil {
+		if _, err := closes.ApplyAction(t.Context(), "confirm", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		closes.serves("/c")
@@ -234,8 +234,8 @@ func TestFailedLoad(t *testing.T) {
 		time.Sleep(time.Minute)
 		end()
 		i.serves("/a")
-		if state, _ := i.History(); state.Changes != 1 {
-			t.Errorf("%d changes", state.Changes)
+		if state, _ := i.History(); state.ChangeCount != 1 {
+			t.Errorf("%d changes", state.ChangeCount)
 		}
 	})
 }

@@ -20,17 +20,17 @@ var life = []struct {
 	{func(s *Store) error { _, _, err := submit(s, "one", "new"); return err }, "new"},
 	{func(s *Store) error { _, _, err := submit(s, "one", "asked", "a reason"); return err }, "new/asked:waiting"},
 	{func(s *Store) error {
-		return update(s, func(state History) (History, *Change, error) { return state.Confirm("", By{}, epoch) })
+		return update(s, func(state History) (History, *Change, error) { return state.Confirm("", Decision{}, epoch) })
 	}, "asked"},
 	{func(s *Store) error { _, _, err := submit(s, "one", "newer", "a reason"); return err }, "asked/newer:waiting"},
 	{func(s *Store) error {
 		return update(s, func(state History) (History, *Change, error) {
-			return state.Rollback(IDOf(specOf("new")), By{}, epoch)
+			return state.Rollback(SpecID(specOf("new")), Decision{}, epoch)
 		})
 	}, "new"},
 	{func(s *Store) error {
 		return update(s, func(state History) (History, *Change, error) {
-			return state.Rollback(IDOf(specOf("asked")), By{}, epoch)
+			return state.Rollback(SpecID(specOf("asked")), Decision{}, epoch)
 		})
 	}, "asked"},
 }
@@ -50,7 +50,7 @@ func TestEachOperationOfAHistory(t *testing.T) {
 	whole := lives(t, clean)
 	faults := storetest.Faults(clean.Ops())
 	if len(faults) < 150 || len(whole.Past) < 5 {
-		t.Fatalf("%d faults only, at %d operations, of %d changes", len(faults), len(clean.Ops()), whole.Changes)
+		t.Fatalf("%d faults only, at %d operations, of %d changes", len(faults), len(clean.Ops()), whole.ChangeCount)
 	}
 	for i := range faults {
 		f := &faults[i]
@@ -58,9 +58,9 @@ func TestEachOperationOfAHistory(t *testing.T) {
 			began := time.Now()
 			f.Storage = prepared(t)
 			got := lives(t, f)
-			if inForce(got) != inForce(whole) || got.Changes != whole.Changes || len(got.Past) != len(whole.Past) {
+			if inForce(got) != inForce(whole) || got.ChangeCount != whole.ChangeCount || len(got.Past) != len(whole.Past) {
 				t.Errorf("%v: in the end there is %s, %d changes, %d of them over, want %s, %d, %d", f,
-					inForce(got), got.Changes, len(got.Past), inForce(whole), whole.Changes, len(whole.Past))
+					inForce(got), got.ChangeCount, len(got.Past), inForce(whole), whole.ChangeCount, len(whole.Past))
 			}
 			if took := time.Since(began); took > lockWait+opTimeout {
 				t.Errorf("%v: it took %v", f, took)
@@ -76,12 +76,12 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 	s, other := newStore(f), newStore(f.Storage)
 	before := "old"
 	for _, l := range life {
-		if _, err := other.Read(t.Context()); err != nil {
+		if _, err := other.ReadHistory(t.Context()); err != nil {
 			t.Fatalf("%v: the other instance: %v", f, err)
 		}
 		if err := l.step(s); err != nil {
 			f.Storage.FreeLocks() // as storages do after an instance was killed
-			_, err := newStore(f.Storage).Read(t.Context())
+			_, err := newStore(f.Storage).ReadHistory(t.Context())
 			damaged := errors.Is(err, ErrDamaged)
 			if damaged != (f.Fault == storetest.Torn && f.FailingOp != "" && isState(f.FailingOp)) {
 				t.Errorf("%v: %v", f, err)
@@ -105,7 +105,7 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 		isIn(t, f, l.then)
 		before = l.then
 	}
-	state, err := newStore(f.Storage).Read(t.Context())
+	state, err := newStore(f.Storage).ReadHistory(t.Context())
 	if err != nil {
 		t.Errorf("%v: %v", f, err)
 	}
@@ -119,11 +119,11 @@ func isState(op string) bool { return strings.Contains(op, "/state.json #") }
 func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 	t.Helper()
 	s := newStore(f.Storage)
-	state, err := s.Read(t.Context())
+	state, err := s.ReadHistory(t.Context())
 	if err != nil {
 		t.Errorf("%v: %v", f, err)
 	}
-	for _, id := range state.Specs() {
+	for _, id := range state.SpecIDs() {
 		if _, err := s.Spec(t.Context(), id); err != nil {
 			t.Errorf("%v: the history names what is not there: %v", f, err)
 		}
@@ -137,7 +137,7 @@ func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 func named(s History) string {
 	got := inForce(s)
 	for _, name := range []string{"old", "new", "asked", "newer"} {
-		got = strings.ReplaceAll(got, IDOf(specOf(name)), name)
+		got = strings.ReplaceAll(got, SpecID(specOf(name)), name)
 	}
 	return strings.TrimSuffix(got, "/-")
 }

@@ -28,7 +28,7 @@ func FuzzState(f *testing.F) {
 		if err := storage.Store(t.Context(), s.stateKey(), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
-		state, err := s.Read(t.Context())
+		state, err := s.ReadHistory(t.Context())
 		if err != nil {
 			return
 		}
@@ -40,10 +40,10 @@ func FuzzState(f *testing.F) {
 			"advance": func() (History, *Change, error) { s, changed := state.Advance(now); return s, changed, nil },
 		}
 		for _, id := range []string{"", "x", "y"} {
-			steps["confirm "+id] = func() (History, *Change, error) { return state.Confirm(id, By{}, now) }
-			steps["stop "+id] = func() (History, *Change, error) { return state.Stop(id, By{}, now) }
-			steps["promote "+id] = func() (History, *Change, error) { return state.Promote(id, By{}, now) }
-			steps["rollback "+id] = func() (History, *Change, error) { return state.Rollback(id, By{}, now) }
+			steps["confirm "+id] = func() (History, *Change, error) { return state.Confirm(id, Decision{}, now) }
+			steps["stop "+id] = func() (History, *Change, error) { return state.Stop(id, Decision{}, now) }
+			steps["promote "+id] = func() (History, *Change, error) { return state.Promote(id, Decision{}, now) }
+			steps["rollback "+id] = func() (History, *Change, error) { return state.Rollback(id, Decision{}, now) }
 		}
 		for name, step := range steps {
 			after, _, err := step()
@@ -57,7 +57,7 @@ func FuzzState(f *testing.F) {
 			if err := storage.Store(t.Context(), s.stateKey(), data); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Read(t.Context()); errors.Is(err, ErrDamaged) {
+			if _, err := s.ReadHistory(t.Context()); errors.Is(err, ErrDamaged) {
 				t.Fatalf("%s: %v: %s", name, err, data)
 			}
 		}

@@ -32,8 +32,8 @@ const (
 // Empty is the spec without rules. The site then serves its own robots.txt.
 var Empty = []byte("{}")
 
-// IDOf returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
-func IDOf(spec []byte) string {
+// SpecID returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
+func SpecID(spec []byte) string {
 	sum := sha256.Sum256(spec)
 	return hex.EncodeToString(sum[:8])
 }
@@ -71,10 +71,10 @@ func ObservedStates() []State {
 // ByTrial is the Who of a trial that rejects a change.
 const ByTrial = "trial"
 
-// By describes a decision.
-type By struct {
-	Who    string    `json:"who"`
-	Why    string    `json:"why,omitempty"`
+// Decision describes a decision.
+type Decision struct {
+	User   string    `json:"who"`
+	Reason string    `json:"why,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
 	At     time.Time `json:"at"`
 }
@@ -94,30 +94,30 @@ type Change struct {
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
 	Since  time.Time `json:"since"` // of the state
-	// Until is the end of the trial. Without an end time, only a person ends the trial.
-	Until   time.Time `json:"until,omitzero"`
-	Rollout Rollout   `json:"rollout,omitzero"`
-	Made    By        `json:"made"`
+	// TrialEnd is the end of the trial. Without an end time, only a person ends the trial.
+	TrialEnd  time.Time `json:"until,omitzero"`
+	Rollout   Rollout   `json:"rollout,omitzero"`
+	Submitted Decision  `json:"made"`
 	// Restores is the number of the change restored by a rollback, or 0.
 	Restores int `json:"restores,omitempty"`
 	// Difference describes the change. Reasons explain why a person has to confirm the change. Each
 	// has at most [MaxLines] lines.
-	Difference []string `json:"difference,omitempty"`
-	Reasons    []string `json:"reasons,omitempty"`
-	Confirmed  *By      `json:"confirmed,omitempty"`
-	Promoted   *By      `json:"promoted,omitempty"` // by a person, before the end of the trial
-	// ReadBy are the crawlers that fetched the robots.txt while the change was published, as observed by the
+	Difference  []string  `json:"difference,omitempty"`
+	Reasons     []string  `json:"reasons,omitempty"`
+	ConfirmedBy *Decision `json:"confirmed,omitempty"`
+	PromotedBy  *Decision `json:"promoted,omitempty"` // by a person, before the end of the trial
+	// FetchedBy are the crawlers that fetched the robots.txt while the change was published, as observed by the
 	// instance that published the next change.
-	ReadBy    []string  `json:"read_by,omitempty"`
-	Published time.Time `json:"published,omitzero"` // zero if never
-	Ended     *By       `json:"ended,omitempty"`    // nil while the change is pending or published
+	FetchedBy   []string  `json:"read_by,omitempty"`
+	PublishedAt time.Time `json:"published,omitzero"` // zero if never
+	EndedBy     *Decision `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
 // IsOnTrial reports whether a trial of the change runs. The result is false for nil.
 func (c *Change) IsOnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
 // IsRejectedByTrial reports whether the trial of a change rejected it.
-func (c *Change) IsRejectedByTrial() bool { return c.State == Rejected && c.Ended.Who == ByTrial }
+func (c *Change) IsRejectedByTrial() bool { return c.State == Rejected && c.EndedBy.User == ByTrial }
 
 // History contains the changes of a site. The zero History is empty. Its methods return a modified
 // copy.
@@ -125,14 +125,14 @@ type History struct {
 	Published *Change  `json:"published,omitempty"` // nil if none
 	Pending   *Change  `json:"pending,omitempty"`   // waits or is on trial; nil if none
 	Past      []Change `json:"history,omitempty"`   // newest first
-	// Changes is the number of all changes ever made. Revision is the number of all writes.
-	Changes  int   `json:"changes"`
-	Revision int64 `json:"revision"`
-	// Latest is the ID of the latest submission of all instances. Submitted maps an instance to its latest
+	// ChangeCount is the number of all changes ever made. Revision is the number of all writes.
+	ChangeCount int   `json:"changes"`
+	Revision    int64 `json:"revision"`
+	// LatestSubmission is the ID of the latest submission of all instances. Submitted maps an instance to its latest
 	// submission. After a restart with the same rules, an instance submits nothing. A rollback therefore
 	// lasts until the configuration changes.
-	Latest    string               `json:"latest,omitempty"`
-	Submitted map[string]Submitted `json:"submitted,omitempty"`
+	LatestSubmission    string               `json:"latest,omitempty"`
+	SubmittedByInstance map[string]Submitted `json:"submitted,omitempty"`
 }
 
 // Submitted is the latest submission of an instance.
@@ -144,26 +144,26 @@ type Submitted struct {
 // PublishedID returns the ID of the published spec.
 func (h *History) PublishedID() string {
 	if h.Published == nil {
-		return IDOf(Empty)
+		return SpecID(Empty)
 	}
 	return h.Published.ID
 }
 
-// subject returns the change for a verb without an ID, or nil.
-func (h *History) subject(verb string) *Change {
+// changeFor returns the change for a verb without an ID, or nil.
+func (h *History) changeFor(verb string) *Change {
 	if verb == "rollback" && (h.Pending == nil || h.Pending.State != Canary) {
 		return h.Published
 	}
 	return h.Pending
 }
 
-// IsNew reports whether a submission differs from the latest submissions of its instance and of all
+// IsNewSubmission reports whether a submission differs from the latest submissions of its instance and of all
 // instances. A change rejected by its trial is new if the new submission has no trial.
-func (h *History) IsNew(instance string, c *Change) bool {
-	if c.ID == h.Latest {
+func (h *History) IsNewSubmission(instance string, c *Change) bool {
+	if c.ID == h.LatestSubmission {
 		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
 	}
-	before, known := h.Submitted[instance]
+	before, known := h.SubmittedByInstance[instance]
 	return !known || before.ID != c.ID
 }
 
@@ -175,13 +175,13 @@ func (h *History) wasStopped(id string) bool {
 	return h.Published == nil || h.Published.Number < h.Past[0].Number
 }
 
-// hasEnds reports whether every past change has an end.
-func (h *History) hasEnds() bool {
-	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.Ended == nil })
+// allPastEnded reports whether every past change has an end.
+func (h *History) allPastEnded() bool {
+	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.EndedBy == nil })
 }
 
-// Specs returns the IDs of all specs in the history, without duplicates.
-func (h *History) Specs() (ids []string) {
+// SpecIDs returns the IDs of all specs in the history, without duplicates.
+func (h *History) SpecIDs() (ids []string) {
 	if h.Published != nil {
 		ids = append(ids, h.Published.ID)
 	}
@@ -214,27 +214,27 @@ var (
 // becomes pending instead. A change with reasons has to be confirmed. Submit has no effect if the change is
 // not new or is pending already. If the change is published already, Submit rejects a pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
-	isNews := h.IsNew(instance, &c)
-	if before := h.Submitted[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
-		h.Submitted = withSubmitted(h.Submitted, instance, Submitted{c.ID, now})
+	isNews := h.IsNewSubmission(instance, &c)
+	if before := h.SubmittedByInstance[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
+		h.SubmittedByInstance = recordSubmitted(h.SubmittedByInstance, instance, Submitted{c.ID, now})
 	}
 	if !isNews {
 		return h, nil
 	}
-	h.Latest = c.ID
-	c.Made.At = now
+	h.LatestSubmission = c.ID
+	c.Submitted.At = now
 	if p := h.Published; p != nil && p.Origin == FromRollback && c.Origin == FromRules {
 		c.Reasons = append(slices.Clone(c.Reasons), "it was rolled back, and a list of rules has changed since")
 	}
 	switch {
 	case c.ID == h.PublishedID():
-		return h.rejectPending(c.Made)
+		return h.rejectPending(c.Submitted)
 	case h.Pending != nil && h.Pending.ID == c.ID:
 		return h, nil
 	}
-	h, _ = h.rejectPending(c.Made)
-	h.Changes++
-	c.Number, c.Parent = h.Changes, h.PublishedID()
+	h, _ = h.rejectPending(c.Submitted)
+	h.ChangeCount++
+	c.Number, c.Parent = h.ChangeCount, h.PublishedID()
 	c.Difference, c.Reasons = limitLines(c.Difference), limitLines(c.Reasons)
 	if len(c.Reasons) > 0 {
 		c.State, c.Since, h.Pending = Waiting, now, &c
@@ -243,10 +243,10 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	return h.rollOut(c, now)
 }
 
-// withSubmitted returns the submissions of instances with another submission. Instances without a submission
+// recordSubmitted returns the submissions of instances with another submission. Instances without a submission
 // for 31 days are dropped. If too many remain, the submission whose time is farthest from now is dropped. A
 // time in the future comes from a wrong clock and would never expire.
-func withSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
+func recordSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
 	after := maps.Clone(before)
 	if after == nil {
 		after = make(map[string]Submitted)
@@ -265,9 +265,9 @@ func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	if c.Rollout.State == "" {
 		return h.publish(c, now)
 	}
-	c.State, c.Since, c.Until = c.Rollout.State, now, time.Time{}
+	c.State, c.Since, c.TrialEnd = c.Rollout.State, now, time.Time{}
 	if c.Rollout.Seconds > 0 {
-		c.Until = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
+		c.TrialEnd = now.Add(time.Duration(c.Rollout.Seconds) * time.Second)
 	}
 	h.Pending = &c
 	return h, &c
@@ -276,30 +276,30 @@ func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 // publish publishes the pending change.
 func (h History) publish(c Change, now time.Time) (History, *Change) {
 	h.Pending = nil
-	h = h.replacePublished(c, Superseded, c.Made.Who, now)
+	h = h.replacePublished(c, Superseded, c.Submitted.User, now)
 	return h, h.Published
 }
 
 // replacePublished replaces the published change, whose state becomes end.
 func (h History) replacePublished(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
-		h = h.moveToPast(*h.Published, end, By{Who: who, At: now})
+		h = h.moveToPast(*h.Published, end, Decision{User: who, At: now})
 	}
-	c.State, c.Since, c.Until, c.Published = Published, now, time.Time{}, now
+	c.State, c.Since, c.TrialEnd, c.PublishedAt = Published, now, time.Time{}, now
 	h.Published = &c
 	return h
 }
 
 // rejectPending rejects the pending change in favor of another change.
-func (h History) rejectPending(by By) (History, *Change) {
+func (h History) rejectPending(by Decision) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
 	}
-	return h.endPending(Rejected, By{Who: by.Who, At: by.At})
+	return h.endPending(Rejected, Decision{User: by.User, At: by.At})
 }
 
 // endPending moves the pending change to the past.
-func (h History) endPending(state State, by By) (History, *Change) {
+func (h History) endPending(state State, by Decision) (History, *Change) {
 	h = h.moveToPast(*h.Pending, state, by)
 	h.Pending = nil
 	return h, &h.Past[0]
@@ -307,12 +307,12 @@ func (h History) endPending(state State, by By) (History, *Change) {
 
 // moveToPast moves a change to the past, and drops old and surplus past changes. The last published change
 // stays for a rollback.
-func (h History) moveToPast(c Change, state State, by By) History {
-	c.State, c.Since, c.Until, c.Ended = state, by.At, time.Time{}, &by
-	past := withoutRepeated(append([]Change{c}, h.Past...))
+func (h History) moveToPast(c Change, state State, by Decision) History {
+	c.State, c.Since, c.TrialEnd, c.EndedBy = state, by.At, time.Time{}, &by
+	past := removeRepeated(append([]Change{c}, h.Past...))
 	past = past[:min(len(past), maxChanges)]
-	last := slices.IndexFunc(past, func(c Change) bool { return !c.Published.IsZero() })
-	for len(past) > last+1 && by.At.Sub(past[len(past)-1].Ended.At) > maxAge {
+	last := slices.IndexFunc(past, func(c Change) bool { return !c.PublishedAt.IsZero() })
+	for len(past) > last+1 && by.At.Sub(past[len(past)-1].EndedBy.At) > maxAge {
 		past = past[:len(past)-1]
 	}
 	h.Past = past
@@ -322,9 +322,9 @@ func (h History) moveToPast(c Change, state State, by By) History {
 // maxRejected is the maximum number of rejected changes by lists of rules.
 const maxRejected = 20
 
-// withoutRepeated drops, in place, all rejected changes by lists of rules except the latest. A frequently
+// removeRepeated drops, in place, all rejected changes by lists of rules except the latest. A frequently
 // changing list must not fill the history.
-func withoutRepeated(past []Change) []Change {
+func removeRepeated(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
 		if c.Origin != FromRules || c.State != Rejected {
@@ -336,47 +336,47 @@ func withoutRepeated(past []Change) []Change {
 }
 
 // Confirm rolls out the pending change after confirmation by a person.
-func (h History) Confirm(id string, by By, now time.Time) (History, *Change, error) {
+func (h History) Confirm(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
-	if err := h.isPending(id); err != nil {
+	if err := h.checkPending(id); err != nil {
 		return h, nil, err
 	}
 	if h.Pending.State != Waiting {
 		return h, nil, ErrConfirmed
 	}
 	c := *h.Pending
-	c.Confirmed = &by
+	c.ConfirmedBy = &by
 	h, changed := h.rollOut(c, now)
 	return h, changed, nil
 }
 
 // Promote publishes the pending change on trial.
-func (h History) Promote(id string, by By, now time.Time) (History, *Change, error) {
+func (h History) Promote(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
-	if err := h.isPending(id); err != nil {
+	if err := h.checkPending(id); err != nil {
 		return h, nil, err
 	}
 	if !h.Pending.IsOnTrial() {
 		return h, nil, ErrUnconfirmed
 	}
 	c := *h.Pending
-	c.Promoted = &by
+	c.PromotedBy = &by
 	h, changed := h.publish(c, now)
 	return h, changed, nil
 }
 
 // Advance publishes the pending change if the time of its trial is over.
 func (h History) Advance(now time.Time) (History, *Change) {
-	if c := h.Pending; !c.IsOnTrial() || c.Until.IsZero() || now.Before(c.Until) {
+	if c := h.Pending; !c.IsOnTrial() || c.TrialEnd.IsZero() || now.Before(c.TrialEnd) {
 		return h, nil
 	}
 	return h.publish(*h.Pending, now)
 }
 
 // Stop rejects the pending change on trial.
-func (h History) Stop(id string, by By, now time.Time) (History, *Change, error) {
+func (h History) Stop(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
-	if err := h.isPending(id); err != nil {
+	if err := h.checkPending(id); err != nil {
 		return h, nil, err
 	}
 	if !h.Pending.IsOnTrial() {
@@ -386,8 +386,8 @@ func (h History) Stop(id string, by By, now time.Time) (History, *Change, error)
 	return h, changed, nil
 }
 
-// isPending returns an error if the pending change has another ID. An empty ID matches any change.
-func (h *History) isPending(id string) error {
+// checkPending returns an error if the pending change has another ID. An empty ID matches any change.
+func (h *History) checkPending(id string) error {
 	switch {
 	case h.Pending == nil:
 		return ErrNonePending
@@ -399,7 +399,7 @@ func (h *History) isPending(id string) error {
 
 // Rollback immediately publishes the change with this ID again. Without an ID, Rollback stops a canary.
 // Without a canary, the previous change is published, or no rules.
-func (h History) Rollback(id string, by By, now time.Time) (History, *Change, error) {
+func (h History) Rollback(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
 		h, changed := h.endPending(RolledBack, by)
@@ -408,16 +408,16 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 	if h.Published == nil {
 		return h, nil, fmt.Errorf("%w: nothing was published yet", ErrUnknown)
 	}
-	number := h.Changes + 1
+	number := h.ChangeCount + 1
 	if id == "" {
 		var err error
-		if id, number, err = h.parent(); err != nil {
+		if id, number, err = h.changeToRestore(); err != nil {
 			return h, nil, err
 		}
 	}
-	restored := h.latest(id, number)
+	restored := h.lastPublishedBefore(id, number)
 	switch {
-	case restored == nil && id != IDOf(Empty):
+	case restored == nil && id != SpecID(Empty):
 		return h, nil, fmt.Errorf("%w, or the history no longer has it: %s", ErrUnknown, id)
 	case restored == nil:
 		restored = &Change{ID: id}
@@ -426,18 +426,18 @@ func (h History) Rollback(id string, by By, now time.Time) (History, *Change, er
 		return h, nil, ErrIsPublished
 	}
 	h, _ = h.rejectPending(by)
-	h.Changes++
-	h = h.replacePublished(Change{Number: h.Changes, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Made: by}, RolledBack, by.Who, now)
+	h.ChangeCount++
+	h = h.replacePublished(Change{Number: h.ChangeCount, ID: restored.ID, Parent: h.Published.ID, Origin: FromRollback, Restores: restored.Number, Submitted: by}, RolledBack, by.User, now)
 	return h, &h.Past[0], nil
 }
 
-// parent returns the ID of the change before the published change. The parent was published before the change
+// changeToRestore returns the ID of the change before the published change. The parent was published before the change
 // with the returned number. After a rollback, the restored change has its original position. Each further
 // rollback therefore goes further back.
-func (h *History) parent() (id string, before int, err error) {
+func (h *History) changeToRestore() (id string, before int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
-		if current.ID == IDOf(Empty) {
+		if current.ID == SpecID(Empty) {
 			return "", 0, ErrIsFirst
 		}
 		i := slices.IndexFunc(h.Past, func(c Change) bool { return c.Number == current.Restores && c.Number < current.Number }) // the second condition ends the loop
@@ -449,10 +449,10 @@ func (h *History) parent() (id string, before int, err error) {
 	return current.Parent, current.Number, nil
 }
 
-// latest returns the last published change with an ID and a number below before, or nil.
-func (h *History) latest(id string, before int) *Change {
+// lastPublishedBefore returns the last published change with an ID and a number below before, or nil.
+func (h *History) lastPublishedBefore(id string, before int) *Change {
 	for i := range h.Past {
-		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.Published.IsZero() {
+		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.PublishedAt.IsZero() {
 			return c
 		}
 	}

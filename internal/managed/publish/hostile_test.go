@@ -35,17 +35,17 @@ func TestHostileState(t *testing.T) {
 		if err := storage.Store(t.Context(), s.stateKey(), []byte(tc.state)); err != nil {
 			t.Fatal(err)
 		}
-		state, err := s.Read(t.Context())
+		state, err := s.ReadHistory(t.Context())
 		if errors.Is(err, ErrDamaged) != tc.damaged {
 			t.Errorf("%.60s: %v", tc.state, err)
 		}
 		state.Submit("a", Change{ID: "z"}, now)
 		state.Advance(now)
 		for _, id := range []string{"", "x", "y"} {
-			_, _, _ = state.Confirm(id, By{}, now)
-			_, _, _ = state.Stop(id, By{}, now)
-			_, _, _ = state.Promote(id, By{}, now)
-			_, _, _ = state.Rollback(id, By{}, now)
+			_, _, _ = state.Confirm(id, Decision{}, now)
+			_, _, _ = state.Stop(id, Decision{}, now)
+			_, _, _ = state.Promote(id, Decision{}, now)
+			_, _, _ = state.Rollback(id, Decision{}, now)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestHostileState(t *testing.T) {
 func TestHostileID(t *testing.T) {
 	storage := storetest.New()
 	s := NewStore(storage, "a.test", NewSite(), time.Now)
-	for _, id := range []string{"", "x", "../state", "../../../../certificates/x", IDOf(nil)[1:], IDOf(nil) + "0", strings.ToUpper(IDOf([]byte("x"))), "0123456789abcde/"} {
+	for _, id := range []string{"", "x", "../state", "../../../../certificates/x", SpecID(nil)[1:], SpecID(nil) + "0", strings.ToUpper(SpecID([]byte("x"))), "0123456789abcde/"} {
 		if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ type instance struct {
 	t        *testing.T
 	name     string
 	storage  Storage
-	sites    *Sites
+	sites    *SiteHistories
 	visits   atomic.Pointer[[]ledger.Visit]
 	reads    map[string]time.Time // last robots fetches of crawlers
 	compare  func()               // called at each comparison of changes; may be nil
@@ -55,21 +55,21 @@ type seen struct {
 	news []State
 }
 
-func (s *seen) Changed(_ string, c Change) {
+func (s *seen) OnChangeState(_ string, c Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.news = append(s.news, c.State)
 }
 
-func (s *seen) HistoryFailed(string, error) {}
-func (s *seen) Composed(time.Duration)      {}
-func (s *seen) PageRequested(bool)          {}
-func (s *seen) PageFailed(string)           {}
+func (s *seen) OnHistoryFailed(string, error) {}
+func (s *seen) OnComposed(time.Duration)      {}
+func (s *seen) OnPageRequested(bool)          {}
+func (s *seen) OnPageFailed(string)           {}
 
 // newInstance returns an instance without a configuration. Its last configuration ends with the test.
 func newInstance(t *testing.T, storage Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 10}
-	i := &instance{t: t, name: name, storage: storage, sites: new(Sites), confirm: Search, registry: uaident.Default(),
+	i := &instance{t: t, name: name, storage: storage, sites: new(SiteHistories), confirm: Search, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil), end: func() {}}
 	t.Cleanup(func() { i.end() })
 	return i
@@ -106,9 +106,9 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		stored = i.visited
 	}
 	c := Config{
-		Schedule: s, Partial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, Confirm: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Schedule: s, IsPartial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, ConfirmationMode: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
-		Base: func() func(string) []byte {
+		NewBaseLookup: func() func(string) []byte {
 			if i.source != nil {
 				return BasesByHost(i.bases)
 			}
@@ -128,8 +128,8 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			}
 			return i.visitsNow()
 		},
-		Stored: stored,
-		ReadSince: func(has func(string) bool, since time.Time) (names []string) {
+		StorageRead: stored,
+		FetchedSince: func(has func(string) bool, since time.Time) (names []string) {
 			for name, at := range i.reads {
 				if has("a.test") && !at.Before(since) {
 					names = append(names, name)
@@ -148,7 +148,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 	}
 	i.Publisher = New(c)
 	before := i.end
-	i.end = i.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
+	i.end = i.Begin(HandlerPlace{Name: "a.test", Hosts: []string{"a.test"}})
 	before()
 	synctest.Wait()
 }
@@ -187,9 +187,9 @@ func (i *instance) serves(paths ...string) {
 	}
 }
 
-var ann = By{Who: "ann", Why: "it is meant"}
+var ann = Decision{User: "ann", Reason: "it is meant"}
 
 func acts(i *instance, verb string) error {
-	_, err := i.Act(context.Background(), verb, "", ann)
+	_, err := i.ApplyAction(context.Background(), verb, "", ann)
 	return err
 }

@@ -22,7 +22,7 @@ func TestActsWhileItsConfigurationEnds(t *testing.T) {
 			t.Fatal("nothing is tried")
 		}
 		storage.happens = i.end
-		if _, err := i.Act(t.Context(), "promote", "", ann); err != nil {
+		if _, err := i.ApplyAction(t.Context(), "promote", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

@@ -64,7 +64,7 @@ func readList(t *testing.T, data string, err error) *listReader {
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &listReader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log}
 	r.List = newList(r.source, time.Now)
-	lists := &Lists{Failed: func() { r.failed++ }, Logger: zap.New(core)}
+	lists := &Lists{OnFailure: func() { r.failed++ }, Logger: zap.New(core)}
 	r.AddUser(&countedUser{listUser{lists, r.List}, &r.changed})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -82,7 +82,7 @@ func advance(d time.Duration) {
 
 func (r *listReader) has(t *testing.T, want string) {
 	t.Helper()
-	if got := idsOf(r.InUse()); got != want {
+	if got := idsOf(r.Content()); got != want {
 		t.Errorf("the list has %s, want %s", got, want)
 	}
 }

@@ -65,7 +65,7 @@ func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newList(remotetest.SlowSource{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
 		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
-		if r.InUse() == nil {
+		if r.Content() == nil {
 			t.Error("it is never read")
 		}
 	})

@@ -106,8 +106,8 @@ func TestHostileAnswers(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), server.URL) || strings.Count(err.Error(), server.URL) > 1 {
 				t.Errorf("%v, want %s", err, tc.want)
 			}
-			if idsOf(l.InUse()) != "a b" {
-				t.Errorf("the list has %s", idsOf(l.InUse()))
+			if idsOf(l.Content()) != "a b" {
+				t.Errorf("the list has %s", idsOf(l.Content()))
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func TestSlowAnswers(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, why)
 		l.Load(ctx, 1, nil)
 		cancel()
-		if err := l.LastError(); !errors.Is(err, why) || l.InUse() != nil {
+		if err := l.LastError(); !errors.Is(err, why) || l.Content() != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -166,8 +166,8 @@ func TestConditionalRequests(t *testing.T) {
 	}
 	for i := range 3 {
 		l.Load(t.Context(), i, nil)
-		if idsOf(l.InUse()) != "a" || l.LastError() != nil {
-			t.Fatalf("%s, %v", idsOf(l.InUse()), l.LastError())
+		if idsOf(l.Content()) != "a" || l.LastError() != nil {
+			t.Fatalf("%s, %v", idsOf(l.Content()), l.LastError())
 		}
 	}
 	if rest := l.UntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
@@ -209,8 +209,8 @@ func TestFile(t *testing.T) {
 		load++
 		l.Load(t.Context(), load, nil)
 		err := l.LastError()
-		if idsOf(l.InUse()) != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
-			t.Errorf("%s, %v, want %s", idsOf(l.InUse()), err, want)
+		if idsOf(l.Content()) != want || (err == nil) != (trouble == "") || err != nil && !strings.Contains(err.Error(), trouble) {
+			t.Errorf("%s, %v, want %s", idsOf(l.Content()), err, want)
 		}
 	}
 	write := func(text string) {
@@ -252,7 +252,7 @@ func TestListReport(t *testing.T) {
 		}
 		fmt.Fprint(w, list("a", "b"))
 	})
-	site := &Lists{All: []*List{l}}
+	site := &Lists{Sources: []*List{l}}
 	report := func() string { return fmt.Sprintf("%+v", site.Report()) }
 	name := server.URL + "/rules.json"
 	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:0 Failure:}]", name); got != want {

@@ -21,7 +21,7 @@ type List = remote.Feed[managed.List]
 
 // NewList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
 func NewList(location string, now func() time.Time) (*List, error) {
-	source, err := remote.ContentKind{Option: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
+	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
 		return nil, err
 	}
@@ -38,24 +38,24 @@ func newList(source remote.Source, now func() time.Time) *List {
 type Lists struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
-	All      []*List
-	// Has reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
-	Has func(host string) bool
+	Sources  []*List
+	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
+	HasHost func(host string) bool
 	// Check returns an error if a schedule must not be served. Nil means no check.
-	Check  func(*managed.Schedule) error
-	Failed func() // counts failed reads and invalid lists
-	Logger *zap.Logger
+	Check     func(*managed.Schedule) error
+	OnFailure func() // counts failed reads and invalid lists
+	Logger    *zap.Logger
 
-	changed   chan struct{}
-	used      []*managed.List // content of each list in the last schedule, or nil
-	isRefused bool            // the present content is not used
+	changed     chan struct{}
+	usedContent []*managed.List // content of each list in the last schedule, or nil
+	isRefused   bool            // the present content is not used
 }
 
 // Start prepares the lists for use until release is called, without fetching.
 func (s *Lists) Start() (release func()) {
 	s.changed = make(chan struct{}, 1)
 	var releases []func()
-	for _, l := range s.All {
+	for _, l := range s.Sources {
 		releases = append(releases, l.AddUser(listUser{s, l}))
 	}
 	return func() {
@@ -85,7 +85,7 @@ func (u listUser) Replaced(_, _ *managed.List) {}
 // Failed implements [remote.User].
 func (u listUser) Failed(err error, inUse *managed.List, isFirst bool) {
 	if isFirst || !u.list.IsFile() {
-		u.Lists.Failed()
+		u.Lists.OnFailure()
 	}
 	if !isFirst {
 		return
@@ -102,40 +102,40 @@ func (u listUser) Recovered() {
 	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
 }
 
-// First returns the first schedule of a configuration, after its lists were loaded. An error in the
+// FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An error in the
 // configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
 // must not prevent a start. If the lists conflict, all lists at URLs are skipped. If strict is set, an invalid
 // or conflicting list at a URL is an error too. Callers set strict if another configuration runs already. An
 // unreachable URL is never an error.
-func (s *Lists) First(strict bool) (*managed.Schedule, error) {
-	all, isURL := s.inUse(), false
-	for i, l := range s.All {
+func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
+	all, isURL := s.currentContent(), false
+	for i, l := range s.Sources {
 		isURL = isURL || !l.IsFile()
 		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
 			return nil, l.LastError()
 		}
 	}
-	s.used = all
-	schedule, err := s.schedule(all)
+	s.usedContent = all
+	schedule, err := s.newSchedule(all)
 	if err == nil || strict || !isURL {
 		return schedule, err
 	}
 	conflict := err
-	for i, l := range s.All {
+	for i, l := range s.Sources {
 		if !l.IsFile() {
-			s.used[i] = nil
+			s.usedContent[i] = nil
 		}
 	}
-	if schedule, err = s.schedule(s.used); err != nil {
+	if schedule, err = s.newSchedule(s.usedContent); err != nil {
 		return nil, err
 	}
 	s.Logger.Error("lists of rules conflict with each other or with the configuration, so the rules of URLs are not in force", zap.Strings("lists", s.Names()), zap.Error(conflict))
 	return schedule, nil
 }
 
-// Lacks reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
+// LacksList reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
 // was skipped.
-func (s *Lists) Lacks() bool { return slices.Contains(s.used, nil) }
+func (s *Lists) LacksList() bool { return slices.Contains(s.usedContent, nil) }
 
 // Run publishes a new schedule after each change of a list, until ctx ends. Run does not publish conflicting
 // lists, and logs the first conflict.
@@ -148,10 +148,10 @@ func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 		}
 		var schedule *managed.Schedule
 		var err error
-		all := s.inUse()
-		isNew := !slices.Equal(all, s.used)
+		all := s.currentContent()
+		isNew := !slices.Equal(all, s.usedContent)
 		if isNew {
-			schedule, err = s.schedule(all)
+			schedule, err = s.newSchedule(all)
 		}
 		switch names := zap.Strings("lists", s.Names()); {
 		case err != nil && !s.isRefused:
@@ -160,27 +160,27 @@ func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 			s.Logger.Info("the lists of rules no longer conflict", names)
 		}
 		if s.isRefused = err != nil; err != nil {
-			s.Failed()
+			s.OnFailure()
 		} else if isNew {
-			s.used = all
+			s.usedContent = all
 			publish(schedule)
 			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.Names()))
 		}
 	}
 }
 
-// inUse returns the last good content of the lists.
-func (s *Lists) inUse() []*managed.List {
-	all := make([]*managed.List, len(s.All))
-	for i, l := range s.All {
-		all[i] = l.InUse()
+// currentContent returns the last good content of the lists.
+func (s *Lists) currentContent() []*managed.List {
+	all := make([]*managed.List, len(s.Sources))
+	for i, l := range s.Sources {
+		all[i] = l.Content()
 	}
 	return all
 }
 
 // Names returns the names of the lists.
 func (s *Lists) Names() (names []string) {
-	for _, l := range s.All {
+	for _, l := range s.Sources {
 		names = append(names, l.Name())
 	}
 	return names
@@ -188,10 +188,10 @@ func (s *Lists) Names() (names []string) {
 
 // Report returns the lists for a report, or nil without lists.
 func (s *Lists) Report() (lists []report.ManagedList) {
-	for _, l := range s.All {
+	for _, l := range s.Sources {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()
-		if state.InUse != nil {
-			one.Rules = len(state.InUse.Rules)
+		if state.Content != nil {
+			one.Rules = len(state.Content.Rules)
 		}
 		if state.LastErr != nil {
 			one.Failure = state.LastErr.Error()
@@ -201,19 +201,19 @@ func (s *Lists) Report() (lists []report.ManagedList) {
 	return lists
 }
 
-// schedule returns the schedule with this content of the lists. Errors have the name and the position
+// newSchedule returns the schedule with this content of the lists. Errors have the name and the position
 // of the rule.
-func (s *Lists) schedule(with []*managed.List) (*managed.Schedule, error) {
+func (s *Lists) newSchedule(with []*managed.List) (*managed.Schedule, error) {
 	spec, foreign := s.Spec, 0
 	for _, list := range with {
 		if list != nil {
-			own, others := s.own(list.Rules)
+			own, others := s.rulesOfSite(list.Rules)
 			spec.Lists, foreign = append(spec.Lists, managed.List{Name: list.Name, Rules: own}), foreign+others
 		}
 	}
 	schedule, err := managed.NewSchedule(s.Registry, spec)
-	if wrong, ok := errors.AsType[*managed.RuleError](err); ok && wrong.At != "" {
-		err = fmt.Errorf("%s: %w", wrong.At, err)
+	if wrong, ok := errors.AsType[*managed.RuleError](err); ok && wrong.Position != "" {
+		err = fmt.Errorf("%s: %w", wrong.Position, err)
 	}
 	if err == nil && s.Check != nil {
 		err = s.Check(schedule)
@@ -224,14 +224,14 @@ func (s *Lists) schedule(with []*managed.List) (*managed.Schedule, error) {
 	return schedule, err
 }
 
-// own returns the rules for hosts of the site, and the number of other rules.
-func (s *Lists) own(rules []managed.Rule) (own []managed.Rule, others int) {
-	if s.Has == nil {
+// rulesOfSite returns the rules for hosts of the site, and the number of other rules.
+func (s *Lists) rulesOfSite(rules []managed.Rule) (own []managed.Rule, others int) {
+	if s.HasHost == nil {
 		return rules, 0
 	}
 	for _, r := range rules {
 		if len(r.Hosts) > 0 {
-			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !s.Has(host) })
+			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !s.HasHost(host) })
 			if len(r.Hosts) == 0 {
 				others++
 				continue

@@ -32,7 +32,7 @@ func placeList(t *testing.T, data string, file bool) (*List, *remotetest.Source)
 func listsOf(lists ...*List) (*Lists, *observer.ObservedLogs) {
 	core, log := observer.New(zapcore.InfoLevel)
 	return &Lists{
-		Registry: uaident.Default(), All: lists, Logger: zap.New(core),
+		Registry: uaident.Default(), Sources: lists, Logger: zap.New(core),
 		Spec: managed.Spec{Rules: []managed.Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}}},
 	}, log
 }
@@ -40,7 +40,7 @@ func listsOf(lists ...*List) (*Lists, *observer.ObservedLogs) {
 // says returns the file that a schedule makes from an empty base at a host.
 func composed(t *testing.T, s *managed.Schedule, host string) string {
 	t.Helper()
-	plan, _ := s.At(time.Now(), host)
+	plan, _ := s.PlanAt(time.Now(), host)
 	text, err := plan.Compose(nil, host)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestFirst(t *testing.T) {
 	} {
 		l, _ := placeList(t, tc.data, tc.file)
 		s, _ := listsOf(l)
-		schedule, err := s.First(tc.strict)
+		schedule, err := s.FirstSchedule(tc.strict)
 		got := ""
 		if err != nil {
 			got = "error " + err.Error()
@@ -86,7 +86,7 @@ func TestFirst(t *testing.T) {
 	down := newList(remotetest.NewSource("https://cms.test/rules", "", errDown), time.Now)
 	down.Load(t.Context(), 1, nil)
 	s, _ := listsOf(down)
-	if schedule, err := s.First(true); err != nil || !strings.Contains(composed(t, schedule, ""), "/own") {
+	if schedule, err := s.FirstSchedule(true); err != nil || !strings.Contains(composed(t, schedule, ""), "/own") {
 		t.Errorf("a URL that cannot be read at a reload: %v", err)
 	}
 }
@@ -96,15 +96,15 @@ func TestFirstLeavesOutLists(t *testing.T) {
 	file, _ := placeList(t, list("a"), true)
 	bad, _ := placeList(t, oppositeList, false)
 	s, log := listsOf(file, bad)
-	schedule, err := s.First(false)
+	schedule, err := s.FirstSchedule(false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text := composed(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\n") || strings.Contains(text, "Allow:") {
 		t.Error(text)
 	}
-	if !s.Lacks() || log.FilterMessageSnippet("the rules of URLs are not in force").Len() != 1 {
-		t.Errorf("lacks a list: %t; logged are %v", s.Lacks(), log.All())
+	if !s.LacksList() || log.FilterMessageSnippet("the rules of URLs are not in force").Len() != 1 {
+		t.Errorf("lacks a list: %t; logged are %v", s.LacksList(), log.All())
 	}
 }
 
@@ -116,8 +116,8 @@ func TestHostsOfOtherSites(t *testing.T) {
 		{"id": "b", "for": ["GPTBot"], "allow": ["/own"], "hosts": ["other.test"]},
 		{"id": "c", "for": ["GPTBot"], "disallow": ["/c"]}]}`, false)
 	s, log := listsOf(l)
-	s.Has = func(host string) bool { return host == "a.test" || host == "b.test" }
-	schedule, err := s.First(true)
+	s.HasHost = func(host string) bool { return host == "a.test" || host == "b.test" }
+	schedule, err := s.FirstSchedule(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +144,12 @@ func TestRun(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := s.First(true); err != nil {
+		if _, err := s.FirstSchedule(true); err != nil {
 			t.Fatal(err)
 		}
 		var published []string
 		failed := 0
-		s.Failed = func() { failed++ }
+		s.OnFailure = func() { failed++ }
 		s.Start()
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{}, 2)

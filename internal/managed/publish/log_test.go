@@ -22,8 +22,8 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.ConfiguredHosts: {Host: "a.example", Site: "a.example"},
 		policy.UnknownHosts:    {Host: "invented.test"},
 	} {
-		p.onRead(key)(policy.State{}, policy.State{Failures: 1, LastErr: errors.New("refused")})
-		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.Serving().Period("a.example", time.Now())})
+		p.fetchObserver(key)(policy.State{}, policy.State{FailureCount: 1, LastErr: errors.New("refused")})
+		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.ServedSchedule().Period("a.example", time.Now())})
 	}
 	var about []string
 	for _, line := range logs.All() {

@@ -33,7 +33,7 @@ func TestLostRulesAreNotPublished(t *testing.T) {
 						}
 					}
 				}
-				if _, err := i.Act(t.Context(), "rollback", "", ann); !errors.Is(err, ErrUnreadable) {
+				if _, err := i.ApplyAction(t.Context(), "rollback", "", ann); !errors.Is(err, ErrUnreadable) {
 					t.Errorf("the rollback ends with %v", err)
 				}
 				i.serves("/b")
@@ -41,7 +41,7 @@ func TestLostRulesAreNotPublished(t *testing.T) {
 				i = newInstance(t, storage, "one")
 				i.load(disallow("GPTBot", "/b"))
 				i.serves("/b")
-				if _, err := i.Act(t.Context(), "rollback", IDOf(Empty), ann); err != nil {
+				if _, err := i.ApplyAction(t.Context(), "rollback", SpecID(Empty), ann); err != nil {
 					t.Error(err)
 				}
 				i.serves()

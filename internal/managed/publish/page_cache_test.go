@@ -23,23 +23,23 @@ func publisherOf(t *testing.T) *Publisher {
 // no page of a configured site.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page
+	named := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().Period("a.example", time.Now())}).page
 	for i := range 5000 {
-		p.cachedOrComposed(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.Serving().Period("a.example", time.Now())})
+		p.cachedOrComposed(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.ServedSchedule().Period("a.example", time.Now())})
 	}
-	if s := p.caches[policy.UnknownHosts]; s.pages.Len() > 1000 {
+	if s := p.pageCaches[policy.UnknownHosts]; s.pages.Len() > 1000 {
 		t.Errorf("%d pages are cached", s.pages.Len())
 	}
 	long := newPageCache(1000, 32<<20, func(*policy.Version, hostPeriod) pageResult {
 		return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())}
 	})
 	for i := range 200 {
-		long.get(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.Serving().Period("a.example", time.Now())})
+		long.getOrCompose(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.ServedSchedule().Period("a.example", time.Now())})
 	}
 	if long.bytes > 32<<20 || long.bytes < 30<<20 {
 		t.Errorf("pages with %d bytes are cached", long.bytes)
 	}
-	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.Serving().Period("a.example", time.Now())}).page; again != named {
+	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().Period("a.example", time.Now())}).page; again != named {
 		t.Error("a named site's text was evicted")
 	}
 }
@@ -57,7 +57,7 @@ func TestComposedOnce(t *testing.T) {
 	at := hostPeriod{period: newSchedule(t, disallow("GPTBot")).Period("a.test", time.Now())}
 	for range 20 {
 		done.Go(func() {
-			if m, _ := cache.get(nil, at); m.page == nil {
+			if m, _ := cache.getOrCompose(nil, at); m.page == nil {
 				t.Error("no page")
 			}
 		})

@@ -52,6 +52,6 @@ func answerOf(t *testing.T, p *Publisher, r *http.Request) *http.Response {
 		t.Fatal("there is no page")
 	}
 	w := httptest.NewRecorder()
-	page.Serve(w, r, managed.Lifetime(time.Hour, p.Now(), until))
+	page.Serve(w, r, managed.CacheLifetime(time.Hour, p.Now(), until))
 	return w.Result()
 }

@@ -19,54 +19,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// forBase marks the context of a request for a base.
-type forBase struct{}
+// baseRequestKey marks the context of a request for a base.
+type baseRequestKey struct{}
 
-// IsForBase reports whether a request fetches a base, and has to be answered by the next handler.
-func IsForBase(ctx context.Context) bool { return ctx.Value(forBase{}) != nil }
+// IsBaseRequest reports whether a request fetches a base, and has to be answered by the next handler.
+func IsBaseRequest(ctx context.Context) bool { return ctx.Value(baseRequestKey{}) != nil }
 
 // IsStaging reports whether the site of a request is a staging site.
 func (p *Publisher) IsStaging(r *http.Request) bool {
-	e := p.serving.Load()
+	e := p.servedRules.Load()
 	if e == nil && p.Schedule.HasStaging() {
 		e = p.awaitServedRules(r.Context())
 	}
 	if e == nil || !e.published.schedule.HasStaging() && (e.canaryHosts == nil || !e.trial.schedule.HasStaging()) {
 		return false
 	}
-	host := nameOf(p.keyOf(r))
-	return e.at(host).schedule.IsStaging(host)
+	host := siteHost(p.siteKey(r))
+	return e.rulesAt(host).schedule.IsStaging(host)
 }
 
-// nameOf returns the host of a site without its port.
-func nameOf(key policy.Key) string {
+// siteHost returns the host of a site without its port.
+func siteHost(key policy.Key) string {
 	name, _ := addr.SplitPort(key.Host)
 	return name
 }
 
 // hostPeriod identifies a file by its host and period.
 type hostPeriod struct {
-	segment policy.Segment
-	host    string
-	period  managed.Period
-	since   time.Time // start of the schedule
-	staging bool
+	segment       policy.Segment
+	host          string
+	period        managed.Period
+	scheduleStart time.Time // start of the schedule
+	staging       bool
 }
 
 // Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
 // the zero time. Without a good base, page is nil, and the next handler has to answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
-	key := p.keyOf(r)
+	key := p.siteKey(r)
 	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
 	if at.staging {
-		return newPage(managed.Staging, at.since), time.Time{}
+		return newPage(managed.Staging, at.scheduleStart), time.Time{}
 	}
-	cache := p.caches[key.Segment()]
+	cache := p.pageCaches[key.Segment()]
 	last, known := cache.lastPage(key)
 	if p.Source == nil {
-		page = p.pageOfBase(nil, at, last)
+		page = p.pageForBase(nil, at, last)
 	} else {
-		page = p.pageOfState(p.base(r, p.baseKey(key)), at, last)
+		page = p.latestGoodPage(p.baseState(r, p.baseKey(key)), at, last)
 	}
 	if page != last || !known {
 		cache.setLastPage(key, page)
@@ -82,25 +82,25 @@ func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	return site
 }
 
-// pageOfState returns the page of the latest good base that yields a page, or nil.
-func (p *Publisher) pageOfState(state *policy.State, at hostPeriod, last *Page) *Page {
-	if goodOf(state) == nil {
+// latestGoodPage returns the page of the latest good base that yields a page, or nil.
+func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Page) *Page {
+	if lastGoodVersion(state) == nil {
 		return nil
 	}
-	if page := p.pageOfBase(state.Current, at, last); page != nil {
+	if page := p.pageForBase(state.Current, at, last); page != nil {
 		return page
 	}
 	for _, version := range state.Previous {
-		if page := p.pageOfBase(version, at, nil); page != nil {
+		if page := p.pageForBase(version, at, nil); page != nil {
 			return page
 		}
 	}
 	return nil
 }
 
-// pageOfBase returns the page of a base. If the gate refuses the page, pageOfBase returns the last served
+// pageForBase returns the page of a base. If the gate refuses the page, pageForBase returns the last served
 // page or the page of the previous period.
-func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) *Page {
+func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
 	m := p.cachedOrComposed(base, at)
 	switch {
 	case m.page != nil:
@@ -116,24 +116,24 @@ func (p *Publisher) pageOfBase(base *policy.Version, at hostPeriod, last *Page) 
 	return p.cachedOrComposed(base, at).page
 }
 
-// keyOf returns the site of a request.
-func (p *Publisher) keyOf(r *http.Request) policy.Key {
+// siteKey returns the site of a request.
+func (p *Publisher) siteKey(r *http.Request) policy.Key {
 	return p.RequestSites.HostsOf(serverOf(r)).Key(r)
 }
 
 // cachedOrComposed returns the cached page of a base, or composes the page.
 func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
-	m, isCached := p.caches[at.segment].get(base, at)
-	p.Observer.PageRequested(isCached)
+	m, isCached := p.pageCaches[at.segment].getOrCompose(base, at)
+	p.Observer.OnPageRequested(isCached)
 	return m
 }
 
-func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
+func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult {
 	var text []byte
-	modified, start := at.since, at.period.Start()
+	modified, start := at.scheduleStart, at.period.Start()
 	if base != nil {
 		text = []byte(base.Robots.Text())
-		modified = latest(modified, base.FirstFetched)
+		modified = laterTime(modified, base.FirstFetched)
 	}
 	began, stage := time.Now(), StageCompose
 	plan := at.period.FilePlan()
@@ -141,17 +141,17 @@ func (p *Publisher) compose(base *policy.Version, at hostPeriod) pageResult {
 	if err == nil {
 		stage, err = StageGate, p.Gate.Check(plan, text, composed, at.host)
 	}
-	p.Observer.Composed(time.Since(began))
+	p.Observer.OnComposed(time.Since(began))
 	if err != nil {
-		p.Observer.PageFailed(stage)
+		p.Observer.OnPageFailed(stage)
 		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a robots.txt is refused; the previous file stays, or else the response of the site",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
 		return pageResult{err: err}
 	}
-	return pageResult{page: newPage(string(composed), latest(modified, start))}
+	return pageResult{page: newPage(string(composed), laterTime(modified, start))}
 }
 
-func latest(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -229,9 +229,9 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 	return c
 }
 
-// get returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
+// getOrCompose returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
 // do not wait for other pages.
-func (c *pageCache) get(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
+func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
 	key := pageKey{period: at.period}
 	if base != nil {
 		key.base = base.Hash
@@ -318,19 +318,19 @@ func (e *servedRules) isCanaryAt(host string) bool {
 	return e.canaryHosts != nil && e.canaryHosts.Has(host)
 }
 
-// at returns the schedule for a host.
-func (e *servedRules) at(host string) *servedSchedule {
+// rulesAt returns the schedule for a host.
+func (e *servedRules) rulesAt(host string) *servedSchedule {
 	if e.isCanaryAt(host) {
 		return &e.trial
 	}
 	return &e.published
 }
 
-// next returns the time of the next change of a file after now, or the zero time.
-func (e *servedRules) next(now time.Time) time.Time {
-	turn := e.published.schedule.Next(now)
+// nextChange returns the time of the next change of a file after now, or the zero time.
+func (e *servedRules) nextChange(now time.Time) time.Time {
+	turn := e.published.schedule.NextChange(now)
 	if e.canaryHosts != nil {
-		if other := e.trial.schedule.Next(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
+		if other := e.trial.schedule.NextChange(now); turn.IsZero() || !other.IsZero() && other.Before(turn) {
 			return other
 		}
 	}
@@ -339,11 +339,11 @@ func (e *servedRules) next(now time.Time) time.Time {
 
 // hostPeriod returns the host and the period of a site at a time.
 func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
-	return e.at(nameOf(site)).hostPeriod(site, now)
+	return e.rulesAt(siteHost(site)).hostPeriod(site, now)
 }
 
 func (v *servedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
-	s := hostPeriod{segment: site.Segment(), host: nameOf(site), since: v.since}
+	s := hostPeriod{segment: site.Segment(), host: siteHost(site), scheduleStart: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
 	s.period = v.schedule.Period(s.host, now)
 	return s
@@ -354,41 +354,41 @@ const firstWait = 2 * time.Second
 
 // awaitServedRules returns the rules for a request, and waits for the first rules.
 func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
-	if e := p.serving.Load(); e != nil {
+	if e := p.servedRules.Load(); e != nil {
 		return e
 	}
-	timer := time.NewTimer(firstWait - p.Now().Sub(p.since))
+	timer := time.NewTimer(firstWait - p.Now().Sub(p.minFileDate))
 	defer timer.Stop()
 	select {
-	case <-p.ready:
+	case <-p.rulesReady:
 	case <-timer.C:
-		if p.serving.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
-			close(p.ready)
+		if p.servedRules.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
+			close(p.rulesReady)
 		}
 	case <-ctx.Done():
 		return p.rulesAlone(p.rulesWithoutHistory()) // the client has left
 	}
-	return p.serving.Load()
+	return p.servedRules.Load()
 }
 
 // rulesAlone returns rules that are served without a history.
 func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
-	return &servedRules{published: servedSchedule{schedule: s, since: p.since}}
+	return &servedRules{published: servedSchedule{schedule: s, since: p.minFileDate}}
 }
 
 // setServedRules replaces the served rules and drops the cached pages.
 func (p *Publisher) setServedRules(e *servedRules) {
-	if p.serving.Swap(e) == nil {
-		close(p.ready)
+	if p.servedRules.Swap(e) == nil {
+		close(p.rulesReady)
 	}
-	for _, cache := range p.caches {
+	for _, cache := range p.pageCaches {
 		cache.purge()
 	}
 }
 
-// Serving returns the served schedule, or nil before the first one.
-func (p *Publisher) Serving() *managed.Schedule {
-	if e := p.serving.Load(); e != nil {
+// ServedSchedule returns the served schedule, or nil before the first one.
+func (p *Publisher) ServedSchedule() *managed.Schedule {
+	if e := p.servedRules.Load(); e != nil {
 		return e.published.schedule
 	}
 	return nil

@@ -24,14 +24,14 @@ import (
 type Config struct {
 	// Schedule has the rules of the configuration. Partial is true if the rules of a list are missing. See
 	// [Publisher.Submit].
-	Schedule *managed.Schedule
-	Partial  bool
+	Schedule  *managed.Schedule
+	IsPartial bool
 	// Lists returns the lists for a report, and may be nil.
-	Lists    func() []report.ManagedList
-	Registry *uaident.Registry
-	Confirm  ConfirmationMode
-	Rollout  Rollout
-	Gate     managed.Gate
+	Lists            func() []report.ManagedList
+	Registry         *uaident.Registry
+	ConfirmationMode ConfirmationMode
+	Rollout          Rollout
+	Gate             managed.SearchGate
 
 	// Source fetches the base, and is nil without a base. SourceKey is the path of a base file, or "" for the
 	// response of the next handler.
@@ -39,8 +39,8 @@ type Config struct {
 	SourceKey string
 	// Bases caches the bases. The cache outlives a configuration, so the last good base survives a reload.
 	Bases *policy.Cache
-	// Base returns a function that returns the base of a host, or nil if unknown.
-	Base func() func(host string) []byte
+	// NewBaseLookup returns a function that returns the base of a host, or nil if unknown.
+	NewBaseLookup func() func(host string) []byte
 	// RequestSites returns the site of a request. Hosts are the hosts in the configuration. No hosts
 	// means any host.
 	RequestSites *site.Sites
@@ -48,9 +48,9 @@ type Config struct {
 
 	// Storage stores the history. Sites has the copy in memory.
 	Storage Storage
-	Sites   *Sites
-	// Stored is closed after Bases and Visits were read from the storage, and is nil without a storage.
-	Stored <-chan struct{}
+	Sites   *SiteHistories
+	// StorageRead is closed after Bases and Visits were read from the storage, and is nil without a storage.
+	StorageRead <-chan struct{}
 	// Instance returns the name of this instance, which does not change at a restart.
 	Instance func() string
 	// IsRunning reports whether the configuration runs. A failed configuration submits nothing.
@@ -58,8 +58,8 @@ type Config struct {
 	// Visits returns the pages requested by search engines in the last 24 hours. A change that disallows a
 	// visited page waits for confirmation, and a trial of the change ends.
 	Visits func() []ledger.Visit
-	// ReadSince returns the crawlers that fetched the robots.txt of some hosts since a time.
-	ReadSince func(has func(host string) bool, since time.Time) []string
+	// FetchedSince returns the crawlers that fetched the robots.txt of some hosts since a time.
+	FetchedSince func(has func(host string) bool, since time.Time) []string
 	// Trials compares changes on live requests, and may be nil.
 	Trials Trials
 	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds
@@ -72,17 +72,17 @@ type Config struct {
 
 // Observer receives events of a Publisher. Its methods are called concurrently.
 type Observer interface {
-	// Composed is called after a file was composed and checked. took is the duration.
-	Composed(took time.Duration)
-	// PageRequested is called for each request for a file.
-	PageRequested(cached bool)
-	// PageFailed is called when a file fails. stage is a Stage constant.
-	PageFailed(stage string)
-	// Changed is called when this instance sets the state of a change.
-	Changed(site string, change Change)
-	// HistoryFailed is called when the history cannot be read or written. Recovery is reported with a nil
+	// OnComposed is called after a file was composed and checked. took is the duration.
+	OnComposed(took time.Duration)
+	// OnPageRequested is called for each request for a file.
+	OnPageRequested(cached bool)
+	// OnPageFailed is called when a file fails. stage is a Stage constant.
+	OnPageFailed(stage string)
+	// OnChangeState is called when this instance sets the state of a change.
+	OnChangeState(site string, change Change)
+	// OnHistoryFailed is called when the history cannot be read or written. Recovery is reported with a nil
 	// error.
-	HistoryFailed(site string, err error)
+	OnHistoryFailed(site string, err error)
 }
 
 // The stages in which a file can fail.
@@ -101,63 +101,63 @@ type Publisher struct {
 	wake      chan struct{}
 	lastError string // last logged error of the storage
 
-	mu        sync.Mutex
-	next      submission
-	pending   bool        // next is not submitted yet
-	isRefused atomic.Bool // nothing is published, and the submission could not be stored
+	mu                  sync.Mutex
+	latestSubmission    submission
+	isSubmissionPending bool        // next is not submitted yet
+	isRefused           atomic.Bool // nothing is published, and the submission could not be stored
 
 	// Set by Begin:
-	begun    atomic.Bool
-	place    Place
+	hasBegun atomic.Bool
+	place    HandlerPlace
 	store    *Store
-	site     *Site
-	applying sync.Mutex
-	ended    bool   // the configuration has ended; guarded by applying, like endTrial
+	site     *SiteHistory
+	applyMu  sync.Mutex
+	hasEnded bool   // the configuration has ended; guarded by applying, like endTrial
 	endTrial func() // ends the trial; nil if none
 
-	since               time.Time                // date of a file without a published change
+	minFileDate         time.Time                // date of a file without a published change
 	rulesWithoutHistory func() *managed.Schedule // of fallback, for a request before serving is set
-	serving             atomic.Pointer[servedRules]
-	ready               chan struct{}                 // closed once serving is set
-	caches              map[policy.Segment]*pageCache // of the served files
+	servedRules         atomic.Pointer[servedRules]
+	rulesReady          chan struct{}                 // closed once serving is set
+	pageCaches          map[policy.Segment]*pageCache // of the served files
 }
 
 // submission is a schedule to publish.
 type submission struct {
-	schedule *managed.Schedule
-	spec     []byte
-	id       string // of the spec
-	origin   Origin
-	partial  bool // see [Publisher.Submit]
+	schedule  *managed.Schedule
+	spec      []byte
+	id        string // of the spec
+	origin    Origin
+	isPartial bool // see [Publisher.Submit]
 }
 
 func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission {
-	spec := s.Spec()
-	return submission{s, spec, IDOf(spec), origin, partial}
+	spec := s.EncodeSpec()
+	return submission{s, spec, SpecID(spec), origin, partial}
 }
 
 // New returns a serving publisher. If the history is unknown after two seconds, requests get the rules of
 // Config.
 func New(c Config) *Publisher {
-	p := &Publisher{Config: c, wake: make(chan struct{}, 1), since: c.Now(), ready: make(chan struct{})}
-	p.next, p.pending = newSubmission(c.Schedule, FromConfiguration, c.Partial), true
-	p.rulesWithoutHistory = sync.OnceValue(p.fallback)
-	p.caches = map[policy.Segment]*pageCache{
-		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, p.compose),
-		policy.UnknownHosts:    newPageCache(1000, 32<<20, p.compose),
+	p := &Publisher{Config: c, wake: make(chan struct{}, 1), minFileDate: c.Now(), rulesReady: make(chan struct{})}
+	p.latestSubmission, p.isSubmissionPending = newSubmission(c.Schedule, FromConfiguration, c.IsPartial), true
+	p.rulesWithoutHistory = sync.OnceValue(p.fallbackSchedule)
+	p.pageCaches = map[policy.Segment]*pageCache{
+		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, p.composePage),
+		policy.UnknownHosts:    newPageCache(1000, 32<<20, p.composePage),
 	}
 	return p
 }
 
 // Begin starts to submit and to publish. end stops the publisher and waits until it has stopped.
-func (p *Publisher) Begin(place Place) (end func()) {
-	site, release := p.Sites.Use(place.Name)
+func (p *Publisher) Begin(place HandlerPlace) (end func()) {
+	site, release := p.Sites.Acquire(place.Name)
 	p.place, p.site = place, site
 	p.store = NewStore(p.Storage, place.Name, site, p.Now)
 	p.store.OnDamaged = func(key string, err error) {
 		p.Logger.Error("the history of a robots_txt is damaged and was moved", zap.String("key", key), zap.Error(err))
 	}
-	p.begun.Store(true)
+	p.hasBegun.Store(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	p.continueTrial()
 	ended := make(chan struct{})
@@ -165,10 +165,10 @@ func (p *Publisher) Begin(place Place) (end func()) {
 		defer close(ended)
 		defer release()
 		defer func() {
-			p.applying.Lock()
-			defer p.applying.Unlock()
+			p.applyMu.Lock()
+			defer p.applyMu.Unlock()
 			p.compareOnRequests(nil)
-			p.ended = true
+			p.hasEnded = true
 		}()
 		p.run(ctx)
 	}()
@@ -189,7 +189,7 @@ const endWait = 2 * time.Second
 func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bool) {
 	next := newSubmission(schedule, origin, partial)
 	p.mu.Lock()
-	p.next, p.pending = next, true
+	p.latestSubmission, p.isSubmissionPending = next, true
 	p.mu.Unlock()
 	p.wakeUp()
 }
@@ -201,32 +201,32 @@ func (p *Publisher) wakeUp() {
 	}
 }
 
-// submission returns the latest submission, and whether it is still pending.
-func (p *Publisher) submission() (submission, bool) {
+// currentSubmission returns the latest submission, and whether it is still pending.
+func (p *Publisher) currentSubmission() (submission, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.next, p.pending
+	return p.latestSubmission, p.isSubmissionPending
 }
 
-// submitted records the arrival of a submission in the history.
-func (p *Publisher) submitted(s submission) {
+// recordSubmitted records the arrival of a submission in the history.
+func (p *Publisher) recordSubmitted(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pending = p.pending && p.next.schedule != s.schedule
+	p.isSubmissionPending = p.isSubmissionPending && p.latestSubmission.schedule != s.schedule
 }
 
-// fallback returns the schedule to serve if the storage fails, the first of
+// fallbackSchedule returns the schedule to serve if the storage fails, the first of
 //   - the published change, if the history is known
 //   - the submission, if nothing is published, and the submission needs neither confirmation nor a trial
 //   - the schedule last served without a history
 //   - the schedule without rules
-func (p *Publisher) fallback() *managed.Schedule {
-	next, _ := p.submission()
-	before, first, begun := p.noRules(), true, p.begun.Load()
+func (p *Publisher) fallbackSchedule() *managed.Schedule {
+	next, _ := p.currentSubmission()
+	before, first, begun := p.emptySchedule(), true, p.hasBegun.Load()
 	if begun {
 		state, known := p.site.History()
-		if known && (state.Changes > 0 || !p.isRefused.Load()) {
-			if s, err := p.schedule(context.Background(), state.PublishedID()); err == nil {
+		if known && (state.ChangeCount > 0 || !p.isRefused.Load()) {
+			if s, err := p.loadSchedule(context.Background(), state.PublishedID()); err == nil {
 				return s
 			}
 			return before
@@ -238,7 +238,7 @@ func (p *Publisher) fallback() *managed.Schedule {
 			return before
 		}
 	}
-	if len(p.reasons(before, next, first)) > 0 {
+	if len(p.confirmationReasons(before, next, first)) > 0 {
 		return before
 	}
 	if begun {
@@ -257,8 +257,8 @@ func (p *Publisher) servedWithoutHistory() *managed.Schedule {
 	return s
 }
 
-// noRules returns the schedule without rules.
-func (p *Publisher) noRules() *managed.Schedule {
+// emptySchedule returns the schedule without rules.
+func (p *Publisher) emptySchedule() *managed.Schedule {
 	s, err := managed.ParseSpec(p.Registry, Empty)
 	if err != nil {
 		panic(err) // the spec is a constant
@@ -266,22 +266,22 @@ func (p *Publisher) noRules() *managed.Schedule {
 	return s
 }
 
-// Place is the position of a robots_txt handler in the configuration.
-type Place struct {
+// HandlerPlace is the position of a robots_txt handler in the configuration.
+type HandlerPlace struct {
 	// Name identifies the handler in the history by the hosts of the site, or without hosts by the listeners
 	// of the server. A second handler with the same name gets the suffix "#2", a third "#3".
 	Name  string
 	Hosts []string // empty for any host
 }
 
-// PlacesOf returns the places of handlers in the routes of servers.
-func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]Place {
-	places := make(map[caddyhttp.MiddlewareHandler]Place)
+// FindPlaces returns the places of handlers in the routes of servers.
+func FindPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]HandlerPlace {
+	places := make(map[caddyhttp.MiddlewareHandler]HandlerPlace)
 	taken := make(map[string]int)
 	for _, server := range servers {
-		site.Walk(server, func(p site.Place, route caddyhttp.Route) {
+		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
-				if p.Errors || !is(handler) { // a handler of an unknown type may not be a valid map key
+				if p.IsErrorRoute || !is(handler) { // a handler of an unknown type may not be a valid map key
 					continue
 				}
 				if _, known := places[handler]; known {
@@ -296,15 +296,15 @@ func PlacesOf(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) 
 				if taken[name]++; taken[name] > 1 {
 					name += fmt.Sprintf("#%d", taken[name])
 				}
-				places[handler] = Place{Name: name, Hosts: hosts}
+				places[handler] = HandlerPlace{Name: name, Hosts: hosts}
 			}
 		})
 	}
 	return places
 }
 
-// has returns a function that reports whether the place includes a host.
-func (p Place) has() func(host string) bool {
+// hostMatcher returns a function that reports whether the place includes a host.
+func (p HandlerPlace) hostMatcher() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
 	}
@@ -314,6 +314,6 @@ func (p Place) has() func(host string) bool {
 // hostsOf returns a set of hosts and wildcards.
 func hostsOf(some []string) *site.Hosts {
 	hosts := site.HostsOfServer(nil)
-	hosts.Add(some)
+	hosts.AddNames(some)
 	return hosts
 }

@@ -37,7 +37,7 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 	t.Helper()
 	s := NewStore(storage, "a.test", NewSite(), time.Now)
 	_, _, err := s.Update(t.Context(), spec, func(state History) (History, *Change, error) {
-		after, changed := state.Submit("two", Change{ID: IDOf(spec), Reasons: reasons}, time.Now())
+		after, changed := state.Submit("two", Change{ID: SpecID(spec), Reasons: reasons}, time.Now())
 		return after, changed, nil
 	})
 	if err != nil {
@@ -47,11 +47,11 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 
 // another starts a second configuration of the same instance.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
-	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), Confirm: Search, Storage: i.storage, Sites: i.sites,
+	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), ConfirmationMode: Search, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
-		Base:   func() func(string) []byte { return func(string) []byte { return nil } },
-		Visits: func() []ledger.Visit { return nil }, ReadSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
-	return r.Begin(Place{Name: "a.test", Hosts: []string{"a.test"}})
+		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return nil } },
+		Visits:        func() []ledger.Visit { return nil }, FetchedSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
+	return r.Begin(HandlerPlace{Name: "a.test", Hosts: []string{"a.test"}})
 }
 
 // TestComparedBeforeItCounts never publishes a change that was not compared with the published one,
@@ -62,8 +62,10 @@ func TestComparedBeforeItCounts(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		closing := newSchedule(t, disallow("*"))
-		submitTo(t, storage.Storage, closing.Spec(), "it closes the site")
-		storage.happens = func() { submitTo(t, storage.Storage, newSchedule(t, disallow("*", "/c")).Spec(), "another reason") }
+		submitTo(t, storage.Storage, closing.EncodeSpec(), "it closes the site")
+		storage.happens = func() {
+			submitTo(t, storage.Storage, newSchedule(t, disallow("*", "/c")).EncodeSpec(), "another reason")
+		}
 		i.load(disallow("*"))
 		i.serves("/a")
 		if state, _ := i.History(); state.Pending == nil || len(state.Pending.Reasons) == 0 {
@@ -152,7 +154,7 @@ func TestStateComesBack(t *testing.T) {
 				time.Sleep(5 * time.Minute)
 				synctest.Wait()
 				i.serves("/b")
-				stored, err := NewStore(storage, "a.test", NewSite(), time.Now).Read(t.Context())
+				stored, err := NewStore(storage, "a.test", NewSite(), time.Now).ReadHistory(t.Context())
 				if err != nil || stored.Published == nil || len(stored.Past) != 1 {
 					t.Errorf("stored are %+v, %v", stored, err)
 				}
@@ -206,7 +208,7 @@ func TestListAfterRollback(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.load(disallow("GPTBot", "/b"))
-		if _, err := i.Act(t.Context(), "rollback", "", ann); err != nil {
+		if _, err := i.ApplyAction(t.Context(), "rollback", "", ann); err != nil {
 			t.Fatal(err)
 		}
 		i.Submit(newSchedule(t, disallow("GPTBot", "/b", "/c")), FromRules, false)

@@ -19,14 +19,14 @@ const maxReported = 20
 
 // Report returns the pending change, the published change, and the latest past changes.
 func (p *Publisher) Report() []report.ManagedChange {
-	if !p.begun.Load() {
+	if !p.hasBegun.Load() {
 		return []report.ManagedChange{}
 	}
 	h, _ := p.History()
 	all := h.report()
 	for i := range all {
 		if all[i].State == string(Published) {
-			all[i].ReadBy = p.ReadBy()
+			all[i].FetchedBy = p.FetchedBy()
 		}
 	}
 	return all
@@ -49,28 +49,28 @@ func (h *History) report() []report.ManagedChange {
 // report returns a change for a report.
 func (c *Change) report() report.ManagedChange {
 	one := report.ManagedChange{
-		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.Until,
-		Who: c.Made.Who, Why: c.Made.Why, Ticket: c.Made.Ticket, Reasons: c.Reasons, Difference: c.Difference, ReadBy: c.ReadBy,
+		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.TrialEnd,
+		Author: c.Submitted.User, Reason: c.Submitted.Reason, Ticket: c.Submitted.Ticket, Reasons: c.Reasons, Difference: c.Difference, FetchedBy: c.FetchedBy,
 	}
 	if c.IsRejectedByTrial() {
-		one.Stopped = c.Ended.Why
+		one.StopReason = c.EndedBy.Reason
 	}
 	for _, decision := range []struct {
 		verb string
-		by   *By
-	}{{"confirmed", c.Confirmed}, {"promoted", c.Promoted}, {strings.ReplaceAll(string(c.State), "_", " "), c.Ended}} {
+		by   *Decision
+	}{{"confirmed", c.ConfirmedBy}, {"promoted", c.PromotedBy}, {strings.ReplaceAll(string(c.State), "_", " "), c.EndedBy}} {
 		if decision.by != nil && decision.verb != string(Superseded) { // the next change has the name
-			one.Decided = append(one.Decided, decision.verb+" by "+decision.by.String())
+			one.Decisions = append(one.Decisions, decision.verb+" by "+decision.by.String())
 		}
 	}
 	return one
 }
 
 // String describes the deciding person or trial, and the reason.
-func (b *By) String() string {
-	words := b.Who
-	if b.Why != "" {
-		words += ": " + b.Why
+func (b *Decision) String() string {
+	words := b.User
+	if b.Reason != "" {
+		words += ": " + b.Reason
 	}
 	if b.Ticket != "" {
 		words += " (" + b.Ticket + ")"
@@ -78,26 +78,26 @@ func (b *By) String() string {
 	return words
 }
 
-// ReadBy returns the crawlers that fetched the robots.txt since the published change was published.
-func (p *Publisher) ReadBy() []string {
+// FetchedBy returns the crawlers that fetched the robots.txt since the published change was published.
+func (p *Publisher) FetchedBy() []string {
 	if state, _ := p.History(); state.Published != nil {
-		return p.readersOf(state.Published)
+		return p.fetchedByDuring(state.Published)
 	}
 	return nil
 }
 
-// readersOf returns at most [MaxLines] crawlers that fetched the robots.txt since a change was
+// fetchedByDuring returns at most [MaxLines] crawlers that fetched the robots.txt since a change was
 // published.
-func (p *Publisher) readersOf(c *Change) []string {
-	all := p.ReadSince(p.place.has(), c.Published)
+func (p *Publisher) fetchedByDuring(c *Change) []string {
+	all := p.FetchedSince(p.place.hostMatcher(), c.PublishedAt)
 	if more := len(all) - MaxLines; more > 0 {
 		all = append(all[:MaxLines:MaxLines], fmt.Sprintf("%d more", more))
 	}
 	return all
 }
 
-// recordReaders adds the crawlers that fetched a change to the replaced change.
-func (p *Publisher) recordReaders(before, after History) History {
+// recordFetchers adds the crawlers that fetched a change to the replaced change.
+func (p *Publisher) recordFetchers(before, after History) History {
 	was := before.Published
 	if was == nil || after.Published != nil && after.Published.Number == was.Number {
 		return after
@@ -105,45 +105,45 @@ func (p *Publisher) recordReaders(before, after History) History {
 	i := slices.IndexFunc(after.Past, func(c Change) bool { return c.Number == was.Number })
 	if i >= 0 {
 		after.Past = slices.Clone(after.Past)
-		after.Past[i].ReadBy = p.readersOf(was)
+		after.Past[i].FetchedBy = p.fetchedByDuring(was)
 	}
 	return after
 }
 
-// Running is the list of publishers of the running configurations. The zero value is empty.
-type Running struct {
-	mu  sync.Mutex
-	all []*Publisher // in the order of Add
+// RunningPublishers is the list of publishers of the running configurations. The zero value is empty.
+type RunningPublishers struct {
+	mu         sync.Mutex
+	publishers []*Publisher // in the order of Add
 }
 
 // Add adds a publisher until remove is called.
-func (r *Running) Add(p *Publisher) (remove func()) {
+func (r *RunningPublishers) Add(p *Publisher) (remove func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, p)
+	r.publishers = append(r.publishers, p)
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.all = slices.DeleteFunc(r.all, func(other *Publisher) bool { return other == p })
+		r.publishers = slices.DeleteFunc(r.publishers, func(other *Publisher) bool { return other == p })
 	}
 }
 
-// Next returns the time of the next change of a file of any site, or the zero time.
-func (r *Running) Next(now time.Time) (next time.Time) {
-	for _, p := range r.publishers() {
-		if turn := p.serving.Load().next(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
+// NextChange returns the time of the next change of a file of any site, or the zero time.
+func (r *RunningPublishers) NextChange(now time.Time) (next time.Time) {
+	for _, p := range r.servingPublishers() {
+		if turn := p.servedRules.Load().nextChange(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
 			next = turn
 		}
 	}
 	return next
 }
 
-// publishers returns the serving publishers, the latest first. After a reload the latest takes over.
-func (r *Running) publishers() (all []*Publisher) {
+// servingPublishers returns the serving publishers, the latest first. After a reload the latest takes over.
+func (r *RunningPublishers) servingPublishers() (all []*Publisher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range slices.Backward(r.all) {
-		if p.serving.Load() != nil {
+	for _, p := range slices.Backward(r.publishers) {
+		if p.servedRules.Load() != nil {
 			all = append(all, p)
 		}
 	}
@@ -151,12 +151,12 @@ func (r *Running) publishers() (all []*Publisher) {
 }
 
 // Sites implements [report.ManagedFiles].
-func (r *Running) Sites(now time.Time) []report.ManagedSite {
+func (r *RunningPublishers) Sites(now time.Time) []report.ManagedSite {
 	all := make(map[string]report.ManagedSite)
-	for _, p := range r.publishers() {
-		for host, key := range p.hosts() {
+	for _, p := range r.servingPublishers() {
+		for host, key := range p.reportedHosts() {
 			if _, known := all[host]; !known {
-				all[host] = p.hostReport(host, key, now).site()
+				all[host] = p.hostReport(host, key, now).summary()
 			}
 		}
 	}
@@ -164,17 +164,17 @@ func (r *Running) Sites(now time.Time) []report.ManagedSite {
 }
 
 // Site implements [report.ManagedFiles].
-func (r *Running) Site(host string, now time.Time) (report.ManagedDetail, bool) {
-	for _, p := range r.publishers() {
-		if key, ok := p.hosts()[host]; ok {
+func (r *RunningPublishers) Site(host string, now time.Time) (report.ManagedDetail, bool) {
+	for _, p := range r.servingPublishers() {
+		if key, ok := p.reportedHosts()[host]; ok {
 			return p.hostReport(host, key, now).detail(), true
 		}
 	}
 	return report.ManagedDetail{}, false
 }
 
-// hosts returns the hosts in the configuration and the requested named sites, with their keys.
-func (p *Publisher) hosts() map[string]policy.Key {
+// reportedHosts returns the hosts in the configuration and the requested named sites, with their keys.
+func (p *Publisher) reportedHosts() map[string]policy.Key {
 	hosts := make(map[string]policy.Key)
 	for _, host := range p.SiteHosts {
 		hosts[strings.ToLower(host)] = policy.Key{}
@@ -182,8 +182,8 @@ func (p *Publisher) hosts() map[string]policy.Key {
 	if len(hosts) == 0 {
 		hosts[""] = policy.Key{}
 	}
-	for _, key := range p.caches[policy.ConfiguredHosts].sites() {
-		hosts[nameOf(key)] = key
+	for _, key := range p.pageCaches[policy.ConfiguredHosts].sites() {
+		hosts[siteHost(key)] = key
 	}
 	return hosts
 }
@@ -207,20 +207,20 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 	if !l.wasRequested {
 		key.Host, key.Site = managed.ExampleHost(host), host
 	}
-	l.rules = p.serving.Load()
+	l.rules = p.servedRules.Load()
 	l.period = l.rules.hostPeriod(key, now)
-	cache := p.caches[key.Segment()]
+	cache := p.pageCaches[key.Segment()]
 	if p.Source != nil {
 		if l.wasRequested {
 			l.page, _ = cache.lastPage(key)
 		}
 		if entry := p.Bases.Get(p.baseKey(key)); entry != nil {
 			l.baseState = entry.State()
-			l.base = goodOf(l.baseState)
+			l.base = lastGoodVersion(l.baseState)
 		}
 	}
 	if !l.period.staging && (l.base != nil || p.Source == nil) {
-		m, _ := cache.get(l.base, l.period)
+		m, _ := cache.getOrCompose(l.base, l.period)
 		if l.err = m.err; m.page != nil {
 			l.page = m.page
 		}
@@ -236,20 +236,20 @@ func (l *hostReport) baseText() []byte {
 	return []byte(l.base.Robots.Text())
 }
 
-// site returns a summary of the host.
-func (l *hostReport) site() report.ManagedSite {
-	s := report.ManagedSite{Host: l.host, Base: l.baseView(), Next: l.period.period.End(), Staging: l.period.staging, InForce: l.period.period.InForce()}
+// summary returns a summary of the host.
+func (l *hostReport) summary() report.ManagedSite {
+	s := report.ManagedSite{Host: l.host, Base: l.baseReport(), NextChange: l.period.period.End(), Staging: l.period.staging, RulesInForce: l.period.period.NumRulesInForce()}
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
 	if e := l.rules; e.isCanaryAt(l.host) {
-		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.Until}
+		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.TrialEnd}
 	}
 	if l.Lists != nil {
 		s.Lists = l.Lists()
 	}
 	if l.err != nil {
-		s.Refused = &report.ManagedRefusal{Since: l.refusedSince(), Why: l.err.Error()}
+		s.Refused = &report.ManagedRefusal{Since: l.refusedSince(), Reason: l.err.Error()}
 	}
 	return s
 }
@@ -257,33 +257,33 @@ func (l *hostReport) site() report.ManagedSite {
 // detail returns the details of the host.
 func (l *hostReport) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
-		ManagedSite: l.site(), Lines: []report.ManagedLine{}, Rules: l.period.period.Rules(managed.ExampleHost(l.host), l.now), Turns: []report.ManagedTurn{}, Found: []report.ManagedFound{}, Changes: l.Report(),
+		ManagedSite: l.summary(), Lines: []report.ManagedLine{}, Rules: l.period.period.RuleReports(managed.ExampleHost(l.host), l.now), ScheduledChanges: []report.ScheduledChange{}, Findings: []report.ManagedFinding{}, Changes: l.Report(),
 	}
 	if d.Staging {
 		d.Text = managed.Staging
 		return d
 	}
-	d.Turns = l.period.period.Turns(l.baseText(), managed.ExampleHost(l.host), l.now)
+	d.ScheduledChanges = l.period.period.ChangesAt(l.baseText(), managed.ExampleHost(l.host), l.now)
 	if l.page == nil {
 		return d
 	}
 	d.Text = l.page.text
 	plan := l.period.period.FilePlan()
 	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
-	d.Found = plan.Findings(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
+	d.Findings = plan.FindingReports(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d
 }
 
 // refusedSince returns the start of the refused file.
 func (l *hostReport) refusedSince() time.Time {
-	since := latest(l.period.since, l.period.period.Start())
+	since := laterTime(l.period.scheduleStart, l.period.period.Start())
 	if l.base != nil {
-		since = latest(since, l.base.FirstFetched)
+		since = laterTime(since, l.base.FirstFetched)
 	}
 	return since
 }
 
-func (l *hostReport) baseView() (b report.ManagedBase) {
+func (l *hostReport) baseReport() (b report.ManagedBase) {
 	switch {
 	case l.Source == nil:
 		b.Kind = "none"
@@ -296,13 +296,13 @@ func (l *hostReport) baseView() (b report.ManagedBase) {
 		return b
 	}
 	if good := l.baseState.Current; good != nil {
-		b.Read, b.Status = good.LastFetched, good.Status
+		b.FetchedAt, b.Status = good.LastFetched, good.Status
 	}
-	if l.baseState.Failures > 0 {
+	if l.baseState.FailureCount > 0 {
 		b.FailingSince, b.Failure = l.baseState.FailingSince, report.FetchProblem(l.baseState)
 	}
 	return b
 }
 
 // Interface guard
-var _ report.ManagedFiles = (*Running)(nil)
+var _ report.ManagedFiles = (*RunningPublishers)(nil)

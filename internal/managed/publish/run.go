@@ -22,7 +22,7 @@ const (
 // run submits and publishes until ctx ends.
 func (p *Publisher) run(ctx context.Context) {
 	retry := firstRetry
-	_, err := p.store.Read(ctx)
+	_, err := p.store.ReadHistory(ctx)
 	if !p.awaitRunning(ctx) {
 		return
 	}
@@ -30,15 +30,15 @@ func (p *Publisher) run(ctx context.Context) {
 	isLatest := p.site.BecomeLatest()
 	for {
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrDamaged) {
-			err = p.restore(ctx)
+			err = p.restoreHistory(ctx)
 		}
 		if err == nil {
-			err = p.step(ctx, isLatest)
+			err = p.runStep(ctx, isLatest)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		wait := p.untilNext()
+		wait := p.timeUntilNextStep()
 		if p.logStorageError(err); err != nil {
 			wait, retry = retry, min(2*retry, readInterval)
 		} else {
@@ -53,7 +53,7 @@ func (p *Publisher) run(ctx context.Context) {
 			timer.Stop()
 		case <-timer.C:
 		}
-		_, err = p.store.Read(ctx)
+		_, err = p.store.ReadHistory(ctx)
 	}
 }
 
@@ -70,44 +70,44 @@ func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// step submits pending rules, ends a trial whose time is over, and serves the published change.
-func (p *Publisher) step(ctx context.Context, isLatest func() bool) error {
+// runStep submits pending rules, ends a trial whose time is over, and serves the published change.
+func (p *Publisher) runStep(ctx context.Context, isLatest func() bool) error {
 	if err := p.submitPending(ctx, isLatest); err != nil {
-		if state, _ := p.site.History(); state.Changes == 0 {
+		if state, _ := p.site.History(); state.ChangeCount == 0 {
 			p.serveWithoutHistory(ctx, err)
 			return err
 		}
-		return errors.Join(err, p.apply(ctx)) // this instance may have read access only
+		return errors.Join(err, p.applyHistory(ctx)) // this instance may have read access only
 	}
 	if err := p.endTrialIfDue(ctx); err != nil {
 		return err
 	}
-	return p.apply(ctx)
+	return p.applyHistory(ctx)
 }
 
-// untilNext returns the time until the next step.
-func (p *Publisher) untilNext() time.Duration {
+// timeUntilNextStep returns the time until the next step.
+func (p *Publisher) timeUntilNextStep() time.Duration {
 	state, _ := p.site.History()
 	most := cmp.Or(p.Interval, readInterval)
 	if state.Pending.IsOnTrial() {
 		most = cmp.Or(p.Interval, trialInterval)
 	}
-	if c := state.Pending; c != nil && !c.Until.IsZero() {
-		return max(time.Millisecond, min(most, c.Until.Sub(p.Now())))
+	if c := state.Pending; c != nil && !c.TrialEnd.IsZero() {
+		return max(time.Millisecond, min(most, c.TrialEnd.Sub(p.Now())))
 	}
 	return most
 }
 
-// restore writes a lost or damaged history again from memory.
-func (p *Publisher) restore(ctx context.Context) error {
-	_, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
+// restoreHistory writes a lost or damaged history again from memory.
+func (p *Publisher) restoreHistory(ctx context.Context) error {
+	_, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		return s, nil, nil
 	})
 	return err
 }
 
-// update runs a step on the history. update logs a changed change, and reports the change to the observer.
-func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change, error) {
+// updateHistory runs a step on the history. update logs a changed change, and reports the change to the observer.
+func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
 		before = s
@@ -115,26 +115,26 @@ func (p *Publisher) update(ctx context.Context, spec []byte, step Step) (*Change
 		if err == nil && spec == nil {
 			err = p.canServe(ctx, &s, &after)
 		}
-		return p.recordReaders(before, after), changed, err
+		return p.recordFetchers(before, after), changed, err
 	})
 	if err != nil || changed == nil {
 		return nil, err
 	}
-	p.Observer.Changed(p.place.Name, *changed)
-	p.log(changed)
+	p.Observer.OnChangeState(p.place.Name, *changed)
+	p.logChange(changed)
 	return changed, nil
 }
 
-// apply serves the published change and starts its trial, unless the configuration has ended. If ctx
+// applyHistory serves the published change and starts its trial, unless the configuration has ended. If ctx
 // has ended, apply reads nothing and serves the previous change.
-func (p *Publisher) apply(ctx context.Context) error {
-	p.applying.Lock()
-	defer p.applying.Unlock()
+func (p *Publisher) applyHistory(ctx context.Context) error {
+	p.applyMu.Lock()
+	defer p.applyMu.Unlock()
 	state, known := p.site.History()
-	if !known || p.ended {
+	if !known || p.hasEnded {
 		return nil
 	}
-	if p.serving.Load().isOf(&state) {
+	if p.servedRules.Load().isOf(&state) {
 		return nil
 	}
 	next, err := p.rulesOf(ctx, &state)
@@ -146,7 +146,7 @@ func (p *Publisher) apply(ctx context.Context) error {
 		p.setServedRules(next)
 		p.site.SetServedWithoutHistory(nil)
 		if p.Trials != nil {
-			p.Trials.ExpireCopies(p.place.has())
+			p.Trials.ExpireCopies(p.place.hostMatcher())
 		}
 	}
 	return nil
@@ -160,18 +160,18 @@ func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, er
 		}
 		return c.Since
 	}
-	e := &servedRules{published: servedSchedule{id: h.PublishedID(), since: p.since}}
+	e := &servedRules{published: servedSchedule{id: h.PublishedID(), since: p.minFileDate}}
 	if h.Published != nil {
 		e.published.since = since(h.Published)
 	}
-	if e.published.schedule, err = p.schedule(ctx, e.published.id); err != nil || !h.Pending.IsOnTrial() {
+	if e.published.schedule, err = p.loadSchedule(ctx, e.published.id); err != nil || !h.Pending.IsOnTrial() {
 		return e, err
 	}
 	e.onTrial, e.trial = h.Pending, servedSchedule{id: h.Pending.ID, since: since(h.Pending)}
 	if h.Pending.State == Canary {
 		e.canaryHosts = hostsOf(h.Pending.Rollout.Hosts)
 	}
-	e.trial.schedule, err = p.schedule(ctx, e.trial.id)
+	e.trial.schedule, err = p.loadSchedule(ctx, e.trial.id)
 	return e, err
 }
 
@@ -180,15 +180,15 @@ func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, er
 func (p *Publisher) continueTrial() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = p.apply(ended) // after an error, the trial continues when the history is read
+	_ = p.applyHistory(ended) // after an error, the trial continues when the history is read
 }
 
-// schedule returns the schedule of a spec.
-func (p *Publisher) schedule(ctx context.Context, id string) (*managed.Schedule, error) {
-	if latest, _ := p.submission(); id == latest.id {
+// loadSchedule returns the schedule of a spec.
+func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Schedule, error) {
+	if latest, _ := p.currentSubmission(); id == latest.id {
 		return latest.schedule, nil
 	}
-	if e := p.serving.Load(); e != nil {
+	if e := p.servedRules.Load(); e != nil {
 		for _, c := range []*servedSchedule{&e.published, &e.trial} {
 			if c.id == id {
 				return c.schedule, nil
@@ -208,7 +208,7 @@ func (p *Publisher) schedule(ctx context.Context, id string) (*managed.Schedule,
 
 // logStorageError logs the first failure of the history, and the recovery.
 func (p *Publisher) logStorageError(err error) {
-	p.Observer.HistoryFailed(p.place.Name, err)
+	p.Observer.OnHistoryFailed(p.place.Name, err)
 	message := ""
 	if err != nil {
 		message = err.Error()
@@ -224,19 +224,19 @@ func (p *Publisher) logStorageError(err error) {
 	p.lastError = message
 }
 
-// log logs the new state of a change.
-func (p *Publisher) log(c *Change) {
-	fields := []zap.Field{zap.String("site", p.place.Name), zap.String("change", c.ID), zap.String("who", c.Made.Who)}
+// logChange logs the new state of a change.
+func (p *Publisher) logChange(c *Change) {
+	fields := []zap.Field{zap.String("site", p.place.Name), zap.String("change", c.ID), zap.String("who", c.Submitted.User)}
 	switch c.State {
 	case Waiting:
 		p.Logger.Warn("a change of a robots_txt waits for confirmation; the published file stays",
 			append(fields, zap.Strings("reasons", c.Reasons), zap.String("advice", "caddy robots-guard managed confirm --site "+p.place.Name+" --why <text>"))...)
 	case Rejected:
 		if !c.IsRejectedByTrial() {
-			p.Logger.Info("a change of a robots_txt was rejected", append(fields, zap.String("by", c.Ended.Who), zap.String("why", c.Ended.Why))...)
+			p.Logger.Info("a change of a robots_txt was rejected", append(fields, zap.String("by", c.EndedBy.User), zap.String("why", c.EndedBy.Reason))...)
 			return
 		}
-		p.Logger.Warn("a trial has rejected a change of a robots_txt", append(fields, zap.String("why", c.Ended.Why))...)
+		p.Logger.Warn("a trial has rejected a change of a robots_txt", append(fields, zap.String("why", c.EndedBy.Reason))...)
 	default:
 		p.Logger.Info("a change of a robots_txt is "+string(c.State), fields...)
 	}

@@ -42,11 +42,11 @@ func runs(t *testing.T) {
 	over := during(disallow("CCBot"), "over", time.Time{}, now.Add(-time.Hour))
 	p := newPublisher(newSchedule(t, disallow("GPTBot", "/x"), managed.Rule{ContentUsage: "train-ai=n"}, sale, over), new(bases), func() time.Time { return now })
 	p.SiteHosts = []string{"a.test", "*.b.test"}
-	var r Running
+	var r RunningPublishers
 	remove := r.Add(p)
 	p.Page(asks(serverFor("a.test"), "a.test"))
 	sites := r.Sites(now)
-	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].InForce != 2 || !sites[1].Next.Equal(begin) {
+	if len(sites) != 2 || sites[0].Host != "*.b.test" || sites[0].Version != "" || sites[1].Host != "a.test" || sites[1].RulesInForce != 2 || !sites[1].NextChange.Equal(begin) {
 		t.Fatalf("got %+v", sites)
 	}
 	d, ok := r.Site("a.test", now)
@@ -66,14 +66,14 @@ func runs(t *testing.T) {
 			t.Errorf("%s is %s", rule.Name, rule.State)
 		}
 	}
-	if rule := d.Rules[2]; rule.Reason != "load" || rule.At != "Caddyfile:7" || rule.Says != "Disallow: /sale" {
+	if rule := d.Rules[2]; rule.Reason != "load" || rule.Position != "Caddyfile:7" || rule.Effect != "Disallow: /sale" {
 		t.Errorf("got %+v", rule)
 	}
-	if len(d.Turns) != 2 || !slices.Equal(d.Turns[0].Begins, []string{"rule sale"}) || !slices.Contains(d.Turns[0].Added, "Disallow: /sale") ||
-		len(d.Turns[0].Removed) > 0 || !slices.Equal(d.Turns[1].Ends, []string{"rule sale"}) || !slices.Contains(d.Turns[1].Removed, "Disallow: /sale") {
-		t.Errorf("got turns %+v", d.Turns)
+	if len(d.ScheduledChanges) != 2 || !slices.Equal(d.ScheduledChanges[0].Begins, []string{"rule sale"}) || !slices.Contains(d.ScheduledChanges[0].Added, "Disallow: /sale") ||
+		len(d.ScheduledChanges[0].Removed) > 0 || !slices.Equal(d.ScheduledChanges[1].Ends, []string{"rule sale"}) || !slices.Contains(d.ScheduledChanges[1].Removed, "Disallow: /sale") {
+		t.Errorf("got turns %+v", d.ScheduledChanges)
 	}
-	if next := r.Next(now); !next.Equal(begin) {
+	if next := r.NextChange(now); !next.Equal(begin) {
 		t.Errorf("the next change is at %v", next)
 	}
 	synctest.Wait() // background fetches read the clock
@@ -82,7 +82,7 @@ func runs(t *testing.T) {
 		t.Errorf("in the sale: %v %q", d.Since, d.Text)
 	}
 	remove()
-	if _, ok := r.Site("a.test", now); ok || len(r.Sites(now)) > 0 || !r.Next(now).IsZero() {
+	if _, ok := r.Site("a.test", now); ok || len(r.Sites(now)) > 0 || !r.NextChange(now).IsZero() {
 		t.Error("one that ended is still shown")
 	}
 }
@@ -95,7 +95,7 @@ func tellOfTrouble(t *testing.T) {
 	source.text = "User-agent: *\nDisallow: /a\n"
 	p := newPublisher(newSchedule(t, allow("bingbot", "/private/b")), source, func() time.Time { return source.now })
 	p.Gate, source.now = managed.GateWarnings, epoch
-	var r Running
+	var r RunningPublishers
 	r.Add(p)
 	read := func() report.ManagedSite {
 		p.Page(asks(serverFor("a.test"), "a.test"))
@@ -107,7 +107,7 @@ func tellOfTrouble(t *testing.T) {
 		t.Fatalf("got %+v", s)
 	}
 	source.now, source.text = epoch.Add(time.Hour), "User-agent: *\nDisallow: /private\n"
-	if s := read(); s.Refused == nil || !strings.Contains(s.Refused.Why, "it opens /private/b") || !s.Refused.Since.Equal(source.now) || s.Version == "" {
+	if s := read(); s.Refused == nil || !strings.Contains(s.Refused.Reason, "it opens /private/b") || !s.Refused.Since.Equal(source.now) || s.Version == "" {
 		t.Errorf("got %+v, %+v", s, s.Refused)
 	}
 	source.now, source.text = epoch.Add(2*time.Hour), ""

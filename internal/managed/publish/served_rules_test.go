@@ -19,17 +19,17 @@ func TestServeAnotherSchedule(t *testing.T) {
 		before, _ := p.Page(asks(server, "a.test"))
 		time.Sleep(time.Hour)
 		from := time.Now().Add(time.Hour)
-		first := p.Serving()
+		first := p.ServedSchedule()
 		next := newSchedule(t, disallow("GPTBot", "/b"), during(disallow("GPTBot", "/later"), "later", from, time.Time{}))
 		p.serve(next, nil, "")
-		if p.Serving() != next {
+		if p.ServedSchedule() != next {
 			t.Error("the schedule before is still served")
 		}
 		page, until := p.Page(asks(server, "a.test"))
 		if !strings.Contains(page.text, "Disallow: /b") || strings.Contains(page.text, "Disallow: /a\n") || !until.Equal(from) || !page.modified.Equal(before.modified.Add(time.Hour)) {
 			t.Errorf("%q of %v until %v", page.text, page.modified, until)
 		}
-		for _, s := range p.caches {
+		for _, s := range p.pageCaches {
 			for _, key := range s.pages.Keys() {
 				if key.period == first.Period("a.test", time.Now()) {
 					t.Error("a page of the schedule before is kept")
@@ -86,7 +86,7 @@ func TestTrialIsTold(t *testing.T) {
 	first, next := newSchedule(t, disallow("GPTBot", "/a")), newSchedule(t, disallow("GPTBot", "/b"))
 	p := newPublisher(first, nil, time.Now)
 	p.SiteHosts = []string{"a.test", "b.test"}
-	var r Running
+	var r RunningPublishers
 	defer r.Add(p)()
 	now := time.Now()
 	p.Now = func() time.Time { return now }
@@ -121,7 +121,7 @@ func TestRefusedTextLeavesTheOneBefore(t *testing.T) {
 	if late == nil || !strings.Contains(late.text, "rule press") {
 		t.Errorf("b.test has a text that nothing is wrong with: %v", late)
 	}
-	again := newPublisher(p.Serving(), new(bases), func() time.Time { return now })
+	again := newPublisher(p.ServedSchedule(), new(bases), func() time.Time { return now })
 	again.Gate = p.Gate
 	if page, _ := again.Page(asks(server, "a.test")); page == nil || page.text != before.text {
 		t.Errorf("after a restart the text before the turn does not stay: %v", page)

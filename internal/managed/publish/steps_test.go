@@ -27,8 +27,8 @@ func play(t *testing.T, acts []act) History {
 	var s History
 	for i, a := range acts {
 		now := epoch.Add(time.Duration(i) * time.Hour)
-		by := By{Who: "ann", Why: "because", Ticket: "T-1"}
-		instance, in := "one", Change{ID: a.id, Origin: FromConfiguration, Made: by}
+		by := Decision{User: "ann", Reason: "because", Ticket: "T-1"}
+		instance, in := "one", Change{ID: a.id, Origin: FromConfiguration, Submitted: by}
 		var changed *Change
 		var err error
 		before := s
@@ -93,7 +93,7 @@ func inForce(s History) string {
 }
 
 func TestSteps(t *testing.T) {
-	empty := IDOf(Empty)
+	empty := SpecID(Empty)
 	for name, acts := range map[string][]act{
 		"published at once": {
 			{"submit", "a", Published, nil, "a/-"},
@@ -225,18 +225,18 @@ func TestHistory(t *testing.T) {
 	}
 	if all := strings.Join(got, ", "); all != strings.Join([]string{
 		"4 a<b rollback superseded", "5 d<a configuration rejected", "2 b<a configuration rolled_back",
-		"3 c<b configuration rejected", "1 a<" + IDOf(Empty) + " configuration superseded",
+		"3 c<b configuration rejected", "1 a<" + SpecID(Empty) + " configuration superseded",
 	}, ", ") {
 		t.Errorf("got %s", all)
 	}
 	b := s.Past[2]
-	if by := b.Confirmed; by == nil || by.Who != "ann" || by.Why != "because" || by.Ticket != "T-1" || !by.At.Equal(epoch.Add(2*time.Hour)) {
+	if by := b.ConfirmedBy; by == nil || by.User != "ann" || by.Reason != "because" || by.Ticket != "T-1" || !by.At.Equal(epoch.Add(2*time.Hour)) {
 		t.Errorf("confirmed by %+v", by)
 	}
-	if len(b.Reasons) != 1 || !b.Published.Equal(epoch.Add(2*time.Hour)) || !b.Ended.At.Equal(epoch.Add(5*time.Hour)) {
+	if len(b.Reasons) != 1 || !b.PublishedAt.Equal(epoch.Add(2*time.Hour)) || !b.EndedBy.At.Equal(epoch.Add(5*time.Hour)) {
 		t.Errorf("got %+v", b)
 	}
-	if specs := s.Specs(); !slices.Equal(specs, []string{"a", "b", "c", "d", "e"}) {
+	if specs := s.SpecIDs(); !slices.Equal(specs, []string{"a", "b", "c", "d", "e"}) {
 		t.Errorf("specs %v", specs)
 	}
 }
@@ -247,19 +247,19 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range maxChanges + 50 {
 		s, _ = s.Submit(fmt.Sprint("host", i), Change{ID: fmt.Sprint(i)}, epoch.Add(time.Duration(i)*time.Minute))
 	}
-	if len(s.Past) != maxChanges || s.Past[0].ID != fmt.Sprint(maxChanges+48) || s.Changes != maxChanges+50 {
-		t.Errorf("%d changes of %d, the first %s", len(s.Past), s.Changes, s.Past[0].ID)
+	if len(s.Past) != maxChanges || s.Past[0].ID != fmt.Sprint(maxChanges+48) || s.ChangeCount != maxChanges+50 {
+		t.Errorf("%d changes of %d, the first %s", len(s.Past), s.ChangeCount, s.Past[0].ID)
 	}
-	if len(s.Submitted) > maxInstances {
-		t.Errorf("%d instances", len(s.Submitted))
+	if len(s.SubmittedByInstance) > maxInstances {
+		t.Errorf("%d instances", len(s.SubmittedByInstance))
 	}
 	late := epoch.Add(2 * maxAge)
 	s, _ = s.Submit("one", Change{ID: "late"}, late)
 	s, _ = s.Submit("one", Change{ID: "later", Reasons: make([]string, 100)}, late.Add(1))
-	if len(s.Past) != 1 || len(s.Submitted) != 1 || len(s.Pending.Reasons) != MaxLines || s.Pending.Reasons[MaxLines-1] != "and 81 more" {
-		t.Errorf("%d changes, %d instances, %d reasons", len(s.Past), len(s.Submitted), len(s.Pending.Reasons))
+	if len(s.Past) != 1 || len(s.SubmittedByInstance) != 1 || len(s.Pending.Reasons) != MaxLines || s.Pending.Reasons[MaxLines-1] != "and 81 more" {
+		t.Errorf("%d changes, %d instances, %d reasons", len(s.Past), len(s.SubmittedByInstance), len(s.Pending.Reasons))
 	}
-	if s, changed, err := s.Rollback("", By{}, late.Add(2)); stateOf(changed) != RolledBack || err != nil || s.Published.ID != fmt.Sprint(maxChanges+49) {
+	if s, changed, err := s.Rollback("", Decision{}, late.Add(2)); stateOf(changed) != RolledBack || err != nil || s.Published.ID != fmt.Sprint(maxChanges+49) {
 		t.Errorf("got %q, %v, %+v", stateOf(changed), err, s.Published)
 	}
 }
@@ -270,10 +270,10 @@ func TestNotedBesideTheFuture(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var all map[string]Submitted
 	for i := range maxInstances {
-		all = withSubmitted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
+		all = recordSubmitted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
 	}
 	for _, instance := range []string{"one", "two"} {
-		all = withSubmitted(all, instance, Submitted{"x", now})
+		all = recordSubmitted(all, instance, Submitted{"x", now})
 	}
 	if len(all) != maxInstances || all["one"].ID != "x" || all["two"].ID != "x" {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])

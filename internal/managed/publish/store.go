@@ -60,7 +60,7 @@ var ErrLost = errors.New("the stored history is gone")
 type Store struct {
 	storage   Storage
 	directory string
-	site      *Site
+	site      *SiteHistory
 	now       func() time.Time
 	lastData  []byte  // last read value
 	lastState History // of lastData
@@ -69,7 +69,7 @@ type Store struct {
 }
 
 // NewStore returns the store of a site. All instances must use the same name for the site.
-func NewStore(storage Storage, name string, site *Site, now func() time.Time) *Store {
+func NewStore(storage Storage, name string, site *SiteHistory, now func() time.Time) *Store {
 	sum := sha256.Sum256([]byte(name))
 	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
 }
@@ -77,8 +77,8 @@ func NewStore(storage Storage, name string, site *Site, now func() time.Time) *S
 func (s *Store) stateKey() string         { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
-// Read reads the history. It returns the zero History if nothing is stored.
-func (s *Store) Read(ctx context.Context) (History, error) {
+// ReadHistory reads the history. It returns the zero History if nothing is stored.
+func (s *Store) ReadHistory(ctx context.Context) (History, error) {
 	end, err := s.site.beginOperation(ctx)
 	if err != nil {
 		return History{}, err
@@ -108,18 +108,18 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 	if objects, arrays := jsontext.CountContainers(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
 		return History{}, data, fmt.Errorf("%w: %s: the value is larger than a history can be", ErrDamaged, s.stateKey())
 	}
-	if err := json.Unmarshal(data, &state); err != nil || !isCount(state.Revision-1) || !isCount(int64(state.Changes)) {
+	if err := json.Unmarshal(data, &state); err != nil || !isValidCounter(state.Revision-1) || !isValidCounter(int64(state.ChangeCount)) {
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
-	if !state.hasEnds() {
+	if !state.allPastEnded() {
 		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
 	}
 	s.lastData, s.lastState = data, state
 	return state, data, nil
 }
 
-// isCount reports whether n can be a counter. Numbers too large to be increased are excluded.
-func isCount(n int64) bool { return 0 <= n && n < 1<<53 }
+// isValidCounter reports whether n can be a counter. Numbers too large to be increased are excluded.
+func isValidCounter(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
@@ -138,23 +138,23 @@ func (s *Store) store(ctx context.Context, key string, value []byte) error {
 
 // Spec returns the spec with an ID.
 func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
-	if id == IDOf(Empty) {
+	if id == SpecID(Empty) {
 		return Empty, nil
 	}
-	if spec, ok := s.site.spec(id); ok {
+	if spec, ok := s.site.findSpec(id); ok {
 		return spec, nil
 	}
-	if len(id) != len(IDOf(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // such an ID could be the path of another value
+	if len(id) != len(SpecID(nil)) || strings.Trim(id, "0123456789abcdef") != "" { // such an ID could be the path of another value
 		return nil, fmt.Errorf("the rules of change %.40q: %w", id, fs.ErrNotExist)
 	}
 	spec, err := s.load(ctx, s.specKey(id))
 	if err != nil {
 		return nil, fmt.Errorf("the rules of change %s: %w", id, err)
 	}
-	if IDOf(spec) != id {
+	if SpecID(spec) != id {
 		return nil, fmt.Errorf("%w: %s", ErrDamaged, s.specKey(id))
 	}
-	s.site.keepSpec(id, spec)
+	s.site.rememberSpec(id, spec)
 	return spec, nil
 }
 
@@ -191,32 +191,32 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.keepSpec(IDOf(spec), spec) // for example the published spec after a restart
+			s.site.rememberSpec(SpecID(spec), spec) // for example the published spec after a restart
 		}
 		return before, changed, err
 	}
 	after.Revision++
 	if spec != nil && changed != nil {
-		if err := s.store(ctx, s.specKey(IDOf(spec)), spec); err != nil {
+		if err := s.store(ctx, s.specKey(SpecID(spec)), spec); err != nil {
 			return before, nil, err
 		}
 	}
 	if s.now().Sub(locked) > lockIsSafe {
 		return before, nil, errors.New("the storage is too slow; another instance may hold the lock")
 	}
-	if err := s.write(ctx, after); err != nil {
+	if err := s.writeHistory(ctx, after); err != nil {
 		return before, nil, err
 	}
 	if spec != nil {
-		s.site.keepSpec(IDOf(spec), spec)
+		s.site.rememberSpec(SpecID(spec), spec)
 	}
 	if changed != nil {
-		s.deleteSpecs(ctx, after.Specs())
+		s.deleteSpecs(ctx, after.SpecIDs())
 	}
 	return after, changed, nil
 }
 
-func (s *Store) write(ctx context.Context, state History) error {
+func (s *Store) writeHistory(ctx context.Context, state History) error {
 	data, err := json.Marshal(state)
 	if err == nil {
 		err = s.store(ctx, s.stateKey(), data)
@@ -241,19 +241,19 @@ func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 		if s.OnDamaged != nil {
 			s.OnDamaged(aside, err)
 		}
-		return known, nil, s.restore(ctx, known)
+		return known, nil, s.restoreSpecs(ctx, known)
 	case err != nil:
 		return History{}, nil, err
 	case data == nil && ok:
-		return known, nil, s.restore(ctx, known)
+		return known, nil, s.restoreSpecs(ctx, known)
 	}
 	return state, data, nil
 }
 
-// restore writes the specs in use again if they are in memory.
-func (s *Store) restore(ctx context.Context, known History) error {
-	for _, id := range known.inUse() {
-		if spec, ok := s.site.spec(id); ok {
+// restoreSpecs writes the specs in use again if they are in memory.
+func (s *Store) restoreSpecs(ctx context.Context, known History) error {
+	for _, id := range known.specsInUse() {
+		if spec, ok := s.site.findSpec(id); ok {
 			if err := s.store(ctx, s.specKey(id), spec); err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ func specOf(name string) []byte { return []byte(`{"lines":["` + name + `"]}`) }
 func submit(s *Store, instance, name string, reasons ...string) (History, State, error) {
 	spec := specOf(name)
 	after, changed, err := s.Update(context.Background(), spec, func(state History) (History, *Change, error) {
-		after, changed := state.Submit(instance, Change{ID: IDOf(spec), Reasons: reasons}, s.now())
+		after, changed := state.Submit(instance, Change{ID: SpecID(spec), Reasons: reasons}, s.now())
 		return after, changed, nil
 	})
 	return after, stateOf(changed), err
@@ -34,23 +34,23 @@ func newStore(storage Storage) *Store {
 func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 	t.Helper()
 	s := newStore(storage)
-	state, err := s.Read(t.Context())
+	state, err := s.ReadHistory(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range state.Specs() {
+	for _, id := range state.SpecIDs() {
 		if _, err := s.Spec(t.Context(), id); err != nil {
 			t.Errorf("the history names what is not there: %v", err)
 		}
 	}
-	if got := state.PublishedID(); !slices.ContainsFunc(published, func(name string) bool { return got == IDOf(specOf(name)) }) {
+	if got := state.PublishedID(); !slices.ContainsFunc(published, func(name string) bool { return got == SpecID(specOf(name)) }) {
 		t.Errorf("published is %s, none of %v", got, published)
 	}
-	if want := len(state.Past) + 1; state.Changes != want {
-		t.Errorf("%d changes of which %d are known", state.Changes, want)
+	if want := len(state.Past) + 1; state.ChangeCount != want {
+		t.Errorf("%d changes of which %d are known", state.ChangeCount, want)
 	}
 	for i, c := range state.Past {
-		if c.Ended == nil || i > 0 && c.Number >= state.Past[i-1].Number {
+		if c.EndedBy == nil || i > 0 && c.Number >= state.Past[i-1].Number {
 			t.Errorf("%+v is not over, or out of order", c)
 		}
 	}
@@ -63,7 +63,7 @@ func prepared(t *testing.T) *storetest.Storage {
 	if _, _, err := submit(s, "one", "old"); err != nil {
 		t.Fatal(err)
 	}
-	if err := storage.Store(t.Context(), s.specKey(IDOf(specOf("lost"))), specOf("lost")); err != nil {
+	if err := storage.Store(t.Context(), s.specKey(SpecID(specOf("lost"))), specOf("lost")); err != nil {
 		t.Fatal(err)
 	}
 	return storage
@@ -90,9 +90,9 @@ func TestManyPublishAtOnce(t *testing.T) {
 			}
 			wg.Wait()
 			s := newStore(storage)
-			state, err := s.Read(t.Context())
-			if err != nil || state.Changes != instances*each || int(state.Revision) != instances*each || len(state.Specs()) != instances*each {
-				t.Fatalf("%v: %d changes, revision %d, %d specs", err, state.Changes, state.Revision, len(state.Specs()))
+			state, err := s.ReadHistory(t.Context())
+			if err != nil || state.ChangeCount != instances*each || int(state.Revision) != instances*each || len(state.SpecIDs()) != instances*each {
+				t.Fatalf("%v: %d changes, revision %d, %d specs", err, state.ChangeCount, state.Revision, len(state.SpecIDs()))
 			}
 			for i, c := range state.Past {
 				after := state.Published
@@ -123,7 +123,7 @@ func TestDamagedState(t *testing.T) {
 		if err := storage.Store(t.Context(), s.stateKey(), damaged); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Read(t.Context()); !errors.Is(err, ErrDamaged) {
+		if _, err := s.ReadHistory(t.Context()); !errors.Is(err, ErrDamaged) {
 			t.Errorf("read: %v", err)
 		}
 		told := ""
@@ -151,8 +151,8 @@ func TestLostState(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := newStore(storage)
-	state, err := again.Read(t.Context())
-	if err != nil || inForce(state) != IDOf(specOf("old"))+"/"+IDOf(specOf("new"))+":waiting" {
+	state, err := again.ReadHistory(t.Context())
+	if err != nil || inForce(state) != SpecID(specOf("old"))+"/"+SpecID(specOf("new"))+":waiting" {
 		t.Fatalf("%v: %s", err, inForce(state))
 	}
 	if spec, err := again.Spec(t.Context(), state.PublishedID()); err != nil || string(spec) != string(specOf("old")) {
@@ -165,7 +165,7 @@ func TestDamagedSpec(t *testing.T) {
 	t.Parallel()
 	storage := prepared(t)
 	s := newStore(storage)
-	id := IDOf(specOf("old"))
+	id := SpecID(specOf("old"))
 	if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestNothingIsWrittenForNothing(t *testing.T) {
 	if _, news, err := submit(newStore(storage), "one", "old"); news != "" || err != nil || storage.WriteAttempts != writes {
 		t.Errorf("%q, %v, %d writes", news, err, storage.WriteAttempts-writes)
 	}
-	if _, _, err := newStore(storage).Update(t.Context(), nil, func(s History) (History, *Change, error) { return s.Confirm("", By{}, epoch) }); !errors.Is(err, ErrNonePending) || storage.WriteAttempts != writes {
+	if _, _, err := newStore(storage).Update(t.Context(), nil, func(s History) (History, *Change, error) { return s.Confirm("", Decision{}, epoch) }); !errors.Is(err, ErrNonePending) || storage.WriteAttempts != writes {
 		t.Errorf("%v, %d writes", err, storage.WriteAttempts-writes)
 	}
 }
@@ -223,8 +223,8 @@ func TestStateIsBounded(t *testing.T) {
 	line := strings.Repeat("x", MaxText)
 	lines := slices.Repeat([]string{line}, 100)
 	for i := range maxChanges + 2 {
-		by := By{Who: line, Why: line, Ticket: line}
-		s, _ = s.Submit(fmt.Sprint(i), Change{ID: fmt.Sprint(i), Made: by, Difference: lines, Reasons: lines}, epoch)
+		by := Decision{User: line, Reason: line, Ticket: line}
+		s, _ = s.Submit(fmt.Sprint(i), Change{ID: fmt.Sprint(i), Submitted: by, Difference: lines, Reasons: lines}, epoch)
 		s, _, _ = s.Confirm("", by, epoch)
 	}
 	data, err := json.Marshal(s)

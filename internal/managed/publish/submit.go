@@ -21,8 +21,8 @@ var (
 
 // submitPending submits the latest submission if still pending.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
-	next, pending := p.submission()
-	if state, _ := p.site.History(); !pending || !isLatest() || next.partial && state.Published != nil {
+	next, pending := p.currentSubmission()
+	if state, _ := p.site.History(); !pending || !isLatest() || next.isPartial && state.Published != nil {
 		return nil
 	}
 	if err := p.submitServed(ctx, isLatest); err != nil {
@@ -31,34 +31,34 @@ func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) err
 	if err := p.submit(ctx, &next, isLatest); err != nil {
 		return err
 	}
-	p.submitted(next)
+	p.recordSubmitted(next)
 	return nil
 }
 
 // submit submits a schedule to the history.
 func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func() bool) error {
-	in := next.change()
+	in := next.newChange()
 	in.Rollout = p.Rollout
 	for range maxAttempts {
 		state, _ := p.site.History()
-		base, isNews := state.PublishedID(), state.IsNew(p.Instance(), &in)
+		base, isNews := state.PublishedID(), state.IsNewSubmission(p.Instance(), &in)
 		if isNews {
 			p.awaitStored(ctx, backgroundWait)
-			published, err := p.schedule(ctx, base)
-			if isLost(err) {
-				published, err = p.noRules(), nil
+			published, err := p.loadSchedule(ctx, base)
+			if isMissingOrDamaged(err) {
+				published, err = p.emptySchedule(), nil
 			}
 			if err != nil {
 				return err
 			}
-			in.Reasons = p.reasons(published, *next, state.Published == nil)
+			in.Reasons = p.confirmationReasons(published, *next, state.Published == nil)
 			in.Difference = managed.Difference(published, next.schedule)
 		}
-		_, err := p.update(ctx, next.spec, func(s History) (History, *Change, error) {
+		_, err := p.updateHistory(ctx, next.spec, func(s History) (History, *Change, error) {
 			switch {
 			case !isLatest():
 				return s, nil, errEnded
-			case s.PublishedID() != base || s.IsNew(p.Instance(), &in) != isNews:
+			case s.PublishedID() != base || s.IsNewSubmission(p.Instance(), &in) != isNews:
 				return s, nil, errMoved
 			}
 			s, changed := s.Submit(p.Instance(), in, p.Now())
@@ -70,16 +70,16 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 		if !errors.Is(err, errMoved) {
 			return err
 		}
-		if _, err := p.store.Read(ctx); err != nil {
+		if _, err := p.store.ReadHistory(ctx); err != nil {
 			return err
 		}
 	}
 	return errMoved
 }
 
-// change returns the change of a submission.
-func (s *submission) change() Change {
-	return Change{ID: s.id, Origin: s.origin, Made: By{Who: string(s.origin)}}
+// newChange returns the change of a submission.
+func (s *submission) newChange() Change {
+	return Change{ID: s.id, Origin: s.origin, Submitted: Decision{User: string(s.origin)}}
 }
 
 // serveWithoutHistory serves the fallback after a failed submission if nothing was ever published.
@@ -88,10 +88,10 @@ func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 		return
 	}
 	p.isRefused.Store(true)
-	next := p.fallback()
-	p.applying.Lock()
-	defer p.applying.Unlock()
-	if served := p.Serving(); p.ended || served != nil && bytes.Equal(served.Spec(), next.Spec()) {
+	next := p.fallbackSchedule()
+	p.applyMu.Lock()
+	defer p.applyMu.Unlock()
+	if served := p.ServedSchedule(); p.hasEnded || served != nil && bytes.Equal(served.EncodeSpec(), next.EncodeSpec()) {
 		return
 	}
 	p.setServedRules(p.rulesAlone(next))
@@ -107,13 +107,13 @@ const (
 // awaitStored waits until bases and visits were read from the storage, or until the time most has
 // passed.
 func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
-	if p.Stored == nil {
+	if p.StorageRead == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	select {
-	case <-p.Stored:
+	case <-p.StorageRead:
 	case <-ctx.Done():
 	}
 }
@@ -121,7 +121,7 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 // submitServed adds the schedule served without a history as the first change of an empty history. The next
 // submission is then compared with the served schedule.
 func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) error {
-	if state, _ := p.site.History(); state.Changes > 0 {
+	if state, _ := p.site.History(); state.ChangeCount > 0 {
 		return nil
 	}
 	served := p.servedWithoutHistory()
@@ -129,10 +129,10 @@ func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) erro
 		return nil
 	}
 	first := newSubmission(served, FromConfiguration, false)
-	in := first.change()
-	in.Difference = managed.Difference(p.noRules(), served)
-	_, err := p.update(ctx, first.spec, func(s History) (History, *Change, error) {
-		if s.Changes > 0 || !isLatest() { // another instance was first
+	in := first.newChange()
+	in.Difference = managed.Difference(p.emptySchedule(), served)
+	_, err := p.updateHistory(ctx, first.spec, func(s History) (History, *Change, error) {
+		if s.ChangeCount > 0 || !isLatest() { // another instance was first
 			return s, nil, nil
 		}
 		s, changed := s.Submit(p.Instance(), in, p.Now())

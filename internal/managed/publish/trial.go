@@ -30,12 +30,12 @@ func (p *Publisher) compareOnRequests(rules *servedRules) {
 		return
 	}
 	p.endTrial = p.Trials.StartTrial(&shadow.File{
-		Source: "change " + rules.trial.id, Has: p.place.has(), IsPublished: rules.isCanaryAt, Freshness: policy.Freshness{Min: trialLife, Max: trialLife, Default: trialLife},
+		Source: "change " + rules.trial.id, Has: p.place.hostMatcher(), IsPublished: rules.isCanaryAt, Freshness: policy.FreshnessPolicy{Min: trialLife, Max: trialLife, Default: trialLife},
 		Fetch: func(host string) policy.FetchResult {
 			if rules.isCanaryAt(host) {
-				return p.fileOf(rules.published.schedule, host)
+				return p.composeFor(rules.published.schedule, host)
 			}
-			return p.fileOf(rules.trial.schedule, host)
+			return p.composeFor(rules.trial.schedule, host)
 		},
 	})
 }
@@ -46,13 +46,13 @@ const trialLife = time.Minute
 // errNoBase is the error for an unknown base.
 var errNoBase = errors.New("the base was not read yet")
 
-// fileOf composes the current file of a schedule for a host.
-func (p *Publisher) fileOf(s *managed.Schedule, host string) policy.FetchResult {
-	base := p.Base()(host)
+// composeFor composes the current file of a schedule for a host.
+func (p *Publisher) composeFor(s *managed.Schedule, host string) policy.FetchResult {
+	base := p.NewBaseLookup()(host)
 	if base == nil && !s.IsStaging(host) {
 		return policy.FetchResult{Err: errNoBase}
 	}
-	text, err := s.Text(p.Now(), host, base)
+	text, err := s.Compose(p.Now(), host, base)
 	if err != nil {
 		return policy.FetchResult{Err: err}
 	}
@@ -68,23 +68,23 @@ func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 		return nil
 	}
 	var why []string
-	if c.Confirmed == nil {
-		published, err := p.schedule(ctx, state.PublishedID())
-		trial, lost := p.schedule(ctx, c.ID)
+	if c.ConfirmedBy == nil {
+		published, err := p.loadSchedule(ctx, state.PublishedID())
+		trial, lost := p.loadSchedule(ctx, c.ID)
 		if err := errors.Join(err, lost); err != nil {
 			return err
 		}
-		why = p.newlyShutOut(published, trial)
+		why = p.shutOutReasons(published, trial)
 	}
-	if over := !c.Until.IsZero() && !p.Now().Before(c.Until); len(why) == 0 && !over {
+	if over := !c.TrialEnd.IsZero() && !p.Now().Before(c.TrialEnd); len(why) == 0 && !over {
 		return nil
 	}
-	_, err := p.update(ctx, nil, func(s History) (History, *Change, error) {
+	_, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		if s.Pending == nil || s.Pending.Number != c.Number || s.Pending.State != c.State {
 			return s, nil, nil
 		}
 		if len(why) > 0 {
-			return s.Stop(c.ID, By{Who: ByTrial, Why: why[0]}, p.Now())
+			return s.Stop(c.ID, Decision{User: ByTrial, Reason: why[0]}, p.Now())
 		}
 		s, changed := s.Advance(p.Now())
 		return s, changed, nil

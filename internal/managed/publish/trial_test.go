@@ -58,7 +58,7 @@ func (t *trials) ExpireCopies(func(string) bool) {
 
 // requested returns a visit of a search engine at a.test.
 func requested(crawler, target string) []ledger.Visit {
-	return []ledger.Visit{{Crawler: crawler, Chain: []string{crawler}, Wildcard: true, Host: "a.test", Target: ledger.RawText(target)}}
+	return []ledger.Visit{{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)}}
 }
 
 // TestShadow compares a change with the published file, and publishes the change after the trial. The
@@ -101,7 +101,7 @@ func testTrial(t *testing.T, rollout Rollout) {
 					if len(i.trials.tried()) > 0 {
 						t.Error("it is tried before it is confirmed")
 					}
-					if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+					if _, err := i.ApplyAction(t.Context(), "confirm", "", ann); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -124,8 +124,8 @@ func testTrial(t *testing.T, rollout Rollout) {
 				if test.stops {
 					change := &state.Past[0]
 					i.serves("/a")
-					if change.State != Rejected || change.Ended.Why != test.why {
-						t.Errorf("it has ended as %s: %+v", change.State, change.Ended)
+					if change.State != Rejected || change.EndedBy.Reason != test.why {
+						t.Errorf("it has ended as %s: %+v", change.State, change.EndedBy)
 					}
 				} else {
 					i.serves("/a", "/b")
@@ -177,7 +177,7 @@ func TestWithoutItsTrial(t *testing.T) {
 					i.visits.Store(new(requested("bingbot", "/b/1")))
 					time.Sleep(time.Hour)
 					synctest.Wait()
-				} else if _, err := i.Act(t.Context(), "stop", "", ann); err != nil {
+				} else if _, err := i.ApplyAction(t.Context(), "stop", "", ann); err != nil {
 					t.Fatal(err)
 				}
 				i.load(rules...)
@@ -197,7 +197,7 @@ func TestWithoutItsTrial(t *testing.T) {
 				if state.Pending == nil || state.Pending.State != Waiting || len(state.Pending.Difference) == 0 {
 					t.Fatalf("it does not wait: %+v", state.Pending)
 				}
-				if _, err := i.Act(t.Context(), "confirm", "", ann); err != nil {
+				if _, err := i.ApplyAction(t.Context(), "confirm", "", ann); err != nil {
 					t.Fatal(err)
 				}
 				i.serves("/a", "/b")

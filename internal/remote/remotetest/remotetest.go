@@ -46,16 +46,16 @@ func (s *Source) Name() string { return s.name }
 func (s *Source) IsURL() bool { return !s.isFile }
 
 // Read implements [remote.Source].
-func (s *Source) Read(_ context.Context, before remote.Answer) (remote.Answer, error) {
+func (s *Source) Read(_ context.Context, before remote.FetchResult) (remote.FetchResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.readCount++
-	a := remote.Answer{ETag: s.data, Lifetime: Lifetime}
+	a := remote.FetchResult{ETag: s.data, Lifetime: Lifetime}
 	if s.err != nil {
-		return remote.Answer{}, s.err
+		return remote.FetchResult{}, s.err
 	}
 	if before.ETag == s.data && s.data != "" {
-		a.Unchanged = true
+		a.IsUnchanged = true
 		return a, nil
 	}
 	a.Data = []byte(s.data)
@@ -80,12 +80,12 @@ func (s *Source) ReadCount() int {
 type SlowSource struct{ *Source }
 
 // Read implements [remote.Source].
-func (s SlowSource) Read(ctx context.Context, before remote.Answer) (remote.Answer, error) {
+func (s SlowSource) Read(ctx context.Context, before remote.FetchResult) (remote.FetchResult, error) {
 	select {
 	case <-time.After(30 * time.Second):
 		return s.Source.Read(ctx, before)
 	case <-ctx.Done():
-		return remote.Answer{}, context.Cause(ctx)
+		return remote.FetchResult{}, context.Cause(ctx)
 	}
 }
 

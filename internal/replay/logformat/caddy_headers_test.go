@@ -102,7 +102,7 @@ func TestHeadersBesideJSON(t *testing.T) {
 			continue
 		}
 		read++
-		if c := (jsonCursor{b: []byte(headers)}); c.flat() {
+		if c := (jsonCursor{data: []byte(headers)}); c.skipFlat() {
 			flat++
 		}
 	}

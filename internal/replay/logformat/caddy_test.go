@@ -70,8 +70,8 @@ func TestGuarded(t *testing.T) {
 		for range 2 { // the second time with a cached line
 			var r Record
 			line := `{"ts":1,"logger":"http.log.access.log0","request":{"uri":"/"},"status":429,"robots_guard":` + guard + `}`
-			if what, why := p.Parse([]byte(line), &r); what != Request || r.Guarded != want {
-				t.Errorf("%s: %d %s, %v, want %v", guard, what, why, r.Guarded, want)
+			if what, why := p.Parse([]byte(line), &r); what != Request || r.AnsweredByGuard != want {
+				t.Errorf("%s: %d %s, %v, want %v", guard, what, why, r.AnsweredByGuard, want)
 			}
 		}
 	}
@@ -93,8 +93,8 @@ func TestObjectsElsewhere(t *testing.T) {
 	} {
 		for range 2 { // the second time with a cached line
 			var r Record
-			if what, why := p.Parse([]byte(line), &r); what != Request || string(r.Target) != "/a" || r.UserAgent != nil || r.Guarded {
-				t.Errorf("%s: %d %s, target %q, User-Agent %q, %v", line, what, why, r.Target, r.UserAgent, r.Guarded)
+			if what, why := p.Parse([]byte(line), &r); what != Request || string(r.Target) != "/a" || r.UserAgent != nil || r.AnsweredByGuard {
+				t.Errorf("%s: %d %s, target %q, User-Agent %q, %v", line, what, why, r.Target, r.UserAgent, r.AnsweredByGuard)
 			}
 		}
 	}

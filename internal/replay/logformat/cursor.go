@@ -5,117 +5,117 @@ import "bytes"
 // jsonCursor parses JSON from front to back without allocating. All valid JSON and some invalid
 // JSON is accepted.
 type jsonCursor struct {
-	b []byte
-	i int
+	data     []byte
+	position int
 }
 
-// space skips white space. The usual case without white space is inlined.
-func (c *jsonCursor) space() {
-	if c.i < len(c.b) && c.b[c.i] <= ' ' {
-		c.spaces()
+// skipSpace skips white space. The usual case without white space is inlined.
+func (c *jsonCursor) skipSpace() {
+	if c.position < len(c.data) && c.data[c.position] <= ' ' {
+		c.skipSpaces()
 	}
 }
 
-func (c *jsonCursor) spaces() {
-	for c.i < len(c.b) {
-		switch c.b[c.i] {
+func (c *jsonCursor) skipSpaces() {
+	for c.position < len(c.data) {
+		switch c.data[c.position] {
 		case ' ', '\t', '\r', '\n':
-			c.i++
+			c.position++
 		default:
 			return
 		}
 	}
 }
 
-// next skips white space and consumes the wanted byte, if present.
-func (c *jsonCursor) next(want byte) bool {
-	c.space()
-	if c.i < len(c.b) && c.b[c.i] == want {
-		c.i++
+// consume skips white space and consumes the wanted byte, if present.
+func (c *jsonCursor) consume(want byte) bool {
+	c.skipSpace()
+	if c.position < len(c.data) && c.data[c.position] == want {
+		c.position++
 		return true
 	}
 	return false
 }
 
-// text parses a string and returns the bytes between the quotes.
-func (c *jsonCursor) text() (raw []byte, ok bool) {
-	if !c.next('"') {
+// readString parses a string and returns the bytes between the quotes.
+func (c *jsonCursor) readString() (raw []byte, ok bool) {
+	if !c.consume('"') {
 		return nil, false
 	}
-	end := endOfQuoted(c.b[c.i:])
+	end := endOfQuoted(c.data[c.position:])
 	if end < 0 {
 		return nil, false
 	}
-	raw = c.b[c.i : c.i+end]
-	c.i += end + 1
+	raw = c.data[c.position : c.position+end]
+	c.position += end + 1
 	return raw, true
 }
 
 // startsObject skips white space and reports whether an object follows.
 func (c *jsonCursor) startsObject() bool {
-	c.space()
-	return c.i < len(c.b) && c.b[c.i] == '{'
+	c.skipSpace()
+	return c.position < len(c.data) && c.data[c.position] == '{'
 }
 
-// key parses the next key of an object. more is false at the end of the object, and ok is false for
+// readKey parses the next key of an object. more is false at the end of the object, and ok is false for
 // invalid JSON.
-func (c *jsonCursor) key() (raw []byte, more, ok bool) {
-	switch c.space(); {
-	case c.i >= len(c.b):
+func (c *jsonCursor) readKey() (raw []byte, more, ok bool) {
+	switch c.skipSpace(); {
+	case c.position >= len(c.data):
 		return nil, true, false
-	case c.b[c.i] == '}':
-		c.i++
+	case c.data[c.position] == '}':
+		c.position++
 		return nil, false, true
-	case c.b[c.i] == ',':
-		c.i++
+	case c.data[c.position] == ',':
+		c.position++
 	}
-	raw, ok = c.text()
-	return raw, true, ok && c.next(':')
+	raw, ok = c.readString()
+	return raw, true, ok && c.consume(':')
 }
 
-// value parses any value. It returns the bytes between the quotes of a string, all of a number or
+// readValue parses any value. It returns the bytes between the quotes of a string, all of a number or
 // word, and nothing for an object or array.
-func (c *jsonCursor) value() (raw []byte, ok bool) {
-	c.space()
-	if c.i >= len(c.b) {
+func (c *jsonCursor) readValue() (raw []byte, ok bool) {
+	c.skipSpace()
+	if c.position >= len(c.data) {
 		return nil, false
 	}
-	switch c.b[c.i] {
+	switch c.data[c.position] {
 	case '"':
-		return c.text()
+		return c.readString()
 	case '{':
-		return nil, c.flat() || c.nested()
+		return nil, c.skipFlat() || c.skipNested()
 	case '[':
-		return nil, c.nested()
+		return nil, c.skipNested()
 	}
-	start := c.i
-	for c.i < len(c.b) && !endsWord[c.b[c.i]] {
-		c.i++
+	start := c.position
+	for c.position < len(c.data) && !endsWord[c.data[c.position]] {
+		c.position++
 	}
-	return c.b[start:c.i], c.i > start
+	return c.data[start:c.position], c.position > start
 }
 
 // endsWord has the bytes after a number or a word.
 var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
-// nested skips an object or array.
-func (c *jsonCursor) nested() bool {
+// skipNested skips an object or array.
+func (c *jsonCursor) skipNested() bool {
 	depth := 0
-	for c.i < len(c.b) {
-		switch c.b[c.i] {
+	for c.position < len(c.data) {
+		switch c.data[c.position] {
 		case '"':
-			end := endOfQuoted(c.b[c.i+1:])
+			end := endOfQuoted(c.data[c.position+1:])
 			if end < 0 {
 				return false
 			}
-			c.i += end + 2
+			c.position += end + 2
 			continue
 		case '{', '[':
 			depth++
 		case '}', ']':
 			depth--
 		}
-		c.i++
+		c.position++
 		if depth == 0 {
 			return true
 		}
@@ -123,15 +123,15 @@ func (c *jsonCursor) nested() bool {
 	return false
 }
 
-// flat skips an object without parsing each string, or returns false and skips nothing if the first
+// skipFlat skips an object without parsing each string, or returns false and skips nothing if the first
 // closing brace may be inside a string.
-func (c *jsonCursor) flat() bool {
-	rest := c.b[c.i:]
+func (c *jsonCursor) skipFlat() bool {
+	rest := c.data[c.position:]
 	end := bytes.IndexByte(rest, '}')
 	if end < 1 || bytes.IndexByte(rest[1:end], '{') >= 0 || !isOutside(rest[:end]) {
 		return false
 	}
-	c.i += end + 1
+	c.position += end + 1
 	return true
 }
 
@@ -150,10 +150,10 @@ func isOutside(part []byte) bool {
 
 var quote = []byte{'"'}
 
-// member returns the index of the value of a key in an object that [jsonCursor.flat] skips, or 0 if
+// findMember returns the index of the value of a key in an object that [jsonCursor.skipFlat] skips, or 0 if
 // the key is absent. The search compares the quoted key only. ok is false if the result is
 // uncertain, for example because of spaces or a duplicate key.
-func member(object, quotedKey []byte) (at int, ok bool) {
+func findMember(object, quotedKey []byte) (at int, ok bool) {
 	for from := 0; ; {
 		i := bytes.IndexByte(object[from:], quotedKey[0])
 		if i < 0 {
@@ -172,8 +172,8 @@ func member(object, quotedKey []byte) (at int, ok bool) {
 	}
 }
 
-// end reports whether only white space follows.
-func (c *jsonCursor) end() bool {
-	c.space()
-	return c.i == len(c.b)
+// atEnd reports whether only white space follows.
+func (c *jsonCursor) atEnd() bool {
+	c.skipSpace()
+	return c.position == len(c.data)
 }

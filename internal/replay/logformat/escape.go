@@ -94,9 +94,9 @@ func hexValue(b []byte, n int) (v rune, ok bool) {
 	return v, true
 }
 
-// Unpercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes Unpercent
+// DecodePercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes Unpercent
 // returns b. Otherwise it appends the result to buf and returns the appended part.
-func Unpercent(b []byte, buf *[]byte) []byte {
+func DecodePercent(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '%')
 	if i < 0 {
 		return b

@@ -29,7 +29,7 @@ func TestUnescape(t *testing.T) {
 func TestUnpercent(t *testing.T) {
 	for in, want := range map[string]string{"a": "a", "%20b%2": " b%2", "%": "%", "%zz%41": "%zzA", "%2520": "%20"} {
 		var buf []byte
-		if got := string(Unpercent([]byte(in), &buf)); got != want {
+		if got := string(DecodePercent([]byte(in), &buf)); got != want {
 			t.Errorf("%s is %q, want %q", in, got, want)
 		}
 	}

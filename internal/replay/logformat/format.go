@@ -20,27 +20,27 @@ type Format struct {
 	// HasUserAgent is false for the Common formats, which have no User-Agent.
 	HasUserAgent bool
 
-	json   bool
-	hosted bool // the first field is the host, with or without a port
+	isJSON         bool
+	startsWithHost bool // the first field is the host, with or without a port
 }
 
 var textFormats = []*Format{
 	{Name: "combined", HasUserAgent: true},
-	{Name: "host_combined", HasUserAgent: true, hosted: true},
+	{Name: "host_combined", HasUserAgent: true, startsWithHost: true},
 	{Name: "common"},
-	{Name: "host_common", hosted: true},
+	{Name: "host_common", startsWithHost: true},
 }
 
 // jsonFormats are the JSON formats, indexed by server.
 var jsonFormats = [...]*Format{
-	caddyJSON:   {Name: "caddy", HasUserAgent: true, json: true},
-	nginxJSON:   {Name: "nginx", HasUserAgent: true, json: true},
-	traefikJSON: {Name: "traefik", HasUserAgent: true, json: true},
+	caddyJSON:   {Name: "caddy", HasUserAgent: true, isJSON: true},
+	nginxJSON:   {Name: "nginx", HasUserAgent: true, isJSON: true},
+	traefikJSON: {Name: "traefik", HasUserAgent: true, isJSON: true},
 }
 
 // Parser returns a new parser for the format.
 func (f *Format) Parser() Parser {
-	if f.json {
+	if f.isJSON {
 		return new(jsonParser)
 	}
 	return &textParser{Format: f}
@@ -93,7 +93,7 @@ func Recognise(head []byte) (*Format, error) {
 	if most*10 >= len(lines) && most > 0 {
 		return best, err
 	}
-	return nil, fmt.Errorf("line %d: %s: %s", first, hint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
+	return nil, fmt.Errorf("line %d: %s: %s", first, formatHint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
 }
 
 // recogniseJSON returns the server that wrote most of the lines, and the number of its lines. It
@@ -136,8 +136,8 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 
 const readable = "audit reads Combined, Common, and the JSON of Caddy, nginx and Traefik"
 
-// hint returns why the format of a line is unknown, and the fix.
-func hint(line []byte) string {
+// formatHint returns why the format of a line is unknown, and the fix.
+func formatHint(line []byte) string {
 	switch {
 	case line[0] == '{':
 		return `a JSON object without a request; expected "request" (Caddy), "request_uri" or "request" (nginx, named like its variables) or "RequestPath" (Traefik); ` + readable
@@ -147,7 +147,7 @@ func hint(line []byte) string {
 		return "Caddy's console format; write the log with format json"
 	}
 	if what, _ := (&textParser{Format: &Format{HasUserAgent: true}}).Parse(line, new(Record)); what == Malformed {
-		if what, _ := (&textParser{Format: new(Format), anyEnd: true}).Parse(line, new(Record)); what == Request {
+		if what, _ := (&textParser{Format: new(Format), allowAnyEnd: true}).Parse(line, new(Record)); what == Request {
 			return `Common with other fields after the size; expected "referer" "user agent" as in Combined; log these two`
 		}
 	}

@@ -108,16 +108,16 @@ func hasOtherFields(fields map[string]json.RawMessage) bool {
 // escapedKey reports whether a key of an object has escapes. The parser compares keys without
 // decoding.
 func escapedKey(line []byte) bool {
-	c := jsonCursor{b: line}
-	c.next('{')
+	c := jsonCursor{data: line}
+	c.consume('{')
 	for {
-		key, more, ok := c.key()
+		key, more, ok := c.readKey()
 		if !more || !ok {
 			return false
 		}
 		if bytes.IndexByte(key, '\\') >= 0 {
 			return true
 		}
-		c.value()
+		c.readValue()
 	}
 }

@@ -149,11 +149,11 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	if len(line) == 0 {
 		return Other, ""
 	}
-	c := jsonCursor{b: line}
-	if !c.startsObject() || !p.object(&c, lineObject, r) {
+	c := jsonCursor{data: line}
+	if !c.startsObject() || !p.parseObject(&c, lineObject, r) {
 		return Malformed, notJSON
 	}
-	if !c.end() {
+	if !c.atEnd() {
 		return Malformed, "more than one JSON object"
 	}
 	l := &p.line
@@ -175,7 +175,7 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 		return Malformed, "a JSON object without a request"
 	}
 	if l.at != nil {
-		if r.At, r.HasTime = p.time.parse(l.at, anyTime); !r.HasTime {
+		if r.At, r.HasTime = p.time.parse(l.at, parseAnyTime); !r.HasTime {
 			return Malformed, "no time where it should be"
 		}
 	}
@@ -190,24 +190,24 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	return Request, ""
 }
 
-// object parses an object. The cursor is at its opening brace.
-func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
-	c.next('{')
+// parseObject parses an object. The cursor is at its opening brace.
+func (p *jsonParser) parseObject(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
+	c.consume('{')
 	for {
-		key, more, ok := c.key()
+		key, more, ok := c.readKey()
 		if !ok || !more {
 			return ok
 		}
 		field := fieldOf(object, key)
 		switch field {
 		case requestField, guardField, headersField:
-			ok = p.nested(c, field, r)
+			ok = p.parseNested(c, field, r)
 		case agentsField:
-			ok = p.userAgent(c, r)
+			ok = p.parseUserAgents(c, r)
 		default:
 			var value []byte
-			if value, ok = c.value(); ok && field != skippedField {
-				p.set(field, value, r)
+			if value, ok = c.readValue(); ok && field != skippedField {
+				p.setField(field, value, r)
 			}
 		}
 		if !ok {
@@ -216,10 +216,10 @@ func (p *jsonParser) object(c *jsonCursor, object jsonObject, r *Record) (ok boo
 	}
 }
 
-// nested parses an object in Caddy's log. A value of another type is skipped.
-func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
+// parseNested parses an object in Caddy's log. A value of another type is skipped.
+func (p *jsonParser) parseNested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
 	if !c.startsObject() {
-		value, ok := c.value()
+		value, ok := c.readValue()
 		if field == requestField && value != nil {
 			p.line.requestLine = unescape(value, &p.buf)
 		}
@@ -228,28 +228,28 @@ func (p *jsonParser) nested(c *jsonCursor, field jsonField, r *Record) (ok bool)
 	switch field {
 	case requestField:
 		p.line.hasRequest = true
-		return p.object(c, requestObject, r)
+		return p.parseObject(c, requestObject, r)
 	case guardField:
-		return p.object(c, guardObject, r)
+		return p.parseObject(c, guardObject, r)
 	}
-	return p.headers(c, r)
+	return p.parseHeaders(c, r)
 }
 
-// headers parses the request header. Browsers send many fields in any order. If the end of the
+// parseHeaders parses the request header. Browsers send many fields in any order. If the end of the
 // object is clear without parsing each field, headers only searches for the User-Agent.
-func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
-	start := c.i
-	if !c.flat() {
-		return p.object(c, headersObject, r)
+func (p *jsonParser) parseHeaders(c *jsonCursor, r *Record) (ok bool) {
+	start := c.position
+	if !c.skipFlat() {
+		return p.parseObject(c, headersObject, r)
 	}
-	object := c.b[start:c.i]
-	agent, ok := member(object, keyUserAgent)
+	object := c.data[start:c.position]
+	agent, ok := findMember(object, keyUserAgent)
 	if !ok {
-		c.i = start
-		return p.object(c, headersObject, r)
+		c.position = start
+		return p.parseObject(c, headersObject, r)
 	}
 	if agent > 0 {
-		p.userAgent(&jsonCursor{object, agent}, r)
+		p.parseUserAgents(&jsonCursor{object, agent}, r)
 	}
 	return true
 }
@@ -257,8 +257,8 @@ func (p *jsonParser) headers(c *jsonCursor, r *Record) (ok bool) {
 // keyUserAgent is the key of the User-Agent with its closing quote.
 var keyUserAgent = []byte(`User-Agent"`)
 
-// set stores a value in the record.
-func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
+// setField stores a value in the record.
+func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 	l := &p.line
 	switch field {
 	case loggerField:
@@ -280,10 +280,10 @@ func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 	case pathField:
 		l.path, l.hasPath = unescape(value, &p.buf), true
 	case methodField:
-		r.Method = orEmpty(unescape(value, &p.buf))
+		r.Method = dashToEmpty(unescape(value, &p.buf))
 	case hostField:
 		if r.Host == nil {
-			r.Host = orEmpty(unescape(value, &p.buf))
+			r.Host = dashToEmpty(unescape(value, &p.buf))
 		}
 	case clientField:
 		r.Client = value
@@ -292,22 +292,22 @@ func (p *jsonParser) set(field jsonField, value []byte, r *Record) {
 			r.Client = value
 		}
 	case agentField:
-		r.UserAgent, p.hasUserAgent = orEmpty(unescape(value, &p.buf)), true
+		r.UserAgent, p.hasUserAgent = dashToEmpty(unescape(value, &p.buf)), true
 	case actionField:
-		r.Guarded = string(value) == "blocked" || string(value) == "slowed"
+		r.AnsweredByGuard = string(value) == "blocked" || string(value) == "slowed"
 	}
 }
 
-// userAgent parses an array of User-Agents and joins them, as the handler does. A value of another
+// parseUserAgents parses an array of User-Agents and joins them, as the handler does. A value of another
 // type is skipped.
-func (p *jsonParser) userAgent(c *jsonCursor, r *Record) (ok bool) {
-	start := c.i
-	if !c.next('[') {
-		_, ok := c.value()
+func (p *jsonParser) parseUserAgents(c *jsonCursor, r *Record) (ok bool) {
+	start := c.position
+	if !c.consume('[') {
+		_, ok := c.readValue()
 		return ok
 	}
 	for n := 0; ; n++ {
-		value, ok := c.text()
+		value, ok := c.readString()
 		switch {
 		case !ok:
 		case n == 0:
@@ -315,14 +315,14 @@ func (p *jsonParser) userAgent(c *jsonCursor, r *Record) (ok bool) {
 		default:
 			r.UserAgent = slices.Concat(r.UserAgent, []byte(", "), unescape(value, &p.buf))
 		}
-		if !ok || !c.next(',') {
+		if !ok || !c.consume(',') {
 			break
 		}
 	}
-	if c.next(']') {
+	if c.consume(']') {
 		return true
 	}
-	c.i = start
-	_, ok = c.value()
+	c.position = start
+	_, ok = c.readValue()
 	return ok
 }

@@ -5,16 +5,16 @@ import "bytes"
 // Record is the request in a line. The slices refer to the line or to memory of the parser, and are
 // valid until the next call of Parse.
 type Record struct {
-	At        int64 // Unix time in nanoseconds
-	HasTime   bool
-	Method    []byte // empty if the format has no method
-	Target    []byte // as sent; empty without a request to judge
-	Host      []byte // with the port if logged; empty if unknown
-	UserAgent []byte // empty if absent
-	Client    []byte // the address; empty if unknown
-	Status    int    // 0 if unknown
-	Bytes     int64  // the size of the response, with or without its header; 0 if unknown
-	Guarded   bool   // a robots_guard responded instead of the site
+	At              int64 // Unix time in nanoseconds
+	HasTime         bool
+	Method          []byte // empty if the format has no method
+	Target          []byte // as sent; empty without a request to judge
+	Host            []byte // with the port if logged; empty if unknown
+	UserAgent       []byte // empty if absent
+	Client          []byte // the address; empty if unknown
+	Status          int    // 0 if unknown
+	Bytes           int64  // the size of the response, with or without its header; 0 if unknown
+	AnsweredByGuard bool   // a robots_guard responded instead of the site
 }
 
 // Outcome is the kind of a line.
@@ -76,8 +76,8 @@ func (r *Record) setRequest(line []byte) {
 	r.setTarget(target)
 }
 
-// orEmpty returns nil for "-", which means an absent field.
-func orEmpty(b []byte) []byte {
+// dashToEmpty returns nil for "-", which means an absent field.
+func dashToEmpty(b []byte) []byte {
 	if len(b) == 1 && b[0] == '-' {
 		return nil
 	}

@@ -9,10 +9,10 @@ import "bytes"
 // What follows the User-Agent of a Combined line is ignored.
 type textParser struct {
 	*Format
-	strict bool // the fields before the time have no spaces; for recognising a format
-	anyEnd bool // ignore what follows the size of a Common line
-	buf    []byte
-	time   timeCache
+	strict      bool // the fields before the time have no spaces; for recognising a format
+	allowAnyEnd bool // ignore what follows the size of a Common line
+	buf         []byte
+	time        timeCache
 }
 
 // Parse implements [Parser].
@@ -26,7 +26,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 	if rest == nil {
 		return Malformed, "no time such as [02/Jan/2006:15:04:05 -0700]"
 	}
-	if why := p.client(start, r); why != "" {
+	if why := p.parseClient(start, r); why != "" {
 		return Malformed, why
 	}
 	request, rest, ok := cutQuoted(rest)
@@ -41,7 +41,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 	switch r.Bytes = parseSize(size); {
 	case len(size) == 0:
 		return Malformed, "no size after the status"
-	case !p.HasUserAgent && more && !p.anyEnd:
+	case !p.HasUserAgent && more && !p.allowAnyEnd:
 		return Malformed, "more fields than the Common format has"
 	case p.HasUserAgent:
 		_, rest, ok := cutQuoted(rest)
@@ -52,7 +52,7 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if !ok {
 			return Malformed, "no User-Agent in quotes after the referer"
 		}
-		r.UserAgent = orEmpty(unescape(agent, &p.buf))
+		r.UserAgent = dashToEmpty(unescape(agent, &p.buf))
 	}
 	r.setRequest(unescape(request, &p.buf))
 	return Request, ""
@@ -74,17 +74,17 @@ func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 		if end+2 > len(line) || i == 0 || line[i-1] != ' ' || line[end] != ']' || line[end+1] != ' ' {
 			continue
 		}
-		if r.At, r.HasTime = p.time.parse(line[from:end], commonTime); r.HasTime {
+		if r.At, r.HasTime = p.time.parse(line[from:end], parseCommonTime); r.HasTime {
 			return line[:i-1], line[end+2:]
 		}
 	}
 }
 
-// client parses the fields before the time. why is "" if the fields are valid.
-func (p *textParser) client(fields []byte, r *Record) (why string) {
-	if p.hosted {
+// parseClient parses the fields before the time. why is "" if the fields are valid.
+func (p *textParser) parseClient(fields []byte, r *Record) (why string) {
+	if p.startsWithHost {
 		host, rest, _ := bytes.Cut(fields, space)
-		r.Host, fields = orEmpty(host), rest
+		r.Host, fields = dashToEmpty(host), rest
 	}
 	client, names, ok := bytes.Cut(fields, space)
 	if !ok || bytes.IndexByte(names, ' ') < 0 {

@@ -9,8 +9,8 @@ const second = 1_000_000_000 // in nanoseconds, the unit of all times in this fi
 
 const commonTimeLength = len("02/Jan/2006:15:04:05 -0700")
 
-// commonTime parses the time of the Common format, 02/Jan/2006:15:04:05 -0700.
-func commonTime(b []byte) (at int64, ok bool) { return parseTime("02/Jan/2006:15:04:05 -0700", b) }
+// parseCommonTime parses the time of the Common format, 02/Jan/2006:15:04:05 -0700.
+func parseCommonTime(b []byte) (at int64, ok bool) { return parseTime("02/Jan/2006:15:04:05 -0700", b) }
 
 // parseTime parses a time by a layout. It returns false for a year that nanoseconds cannot represent.
 func parseTime(layout string, b []byte) (at int64, ok bool) {
@@ -18,9 +18,9 @@ func parseTime(layout string, b []byte) (at int64, ok bool) {
 	return t.UnixNano(), err == nil && 1700 <= t.Year() && t.Year() <= 2200
 }
 
-// unixTime parses Unix seconds with or without a fraction. A large number is in milli-, micro- or
+// parseUnixTime parses Unix seconds with or without a fraction. A large number is in milli-, micro- or
 // nanoseconds.
-func unixTime(b []byte) (at int64, ok bool) {
+func parseUnixTime(b []byte) (at int64, ok bool) {
 	i := 0
 	for ; i < len(b) && b[i] != '.'; i++ {
 		digit := b[i] - '0'
@@ -65,9 +65,9 @@ var layouts = []string{
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
 }
 
-// anyTime parses a time in any known notation.
-func anyTime(b []byte) (at int64, ok bool) {
-	if at, ok = unixTime(b); ok {
+// parseAnyTime parses a time in any known notation.
+func parseAnyTime(b []byte) (at int64, ok bool) {
+	if at, ok = parseUnixTime(b); ok {
 		return at, true
 	}
 	for _, layout := range layouts {

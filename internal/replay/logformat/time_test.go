@@ -41,7 +41,7 @@ func TestTimes(t *testing.T) {
 		{"", ""},
 		{"-", ""},
 	} {
-		at, ok := anyTime([]byte(tc.in))
+		at, ok := parseAnyTime([]byte(tc.in))
 		if tc.want == "" {
 			if ok {
 				t.Errorf("%q is %s, want none", tc.in, timeOf(at))
@@ -58,7 +58,7 @@ func TestTimesAgree(t *testing.T) {
 	for _, year := range []int{1970, 1999, 2000, 2024, 2026, 2100} {
 		for at := time.Date(year, 1, 1, 0, 59, 58, 0, time.UTC); at.Year() == year; at = at.Add(7 * time.Hour) {
 			for _, layout := range []string{"02/Jan/2006:15:04:05 -0700", time.RFC3339} {
-				if got, ok := anyTime([]byte(at.Format(layout))); !ok || got != at.UnixNano() {
+				if got, ok := parseAnyTime([]byte(at.Format(layout))); !ok || got != at.UnixNano() {
 					t.Fatalf("%s: %s (%t)", at.Format(layout), timeOf(got), ok)
 				}
 			}

@@ -9,32 +9,32 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// agent is an allowed agent with its keys. Only nonces of valid signatures are stored, so
+// signingAgent is an allowed agent with its keys. Only nonces of valid signatures are stored, so
 // clients cannot fill the memory.
-type agent struct {
+type signingAgent struct {
 	origin, operator string
-	directory        atomic.Pointer[directory]
+	directory        atomic.Pointer[keyDirectory]
 	noncesMu         sync.Mutex                           // makes checking and storing a nonce atomic
 	nonces           *lru.Cache[[sha256.Size]byte, int64] // to the second when the signature expires
 
-	mu        sync.Mutex
-	fetching  bool
-	nextFetch time.Time // earliest next fetch
-	failures  int       // since the last success
-	err       error     // of the last fetch
+	mu         sync.Mutex
+	isFetching bool
+	nextFetch  time.Time // earliest next fetch
+	failures   int       // since the last success
+	err        error     // of the last fetch
 }
 
-func newAgent(origin, operator string) *agent {
+func newAgent(origin, operator string) *signingAgent {
 	nonces, err := lru.New[[sha256.Size]byte, int64](MaxNonces)
 	if err != nil {
 		panic(err) // only for a size below one
 	}
-	return &agent{origin: origin, operator: operator, nonces: nonces}
+	return &signingAgent{origin: origin, operator: operator, nonces: nonces}
 }
 
 // isFirstUse stores the nonce of a valid signature, and reports whether the nonce is new. The
 // operation is atomic.
-func (a *agent) isFirstUse(p parameters, now time.Time) bool {
+func (a *signingAgent) isFirstUse(p signatureParameters, now time.Time) bool {
 	id := sha256.Sum256([]byte(p.keyID + "\x00" + p.nonce)) // no String has a NUL
 	a.noncesMu.Lock()
 	defer a.noncesMu.Unlock()
@@ -45,9 +45,9 @@ func (a *agent) isFirstUse(p parameters, now time.Time) bool {
 	return true
 }
 
-// key returns a key of an agent. The reason is Verified if the key exists. A missing or
+// publicKeyOf returns a key of an agent. The reason is Verified if the key exists. A missing or
 // expired directory is fetched for later requests.
-func (v *Verifier) key(a *agent, id string, now time.Time) (publicKey, Reason) {
+func (v *Verifier) publicKeyOf(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))
 	var k publicKey

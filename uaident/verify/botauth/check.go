@@ -79,7 +79,7 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	if reason = checkCovered(list.Items); reason != Verified {
 		return failedResult(reason)
 	}
-	origin, reason := f.signatureAgent.attribute(label, list.Items)
+	origin, reason := f.signatureAgent.originFor(label, list.Items)
 	if reason != Verified {
 		return failedResult(reason)
 	}
@@ -88,8 +88,8 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 		return failedResult(AgentNotAllowed)
 	}
 	result := Result{Agent: a.origin, Operator: a.operator}
-	result.set(func() Reason {
-		key, reason := v.key(a, p.keyID, now)
+	result.setReason(func() Reason {
+		key, reason := v.publicKeyOf(a, p.keyID, now)
 		if reason != Verified {
 			return reason
 		}
@@ -97,7 +97,7 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 		if !key.isCurrentAt(now) {
 			return KeyNotCurrent
 		}
-		base, reason := f.base(list)
+		base, reason := f.signatureBase(list)
 		switch {
 		case reason != Verified:
 			return reason
@@ -111,15 +111,15 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	return result
 }
 
-// parameters are the parameters of a signature (RFC 9421 section 2.3).
-type parameters struct {
+// signatureParameters are the parameters of a signature (RFC 9421 section 2.3).
+type signatureParameters struct {
 	created, expires int64 // Unix seconds
 	keyID, nonce     string
 }
 
 // parseParameters parses the parameters. The reason is Verified if all are present with the
 // right type. Later steps check the signature.
-func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
+func parseParameters(params *httpsfv.Params) (p signatureParameters, reason Reason) {
 	created, ok1 := params.Get("created")
 	expires, ok2 := params.Get("expires")
 	keyID, ok3 := params.Get("keyid")
@@ -150,7 +150,7 @@ func parseParameters(params *httpsfv.Params) (p parameters, reason Reason) {
 
 // checkTimes compares the times of a signature with the clock. Structured fields limit integers
 // to fifteen digits, so the arithmetic cannot overflow.
-func (v *Verifier) checkTimes(p parameters, now time.Time) Reason {
+func (v *Verifier) checkTimes(p signatureParameters, now time.Time) Reason {
 	switch {
 	case p.expires <= p.created:
 		return Malformed
@@ -181,11 +181,11 @@ func (f *signedFields) signature(label string) ([]byte, Reason) {
 }
 
 func failedResult(reason Reason) (result Result) {
-	result.set(reason)
+	result.setReason(reason)
 	return result
 }
 
-func (r *Result) set(reason Reason) { r.State, r.Reason = reason.State(), reason }
+func (r *Result) setReason(reason Reason) { r.State, r.Reason = reason.State(), reason }
 
 // totalLength returns the size of a field in bytes, with its lines joined.
 func totalLength(values []string) (n int) {

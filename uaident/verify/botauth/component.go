@@ -28,8 +28,8 @@ func checkCovered(items []httpsfv.Item) Reason {
 	return Verified
 }
 
-// base returns the signature base of RFC 9421 section 2.5.
-func (f *signedFields) base(list httpsfv.InnerList) ([]byte, Reason) {
+// signatureBase returns the signature base of RFC 9421 section 2.5.
+func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 	base := make([]byte, 0, 512)
 	var seen []string
 	for _, item := range list.Items {
@@ -38,7 +38,7 @@ func (f *signedFields) base(list httpsfv.InnerList) ([]byte, Reason) {
 			return nil, Malformed
 		}
 		seen = append(seen, id)
-		value, reason := f.component(item)
+		value, reason := f.componentValue(item)
 		switch {
 		case reason != Verified:
 			return nil, reason
@@ -60,9 +60,9 @@ func (f *signedFields) base(list httpsfv.InnerList) ([]byte, Reason) {
 	return append(base, params...), Verified
 }
 
-// component returns the value of a covered component (RFC 9421 sections 2.1
+// componentValue returns the value of a covered component (RFC 9421 sections 2.1
 // and 2.2).
-func (f *signedFields) component(item httpsfv.Item) (string, Reason) {
+func (f *signedFields) componentValue(item httpsfv.Item) (string, Reason) {
 	name := item.Value.(string) // checked by checkCovered
 	switch params := item.Params.Names(); {
 	case len(params) == 1 && params[0] == "key":
@@ -72,7 +72,7 @@ func (f *signedFields) component(item httpsfv.Item) (string, Reason) {
 	case name[0] == '@':
 		return f.request.derivedComponent(name)
 	}
-	return f.request.field(name)
+	return f.request.fieldValue(name)
 }
 
 // memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). memberComponent
@@ -105,8 +105,8 @@ func (f *signedFields) memberComponent(name string, params *httpsfv.Params) (str
 	return text, Verified
 }
 
-// field returns the combined value of a header field (RFC 9421 section 2.1).
-func (r Request) field(name string) (string, Reason) {
+// fieldValue returns the combined value of a header field (RFC 9421 section 2.1).
+func (r Request) fieldValue(name string) (string, Reason) {
 	if name == "host" && r.Authority != "" {
 		return r.Authority, Verified // net/http removes the field from the header
 	}

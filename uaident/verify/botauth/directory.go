@@ -20,8 +20,8 @@ const (
 // draft-meunier-webbotauth-httpsig-protocol says to reject.
 const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
-// directory is an immutable copy of a fetched key directory.
-type directory struct {
+// keyDirectory is an immutable copy of a fetched key directory.
+type keyDirectory struct {
 	keys             map[string]publicKey // by thumbprint
 	fetched, expires time.Time
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // freshness is the default and the bounds of the freshness lifetime.
-var freshness = policy.Freshness{Default: time.Hour, Min: minFresh, Max: maxFresh}
+var freshness = policy.FreshnessPolicy{Default: time.Hour, Min: minFresh, Max: maxFresh}
 
 // directoryClient returns a client that follows no redirects and stores no cookies.
 func directoryClient(base *http.Client) *http.Client {
@@ -50,21 +50,21 @@ func directoryClient(base *http.Client) *http.Client {
 }
 
 // fetchIfDue starts a fetch if none runs and one is due. fetchIfDue reports whether a fetch runs.
-func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
+func (v *Verifier) fetchIfDue(a *signingAgent, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.fetching {
+	if a.isFetching {
 		return true
 	}
 	if now.Before(a.nextFetch) || !v.beginFetch() {
 		return false
 	}
-	a.fetching = true
+	a.isFetching = true
 	go func() {
 		defer v.wg.Done()
 		select {
-		case v.slots <- struct{}{}:
-			defer func() { <-v.slots }()
+		case v.fetchSlots <- struct{}{}:
+			defer func() { <-v.fetchSlots }()
 		case <-v.ctx.Done():
 		}
 		_ = v.fetch(v.ctx, a)
@@ -76,7 +76,7 @@ func (v *Verifier) fetchIfDue(a *agent, now time.Time) bool {
 func (v *Verifier) beginFetch() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.closed {
+	if v.isClosed {
 		return false
 	}
 	v.wg.Add(1)
@@ -90,12 +90,12 @@ var ErrFetching = errors.New("the directory is being fetched already")
 // Refresh fetches an agent's directory now and returns the error. Commands and startup use
 // Refresh. Requests start fetches themselves.
 func (v *Verifier) Refresh(ctx context.Context, name string) error {
-	a, err := v.agent(name)
+	a, err := v.findAgent(name)
 	if err != nil {
 		return err
 	}
 	a.mu.Lock()
-	if a.fetching {
+	if a.isFetching {
 		a.mu.Unlock()
 		return ErrFetching
 	}
@@ -103,7 +103,7 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 		a.mu.Unlock()
 		return context.Canceled
 	}
-	a.fetching = true
+	a.isFetching = true
 	a.mu.Unlock()
 	defer v.wg.Done()
 	ctx, cancel := context.WithCancel(ctx)
@@ -114,7 +114,7 @@ func (v *Verifier) Refresh(ctx context.Context, name string) error {
 
 // fetch fetches a directory and sets the time of the next fetch. After an error the old
 // directory stays in use.
-func (v *Verifier) fetch(ctx context.Context, a *agent) error {
+func (v *Verifier) fetch(ctx context.Context, a *signingAgent) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	d, retryAfter, err := v.fetchDirectory(ctx, a)
@@ -123,17 +123,17 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 	}
 	now := v.options.Now()
 	a.mu.Lock()
-	a.fetching, a.err = false, err
+	a.isFetching, a.err = false, err
 	if err == nil {
 		a.directory.Store(d)
-		a.failures, a.nextFetch = 0, now.Add(jittered(minFresh))
+		a.failures, a.nextFetch = 0, now.Add(addJitter(minFresh))
 	} else {
-		wait := max(jittered(min(minBackOff<<min(a.failures, 16), maxBackOff)), min(retryAfter, maxRetryAfter))
+		wait := max(addJitter(min(minBackOff<<min(a.failures, 16), maxBackOff)), min(retryAfter, maxRetryAfter))
 		a.failures, a.nextFetch = a.failures+1, now.Add(wait)
 	}
 	a.mu.Unlock()
-	if v.options.Fetched != nil && v.ctx.Err() == nil {
-		v.options.Fetched(a.origin, err)
+	if v.options.OnFetched != nil && v.ctx.Err() == nil {
+		v.options.OnFetched(a.origin, err)
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (v *Verifier) fetch(ctx context.Context, a *agent) error {
 var errTimeout = fmt.Errorf("no complete response within %s", fetchTimeout)
 
 // fetchDirectory makes the request. retryAfter is the wait that an error response requests.
-func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, retryAfter time.Duration, err error) {
+func (v *Verifier) fetchDirectory(ctx context.Context, a *signingAgent) (d *keyDirectory, retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
 	if err != nil {
 		return nil, 0, err
@@ -178,8 +178,8 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *agent) (d *directory, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return &directory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(policy.FetchResult{Header: response.Header}, now))}, 0, nil
+	return &keyDirectory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(policy.FetchResult{Header: response.Header}, now))}, 0, nil
 }
 
-// jittered adds a random amount to d, so that instances do not fetch at the same time.
-func jittered(d time.Duration) time.Duration { return d + rand.N(d/10) }
+// addJitter adds a random amount to d, so that instances do not fetch at the same time.
+func addJitter(d time.Duration) time.Duration { return d + rand.N(d/10) }

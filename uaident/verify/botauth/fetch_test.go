@@ -99,7 +99,7 @@ func TestDirectoryResponses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var fetchErr error
-			f := newFixture(t, test.answer, func(o *Options) { o.Fetched = func(_ string, err error) { fetchErr = err } })
+			f := newFixture(t, test.answer, func(o *Options) { o.OnFetched = func(_ string, err error) { fetchErr = err } })
 			r := newSigning().sign()
 			expect(t, f.Check(r), DirectoryPending)
 			f.wg.Wait()
@@ -194,7 +194,7 @@ func TestClose(t *testing.T) {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
 	}, func(o *Options) {
-		o.Fetched = func(_ string, err error) { t.Errorf("told %v after Close", err) }
+		o.OnFetched = func(_ string, err error) { t.Errorf("told %v after Close", err) }
 	})
 	r := newSigning().sign()
 	expect(t, f.Check(r), DirectoryPending)

@@ -61,8 +61,8 @@ func TestOverTLS(t *testing.T) {
 		if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 			t.Errorf("%s: error %v, want %q", test.answer, err, test.err)
 		}
-		if state := f.Directories()[0]; state.Keys != 1 {
-			t.Errorf("%s: %d keys", test.answer, state.Keys)
+		if state := f.Directories()[0]; state.KeyCount != 1 {
+			t.Errorf("%s: %d keys", test.answer, state.KeyCount)
 		}
 	}
 	if hits.Load() != 4 || elsewhere.Load() != 0 || cookies.Load() != 0 {

@@ -17,7 +17,7 @@ func TestFirstUseAtOnce(t *testing.T) {
 	var turn [rounds]sync.WaitGroup // starts all goroutines of a round together
 	var group sync.WaitGroup
 	for n := range rounds {
-		a.isFirstUse(parameters{keyID: "key", nonce: fmt.Sprint(n), expires: now.Unix() - 1}, now)
+		a.isFirstUse(signatureParameters{keyID: "key", nonce: fmt.Sprint(n), expires: now.Unix() - 1}, now)
 		turn[n].Add(clients)
 	}
 	for range clients {
@@ -25,7 +25,7 @@ func TestFirstUseAtOnce(t *testing.T) {
 			for n := range rounds {
 				turn[n].Done()
 				turn[n].Wait()
-				if a.isFirstUse(parameters{keyID: "key", nonce: fmt.Sprint(n), expires: now.Unix() + 60}, now) {
+				if a.isFirstUse(signatureParameters{keyID: "key", nonce: fmt.Sprint(n), expires: now.Unix() + 60}, now) {
 					first[n].Add(1)
 				}
 			}

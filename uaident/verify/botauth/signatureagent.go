@@ -34,9 +34,9 @@ func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	return s, err == nil
 }
 
-// attribute returns the origin of the agent for the signature with the given label and
+// originFor returns the origin of the agent for the signature with the given label and
 // covered components.
-func (s signatureAgent) attribute(label string, covered []httpsfv.Item) (origin string, reason Reason) {
+func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin string, reason Reason) {
 	whole, keys := false, []string(nil)
 	for _, item := range covered {
 		if item.Value != "signature-agent" {

@@ -158,7 +158,7 @@ func verifyVector(t *testing.T, r Request, label string) bool {
 		t.Fatal(err)
 	}
 	member, _ := f.input.Get(label)
-	base, reason := f.base(member.(httpsfv.InnerList))
+	base, reason := f.signatureBase(member.(httpsfv.InnerList))
 	if reason != Verified {
 		t.Fatal(reason)
 	}

@@ -42,9 +42,9 @@ type Options struct {
 	MaxLifetime time.Duration
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
-	// Fetched is called after each fetch with the agent and the error or nil. Calls can be
+	// OnFetched is called after each fetch with the agent and the error or nil. Calls can be
 	// concurrent, but never come after Close.
-	Fetched func(agent string, err error)
+	OnFetched func(agent string, err error)
 	// TestKeys accepts the Ed25519 key of RFC 9421 appendix B.1.4, with which
 	// everybody can sign. For tests only.
 	TestKeys bool
@@ -53,17 +53,17 @@ type Options struct {
 // Verifier checks the signatures of requests. Its methods may be called by
 // several goroutines.
 type Verifier struct {
-	options Options           // with defaults
-	agents  map[string]*agent // by origin
+	options Options                  // with defaults
+	agents  map[string]*signingAgent // by origin
 	client  *http.Client
 
 	// Fetches run in goroutines that end with ctx. Close waits for them.
-	ctx    context.Context
-	cancel context.CancelFunc
-	slots  chan struct{} // one for each running fetch
-	mu     sync.Mutex    // orders Close and the start of a fetch
-	closed bool
-	wg     sync.WaitGroup
+	ctx        context.Context
+	cancel     context.CancelFunc
+	fetchSlots chan struct{} // one for each running fetch
+	mu         sync.Mutex    // orders Close and the start of a fetch
+	isClosed   bool
+	wg         sync.WaitGroup
 }
 
 // New returns a Verifier. New fetches directories on demand only. New returns an error if a name in
@@ -75,7 +75,7 @@ func New(o Options) (*Verifier, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &Verifier{options: o, agents: make(map[string]*agent, len(o.Agents)), client: directoryClient(o.Client), slots: make(chan struct{}, maxFetches)}
+	v := &Verifier{options: o, agents: make(map[string]*signingAgent, len(o.Agents)), client: directoryClient(o.Client), fetchSlots: make(chan struct{}, maxFetches)}
 	for name, operator := range o.Agents {
 		origin, ok := Origin(name)
 		if !ok {
@@ -93,7 +93,7 @@ func New(o Options) (*Verifier, error) {
 // Close cancels all fetches and waits for them. Checks continue with the present keys.
 func (v *Verifier) Close() {
 	v.mu.Lock()
-	v.closed = true
+	v.isClosed = true
 	v.mu.Unlock()
 	v.cancel()
 	v.wg.Wait()
