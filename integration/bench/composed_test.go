@@ -52,7 +52,7 @@ func TestComposedTextsAreReadAlike(t *testing.T) {
 		if err != nil {
 			continue // two rules contradict each other
 		}
-		composed, err := schedule.Text(time.Time{}, "a.example", []byte(text))
+		composed, err := schedule.Compose(time.Time{}, "a.example", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

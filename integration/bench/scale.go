@@ -15,7 +15,7 @@ import (
 func newStore(sites int, equal bool) *policy.Cache {
 	roomy := policy.Bounds{Entries: sites + 1, Bytes: 1 << 40, ConcurrentFetches: 16}
 	c := policy.NewCache(roomy, roomy, time.Now, nil)
-	fresh := policy.Freshness{Default: time.Hour, Min: time.Hour, Max: time.Hour}
+	fresh := policy.FreshnessPolicy{Default: time.Hour, Min: time.Hour, Max: time.Hour}
 	for i := range sites {
 		text := smallFile
 		if !equal {

@@ -16,14 +16,14 @@ type crowded struct{ *report.Source }
 // fill gives a crawler large counts, several identities, a rate above its Crawl-delay
 // and requests of spoofed clients.
 func fill(c *report.Crawler) {
-	c.Requests, c.Disallowed, c.Slowed, c.Impostors = 12_345_678, 1_234_567, 123_456, 123_456
+	c.Requests, c.Disallowed, c.Slowed, c.SpoofedRequests = 12_345_678, 1_234_567, 123_456, 123_456
 	c.Previous = &report.Counts{Requests: 1_000_000, Disallowed: 1}
 	c.Identities = report.Identities{Verified: 1_234_567, Claimed: 9_999_999, Unknown: 1_111_112, Spoofed: 1_234}
-	c.Rate = report.Rate{PerMinute: 1_234, Day: 1_000, Peak: 9_999, CrawlDelay: 10, DelayLine: 5, Habit: "undocumented", Exceeds: true}
+	c.Rate = report.RequestRate{PerMinute: 1_234, PerMinuteOfDay: 1_000, PeakPerMinute: 9_999, CrawlDelay: 10, DelayLine: 5, CrawlDelaySupport: "undocumented", Exceeds: true}
 	if c.RobotsFetch != nil {
 		c.RobotsFetch.Current, c.RobotsFetch.Version = false, "a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882a14ce882"
 	}
-	c.SinceRobotsFetch = 12_345_678
+	c.RequestsSinceFetch = 12_345_678
 	if c.TopPath != nil {
 		c.TopPath.Host = "a-rather-long-name-of-a-tenant.shop.example.com"
 	}
@@ -68,7 +68,7 @@ func (d crowded) Violations(f report.Filter, after, limit int) report.Violations
 		v := &list.Violations[i]
 		v.Host = "a-rather-long-name-of-a-tenant.shop.example.com"
 		v.Path = "/articles/2026/11/a-heading-of-many-words-in-a-row/index.html?page=2&sort=up"[:20+3*i%57]
-		v.Blocked = v.Count * uint64(i%3) / 2
+		v.BlockedAtMost = v.Count * uint64(i%3) / 2
 	}
 	return list
 }

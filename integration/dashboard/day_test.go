@@ -108,7 +108,7 @@ var clients = []client{
 func scriptedDay(t *testing.T) *report.Source {
 	t.Helper()
 	day := *threeDays()
-	day.Live = maps.Clone(day.Live)
+	day.SiteStates = maps.Clone(day.SiteStates)
 	return &day
 }
 
@@ -117,7 +117,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 	answer := func(text string) policy.FetchResult {
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
 	}
-	freshness := policy.Freshness{Default: 10 * time.Minute, Max: policy.MaxAge}
+	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	changed := noon.Add(-28 * time.Hour)
 	first := policy.State{}.AfterFetch(answer(exampleBefore), noon.Add(-200*time.Hour), freshness, 0)
 	example := first.AfterFetch(answer(exampleNow), changed, freshness, 0).AfterFetch(answer(exampleNow), noon.Add(-4*time.Minute), freshness, 0)
@@ -125,7 +125,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 	for i := range 6 {
 		shopNow = shopNow.AfterFetch(policy.FetchResult{Status: http.StatusBadGateway}, noon.Add(-2*time.Hour+time.Duration(i)*20*time.Minute), freshness, 0)
 	}
-	live := map[string]report.Live{
+	live := map[string]report.SiteState{
 		"example.com":      {Mode: "enforce", Authority: "https://example.com", Source: "server", State: &example},
 		"shop.example.com": {Mode: "monitor", Authority: "https://shop.example.com", Source: "server", State: &shopNow},
 	}
@@ -165,7 +165,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 		}
 	}
 	at = noon
-	return &report.Source{Ledger: l.Snapshot(), Now: noon, Live: live}
+	return &report.Source{Ledger: l.Snapshot(), Now: noon, SiteStates: live}
 })
 
 func poisson(dice *rand.Rand, mean float64) (n int) {
@@ -182,7 +182,7 @@ func request(c *client, at time.Time, target string, version *policy.Version) *l
 	}
 	return &ledger.Request{
 		At: at, Site: c.site, Token: c.token, Class: class, Identity: c.identity, Method: http.MethodGet, Target: target,
-		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), Since: version.FirstFetched, Rule: ledger.Rule{Version: version.Hash},
+		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), VersionFetched: version.FirstFetched, Rule: ledger.Rule{Version: version.Hash},
 	}
 }
 

@@ -42,7 +42,7 @@ func TestNextLine(t *testing.T) {
 	if got := p.eval(lines); got != `["robots_guard enforce ai_training seo","robots_guard enforce {\n\tonly_log search\n}"]` {
 		t.Errorf("with a search engine at risk: %s", got)
 	}
-	day.Live["shop.example.com"] = report.Live{Mode: "enforce"}
+	day.SiteStates["shop.example.com"] = report.SiteState{Mode: "enforce"}
 	p = open(t, serveDay(t, day), wide)
 	p.show("#/impact")
 	if p.eval(`document.querySelector(".nextlines") === null`) != "true" {

@@ -144,8 +144,8 @@ func (n named) Violations(f report.Filter, after, limit int) report.Violations {
 
 func (n named) Crawler(f report.Filter, id string) (report.CrawlerDetail, bool) {
 	d, ok := n.Source.Crawler(f, id)
-	for i := range d.Recent {
-		d.Recent[i].Name = n.name
+	for i := range d.RecentSamples {
+		d.RecentSamples[i].Name = n.name
 	}
 	for i := range d.Paths {
 		d.Paths[i].Name = n.name
@@ -188,7 +188,7 @@ type imitated struct{ *report.Source }
 
 func (i imitated) Crawlers(f report.Filter, after, limit int) report.Crawlers {
 	list := i.Source.Crawlers(f, after, limit)
-	list.Crawlers[0].Impostors = 3
+	list.Crawlers[0].SpoofedRequests = 3
 	return list
 }
 

@@ -84,7 +84,7 @@ func (a *alerts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.list.Alerts[i].State, a.list.Alerts[i].Acknowledged = alert.Open, nil
 	case json.NewDecoder(r.Body).Decode(&body) == nil:
 		a.list.Alerts[i].State = alert.Acknowledged
-		a.list.Alerts[i].Acknowledged = &alert.Acknowledgement{Time: noon, User: "anna", Note: body.Note}
+		a.list.Alerts[i].Acknowledged = &alert.Acknowledgement{At: noon, User: "anna", Note: body.Note}
 		a.notes = append(a.notes, body.Note)
 	}
 	_, _ = w.Write([]byte("{}"))

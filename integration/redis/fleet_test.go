@@ -242,8 +242,8 @@ func TestFleet(t *testing.T) {
 		_, text := m.asks(harness.Bingbot, "m.test", "/robots.txt")
 		return strings.Contains(text, "/second")
 	})
-	if s := history(t, client); s.Published == nil || s.Changes < 2 || len(s.Past) != s.Changes-1 {
-		t.Errorf("the history has %d of %d changes", len(s.Past), s.Changes)
+	if s := history(t, client); s.Published == nil || s.ChangeCount < 2 || len(s.Past) != s.ChangeCount-1 {
+		t.Errorf("the history has %d of %d changes", len(s.Past), s.ChangeCount)
 	}
 }
 

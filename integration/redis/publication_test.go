@@ -103,7 +103,7 @@ func TestPublishingAtOnce(t *testing.T) {
 			time.Sleep(time.Duration(round+1) * 50 * time.Millisecond) // kills it while it publishes
 			continue
 		}
-		harness.Eventually(t, "all three have published", func() bool { return history(t, client).Changes >= 3 })
+		harness.Eventually(t, "all three have published", func() bool { return history(t, client).ChangeCount >= 3 })
 	}
 	texts := func() (texts []string) {
 		for _, p := range all {
@@ -126,8 +126,8 @@ func TestPublishingAtOnce(t *testing.T) {
 		}
 	}
 	state := history(t, client)
-	if state.Pending != nil || state.Published == nil || len(state.Past) != state.Changes-1 || state.Changes < 3 || state.Changes > 3*rounds {
-		t.Fatalf("published %+v, pending %+v, %d changes and %d in the history", state.Published, state.Pending, state.Changes, len(state.Past))
+	if state.Pending != nil || state.Published == nil || len(state.Past) != state.ChangeCount-1 || state.ChangeCount < 3 || state.ChangeCount > 3*rounds {
+		t.Fatalf("published %+v, pending %+v, %d changes and %d in the history", state.Published, state.Pending, state.ChangeCount, len(state.Past))
 	}
 	next := *state.Published
 	for i, change := range state.Past {
@@ -136,7 +136,7 @@ func TestPublishingAtOnce(t *testing.T) {
 		}
 		next = change
 	}
-	if next.Number != 1 || next.Parent != publish.IDOf(publish.Empty) {
+	if next.Number != 1 || next.Parent != publish.SpecID(publish.Empty) {
 		t.Errorf("the first change is %+v", next)
 	}
 }

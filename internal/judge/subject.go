@@ -104,7 +104,7 @@ func (s GroupQuery) verdictOfGroup(robots *policy.Robots, group *policy.Selected
 	return verdict
 }
 
-// CrawlerName returns the name of the client of q in the spelling of the registry or of the
+// KnownName returns the name of the client of q in the spelling of the registry or of the
 // robots.txt, or "" if both lack it.
 func (s *Settings) KnownName(q *Request, robots *policy.Robots) string {
 	var scratch Scratch

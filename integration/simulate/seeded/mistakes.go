@@ -35,7 +35,7 @@ var mistakes = []mistake{
 	},
 	{
 		"where the robots.txt of another site redirects to is a page like others", "internal/guard/redirect.go",
-		"g.shared.redirectTargets.Len() == 0",
+		"g.state.redirectTargets.Len() == 0",
 		"true",
 	},
 	{
@@ -55,8 +55,8 @@ var mistakes = []mistake{
 	},
 	{
 		"one request in a hundred is not counted", "internal/ledger/ledger.go",
-		"	b := l.locked()\n	b.add(q",
-		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.locked()\n	b.add(q",
+		"	b := l.lockBuffer()\n	b.add(q",
+		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.lockBuffer()\n	b.add(q",
 	},
 	{
 		"the file is not read before a block", "internal/guard/lookup.go",
