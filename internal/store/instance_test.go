@@ -144,8 +144,10 @@ func (v *lastVisits) Snapshot(site policy.Key) (ledger.ChangeGuardState, bool) {
 }
 
 func (v *lastVisits) Restore(stored ledger.ChangeGuardState, _ *policy.State, fromPeer bool) (int, bool) {
-	if last := v.get(stored.Site); stored.FetchedAt.After(last.at) {
-		v.set(stored.Site, lastVisit{stored.FetchedAt, fromPeer, last.revision})
+	v.mu.Lock() // a store restores several values at once
+	defer v.mu.Unlock()
+	if last := v.sites[stored.Site]; stored.FetchedAt.After(last.at) {
+		v.sites[stored.Site] = lastVisit{stored.FetchedAt, fromPeer, last.revision}
 	}
 	return 0, true
 }
