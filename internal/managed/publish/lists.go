@@ -104,9 +104,9 @@ func (u listUser) Recovered() {
 
 // FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An error in the
 // configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
-// must not prevent a start. If the lists conflict, all lists at URLs are skipped. If strict is set, an invalid
-// or conflicting list at a URL is an error too. Callers set strict if another configuration runs already. An
-// unreachable URL is never an error.
+// must not prevent a start. A list at a URL that conflicts with the rules before it is skipped. If strict is
+// set, an invalid or conflicting list at a URL is an error too. Callers set strict if another configuration
+// runs already. An unreachable URL is never an error.
 func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.currentContent(), false
 	for i, l := range s.Sources {
@@ -115,12 +115,11 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 			return nil, l.LastError()
 		}
 	}
-	s.usedContent = all
+	s.usedContent = slices.Clone(all)
 	schedule, err := s.newSchedule(all)
 	if err == nil || strict || !isURL {
 		return schedule, err
 	}
-	conflict := err
 	for i, l := range s.Sources {
 		if !l.IsFile() {
 			s.usedContent[i] = nil
@@ -129,7 +128,18 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	if schedule, err = s.newSchedule(s.usedContent); err != nil {
 		return nil, err
 	}
-	s.Logger.Error("lists of rules conflict with each other or with the configuration, so the rules of URLs are not in force", zap.Strings("lists", s.Names()), zap.Error(conflict))
+	for i, content := range all {
+		if s.usedContent[i] != nil || content == nil {
+			continue
+		}
+		s.usedContent[i] = content
+		if next, err := s.newSchedule(s.usedContent); err == nil {
+			schedule = next
+		} else {
+			s.usedContent[i] = nil
+			s.Logger.Error("a list of rules conflicts with the configuration, so its rules are not in force", zap.String("rules", s.Sources[i].Name()), zap.Error(err))
+		}
+	}
 	return schedule, nil
 }
 

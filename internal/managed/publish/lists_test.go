@@ -91,20 +91,25 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstLeavesOutLists skips the lists at URLs at a start if one of them conflicts.
-func TestFirstLeavesOutLists(t *testing.T) {
+// TestFirstLeavesOutOneList skips only the lists at URLs that conflict at a start.
+func TestFirstLeavesOutOneList(t *testing.T) {
 	file, _ := placeList(t, list("a"), true)
 	bad, _ := placeList(t, oppositeList, false)
-	s, log := listsOf(file, bad)
+	b, _ := placeList(t, list("b"), false)
+	twice, _ := placeList(t, list("a", "c"), false)
+	s, log := listsOf(file, bad, b, twice)
 	schedule, err := s.FirstSchedule(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := composed(t, schedule, "a.test"); !strings.Contains(text, "Disallow: /own\nDisallow: /a\n") || strings.Contains(text, "Allow:") {
-		t.Error(text)
+	text := composed(t, schedule, "a.test")
+	for path, want := range map[string]bool{"/own": true, "/a": true, "/b": true, "/c": false} {
+		if strings.Contains(text, "Disallow: "+path+"\n") != want {
+			t.Errorf("%s: %t in %s", path, !want, text)
+		}
 	}
-	if !s.LacksList() || log.FilterMessageSnippet("the rules of URLs are not in force").Len() != 1 {
-		t.Errorf("lacks a list: %t; logged are %v", s.LacksList(), log.All())
+	if conflicts := log.FilterMessageSnippet("conflicts with the configuration").Len(); !s.LacksList() || conflicts != 2 {
+		t.Errorf("lacks a list: %t; %d conflicts are logged", s.LacksList(), conflicts)
 	}
 }
 

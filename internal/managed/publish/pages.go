@@ -313,6 +313,23 @@ func (e *servedRules) isOf(h *History) bool {
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
+// startAfter sets starts that are before those of the previous rules to now. Last-Modified must not go
+// back when a file changes, or a crawler that asks with If-Modified-Since keeps an earlier file.
+func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
+	if previous == nil {
+		return
+	}
+	last := previous.published.since
+	if previous.canaryHosts != nil {
+		last = laterTime(last, previous.trial.since)
+	}
+	for _, schedule := range []*servedSchedule{&e.published, &e.trial} {
+		if schedule.since.Before(last) {
+			schedule.since = now
+		}
+	}
+}
+
 // isCanaryAt reports whether a host serves the change on trial.
 func (e *servedRules) isCanaryAt(host string) bool {
 	return e.canaryHosts != nil && e.canaryHosts.Has(host)

@@ -141,6 +141,7 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	next.startAfter(p.servedRules.Load(), p.Now())
 	p.compareOnRequests(next)
 	if ctx.Err() == nil {
 		p.setServedRules(next)
@@ -163,6 +164,9 @@ func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, er
 	e := &servedRules{published: servedSchedule{id: h.PublishedID(), since: p.minFileDate}}
 	if h.Published != nil {
 		e.published.since = since(h.Published)
+	}
+	if len(h.Past) > 0 { // its canary may have ended
+		e.published.since = laterTime(e.published.since, since(&h.Past[0]))
 	}
 	if e.published.schedule, err = p.loadSchedule(ctx, e.published.id); err != nil || !h.Pending.IsOnTrial() {
 		return e, err
