@@ -123,7 +123,7 @@ func (s *Site) merge(other *Site) {
 		i := slices.IndexFunc(s.Files, func(known LineHits) bool { return known.Version == f.Version })
 		if i < 0 {
 			i = len(s.Files)
-			s.Files = append(s.Files, LineHits{Version: f.Version, Since: f.Since, LastHit: f.LastHit, Lines: make(map[uint32]uint64, len(f.Lines))})
+			s.Files = append(s.Files, LineHits{Version: f.Version, Since: f.Since, LastHit: f.LastHit, Lines: make(map[uint32]uint64, min(len(f.Lines), maxLines))})
 		}
 		known := &s.Files[i]
 		known.Since, known.LastHit = min(known.Since, f.Since), max(known.LastHit, f.LastHit)
