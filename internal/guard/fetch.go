@@ -127,9 +127,13 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 }
 
 // siteForSource returns a site for log lines and metrics about a fetch of a source. The source may
-// belong to all sites of the guard and is reported once.
+// belong to all sites of the guard and is reported once. Where another guard has the records of all
+// these sites, siteForSource returns the site that this guard judged first.
 func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
+	if first := g.firstLabel.Load(); first != nil && !g.hasSourcePerHost {
+		s.Label = *first
+	}
 	for label := range g.state.siteRecords.recordsWithKey(key) {
 		if s.Label == judge.OtherName || label < s.Label && label != judge.OtherName {
 			s.Label = label

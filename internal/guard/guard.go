@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -64,10 +65,11 @@ type Config struct {
 type Guard struct {
 	Config
 	state            *State
-	serialNumber     int64            // the number of guards up to this guard
-	hasSourcePerHost bool             // each host has a source of its own
-	configuredTrial  robotsTrial      // of the configured file
-	Metrics          *metrics.Metrics // of the State
+	serialNumber     int64                  // the number of guards up to this guard
+	hasSourcePerHost bool                   // each host has a source of its own
+	configuredTrial  robotsTrial            // of the configured file
+	firstLabel       atomic.Pointer[string] // of the first judged site; nil before a judgement
+	Metrics          *metrics.Metrics       // of the State
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.

@@ -44,7 +44,10 @@ type Settings struct {
 // settings apply.
 func (s *State) UseSettings(settings Settings) (release func()) {
 	end, _ := s.settings.Use(settings, s.applySettings) // applySettings returns no error
-	return func() { _ = end() }
+	return func() {
+		_ = end()
+		s.removeUnconfigured() // recorded by the last requests of the released configuration
+	}
 }
 
 // applySettings returns no error.
@@ -55,7 +58,8 @@ func (s *State) applySettings(settings Settings) error {
 	if settings.Registry != nil { // nil for no configuration
 		s.registry.Store(settings.Registry)
 	}
-	s.removeUnconfigured(settings.Sites)
+	s.siteRecords.configured.Store(&settings.Sites)
+	s.removeUnconfigured()
 	return nil
 }
 

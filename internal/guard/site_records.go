@@ -45,6 +45,9 @@ type siteRecord struct {
 
 // recordSite records that the guard serves the site of a judgement.
 func (g *Guard) recordSite(j *Judgement) {
+	if g.firstLabel.Load() == nil {
+		g.firstLabel.CompareAndSwap(nil, &j.Site.Label)
+	}
 	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
 		g.state.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
 		g.logProtection(j.Site.Key)
@@ -52,8 +55,8 @@ func (g *Guard) recordSite(j *Judgement) {
 }
 
 // recordSite records a site of a guard. It returns the mode of the site, and whether the record has changed.
-// guardMode is the mode of a site that the configuration does not list. add takes no lock without a
-// change.
+// guardMode is the mode of a site that the configuration does not list. recordSite takes no lock
+// without a change.
 func (s *siteRecords) recordSite(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
 	known := s.record(of.Label)
 	if next := s.updatedRecord(known, of, guard, guardMode); next == known {
@@ -156,29 +159,29 @@ func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecor
 	}
 }
 
-// setConfiguration replaces the configuration and drops the sites outside.
-func (s *siteRecords) setConfiguration(sites ConfiguredSites) {
+// removeUnconfigured drops the data of all sites outside the configuration.
+func (s *State) removeUnconfigured() {
+	configured := s.siteRecords.configured.Load()
+	if configured == nil || configured.IsConfigured == nil {
+		return
+	}
+	isConfigured := configured.IsConfigured
+	s.siteRecords.removeExcept(isConfigured)
+	s.violations.removeExcept(isConfigured)
+	s.violationEvents.removeExcept(isConfigured)
+	s.warningLimits.removeExcept(func(host string) bool { return host == undecidedHost || isConfigured(host) })
+	s.Metrics.RemoveHosts(isConfigured)
+}
+
+// removeExcept drops the records of all sites outside a configuration.
+func (s *siteRecords) removeExcept(isConfigured func(label string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.configured.Store(&sites)
 	for label := range s.records.All() {
-		if sites.IsConfigured != nil && !sites.IsConfigured(label) {
+		if !isConfigured(label) {
 			s.records.Delete(label)
 		}
 	}
-}
-
-// removeUnconfigured drops the data of all sites outside a configuration.
-func (s *State) removeUnconfigured(sites ConfiguredSites) {
-	s.siteRecords.setConfiguration(sites)
-	named := sites.IsConfigured
-	if named == nil {
-		return
-	}
-	s.violations.removeExcept(named)
-	s.violationEvents.removeExcept(named)
-	s.warningLimits.removeExcept(func(host string) bool { return host == undecidedHost || named(host) })
-	s.Metrics.RemoveHosts(named)
 }
 
 // keepNamed removes unconfigured hosts.
