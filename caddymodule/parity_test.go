@@ -237,11 +237,11 @@ func TestExplainUnknown(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	site.Settings.Enforce = true
-	e = site.Explain(explain.RobotsFile{Name: "x", Closed: true}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
+	e = site.Explain(explain.RobotsFile{Name: "x", DisallowAll: true}, explain.Request{UserAgent: "GPTBot/1.3", URL: "/"})
 	if e.Verdict != "unknown" || e.Allowed || e.Handler.Action != "blocked" {
 		t.Errorf("a closed site: %+v, %+v", e, e.Handler)
 	}
-	e = site.Explain(explain.RobotsFile{Name: "x", Closed: true}, explain.Request{UserAgent: "curl/8.7.1", URL: "/"})
+	e = site.Explain(explain.RobotsFile{Name: "x", DisallowAll: true}, explain.Request{UserAgent: "curl/8.7.1", URL: "/"})
 	if e.Handler.Action != "none" {
 		t.Errorf("a library on a closed site: %+v", e.Handler)
 	}

@@ -17,13 +17,9 @@ func TestAdminExplain(t *testing.T) {
 	admin := harness.FreePort(t)
 	s := harness.Serve(t, "http://a.test:$PORT {\n\trobots_guard enforce {\n\t\tonly_log Bingbot\n\t\trate {\n\t\t\tlimit search 30/1m\n\t\t}\n\t}\n\treverse_proxy "+strings.TrimPrefix(o.URL, "http://")+"\n}\n",
 		"admin off", "admin 127.0.0.1:"+admin)
-	ask := func(method, body string) (status int, answer map[string]any, text string) {
+	ask := func(body string) (status int, answer map[string]any, text string) {
 		t.Helper()
-		r, err := http.NewRequest(method, "http://127.0.0.1:"+admin+"/robots_guard/explain", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(r)
+		response, err := http.Post("http://127.0.0.1:"+admin+"/robots_guard/explain", "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +39,7 @@ func TestAdminExplain(t *testing.T) {
 	var answer map[string]any
 	var text string
 	harness.Eventually(t, "the guard has started", func() bool { // Caddy listens before that
-		status, answer, text = ask(http.MethodPost, about("/x", harness.GPTBot))
+		status, answer, text = ask(about("/x", harness.GPTBot))
 		return status != http.StatusNotFound
 	})
 	if status != http.StatusOK || answer["verdict"] != "unknown" {
@@ -56,30 +52,25 @@ func TestAdminExplain(t *testing.T) {
 		{"/open", harness.Bingbot, "allowed", "none"},
 		{"/x", harness.Firefox, "exempt", "none"},
 	} {
-		status, answer, text := ask(http.MethodPost, about(tc.path, tc.userAgent))
+		status, answer, text := ask(about(tc.path, tc.userAgent))
 		handler, _ := answer["handler"].(map[string]any)
 		if status != http.StatusOK || answer["verdict"] != tc.verdict || handler["action"] != tc.action || handler["site"] != "a.test" {
 			t.Errorf("%s as %s: %d, want %s and %s\n%s", tc.path, tc.userAgent, status, tc.verdict, tc.action, text)
 		}
 	}
-	_, _, text = ask(http.MethodPost, about("/open", harness.Bingbot))
+	_, _, text = ask(about("/open", harness.Bingbot))
 	if !strings.Contains(text, `"limit": "search 30/1m"`) {
 		t.Errorf("the response does not mention the limit: %s", text)
 	}
-	for _, tc := range []struct {
-		method, body string
-		status       int
-		says         string
+	for url, want := range map[string]struct {
+		status int
+		error  string
 	}{
-		{http.MethodGet, "", http.StatusMethodNotAllowed, "use POST"},
-		{http.MethodPost, "{", http.StatusBadRequest, "not a JSON object"},
-		{http.MethodPost, `{"user_agent":"x","url":"/x"}`, http.StatusBadRequest, "has no host"},
-		{http.MethodPost, `{"user_agent":"x","url":"http://other.test/x"}`, http.StatusNotFound, "no robots_guard is configured for"},
-		{http.MethodPost, `{"user_agent":"x","url":"http://a.test/x","identity":"real"}`, http.StatusBadRequest, "unknown identity"},
-		{http.MethodPost, strings.Repeat(" ", 200<<10), http.StatusRequestEntityTooLarge, "more than"},
+		"/x":                  {http.StatusBadRequest, "has no host"},
+		"http://other.test/x": {http.StatusNotFound, "no robots_guard is configured for"},
 	} {
-		if status, _, text := ask(tc.method, tc.body); status != tc.status || !strings.Contains(text, tc.says) {
-			t.Errorf("%s %.60s: %d %s; want %d with %q", tc.method, tc.body, status, text, tc.status, tc.says)
+		if status, _, text := ask(`{"user_agent":"x","url":"` + url + `"}`); status != want.status || !strings.Contains(text, want.error) {
+			t.Errorf("%s: %d %s; want %d with %q", url, status, text, want.status, want.error)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func TestAuditOnlyLog(t *testing.T) {
 		"Caddyfile": "b.example {\n\t@x path /x\n\trobots_guard @x {\n\t\tonly_log GPTBot\n\t}\n}\n",
 	})
 	at := func(name string) string { return filepath.Join(dir, name) }
-	runPieces(t, []pieces{{name: "only_log", args: []string{"audit", "-c", at("Caddyfile"), "-r", at("robots.txt"), at("access.log")}, code: 1, stdout: []string{
+	runCommands(t, []commandCase{{name: "only_log", args: []string{"audit", "-c", at("Caddyfile"), "-r", at("robots.txt"), at("access.log")}, code: 1, parts: []string{
 		"2 are disallowed", "CLASS        REQUESTS  ENFORCE WOULD BLOCK\nai_training  1         0\nsearch       1         1\n",
 		"has matchers other than the host; the audit assumes that all requests match.",
 	}}})

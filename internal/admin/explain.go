@@ -63,8 +63,8 @@ func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 		return from
 	}
 	state := entry.State()
-	from.Robots, from.Closed = state.RulesAt(time.Now(), guard.Fallback)
-	from.Version, from.Via = state.Current, state.RedirectTargets
+	from.Robots, from.DisallowAll = state.RulesAt(time.Now(), guard.Fallback)
+	from.Version, from.RedirectTargets = state.Current, state.RedirectTargets
 	if state.Failures > 0 {
 		from.Note = "the last fetches of robots.txt failed"
 	}

@@ -22,7 +22,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	normal := map[bool]string{true: site.NormalHost(authority, true), false: site.NormalHost(authority, false)}
 	var found *policy.Entry
 	best := 0
-	for _, e := range sorted(entries) {
+	for _, e := range sortEntries(entries) {
 		key, rank := e.Key(), 0
 		switch {
 		case server != "" && key.Server != server:
@@ -55,8 +55,8 @@ type sortedEntry struct {
 	*policy.Entry
 }
 
-// sorted returns the entries in a fixed order.
-func sorted(entries []*policy.Entry) []sortedEntry {
+// sortEntries returns the entries in a fixed order.
+func sortEntries(entries []*policy.Entry) []sortedEntry {
 	all := make([]sortedEntry, len(entries))
 	for i, e := range entries {
 		all[i] = sortedEntry{sortKey(e.Key()), e}

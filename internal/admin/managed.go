@@ -91,8 +91,8 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 	return routes
 }
 
-// siteOf returns the state and the history of a robots_txt handler.
-func siteOf(m *publish.Publisher) (ManagedSite, publish.History) {
+// siteState returns the state and the history of a robots_txt handler.
+func siteState(m *publish.Publisher) (ManagedSite, publish.History) {
 	state, known := m.History()
 	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
@@ -101,14 +101,14 @@ func siteOf(m *publish.Publisher) (ManagedSite, publish.History) {
 func (a *API) managed(http.ResponseWriter, *http.Request) (any, error) {
 	all := ManagedSites{Sites: []ManagedSite{}}
 	for _, m := range a.running().Managed() {
-		site, _ := siteOf(m)
+		site, _ := siteState(m)
 		all.Sites = append(all.Sites, site)
 	}
 	return all, nil
 }
 
-// managedOf returns the robots_txt handler with a name or a host. "" selects the only handler.
-func (a *API) managedOf(name string) (*publish.Publisher, error) {
+// publisherOf returns the robots_txt handler with a name or a host. "" selects the only handler.
+func (a *API) publisherOf(name string) (*publish.Publisher, error) {
 	all := a.running().Managed()
 	if name == "" && len(all) == 1 {
 		return all[0], nil
@@ -132,11 +132,11 @@ func (a *API) managedOf(name string) (*publish.Publisher, error) {
 
 // managedHistory responds with the changes of a site.
 func (a *API) managedHistory(_ http.ResponseWriter, r *http.Request) (any, error) {
-	m, err := a.managedOf(r.FormValue("site"))
+	m, err := a.publisherOf(r.FormValue("site"))
 	if err != nil {
 		return nil, err
 	}
-	site, state := siteOf(m)
+	site, state := siteState(m)
 	if site.Published != nil {
 		published := *site.Published
 		published.ReadBy = m.ReadBy()
@@ -148,7 +148,7 @@ func (a *API) managedHistory(_ http.ResponseWriter, r *http.Request) (any, error
 // managedDiff responds with the difference of two changes. The default is the published and the
 // pending change, or else the previous and the published change.
 func (a *API) managedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
-	m, err := a.managedOf(r.FormValue("site"))
+	m, err := a.publisherOf(r.FormValue("site"))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request
 		if err := d.validate(verb); err != nil {
 			return nil, httpError(http.StatusBadRequest, "%w", err)
 		}
-		m, err := a.managedOf(d.Site)
+		m, err := a.publisherOf(d.Site)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (a *API) managedAction(verb string) func(http.ResponseWriter, *http.Request
 		if err != nil {
 			return nil, httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
 		}
-		site, _ := siteOf(m)
+		site, _ := siteState(m)
 		return ActionResult{m.Site(), changed.State, site.ManagedState}, nil
 	}
 }

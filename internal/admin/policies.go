@@ -95,7 +95,7 @@ func (a *API) policies(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	running := a.running()
-	entries := sorted(running.Policies())
+	entries := sortEntries(running.Policies())
 	list := PolicyList{Policies: []PolicySummary{}, Total: len(entries)}
 	after, takesEffect := r.URL.Query().Get("after"), running.TakesEffect()
 	for _, e := range entries {
@@ -134,7 +134,7 @@ func (a *API) policy(_ http.ResponseWriter, r *http.Request) (any, error) {
 				return nil, httpError(http.StatusNotFound, "http://%s has no robots.txt of its own and redirects to https://%s; use the https URL", authority, guard.HTTPSTarget)
 			}
 		}
-		return nil, httpError(http.StatusNotFound, "there is no policy for %q; give a host of the configuration (with its port unless it is the default), or a host that GET %s lists", name, PoliciesPath)
+		return nil, httpError(http.StatusNotFound, "there is no policy for %q; give a host of the configuration, with any non-default port, or a host in the list of GET %s", name, PoliciesPath)
 	}
 	if endGrace {
 		running.EndGrace(e.Key())

@@ -50,7 +50,7 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.ResponseAudit(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		routes = append(routes, route(reportPrefix+it.path, "GET", a.reporting(it.view), it.parameters...))
+		routes = append(routes, route(reportPrefix+it.path, "GET", a.reportHandler(it.view), it.parameters...))
 	}
 	return routes
 }
@@ -65,8 +65,8 @@ type reportQuery struct {
 	path         string // after the prefix
 }
 
-// reporting responds with a view.
-func (a *API) reporting(view reportView) func(http.ResponseWriter, *http.Request) (any, error) {
+// reportHandler responds with a view.
+func (a *API) reportHandler(view reportView) func(http.ResponseWriter, *http.Request) (any, error) {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := parseReportQuery(r.URL.Query())
 		if err != nil {

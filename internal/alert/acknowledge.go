@@ -16,11 +16,10 @@ const (
 	maxNoteBytes        = 500
 	maxUserBytes        = 200 // of a user name
 	maxAcknowledgements = 500
-	// acknowledgementRetention is the time after the end of an alert for which its acknowledgement stays
-	// valid.
+	// acknowledgementRetention is the time after LastOpen for which the acknowledgement of an ended
+	// alert stays valid.
 	acknowledgementRetention = 24 * time.Hour
-	// lastOpenInterval is the interval at which other instances learn that an alert is still
-	// open.
+	// lastOpenInterval is the interval of updates of LastOpen, because each update is stored.
 	lastOpenInterval = 6 * time.Hour
 )
 
@@ -39,10 +38,9 @@ type acknowledgement struct {
 	// Withdrawn acknowledgements stay for acknowledgementRetention, so that other instances receive
 	// the withdrawal.
 	IsWithdrawn bool `json:"undone,omitempty"`
-	// LastOpen is the last time at which the alert was open.
+	// LastOpen is a time at which the alert was open, at most lastOpenInterval before the last.
 	LastOpen time.Time `json:"last,omitzero"`
 	Acknowledgement
-	storedLastOpen time.Time // the value of LastOpen that other instances know
 }
 
 // apply returns an alert with its acknowledgement, if any.
@@ -63,7 +61,6 @@ func (a *acknowledgements) set(ack acknowledgement) bool {
 	if a.byID == nil {
 		a.byID = make(map[string]acknowledgement)
 	}
-	ack.storedLastOpen = ack.LastOpen
 	a.byID[ack.ID] = ack
 	a.revision++
 	return true
@@ -74,11 +71,11 @@ func (a *acknowledgements) set(ack acknowledgement) bool {
 func (a *acknowledgements) prune(now time.Time, current map[string]bool) {
 	for id, known := range a.byID {
 		if current[id] {
-			if known.LastOpen = now; now.Sub(known.storedLastOpen) >= lastOpenInterval {
-				known.storedLastOpen = now
+			if now.Sub(known.LastOpen) >= lastOpenInterval {
+				known.LastOpen = now
+				a.byID[id] = known
 				a.revision++
 			}
-			a.byID[id] = known
 		} else if now.Sub(known.LastOpen) >= acknowledgementRetention {
 			delete(a.byID, id)
 			a.revision++
@@ -109,15 +106,15 @@ func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
 	if known := m.acknowledgements.byID[ack.ID]; !now.After(known.Time) {
 		ack.Time = known.Time.Add(time.Nanosecond) // the resolution of the clock is too coarse
 	}
-	ack.bound()
+	ack.truncate()
 	if !m.acknowledgements.set(ack) {
 		return Alert{}, fmt.Errorf("%d alerts are acknowledged, which is the maximum", maxAcknowledgements)
 	}
 	return m.acknowledgements.apply(alert), nil
 }
 
-// bound limits the strings, which come from people or from the storage.
-func (a *acknowledgement) bound() {
+// truncate limits the strings, which come from people or from the storage.
+func (a *acknowledgement) truncate() {
 	a.User = text.Truncate(text.Printable(strings.TrimSpace(a.User)), maxUserBytes)
 	a.Note = text.Truncate(text.Printable(strings.TrimSpace(a.Note)), maxNoteBytes)
 }
@@ -176,7 +173,7 @@ func (m *Manager) Import(data []byte) error {
 			stored.LastOpen = now
 		}
 		if now.Sub(stored.LastOpen) < acknowledgementRetention { // else its writer has not yet removed it
-			stored.bound()
+			stored.truncate()
 			m.acknowledgements.set(stored)
 		}
 	}

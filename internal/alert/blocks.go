@@ -35,9 +35,9 @@ const (
 	reloadDuration = 30 * time.Second
 )
 
-// BlockedSearch is a search engine blocked by a rule for other crawlers. See
+// BlockedSearchEngine is a search engine blocked by a rule for other crawlers. See
 // [judge.Result.BlocksSearch].
-type BlockedSearch struct {
+type BlockedSearchEngine struct {
 	Site     string       // its label
 	Crawler  string       // token, or judge.OtherName
 	Identity verify.State // verified, claimed or unknown
@@ -45,7 +45,7 @@ type BlockedSearch struct {
 
 // Block is a block of a search engine.
 type Block struct {
-	BlockedSearch
+	BlockedSearchEngine
 	Rule  string // in robots.txt syntax
 	Group string // the user-agent line of its group
 	Line  int
@@ -59,7 +59,7 @@ type searchBlocks struct {
 }
 
 type blockKey struct {
-	BlockedSearch
+	BlockedSearchEngine
 	rule, group string
 }
 
@@ -72,14 +72,14 @@ type blockRecord struct {
 // RecordBlock records a blocked search engine.
 func (m *Manager) RecordBlock(block Block) { m.blocks.record(block, m.now()) }
 
-// SearchBlocks returns the time of the last block of each recently blocked search engine.
-func (m *Manager) SearchBlocks() map[BlockedSearch]time.Time {
+// BlockedSearchEngines returns the time of the last block of each recently blocked search engine.
+func (m *Manager) BlockedSearchEngines() map[BlockedSearchEngine]time.Time {
 	m.blocks.mu.Lock()
 	defer m.blocks.mu.Unlock()
-	last := make(map[BlockedSearch]time.Time)
+	last := make(map[BlockedSearchEngine]time.Time)
 	for key, rec := range m.blocks.byKey {
-		if rec.last.After(last[key.BlockedSearch]) {
-			last[key.BlockedSearch] = rec.last
+		if rec.last.After(last[key.BlockedSearchEngine]) {
+			last[key.BlockedSearchEngine] = rec.last
 		}
 	}
 	return last
@@ -88,7 +88,7 @@ func (m *Manager) SearchBlocks() map[BlockedSearch]time.Time {
 func (b *searchBlocks) record(block Block, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := blockKey{block.BlockedSearch, block.Rule, block.Group}
+	key := blockKey{block.BlockedSearchEngine, block.Rule, block.Group}
 	rec := b.byKey[key]
 	if rec == nil {
 		if len(b.byKey) >= MaxBlocks && !b.makeRoom(block.Identity) {
@@ -100,7 +100,7 @@ func (b *searchBlocks) record(block Block, now time.Time) {
 		block.Site, block.Crawler, block.Rule, block.Group = strings.Clone(block.Site), strings.Clone(block.Crawler), strings.Clone(block.Rule), strings.Clone(block.Group)
 		block.Path = strings.Clone(text.Truncate(block.Path, maxPath))
 		rec = &blockRecord{Block: block, start: now}
-		b.byKey[blockKey{block.BlockedSearch, block.Rule, block.Group}] = rec
+		b.byKey[blockKey{block.BlockedSearchEngine, block.Rule, block.Group}] = rec
 	} else if now.Sub(rec.last) > maxUnverifiedGap && !rec.causesAlert(now) {
 		rec.start = now
 	}
@@ -124,8 +124,8 @@ func (b *searchBlocks) makeRoom(identity verify.State) bool {
 	return oldest != nil
 }
 
-// find returns the current alerts in order. lastLoad is the time at which the configuration was loaded.
-func (b *searchBlocks) find(live map[string]report.Live, lastLoad, now time.Time) (found []Alert) {
+// alerts returns the current alerts in order. lastLoad is the time at which the configuration was loaded.
+func (b *searchBlocks) alerts(live map[string]report.Live, lastLoad, now time.Time) (found []Alert) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, rec := range b.byKey {

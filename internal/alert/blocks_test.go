@@ -15,7 +15,7 @@ import (
 )
 
 func googlebot(identity verify.State) Block {
-	return Block{BlockedSearch: BlockedSearch{Site: "a.test", Crawler: "Googlebot", Identity: identity}, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
+	return Block{BlockedSearchEngine: BlockedSearchEngine{Site: "a.test", Crawler: "Googlebot", Identity: identity}, Rule: "Disallow: /private/", Line: 2, Group: "*", Path: "/private/a"}
 }
 
 // TestSearchBlocked tells of verified engines at once, and of others when they come
@@ -164,8 +164,8 @@ func TestSearchBlockedAtAFailedReload(t *testing.T) {
 	})
 }
 
-// TestSearchBlocks returns the last block by site, crawler and identity, for the metric.
-func TestSearchBlocks(t *testing.T) {
+// TestBlockedSearchEngines returns the last block by site, crawler and identity, for the metric.
+func TestBlockedSearchEngines(t *testing.T) {
 	w := newWorld(t)
 	w.RecordBlock(googlebot(verify.Verified))
 	w.RecordBlock(googlebot(verify.Claimed))
@@ -173,12 +173,12 @@ func TestSearchBlocks(t *testing.T) {
 	other := googlebot(verify.Verified)
 	other.Rule = "Disallow: /other/"
 	w.RecordBlock(other)
-	want := map[BlockedSearch]time.Time{googlebot(verify.Verified).BlockedSearch: w.time, googlebot(verify.Claimed).BlockedSearch: start}
-	if got := w.SearchBlocks(); !maps.Equal(got, want) {
+	want := map[BlockedSearchEngine]time.Time{googlebot(verify.Verified).BlockedSearchEngine: w.time, googlebot(verify.Claimed).BlockedSearchEngine: start}
+	if got := w.BlockedSearchEngines(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	w.pass(2 * time.Hour)
-	if got := w.SearchBlocks(); len(got) != 1 {
+	if got := w.BlockedSearchEngines(); len(got) != 1 {
 		t.Errorf("two hours later: %v", got)
 	}
 }

@@ -26,9 +26,9 @@ const (
 	maxReadySites  = 50                 // sites
 )
 
-// alertsFromLedger returns the alerts about crawlers and sites in the ledger.
-func alertsFromLedger(source *report.Source, now time.Time) []Alert {
-	return slices.Concat(findParity(source, now), findNewCrawlers(source, now), findReadyForEnforce(source, now))
+// ledgerAlerts returns the alerts about crawlers and sites in the ledger.
+func ledgerAlerts(source *report.Source, now time.Time) []Alert {
+	return slices.Concat(responseAuditAlerts(source, now), newCrawlerAlerts(source, now), readyForEnforceAlerts(source, now))
 }
 
 // crawlerStats is the data about a crawler at all sites.
@@ -39,9 +39,9 @@ type crawlerStats struct {
 	isNamed   bool   // named by a robots.txt
 }
 
-// findNewCrawlers returns new crawlers with many requests. It omits crawlers without a name of
-// their own, which findUnregistered reports.
-func findNewCrawlers(source *report.Source, now time.Time) (found []Alert) {
+// newCrawlerAlerts returns new crawlers with many requests. It omits crawlers without a name of
+// their own, which unregisteredCrawlerAlerts reports.
+func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 	candidates := slices.Collect(maps.Values(crawlerStatsByName(source.Ledger, now)))
 	candidates = slices.DeleteFunc(candidates, func(a *crawlerStats) bool {
 		isLaterArrival := a.firstSeen.Sub(ledger.Time(source.Ledger.Since)) >= minCountingTime
@@ -93,9 +93,9 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 	return stats
 }
 
-// findReadyForEnforce returns sites in monitor for a week in which enforce would have blocked no
+// readyForEnforceAlerts returns sites in monitor for a week in which enforce would have blocked no
 // crawler by mistake.
-func findReadyForEnforce(source *report.Source, now time.Time) (found []Alert) {
+func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert) {
 	if now.Sub(ledger.Time(source.Ledger.Since)) < minMonitorTime {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 // maxReasons is the maximum number of reasons in an alert.
 const maxReasons = 3
 
-// findInManaged examines the managed robots.txt files. texts can be nil.
-func findInManaged(texts report.Texts, now time.Time) (found []Alert) {
+// managedAlerts examines the managed robots.txt files. texts can be nil.
+func managedAlerts(texts report.Texts, now time.Time) (found []Alert) {
 	if texts == nil {
 		return nil
 	}
@@ -64,9 +64,9 @@ func refusedFile(s *report.ManagedSite) Alert {
 
 func hostName(s *report.ManagedSite) string { return cmp.Or(text.Printable(s.Host), "any host") }
 
-// findInChanges returns alerts about changes of managed robots.txt files by site. A rejected
+// changeAlerts returns alerts about changes of managed robots.txt files by site. A rejected
 // change matters only until the next change.
-func findInChanges(sites map[string][]report.ManagedChange, now time.Time) (found []Alert) {
+func changeAlerts(sites map[string][]report.ManagedChange, now time.Time) (found []Alert) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		if len(sites[site]) == 0 {
 			continue

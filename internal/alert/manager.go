@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -121,17 +122,11 @@ func (m *Manager) List() List {
 		m.update(now)
 	}
 	list := List{Generated: now.UTC(), Alerts: []Alert{}, IsPersistent: m.state.HasStorage()}
-	over := 0
 	for _, a := range m.all(now) {
-		switch {
-		case a.State == Over && over == maxOverAlerts:
-		case a.State == Over:
-			over++
+		if a.State == Over || len(list.Alerts) < maxAlerts {
 			list.Alerts = append(list.Alerts, a)
-		case len(list.Alerts) == maxAlerts:
+		} else {
 			list.More++
-		default:
-			list.Alerts = append(list.Alerts, a)
 		}
 	}
 	return list
@@ -152,17 +147,17 @@ func (m *Manager) all(now time.Time) (alerts []Alert) {
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
 	if now.Sub(m.lastLedgerRead) >= ledgerReadInterval {
-		m.lastLedgerRead, m.ledgerAlerts = now, alertsFromLedger(m.state.Reports(now), now)
+		m.lastLedgerRead, m.ledgerAlerts = now, ledgerAlerts(m.state.Reports(now), now)
 	}
 	live := m.state.Live()
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
-		findInServer(m.state, now), findInSites(live, now), findInManaged(m.state.Managed(), now), findInChanges(m.state.ManagedChanges(), now),
-		m.blocks.find(live, m.lastLoad(), now), findWithheld(m.state.Withheld(now), now), m.ledgerAlerts,
+		serverAlerts(m.state, now), siteAlerts(live, now), managedAlerts(m.state.Managed(), now), changeAlerts(m.state.ManagedChanges(), now),
+		m.blocks.alerts(live, m.lastLoad(), now), withheldAlerts(m.state.Withheld(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {
 			current[a.ID] = true
-			m.open(a, now)
+			m.openOrUpdate(a, now)
 		}
 	}
 	for id, a := range m.alerts {
@@ -176,29 +171,24 @@ func (m *Manager) update(now time.Time) {
 		}
 	}
 	m.acknowledgements.prune(now, current)
-	m.latest = m.all(now)
 	m.dropOver()
+	m.latest = m.all(now)
 	close(m.updated)
 	m.updated = make(chan struct{})
 }
 
 // dropOver removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
 func (m *Manager) dropOver() {
-	over := make([]Alert, 0, len(m.latest))
-	for _, a := range m.latest {
-		if a.State == Over {
-			over = append(over, a)
-		}
-	}
+	over := slices.DeleteFunc(slices.Collect(maps.Values(m.alerts)), func(a Alert) bool { return a.State != Over })
 	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
-	for i := maxOverAlerts; i < len(over); i++ {
-		delete(m.alerts, over[i].ID)
+	for _, a := range over[min(len(over), maxOverAlerts):] {
+		delete(m.alerts, a.ID)
 	}
 }
 
-// open opens or updates an alert. An alert without a start time starts when first found, also
+// openOrUpdate opens or updates an alert. An alert without a start time starts when first found, also
 // before a short interruption. The caller must lock m.mu.
-func (m *Manager) open(a Alert, now time.Time) {
+func (m *Manager) openOrUpdate(a Alert, now time.Time) {
 	if a.Since.IsZero() {
 		a.Since = now
 		if known, ok := m.alerts[a.ID]; ok && (known.State == Open || now.Sub(known.Until) < updateInterval) {

@@ -21,8 +21,8 @@ const (
 	waveAlertDuration       = 24 * time.Hour
 )
 
-// findInServer returns alerts about the whole server.
-func findInServer(state StateSource, now time.Time) (found []Alert) {
+// serverAlerts returns alerts about the whole server.
+func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 	if since, err := state.StorageFailure(); err != nil {
 		found = append(found, Alert{
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
@@ -48,7 +48,7 @@ func findInServer(state StateSource, now time.Time) (found []Alert) {
 			Remedy: "Check the file or URL with: caddy robots-guard registry diff.",
 		})
 	}
-	return append(found, findUnregistered(state.Proposals(), now)...)
+	return append(found, unregisteredCrawlerAlerts(state.Proposals(), now)...)
 }
 
 // outdatedList returns the alert of an address list. Its beginning is the last successful look, if any.
@@ -75,9 +75,9 @@ func outdatedList(list verify.ListStatus, now time.Time) Alert {
 	return a
 }
 
-// findUnregistered returns unregistered robots: all robots in a wave, and the most frequent other
+// unregisteredCrawlerAlerts returns unregistered robots: all robots in a wave, and the most frequent other
 // robots. The oldest waves have precedence, so that an open alert stays until its wave ends.
-func findUnregistered(proposals []report.Proposal, now time.Time) (found []Alert) {
+func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (found []Alert) {
 	var waves, others []report.Proposal
 	for _, p := range proposals {
 		switch {

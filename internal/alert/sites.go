@@ -30,8 +30,8 @@ type site struct {
 	now     time.Time
 }
 
-// findInSites examines the robots.txt of each guarded site.
-func findInSites(live map[string]report.Live, now time.Time) (found []Alert) {
+// siteAlerts examines the robots.txt of each guarded site.
+func siteAlerts(live map[string]report.Live, now time.Time) (found []Alert) {
 	bySource := make(map[string]*site)
 	sharing := make(map[string]int) // sites by source
 	for _, name := range slices.Sorted(maps.Keys(live)) {
@@ -53,14 +53,14 @@ func findInSites(live map[string]report.Live, now time.Time) (found []Alert) {
 			s.title = fmt.Sprintf("%s and %d more", s.name, n-1)
 		}
 		if s.State != nil {
-			found = append(found, s.find()...)
+			found = append(found, s.alerts()...)
 		}
 	}
 	return found
 }
 
-// find returns the alerts about a robots.txt. A harmful change is not also reported as a change.
-func (s *site) find() (found []Alert) {
+// alerts returns the alerts about a robots.txt. A harmful change is not also reported as a change.
+func (s *site) alerts() (found []Alert) {
 	found = s.unreachable()
 	if s.State.Current == nil {
 		return found
@@ -77,8 +77,8 @@ func (s *site) find() (found []Alert) {
 	return found
 }
 
-// alert completes an alert about the site. subject is part of its ID.
-func (s *site) alert(a Alert, subject ...string) []Alert {
+// addSubject completes an alert about the site. subject is part of its ID.
+func (s *site) addSubject(a Alert, subject ...string) []Alert {
 	a.ID, a.Site = newID(a.Kind, append([]string{s.subject}, subject...)...), s.name
 	return []Alert{a}
 }
@@ -87,7 +87,7 @@ func (s *site) unreachable() []Alert {
 	if s.State.Failures == 0 {
 		return nil
 	}
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
 		Detail:        sentence(report.Trouble(s.State)) + " Search engines may stop crawling the site.",
@@ -121,7 +121,7 @@ func (s *site) rulesGone() []Alert {
 	case report.Blank:
 		title = "has become empty"
 	}
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: RobotsGone, Severity: severity, Since: previous.ReplacedAt,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
@@ -136,7 +136,7 @@ func (s *site) notProtecting() []Alert {
 	if !s.Enforces || problem == nil {
 		return nil
 	}
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: NotProtecting, Severity: Warning, Since: s.State.Current.FirstFetched,
 		Title:         "Nothing is protected at " + s.title,
 		Detail:        "The site is in enforce, but " + problem.Detail + ".",
@@ -168,7 +168,7 @@ func (s *site) shutsOutSearch() []Alert {
 	if len(engines) == 0 {
 		return nil
 	}
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstFetched,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
@@ -183,7 +183,7 @@ func (s *site) delayedChange() []Alert {
 		return nil
 	}
 	current := s.State.Current
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: ChangeDelayed, Severity: Warning, Since: current.FirstFetched,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
 		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
@@ -203,7 +203,7 @@ func (s *site) changed() []Alert {
 	if findings, more := current.Robots.Findings(); len(findings) > 0 {
 		detail += fmt.Sprintf(" lint has %d findings.", len(findings)+more)
 	}
-	return s.alert(Alert{
+	return s.addSubject(Alert{
 		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,

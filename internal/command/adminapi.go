@@ -34,14 +34,14 @@ func (a *adminAPI) define(flags *pflag.FlagSet) {
 	a.output.define(flags)
 }
 
-// show sends a request to the admin API, decodes the response into answer, and prints the answer:
+// requestAndPrint sends a request to the admin API, decodes the response into answer, and prints the answer:
 // as JSON, or with writeText.
-func (a *adminAPI) show(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
-	server, err := a.find()
+func (a *adminAPI) requestAndPrint(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
+	server, err := a.server()
 	if err != nil {
 		return err
 	}
-	body, err := server.read(method, uri, value, answer)
+	body, err := server.request(method, uri, value, answer)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func (a *adminAPI) show(cmd *cobra.Command, method, uri string, value, answer an
 // adminServer is the address of an admin API.
 type adminServer string
 
-// find returns the address.
-func (a *adminAPI) find() (adminServer, error) {
-	if err := checkConfig(a.config); err != nil {
+// server returns the address of the admin API.
+func (a *adminAPI) server() (adminServer, error) {
+	if err := checkConfigFile(a.config); err != nil {
 		return "", err
 	}
 	if isSocket := strings.Contains(a.address, "/") && !isURL(a.address); a.address != "" && !isSocket {
@@ -97,16 +97,13 @@ const adminTimeout = 2 * time.Minute
 // errTimeout is the error of a server that neither responds nor closes the connection.
 var errTimeout = errors.New("no answer in " + text.Duration(adminTimeout))
 
-// read sends a request with value as JSON, unless value is nil. The response is returned, and
-// decoded into answer unless answer is nil.
-func (s adminServer) read(method, uri string, value, answer any) (body json.RawMessage, err error) {
+// request sends a request with value as JSON, unless value is nil. The response is returned, and
+// decoded into answer.
+func (s adminServer) request(method, uri string, value, answer any) (body json.RawMessage, err error) {
 	if body, err = s.send(adminTimeout, method, uri, value); err != nil {
 		return nil, err
 	}
-	if answer != nil {
-		err = json.Unmarshal(body, answer)
-	}
-	if err != nil {
+	if err = json.Unmarshal(body, answer); err != nil {
 		return nil, s.notCaddy(err)
 	}
 	return body, nil
@@ -174,19 +171,19 @@ func (s adminServer) explain(err error) error {
 		}
 		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
 	}
-	why := strings.TrimPrefix(err.Error(), "performing request: ")
-	if _, short, ok := strings.Cut(why, `": `); ok { // the part after the URL
-		why = short
+	reason := strings.TrimPrefix(err.Error(), "performing request: ")
+	if _, cause, ok := strings.Cut(reason, `": `); ok { // the part after the URL
+		reason = cause
 	}
 	switch {
 	case errors.Is(err, errTimeout):
 		return fmt.Errorf("the server at %s gives %w; the request may still take effect; if the address is wrong, %s", s, err, addressHint)
-	case strings.Contains(why, "malformed HTTP"), strings.Contains(why, "HTTP response to HTTPS client"):
-		return fmt.Errorf("the server at %s is not the admin API of Caddy (%s); %s", s, why, addressHint)
-	case strings.Contains(why, "permission denied"):
-		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, why)
+	case strings.Contains(reason, "malformed HTTP"), strings.Contains(reason, "HTTP response to HTTPS client"):
+		return fmt.Errorf("the server at %s is not the admin API of Caddy (%s); %s", s, reason, addressHint)
+	case strings.Contains(reason, "permission denied"):
+		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, reason)
 	}
-	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.DescribeError(errors.New(why)), addressHint)
+	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.DescribeError(errors.New(reason)), addressHint)
 }
 
 // addressHint is the advice if the command reached another server.

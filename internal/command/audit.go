@@ -83,7 +83,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	flags.StringVar(&a.verifyReportPath, "verify-report", "", "a report of abuse to check; no log is read")
 	a.output.define(flags)
 	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
-	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf"} {
+	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf", "json"} {
 		cmd.MarkFlagsMutuallyExclusive("verify-report", flag)
 	}
 	return cmd

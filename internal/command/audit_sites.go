@@ -35,12 +35,12 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 		return nil, fmt.Errorf("%s: %w", a.configFile, err)
 	}
 	first := hosts[0].site
-	matched := false
+	hasMatchers := false
 	for _, host := range hosts {
 		if host.site.Err != nil {
 			return nil, fmt.Errorf("%s: %w", a.configFile, host.site.Err)
 		}
-		matched = matched || host.site.HasMatchers
+		hasMatchers = hasMatchers || host.site.HasMatchers
 		a.judgeByHost = a.judgeByHost || host.site != first
 		if a.rate && !reflect.DeepEqual(host.site.Rate, first.Rate) {
 			return nil, fmt.Errorf("%s: the sites have different rate limits; choose one site with --site", a.configFile)
@@ -51,11 +51,11 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 		enforced.Enforce = true
 		o.Rate = &enforced
 	}
-	if matched {
+	if hasMatchers {
 		notes = append(notes, "robots_guard in "+a.configFile+" has matchers other than the host; the audit assumes that all requests match.")
 	}
 	if a.judgeByHost {
-		unread, err := a.readRobotsOf(ctx, hosts, o)
+		unread, err := a.readRobotsByHost(ctx, hosts, o)
 		return append(notes, unread...), err
 	}
 	o.Settings, o.Grace = first.Settings, first.Grace
@@ -73,7 +73,7 @@ func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 	case name == "" && len(o.Sites) == 0:
 		return errors.New("no robots.txt given; name it with --robots, or its site with --site")
 	case name == "":
-		name = robotsOf(o.Sites[0])
+		name = robotsURL(o.Sites[0])
 	case name == "-":
 		return errors.New("--robots cannot be standard input; name a file")
 	}
@@ -88,8 +88,8 @@ func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 	return nil
 }
 
-// robotsOf returns the URL of the robots.txt of a host or of the host of a URL.
-func robotsOf(site string) string {
+// robotsURL returns the URL of the robots.txt of a host or of the host of a URL.
+func robotsURL(site string) string {
 	if !isURL(site) {
 		return "https://" + site + "/robots.txt"
 	}
@@ -128,7 +128,7 @@ func (a *auditRunner) auditedHosts(sites []Site) (hosts []hostAudit, notes []str
 				known[name] = site
 				hosts = append(hosts, hostAudit{name, site})
 			case !first.sameSettings(site):
-				notes = append(notes, a.judgedByFirst(name))
+				notes = append(notes, a.noteFirstGuard(name))
 			}
 		}
 	}
@@ -153,20 +153,20 @@ func (a *auditRunner) namedHosts(sites []Site) (hosts []hostAudit, notes []strin
 		}
 		host := site.HostOf(name)
 		if several {
-			notes = append(notes, a.judgedByFirst(host))
+			notes = append(notes, a.noteFirstGuard(host))
 		}
 		hosts = append(hosts, hostAudit{host, s})
 	}
 	return hosts, notes, nil
 }
 
-func (a *auditRunner) judgedByFirst(host string) string {
+func (a *auditRunner) noteFirstGuard(host string) string {
 	return a.configFile + " has several robots_guard for " + host + "; the audit uses the first."
 }
 
-// readRobotsOf reads the robots.txt of each host, for verdicts by the settings of its site. The
+// readRobotsByHost reads the robots.txt of each host, for verdicts by the settings of its site. The
 // notes name the hosts whose robots.txt cannot be read.
-func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []hostAudit, o *replay.Options) (notes []string, err error) {
+func (a *auditRunner) readRobotsByHost(ctx context.Context, hosts []hostAudit, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version
 	if a.robots != "" {
 		if given, _, err = a.config.readVersions(ctx, a.robots); err != nil {
@@ -176,7 +176,7 @@ func (a *auditRunner) readRobotsOf(ctx context.Context, hosts []hostAudit, o *re
 	for _, host := range hosts {
 		versions := given
 		if a.robots == "" {
-			if versions, _, err = a.config.readVersions(ctx, cmp.Or(host.site.Source, robotsOf(host.name))); err != nil {
+			if versions, _, err = a.config.readVersions(ctx, cmp.Or(host.site.Source, robotsURL(host.name))); err != nil {
 				notes = append(notes, "Requests for "+host.name+" were not judged: "+err.Error()+".")
 			}
 		}

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,13 +92,13 @@ func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", a.verifyReportPath, err)
 	}
-	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
-		text.Printable(v.Report.Source), v.Report.TotalRequests, v.Report.FirstSeen.Format("2006-01-02T15:04:05Z07:00"), v.Report.LastSeen.Format("2006-01-02T15:04:05Z07:00"),
-		v.RobotsSHA256, v.Samples-len(v.Errors), v.Samples)
 	errs := slices.Concat(v.Contradictions, v.Errors)
-	for _, wrong := range errs {
-		fmt.Fprintf(out, "wrong:      %s\n", text.Printable(wrong))
-	}
-	return len(errs) > 0, nil
+	return len(errs) > 0, a.output.print(cmd, nil, func(w io.Writer) {
+		fmt.Fprintf(w, "source:     %s\nrequests:   %d, %s to %s\nrobots.txt: SHA-256 %s\nsamples:    %d of %d are disallowed as the report says\n",
+			text.Printable(v.Report.Source), v.Report.TotalRequests, v.Report.FirstSeen.Format(time.RFC3339), v.Report.LastSeen.Format(time.RFC3339),
+			v.RobotsSHA256, v.Samples-len(v.Errors), v.Samples)
+		for _, wrong := range errs {
+			fmt.Fprintf(w, "wrong:      %s\n", text.Printable(wrong))
+		}
+	})
 }

@@ -42,7 +42,7 @@ caddy robots-guard status
 			// Cobra checks groups of flags after this, and would exit with ExitFindings.
 			cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 				if err := cmd.ValidateFlagGroups(); err != nil {
-					return fail(cmd, badFlagGroup(cmd, err))
+					return fail(cmd, describeFlagGroupError(err))
 				}
 				return nil
 			}

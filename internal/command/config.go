@@ -84,7 +84,7 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 		return &sites[0], false, nil
 	}
 	best := 0
-	led, isLed := httpsRedirect(url)
+	httpsURL, isRedirected := httpsRedirect(url)
 	for i := range sites {
 		s := &sites[i]
 		fits := site.HostFits(s.Hosts, host)
@@ -95,7 +95,7 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 		switch listens := site.Listens(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
-		case listens, named && s.RedirectedTo && isLed && site.Listens(s.Listen, led):
+		case listens, named && s.RedirectedTo && isRedirected && site.Listens(s.Listen, httpsURL):
 			fits += 4
 		}
 		switch {
@@ -122,7 +122,7 @@ func siteFor(sites []Site, url string) (found *Site, several bool, err error) {
 
 // httpsRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
 // URL with a port.
-func httpsRedirect(url string) (led string, ok bool) {
+func httpsRedirect(url string) (httpsURL string, ok bool) {
 	authority := site.AsSent(addr.Authority(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
@@ -130,9 +130,9 @@ func httpsRedirect(url string) (led string, ok bool) {
 	return "https://" + authority, true
 }
 
-// checkConfig returns an error for an invalid name of a configuration file. "" means no file and -
+// checkConfigFile returns an error for an invalid name of a configuration file. "" means no file and -
 // means standard input.
-func checkConfig(name string) error {
+func checkConfigFile(name string) error {
 	if name == "" || name == "-" {
 		return nil
 	}
@@ -151,7 +151,7 @@ func checkConfig(name string) error {
 // sites returns the sites with a robots_guard in a configuration file, and the registry with the
 // changes of the file.
 func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) {
-	if err := checkConfig(file); err != nil {
+	if err := checkConfigFile(file); err != nil {
 		return nil, nil, err
 	}
 	sites, registry, err := c.Sites(file, adapter)

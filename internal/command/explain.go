@@ -143,7 +143,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 
 // explain explains the verdict on a URL.
 func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*explain.Explanation, error) {
-	at, file, err := x.siteOf(reader, r.URL)
+	at, file, err := x.siteAndRobots(reader, r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 	verdicts := make([]explain.Verdict, len(urls))
 	note := ""
 	for i, u := range urls {
-		at, file, err := x.siteOf(reader, u)
+		at, file, err := x.siteAndRobots(reader, u)
 		if err != nil {
 			return false, err
 		}
@@ -214,9 +214,9 @@ type siteForURL struct {
 	ambiguous  bool  // whether the configuration has other guards for the URL
 }
 
-// siteOf returns the site of a URL by --config, or a site with the default settings, and its
+// siteAndRobots returns the site of a URL by --config, or a site with the default settings, and its
 // robots.txt.
-func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
+func (x *explainRunner) siteAndRobots(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
 	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configured: new(Site)}
 	if x.configFile != "" {
 		sites, registry, err := x.config.sites(x.configFile, x.adapter)
@@ -236,7 +236,7 @@ func (x *explainRunner) siteOf(reader *robotsReader, u string) (at siteForURL, f
 		if addr.Authority(u) == "" {
 			return at, nil, fmt.Errorf("%q has no host; give the robots.txt with --robots", u)
 		}
-		name = robotsOf(u)
+		name = robotsURL(u)
 	}
 	file, err = reader.read(name)
 	return at, file, err

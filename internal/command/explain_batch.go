@@ -97,7 +97,7 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 	}
 	out := (&output{json: true}).lines(cmd)
 	number, bad := 0, false
-	err := out.answerEach(cmd.InOrStdin(), func(line []byte) error {
+	err := out.answerLines(cmd.InOrStdin(), func(line []byte) error {
 		if number++; number == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // some shells write a byte order mark
 		}

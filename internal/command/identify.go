@@ -60,7 +60,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 	if x.online && x.ip == "" {
 		return false, errors.New("--online needs --ip")
 	}
-	if err := checkConfig(x.configFile); err != nil {
+	if err := checkConfigFile(x.configFile); err != nil {
 		return false, err
 	}
 	if x.ip != "" {
@@ -82,7 +82,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 		})
 	}
 	if len(agents) == 0 {
-		return false, out.answerEach(cmd.InOrStdin(), func(line []byte) error { return identify(string(line)) })
+		return false, out.answerLines(cmd.InOrStdin(), func(line []byte) error { return identify(string(line)) })
 	}
 	for _, agent := range agents {
 		if err := identify(agent); err != nil {

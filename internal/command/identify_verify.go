@@ -68,22 +68,22 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 }
 
 // explain verifies the claim of a client step by step.
-func (x *identifyRunner) explain(ctx context.Context, by *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
+func (x *identifyRunner) explain(ctx context.Context, verification *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
 	switch {
 	case client.Class == uaident.Browser:
 		return unverified("the User-Agent does not claim to be a crawler"), nil
 	case client.Crawler == nil:
 		return unverified("the registry does not contain this crawler, so its claim cannot be verified; add the crawler with the global option crawler"), nil
-	case !by.On:
+	case !verification.On:
 		return unverified("the configuration does not verify claims; add verify on to the global option robots_guard"), nil
 	}
 	verifier := verify.New(verify.Options{UserAgent: site.GuardUserAgent})
 	defer verifier.Close()
-	if err := verifier.Configure(by.Verifier); err != nil {
+	if err := verifier.Configure(verification.Verifier); err != nil {
 		return verify.Explanation{}, err
 	}
 	found := verifier.Explain(ctx, client.Crawler, addr, x.online)
-	step, err := x.explainSignatures(ctx, by, client.Crawler)
+	step, err := x.explainSignatures(ctx, verification, client.Crawler)
 	if step.Text != "" {
 		found.Steps = append(found.Steps, step)
 	}
@@ -92,41 +92,41 @@ func (x *identifyRunner) explain(ctx context.Context, by *Verification, client u
 
 // explainSignatures describes whether signatures of a crawler can be verified. The step is zero if
 // the crawler is not known to sign.
-func (x *identifyRunner) explainSignatures(ctx context.Context, by *Verification, c *uaident.Crawler) (verify.Step, error) {
-	say := func(format string, args ...any) (verify.Step, error) {
+func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Verification, c *uaident.Crawler) (verify.Step, error) {
+	newStep := func(format string, args ...any) (verify.Step, error) {
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
 	}
-	var signs []string
-	for _, agent := range slices.Sorted(maps.Keys(by.Agents)) {
-		if by.Agents[agent] == c.Operator {
-			signs = append(signs, agent)
+	var signingAgents []string
+	for _, agent := range slices.Sorted(maps.Keys(verification.Agents)) {
+		if verification.Agents[agent] == c.Operator {
+			signingAgents = append(signingAgents, agent)
 		}
 	}
 	switch {
-	case len(signs) == 0:
+	case len(signingAgents) == 0:
 		return verify.Step{}, nil
-	case !by.Signatures:
-		return say("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signs, ", "))
+	case !verification.Signatures:
+		return newStep("Requests signed by %s would be verified, but web_bot_auth is off.", strings.Join(signingAgents, ", "))
 	case !x.online:
-		return say("A request signed by %s is verified at any address. Whether its keys can be fetched was not checked; add --online.", strings.Join(signs, ", "))
+		return newStep("A request signed by %s is verified at any address. Whether its keys can be fetched was not checked; add --online.", strings.Join(signingAgents, ", "))
 	}
-	signatures, err := botauth.New(botauth.Options{Agents: by.Agents, UserAgent: site.GuardUserAgent})
+	signatures, err := botauth.New(botauth.Options{Agents: verification.Agents, UserAgent: site.GuardUserAgent})
 	if err != nil {
 		return verify.Step{}, err
 	}
 	defer signatures.Close()
 	var results []string
-	for _, agent := range signs {
+	for _, agent := range signingAgents {
 		if err := signatures.Refresh(ctx, agent); err != nil {
 			results = append(results, fmt.Sprintf("A request signed by %s cannot be verified now: %v.", agent, err))
 		}
 	}
 	for _, d := range signatures.Directories() {
-		if slices.Contains(signs, d.Agent) && d.Err == nil {
+		if slices.Contains(signingAgents, d.Agent) && d.Err == nil {
 			results = append(results, fmt.Sprintf("A request signed by %s is verified at any address; its directory has usable keys: %d.", d.Agent, d.Keys))
 		}
 	}
-	return say("%s", strings.Join(results, " "))
+	return newStep("%s", strings.Join(results, " "))
 }
 
 // unverified returns an explanation for an unverifiable claim.

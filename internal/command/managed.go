@@ -102,10 +102,10 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 		return false, m.showHosts(cmd, argument)
 	case verb == "changes":
 		var all admin.ManagedSites
-		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/changes", nil, &all, func(w io.Writer) { printSitesOfChanges(w, all.Sites) })
+		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/changes", nil, &all, func(w io.Writer) { printSitesOfChanges(w, all.Sites) })
 	case verb == "history":
 		var history admin.ManagedHistory
-		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/history"+query, nil, &history, func(w io.Writer) {
+		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/history"+query, nil, &history, func(w io.Writer) {
 			printState(w, history.ManagedState)
 			for i := range history.History {
 				printChange(w, &history.History[i])
@@ -113,7 +113,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 		})
 	case verb == "diff":
 		var d admin.ManagedDiff
-		return false, m.show(cmd, http.MethodGet, admin.ManagedPath+"/diff"+query, nil, &d, func(w io.Writer) {
+		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/diff"+query, nil, &d, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: from %s to %s\n", text.Printable(d.Site), text.Printable(d.From), text.Printable(d.To))
 			for _, line := range d.Difference {
 				fmt.Fprintf(w, "  %s\n", text.Printable(line))
@@ -128,7 +128,7 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 // check checks the robots_txt of a configuration file.
 func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
 	file := cmp.Or(m.config, "Caddyfile")
-	if err := checkConfig(file); err != nil {
+	if err := checkConfigFile(file); err != nil {
 		return false, err
 	}
 	var base []byte
@@ -176,11 +176,11 @@ func (m *managedRunner) act(cmd *cobra.Command, verb, id string) error {
 	}
 	m.action.ID, m.action.Who = id, cmp.Or(m.action.Who, userName())
 	var result admin.ActionResult
-	return m.show(cmd, http.MethodPost, admin.ManagedPath+"/"+verb, m.action, &result, func(w io.Writer) {
+	return m.requestAndPrint(cmd, http.MethodPost, admin.ManagedPath+"/"+verb, m.action, &result, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
 		printState(w, result.ManagedState)
 		if result.State == publish.RolledBack {
-			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", lateCrawlers())
+			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
 		}
 	})
 }
@@ -194,8 +194,8 @@ func userName() string {
 	return known.Username
 }
 
-// lateCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
-func lateCrawlers() (words string) {
+// slowCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
+func slowCrawlers() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Max > policy.MaxAge {
 			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Max.Hours())

@@ -19,7 +19,7 @@ import (
 // single host.
 func (m *managedRunner) showHosts(cmd *cobra.Command, host string) error {
 	var all report.Managed
-	return m.show(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })
+	return m.requestAndPrint(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })
 }
 
 // printAllManaged prints all hosts, and the details if the response has them.
@@ -100,9 +100,9 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 			fmt.Fprintf(w, "  + %s\n", text.Printable(line))
 		}
 	}
-	made := make(map[int][]string, len(d.Lines))
+	rulesByLine := make(map[int][]string, len(d.Lines))
 	for _, line := range d.Lines {
-		made[line.Line] = line.Rules
+		rulesByLine[line.Line] = line.Rules
 	}
 	if d.Text != "" {
 		fmt.Fprintln(w, "\nrobots.txt:")
@@ -111,7 +111,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 	for line := range strings.Lines(d.Text) {
 		number++
 		line = text.Printable(strings.TrimRight(line, "\r\n"))
-		if rules := made[number]; rules != nil {
+		if rules := rulesByLine[number]; rules != nil {
 			line = fmt.Sprintf("%-40s  <- %s", line, text.Printable(strings.Join(rules, ", ")))
 		}
 		fmt.Fprintf(w, "%4d  %s\n", number, line)

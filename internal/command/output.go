@@ -25,22 +25,11 @@ func (o *output) define(flags *pflag.FlagSet) {
 // documents the JSON. A json.RawMessage is JSON from the admin API. The writer for writeText stores
 // the first error.
 func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)) error {
-	if o.json {
-		enc := newEncoder(cmd.OutOrStdout())
-		enc.SetIndent("", "  ")
-		return enc.Encode(result)
+	l := o.lines(cmd)
+	if l.encoder != nil {
+		l.encoder.SetIndent("", "  ")
 	}
-	screen := screenOf(cmd.OutOrStdout())
-	writeText(screen)
-	return screen.Flush()
-}
-
-// newEncoder returns an encoder without escapes for <, > and &, because commands print JSON for
-// people and programs and not into a web page.
-func newEncoder(w io.Writer) *json.Encoder {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc
+	return errors.Join(l.print(result, writeText), l.flush())
 }
 
 // lines prints any number of results: each as JSON in a line of its own, or for people.
@@ -54,8 +43,10 @@ func (o *output) lines(cmd *cobra.Command) *lines {
 	if !o.json {
 		return &lines{screen: screenOf(cmd.OutOrStdout())}
 	}
-	screen := text.NewTerminal(cmd.OutOrStdout(), 0, false)
-	return &lines{screen, newEncoder(screen)}
+	l := &lines{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
+	l.encoder = json.NewEncoder(l.screen)
+	l.encoder.SetEscapeHTML(false) // people and programs read the output, and no web page contains it
+	return l
 }
 
 // print prints a result. The caller must call flush after the last result.
@@ -69,9 +60,9 @@ func (l *lines) print(result any, writeText func(io.Writer)) error {
 
 func (l *lines) flush() error { return l.screen.Flush() }
 
-// answerEach calls answer with each line of in, without the line ending. The results are flushed
+// answerLines calls answer with each line of in, without the line ending. The results are flushed
 // before more input is awaited, because the sender may wait for them.
-func (l *lines) answerEach(in io.Reader, answer func(line []byte) error) error {
+func (l *lines) answerLines(in io.Reader, answer func(line []byte) error) error {
 	input := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, err := input.ReadBytes('\n')

@@ -96,7 +96,7 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 	since := ""
 	if g.stale != "" {
 		var err error
-		if since, err = dayBefore(g.stale, time.Now()); err != nil {
+		if since, err = dateBefore(g.stale, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -129,9 +129,9 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 	return errors.Join(append(unknown, out.flush())...)
 }
 
-// dayBefore returns the day at a duration before now. Entries checked earlier, or on an unknown
+// dateBefore returns the day at a duration before now. Entries checked earlier, or on an unknown
 // day, are stale.
-func dayBefore(duration string, now time.Time) (string, error) {
+func dateBefore(duration string, now time.Time) (string, error) {
 	age, err := caddy.ParseDuration(duration)
 	if err != nil || age < 0 {
 		return "", fmt.Errorf("--stale %q is not a duration; write for example 180d or 12h", duration)
@@ -210,7 +210,7 @@ func printRegistryChanges(w io.Writer, changes []registryfile.Change) {
 // status prints the state of the registry of a running server.
 func (g *registryRunner) status(cmd *cobra.Command) error {
 	var known admin.RegistryReport
-	return g.show(cmd, http.MethodGet, admin.RegistryPath, nil, &known, func(w io.Writer) {
+	return g.requestAndPrint(cmd, http.MethodGet, admin.RegistryPath, nil, &known, func(w io.Writer) {
 		r := known.Registry
 		if r == nil {
 			fmt.Fprintln(w, "no registry is configured; the built-in registry is in use")
@@ -231,7 +231,7 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 // name, below comments with the details. The output can be pasted into a Caddyfile.
 func (g *registryRunner) propose(cmd *cobra.Command) error {
 	var found admin.Proposals
-	return g.show(cmd, http.MethodGet, admin.RegistryPath+"/proposals", nil, &found, func(w io.Writer) {
+	return g.requestAndPrint(cmd, http.MethodGet, admin.RegistryPath+"/proposals", nil, &found, func(w io.Writer) {
 		for i := range found.Proposals {
 			p, about := &found.Proposals[i], ""
 			if p.Error > 0 {

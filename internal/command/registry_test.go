@@ -21,7 +21,7 @@ func TestNotCheckedFor(t *testing.T) {
 		{"30h", "2026-11-24", true},
 		{"30h", "2026-11-25", false},
 	} {
-		since, err := dayBefore(tc.duration, now)
+		since, err := dateBefore(tc.duration, now)
 		if err != nil {
 			t.Fatal(err)
 		}

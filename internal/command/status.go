@@ -90,9 +90,9 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	if len(args) > 0 {
 		site = args[0]
 	}
-	alone := s.acknowledge != "" || s.undo != "" || s.testNotify
+	isAlertAction := s.acknowledge != "" || s.undo != "" || s.testNotify
 	switch {
-	case site != "" && alone:
+	case site != "" && isAlertAction:
 		return false, fmt.Errorf("--acknowledge, --undo and --test-notify take no site; remove %q", site)
 	case site == "" && s.endGrace:
 		return false, errors.New("--end-grace needs a site, for example example.com")
@@ -112,12 +112,12 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 		return s.hasCriticalAlert(site)
 	case s.endGrace:
 		var report admin.PolicyReport
-		return false, s.show(cmd, http.MethodPost, policyURI(site, "/end-grace", ""), nil, &report, func(w io.Writer) {
+		return false, s.requestAndPrint(cmd, http.MethodPost, policyURI(site, "/end-grace", ""), nil, &report, func(w io.Writer) {
 			fmt.Fprintf(w, "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
 		})
 	case s.testNotify:
 		return s.sendTest(cmd)
-	case alone:
+	case isAlertAction:
 		return false, s.acknowledgeOrUndo(cmd)
 	}
 	return s.showAll(cmd, site)
@@ -126,7 +126,7 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 // showAll prints the sites, the alerts and the results of files on trial.
 func (s *statusRunner) showAll(cmd *cobra.Command, site string) (findings bool, err error) {
 	var found admin.Status
-	err = s.show(cmd, http.MethodGet, withSite(admin.StatusPath, site), nil, &found, func(w io.Writer) {
+	err = s.requestAndPrint(cmd, http.MethodGet, withSite(admin.StatusPath, site), nil, &found, func(w io.Writer) {
 		printSites(w, found.Sites, site != "", time.Now())
 		printAlerts(w, &found.List)
 		printTrials(w, &found)
@@ -143,12 +143,12 @@ func hasCritical(alerts []alert.Alert) bool {
 // hasCriticalAlert asks the server whether a critical alert is open, at a site or, for "", at any
 // site.
 func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
-	server, err := s.find()
+	server, err := s.server()
 	if err != nil {
 		return false, err
 	}
 	var found alert.List
-	if _, err := server.read(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
+	if _, err := server.request(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
 		return false, err
 	}
 	if site != "" {
@@ -276,7 +276,7 @@ func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 		id, method, request = s.acknowledge, http.MethodPost, admin.AlertNote{Note: s.note, By: userName()}
 	}
 	var a alert.Alert
-	return s.show(cmd, method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a, func(w io.Writer) {
+	return s.requestAndPrint(cmd, method, admin.AlertsPath+"/"+url.PathEscape(id)+"/acknowledge", request, &a, func(w io.Writer) {
 		if a.State == alert.Acknowledged {
 			fmt.Fprintln(w, acknowledged(&a))
 		} else {
@@ -288,7 +288,7 @@ func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 // sendTest sends each receiver of alerts a test message.
 func (s *statusRunner) sendTest(cmd *cobra.Command) (findings bool, err error) {
 	var result admin.NotifyTest
-	err = s.show(cmd, http.MethodPost, admin.TestNotifyPath, nil, &result, func(w io.Writer) {
+	err = s.requestAndPrint(cmd, http.MethodPost, admin.TestNotifyPath, nil, &result, func(w io.Writer) {
 		for _, r := range result.Receivers {
 			if r.Sent {
 				fmt.Fprintf(w, "%s: the test message was sent\n", text.Printable(r.Receiver))
@@ -306,7 +306,7 @@ func (s *statusRunner) sendTest(cmd *cobra.Command) (findings bool, err error) {
 // showTop prints the crawlers with the most violations of the last 24 hours.
 func (s *statusRunner) showTop(cmd *cobra.Command, site string) error {
 	var found report.Crawlers
-	return s.show(cmd, http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found, func(w io.Writer) {
+	return s.requestAndPrint(cmd, http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found, func(w io.Writer) {
 		const most = 20
 		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
 			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.LongColumn}, text.Column{Title: "RULE", Kind: text.LongColumn})

@@ -27,7 +27,7 @@ func policyURI(site, verb, listener string) string {
 // refreshRobots lets the server fetch the robots.txt of a site, or of all sites for "", and prints
 // the results.
 func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings bool, err error) {
-	api, err := s.find()
+	api, err := s.server()
 	if err != nil {
 		return false, err
 	}
@@ -40,7 +40,7 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings 
 	answers := make([]admin.PolicyReport, len(uris))
 	for i, uri := range uris {
 		answer := &answers[i]
-		if _, err := api.read(http.MethodPost, uri, nil, answer); err != nil {
+		if _, err := api.request(http.MethodPost, uri, nil, answer); err != nil {
 			return false, err
 		}
 		if answer.Refresh == nil {
@@ -71,7 +71,7 @@ const nothingToRefresh = `No robots.txt was fetched yet. To fetch one now: caddy
 func refreshURIs(api adminServer) (uris []string, err error) {
 	for after := ""; ; {
 		var list admin.PolicyList
-		if _, err := api.read(http.MethodGet, admin.PoliciesPath+"?after="+url.QueryEscape(after), nil, &list); err != nil {
+		if _, err := api.request(http.MethodGet, admin.PoliciesPath+"?after="+url.QueryEscape(after), nil, &list); err != nil {
 			return nil, err
 		}
 		for _, s := range list.Policies {

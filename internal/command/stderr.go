@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -46,25 +45,21 @@ func printNote(w io.Writer, kind, message string) {
 	_ = screen.Flush() // a failure to print an error cannot be reported
 }
 
-// flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups].
-var flagLists = regexp.MustCompile(`group \[([^]]*)\].*?(?:\[([^]]*)\]|$)`)
+// flagLists matches the two lists of flags in an error of [cobra.Command.ValidateFlagGroups]: a
+// group, and its given or missing flags.
+var flagLists = regexp.MustCompile(`group \[([^]]*)\].*\[([^]]*)\]`)
 
-// badFlagGroup describes contradictory flags, and flags required together.
-func badFlagGroup(cmd *cobra.Command, err error) error {
+// describeFlagGroupError describes contradictory flags, and flags required together.
+func describeFlagGroupError(err error) error {
 	lists := flagLists.FindStringSubmatch(err.Error())
 	if lists == nil {
 		return err
 	}
-	join := func(list, word string) string {
-		return "--" + strings.Join(strings.Fields(list), " "+word+" --")
+	join := func(list string) string { return "--" + strings.Join(strings.Fields(list), " and --") }
+	if strings.Contains(err.Error(), "none of the others can be") {
+		return fmt.Errorf("%s cannot be used together; leave out one", join(lists[2]))
 	}
-	switch {
-	case strings.Contains(err.Error(), "none of the others can be"):
-		return fmt.Errorf("%s cannot be used together; leave out one", join(lists[2], "and"))
-	case strings.Contains(err.Error(), "must all be set"):
-		return fmt.Errorf("%s must be used together; %s is missing", join(lists[1], "and"), join(lists[2], "and"))
-	}
-	return fmt.Errorf("give %s; see %s --help", join(lists[1], "or"), cmd.CommandPath())
+	return fmt.Errorf("%s must be used together; %s is missing", join(lists[1]), join(lists[2]))
 }
 
 // bufferLog buffers Caddy's log until the returned function is called, which prints the warnings on

@@ -48,13 +48,13 @@ func byClass(ids []uaident.Identity) []Crawlers {
 	for i := range all {
 		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(prominence(a), prominence(b)) })
 	}
-	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(ClassRank(a.Class), ClassRank(b.Class)) })
+	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(classRank(a.Class), classRank(b.Class)) })
 	return all
 }
 
-// ClassRank returns the importance of a class. Search engines have rank 0, and higher ranks are less
+// classRank returns the importance of a class. Search engines have rank 0, and higher ranks are less
 // important.
-func ClassRank(class string) int {
+func classRank(class string) int {
 	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
 		return i

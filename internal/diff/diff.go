@@ -20,25 +20,25 @@ func (p Pair) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
 }
 
-// boundGroup is the group of a client, or nil.
-type boundGroup struct {
+// selectedGroup is the group of a client, or nil.
+type selectedGroup struct {
 	*policy.SelectedGroup
 	named bool // the group names the client
 }
 
 // groupFor returns the default group of a client. A configuration can change which clients the *
 // group applies to.
-func groupFor(client uaident.Identity, robots *policy.Robots) boundGroup {
+func groupFor(client uaident.Identity, robots *policy.Robots) selectedGroup {
 	subject := (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies())
 	group, named, applies := subject.Group(robots)
 	if !applies {
 		group = nil
 	}
-	return boundGroup{group, named}
+	return selectedGroup{group, named}
 }
 
 // equal reports whether the same rules of one file apply to two clients.
-func (b boundGroup) equal(other boundGroup) bool {
+func (b selectedGroup) equal(other selectedGroup) bool {
 	return b.named == other.named && b.Equal(other.SelectedGroup)
 }
 
@@ -133,7 +133,7 @@ const (
 func (p Pair) Compare() *Result {
 	r := &Result{Changes: []Change{}}
 	r.RulesAdded, r.RulesRemoved = countAdded(p.Old, p.New), countAdded(p.New, p.Old)
-	type groups struct{ before, after boundGroup }
+	type groups struct{ before, after selectedGroup }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
 	for _, id := range p.crawlers() {
@@ -160,7 +160,7 @@ func (p Pair) Compare() *Result {
 		}
 	}
 	slices.SortStableFunc(r.Changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(ClassRank(a.Crawlers[0].Class), ClassRank(b.Crawlers[0].Class)),
+		return cmp.Or(cmp.Compare(classRank(a.Crawlers[0].Class), classRank(b.Crawlers[0].Class)),
 			-cmp.Compare(min(len(a.Blocked), 1), min(len(b.Blocked), 1)))
 	})
 	return r
@@ -168,9 +168,9 @@ func (p Pair) Compare() *Result {
 
 // compare returns the change for crawlers with the given groups. client is an example of the
 // crawlers.
-func (p Pair) compare(client uaident.Identity, before, after boundGroup, work int) (c Change, ok bool) {
+func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work int) (c Change, ok bool) {
 	old, now := rulesOf(before.SelectedGroup), rulesOf(after.SelectedGroup)
-	added, removed := changedRules(old, now)
+	added, removed := rulesNotIn(now, old), rulesNotIn(old, now)
 	changes := append(slices.Clone(added), removed...)
 	if before.Ambiguous() || after.Ambiguous() {
 		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
@@ -185,20 +185,20 @@ func (p Pair) compare(client uaident.Identity, before, after boundGroup, work in
 	type cause struct{ old, new policy.Rule }
 	reported := make(map[cause]bool)
 	tries := 0
-	was, is := newPathJudge(client, p.Old), newPathJudge(client, p.New)
+	oldJudge, newJudge := newPathJudge(client, p.Old), newPathJudge(client, p.New)
 	for path := range candidateURLs(old, now, changes, work) {
 		if tries++; tries > maxTries {
 			break
 		}
-		allowed, rule := was.judge(path)
-		allows, newRule := is.judge(path)
-		why := cause{rule, newRule}
-		if allowed == allows || reported[why] {
+		allowed, rule := oldJudge.judge(path)
+		newAllowed, newRule := newJudge.judge(path)
+		change := cause{rule, newRule}
+		if allowed == newAllowed || reported[change] {
 			continue
 		}
-		reported[why] = true
+		reported[change] = true
 		e := Example{path, rule.String(), rule.Line, newRule.String(), newRule.Line}
-		if allows {
+		if newAllowed {
 			c.Opened = append(c.Opened, e)
 		} else {
 			c.Blocked = append(c.Blocked, e)

@@ -23,12 +23,7 @@ type ruleKey struct {
 	canonical string
 }
 
-// changedRules returns the rules missing in one of the two lists. It ignores rules that match
-// nothing.
-func changedRules(before, after []policy.Rule) (added, removed []policy.Rule) {
-	return rulesNotIn(after, before), rulesNotIn(before, after)
-}
-
+// rulesNotIn returns the rules without an equal rule in other. It ignores rules that match nothing.
 func rulesNotIn(rules, other []policy.Rule) []policy.Rule {
 	have := make(map[ruleKey]bool)
 	for _, r := range other {

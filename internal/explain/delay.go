@@ -15,33 +15,33 @@ type Delay struct {
 	Reason  string  `json:"why"` // how the crawler reacts, in a sentence
 }
 
-// setDelayHabit records how a crawler treats Crawl-delay.
-func (c *Client) setDelayHabit(habit uaident.CrawlDelay) {
-	c.CrawlDelay, c.DelaySource = habit.Support.String(), habit.Source
+// setDelaySupport records how a crawler treats Crawl-delay.
+func (c *Client) setDelaySupport(behavior uaident.CrawlDelay) {
+	c.CrawlDelay, c.DelaySource = behavior.Support.String(), behavior.Source
 }
 
 // describeDelay describes the Crawl-delay for a client, or returns nil without a Crawl-delay.
-func describeDelay(s *policy.SelectedGroup, c *Client, habit uaident.CrawlDelay) *Delay {
-	asked := judge.CrawlDelay(s, habit)
-	if asked.Line == 0 {
+func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDelay) *Delay {
+	delay := judge.CrawlDelay(s, behavior)
+	if delay.Line == 0 {
 		return nil
 	}
-	d := &Delay{Seconds: asked.Interval.Seconds(), Line: asked.Line}
+	d := &Delay{Seconds: delay.Interval.Seconds(), Line: delay.Line}
 	switch {
-	case habit.Support == uaident.DelayIgnored:
+	case behavior.Support == uaident.DelayIgnored:
 		d.Reason = c.Name + " ignores Crawl-delay, according to its operator"
-	case habit.Support != uaident.DelayObeyed:
+	case behavior.Support != uaident.DelayObeyed:
 		d.Reason = "the operator of " + c.Name + " does not document whether it obeys"
-	case habit.Max > 0 && asked.Interval > habit.Max:
-		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, habit.Max.Seconds())
+	case behavior.Max > 0 && delay.Interval > behavior.Max:
+		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, behavior.Max.Seconds())
 	default:
 		d.Reason = c.Name + " obeys Crawl-delay, according to its operator"
 	}
-	if asked != s.Delay() {
+	if delay != s.Delay() {
 		d.Reason += "; the line is in the * group, and " + c.Name + " uses it if its own group has no Crawl-delay"
 	}
 	switch {
-	case habit.Support == uaident.DelayIgnored:
+	case behavior.Support == uaident.DelayIgnored:
 		d.Reason += "; rate enforce does not enforce this line for it"
 	case c.Class == uaident.Search.String():
 		d.Reason += "; rate enforce slows search engines only with search enforce"

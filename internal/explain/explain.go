@@ -123,16 +123,16 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 	if id.Crawler != nil {
 		c.Operator, c.Source = id.Crawler.Operator, id.Crawler.Source
 	}
-	c.setDelayHabit(id.CrawlDelay())
+	c.setDelaySupport(id.CrawlDelay())
 	for _, name := range id.AppendNames(nil) {
 		c.Chain = append(c.Chain, ChainName{name, robots != nil && judge.NamesClient(robots, id, name)})
 	}
 	return c
 }
 
-// useToken makes c a client with this product token, subject to the * group. Other data from the
+// replaceByToken makes c a client with this product token, subject to the * group. Other data from the
 // registry remain.
-func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robots) {
+func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.Wildcard = []uaident.ExaminedWord{}, token, token, "token", true
 	c.Chain = []ChainName{}
 	if token != "*" {
@@ -140,7 +140,7 @@ func (c *Client) useToken(token string, r *uaident.Registry, robots *policy.Robo
 	}
 	if known := r.Lookup(token); known != nil {
 		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
-		c.setDelayHabit(known.CrawlDelay)
+		c.setDelaySupport(known.CrawlDelay)
 	}
 }
 

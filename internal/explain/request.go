@@ -15,12 +15,12 @@ import (
 
 // RobotsFile is the robots.txt for an explanation.
 type RobotsFile struct {
-	Name    string          // file, URL or authority
-	Robots  *policy.Robots  // nil if unknown
-	Version *policy.Version // from a running server; nil otherwise
-	Via     []string        // redirects of the robots.txt, as in [judge.Rules]
-	Note    string          // for example that there is no file
-	Closed  bool            // the rules are unknown and the configuration disallows everything
+	Name            string          // file, URL or authority
+	Robots          *policy.Robots  // nil if unknown
+	Version         *policy.Version // from a running server; nil otherwise
+	RedirectTargets []string        // redirects of the robots.txt, as in [judge.Rules]
+	Note            string          // for example that there is no file
+	DisallowAll     bool            // the rules are unknown and the configuration disallows everything
 }
 
 // Request is the request to explain.
@@ -67,7 +67,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	if from.Robots != nil {
 		overlay = s.Registry.Overlay(from.Robots.Names())
 	}
-	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.Via, DisallowAll: from.Closed}, overlay, r)
+	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.RedirectTargets, DisallowAll: from.DisallowAll}, overlay, r)
 	client, result := j.request.Client, &j.result
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
@@ -77,7 +77,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 		Why:    reasonText(result),
 	}
 	if r.Token != "" {
-		e.Client.useToken(r.Token, s.Registry, from.Robots)
+		e.Client.replaceByToken(r.Token, s.Registry, from.Robots)
 	}
 	e.Client.Note = s.Hint(r)
 	if from.Robots != nil {
@@ -88,7 +88,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	}
 	e.Client.Identity = r.Identity.String()
 	e.Group = describeGroup(result.Group, result.Named)
-	e.Delay = describeDelay(result.Group, &e.Client, s.delayHabit(client, r.Token))
+	e.Delay = describeDelay(result.Group, &e.Client, s.delaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
 		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
@@ -118,9 +118,9 @@ func (s *Site) Hint(r Request) string {
 	return judge.TokenHint(s.Registry, token)
 }
 
-// delayHabit returns how a client treats Crawl-delay. A token that is not empty replaces the
+// delaySupport returns how a client treats Crawl-delay. A token that is not empty replaces the
 // client.
-func (s *Site) delayHabit(client uaident.Identity, token string) uaident.CrawlDelay {
+func (s *Site) delaySupport(client uaident.Identity, token string) uaident.CrawlDelay {
 	if token == "" {
 		return client.CrawlDelay()
 	}

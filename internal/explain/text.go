@@ -174,7 +174,7 @@ func (p *printer) target(e *Explanation) {
 	for _, f := range e.Forms {
 		p.line("compared as %s (%s)", f.Text, f.Form)
 	}
-	defer p.readings(e.Interpretations)
+	defer p.interpretations(e.Interpretations)
 	if len(e.Matches) == 0 {
 		p.line("no rule of the group matches")
 		return
@@ -195,8 +195,8 @@ func (p *printer) target(e *Explanation) {
 	}
 }
 
-// readings prints the result of each interpretation.
-func (p *printer) readings(list []Interpretation) {
+// interpretations prints the result of each interpretation.
+func (p *printer) interpretations(list []Interpretation) {
 	if len(list) == 0 {
 		return
 	}

@@ -35,20 +35,20 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !site.IsTrustedProxy(r) {
 		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy to trusted_proxies")}
 	}
-	desc, err := readDescription(r.Header)
+	original, err := readOriginalRequest(r.Header)
 	if err != nil {
 		return nil, err
 	}
-	u, err := desc.url()
+	u, err := original.url()
 	if err != nil {
 		return nil, err
 	}
-	desc.host = site.NormalHost(desc.host, desc.proto == "https") // all spellings of a host are the same site for a proxy
+	original.host = site.NormalHost(original.host, original.proto == "https") // all spellings of a host are the same site for a proxy
 	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
-		Method: desc.method, URL: u, RequestURI: desc.uri, Host: desc.host,
+		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
-	described.Method, described.URL, described.RequestURI, described.Host = desc.method, u, desc.uri, desc.host
-	described.Header = describedHeader(r.Header, desc.proto)
+	described.Method, described.URL, described.RequestURI, described.Host = original.method, u, original.uri, original.host
+	described.Header = describedHeader(r.Header, original.proto)
 	return described, nil
 }
 
@@ -78,11 +78,11 @@ const (
 	originalURL     = "X-Original-Url"
 )
 
-// description has the values of the fields.
-type description struct{ method, uri, host, proto string }
+// originalRequest has the values of the fields.
+type originalRequest struct{ method, uri, host, proto string }
 
-// readDescription reads the fields.
-func readDescription(header http.Header) (d description, err error) {
+// readOriginalRequest reads the fields.
+func readOriginalRequest(header http.Header) (d originalRequest, err error) {
 	fullURL, err := singleValue(header, originalURL, checkTarget)
 	if err != nil {
 		return d, err
@@ -145,7 +145,7 @@ func singleValue(header http.Header, field string, valid func(string) error) (st
 }
 
 // splitURL splits an X-Original-Url. A path sets only the target.
-func splitURL(value string) (d description) {
+func splitURL(value string) (d originalRequest) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || strings.ContainsAny(scheme, "/?") {
 		d.uri = value
@@ -229,7 +229,7 @@ func checkTarget(target string) error {
 
 // url returns the target as a URL. Its path is decoded as far as possible. Like in browsers, an
 // invalid escape stays as is.
-func (d *description) url() (*url.URL, error) {
+func (d *originalRequest) url() (*url.URL, error) {
 	target := d.uri
 	switch {
 	case d.method == http.MethodConnect && !strings.HasPrefix(target, "/"):

@@ -81,12 +81,12 @@ func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	return found
 }
 
-// SearchBlocks returns the time of the last block of each recently blocked search engine.
-func (s *State) SearchBlocks() map[alert.BlockedSearch]time.Time {
+// BlockedSearchEngines returns the time of the last block of each recently blocked search engine.
+func (s *State) BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time {
 	if s.Alerts == nil {
 		return nil
 	}
-	return s.Alerts.SearchBlocks()
+	return s.Alerts.BlockedSearchEngines()
 }
 
 // HasStorage reports whether data survive a restart.

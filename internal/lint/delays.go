@@ -46,7 +46,7 @@ func (c *checker) checkDelay(r policy.Record) {
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
 	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.global && delay >= minBingDelay && bing.DelayOrWildcard().Line == r.Line {
-		c.add(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; a group for bingbot changes that only if it has a Crawl-delay of its own, such as 1", int(24*time.Hour/delay))
+		c.add(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
 	}
 }
 

@@ -40,11 +40,6 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// hasCode reports whether a finding has this code.
-func (r *Report) hasCode(code policy.Code) bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })
-}
-
 // Total returns the number of findings, including Unreported.
 func (r *Report) Total() int { return len(r.Findings) + r.Unreported }
 
@@ -192,7 +187,10 @@ func (c *checker) at(number int) line {
 	return c.lines.at(number - 1)
 }
 
-func (c *checker) hasFinding(code policy.Code) bool { return c.report.hasCode(code) }
+// hasFinding reports whether a finding has this code.
+func (c *checker) hasFinding(code policy.Code) bool {
+	return slices.ContainsFunc(c.report.Findings, func(f Finding) bool { return f.Code == code })
+}
 
 // isEmpty reports whether the file has no group and no record, and no finding explains why.
 func (c *checker) isEmpty() bool {

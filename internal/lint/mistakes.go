@@ -3,6 +3,7 @@ package lint
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -38,9 +39,9 @@ func (c *checker) checkLines() {
 			c.add(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoted(l.key), key, key)
 		}
 		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
-			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but a line has one key and one value; begin a new line before it", quoted(l.key[m[2]:]))
+			c.add(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoted(l.key[m[2]:]))
 		} else if at := joinedLineAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
-			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but a line has one key and one value; begin a new line before it",
+			c.add(LinesJoined, i+1, columnAfter(l.raw[:l.valueAt+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
 				quoted(l.value[at:]), l.key)
 		}
 	}
@@ -176,10 +177,5 @@ func runePairs(texts ...string) map[rune]rune {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -19,9 +19,9 @@ func nearestName(name string) string {
 	if len(folded) < shortest || len(folded) > longest {
 		return ""
 	}
-	const far = 3
-	best, found := far, ""
-	begun := crawlerWithPrefix(name)
+	const unlimited = 3
+	best, found := unlimited, ""
+	withPrefix := crawlerWithPrefix(name)
 	for _, c := range uaident.Default().Crawlers() {
 		if c.Class == uaident.Library || c.Class == uaident.Headless {
 			continue
@@ -30,21 +30,21 @@ func nearestName(name string) string {
 		if text.IsTransposition(folded, known) {
 			return c.Token // two swapped letters are always a typo
 		}
-		most := 0
+		maxDistance := 0
 		switch n := len(folded); {
 		case n >= 9 && c.Provenance == uaident.Documented:
-			most = 2
+			maxDistance = 2
 		case n >= 12, n >= 8 && c.Provenance == uaident.Documented:
-			most = 1
+			maxDistance = 1
 		}
-		if known == "" || known[0] != folded[0] || len(known)-len(folded) > most || len(folded)-len(known) > most {
+		if known == "" || known[0] != folded[0] || len(known)-len(folded) > maxDistance || len(folded)-len(known) > maxDistance {
 			continue
 		}
-		if d := text.EditDistance(folded, known, best); d <= most && d < best {
+		if d := text.EditDistance(folded, known, best); d <= maxDistance && d < best {
 			best, found = d, c.Token
 		}
 	}
-	return cmp.Or(found, begun)
+	return cmp.Or(found, withPrefix)
 }
 
 // companyCrawlers maps common names of companies to their best known crawlers.

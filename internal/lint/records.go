@@ -57,11 +57,11 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 	case "request-rate", "visit-time", "nofollow":
 		c.add(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
 	case "content-signal":
-		c.add(ContentSignal, r.Line, at, "Content-Signal says how content may be used, by the policy at contentsignals.org; it does not block fetching, and no large operator has said that it obeys it")
+		c.add(ContentSignal, r.Line, at, "Content-Signal states permitted uses of content, by the policy at contentsignals.org; the line does not block fetching, and no large operator has promised to obey")
 	case "content-usage":
-		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; it does not block fetching, and no large operator has said that it obeys it")
+		c.add(ContentUsage, r.Line, at, "Content-Usage is a draft of the IETF working group AIPREF; the line does not block fetching, and no large operator has promised to obey")
 	case "license":
-		c.add(License, r.Line, at, "License links to terms by Really Simple Licensing (rslstandard.org); it does not block fetching, and few crawlers read it")
+		c.add(License, r.Line, at, "License links to terms by Really Simple Licensing (rslstandard.org); the line does not block fetching, and few crawlers read License")
 	case "disallowaitraining":
 		c.add(NoAITraining, r.Line, at, "DisallowAITraining is not standardized, and Google's library reads it as Disallow; write groups for the AI crawlers instead")
 	case "llm-policy":
@@ -77,7 +77,7 @@ func (c *checker) checkSitemap(r policy.Record) {
 		return
 	}
 	if own, err := url.Parse(c.options.Site); err == nil && own.Host != "" && !strings.EqualFold(own.Hostname(), u.Hostname()) {
-		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; that is fine if it lists URLs of this site, else move it", quoted(u.Hostname()), quoted(own.Hostname()))
+		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless its URLs are of this site", quoted(u.Hostname()), quoted(own.Hostname()))
 	}
 }
 

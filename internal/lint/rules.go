@@ -55,7 +55,7 @@ func (c *checker) checkRules() {
 
 // checkSelections checks the rules of the selected group once for each name.
 func (c *checker) checkSelections() {
-	fresh, listed := c.unusedWord(), 0
+	unusedWord, listed := c.unusedWord(), 0
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
@@ -67,11 +67,11 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			names[name] = true
-			everybody := c.robots.Select(name == "*", name)
+			group := c.robots.Select(name == "*", name)
 			if policy.IsTraining(a.Name) {
-				everybody = c.robots.TrainingGroup()
+				group = c.robots.TrainingGroup()
 			}
-			s, _ := everybody.LenientAndStrict()
+			s, _ := group.LenientAndStrict()
 			rules := s.Rules()
 			if listed += len(rules); len(rules) == 0 {
 				continue
@@ -81,7 +81,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: everybody, selection: s, rules: rules, unusedWord: fresh, reported: reported}
+			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, unusedWord: unusedWord, reported: reported}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
@@ -119,7 +119,7 @@ func (c *checker) checkPath(number int, l line) {
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRule(strings.TrimSuffix(word, ":"))) {
-			c.addValue(SpaceInPath, number, "%s is read as one path with a space in it; give each path a line of its own", quoted(l.value))
+			c.addValue(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoted(l.value))
 			break
 		}
 	}
@@ -221,10 +221,10 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	switch {
 	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs that this rule matches and is not shorter, so it wins and this rule disallows nothing; shorten or remove that Allow, or make this rule longer than %d bytes",
+		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
 			quoted(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs that this rule matches and is not shorter, so this rule has no effect; remove it or make it longer",
+		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoted(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:

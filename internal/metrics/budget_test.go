@@ -54,10 +54,10 @@ func worstJudgements(f func(class uaident.Class, who verify.State, v judge.Verdi
 // manyBlocks is a state with as many blocked search engines as are recorded.
 type manyBlocks struct{ nothing }
 
-func (manyBlocks) SearchBlocks() map[alert.BlockedSearch]time.Time {
-	blocks := make(map[alert.BlockedSearch]time.Time)
+func (manyBlocks) BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time {
+	blocks := make(map[alert.BlockedSearchEngine]time.Time)
 	for i := range alert.MaxBlocks {
-		blocks[alert.BlockedSearch{Site: fmt.Sprint("h", i)}] = time.Now()
+		blocks[alert.BlockedSearchEngine{Site: fmt.Sprint("h", i)}] = time.Now()
 	}
 	return blocks
 }

@@ -84,14 +84,14 @@ var kinds, results = []string{"policies", "copies", "readers", "changes", "notes
 // nothing is observed.
 type nothing struct{}
 
-func (nothing) CacheStats(policy.Segment) policy.CacheStats     { return policy.CacheStats{} }
-func (nothing) HostsWithHold() map[string]bool                  { return nil }
-func (nothing) NotProtecting() map[string]string                { return nil }
-func (nothing) VerifierStats() verify.Stats                     { return verify.Stats{} }
-func (nothing) AddressLists() []verify.ListStatus               { return nil }
-func (nothing) WaitingChanges() int                             { return 0 }
-func (nothing) NextManagedChange() time.Time                    { return time.Time{} }
-func (nothing) AuditFindings() map[AuditFinding]int             { return nil }
-func (nothing) SearchBlocks() map[alert.BlockedSearch]time.Time { return nil }
-func (nothing) Registry() *report.Registry                      { return nil }
-func (nothing) SigningKeys() map[string]int                     { return nil }
+func (nothing) CacheStats(policy.Segment) policy.CacheStats                   { return policy.CacheStats{} }
+func (nothing) HostsWithHold() map[string]bool                                { return nil }
+func (nothing) NotProtecting() map[string]string                              { return nil }
+func (nothing) VerifierStats() verify.Stats                                   { return verify.Stats{} }
+func (nothing) AddressLists() []verify.ListStatus                             { return nil }
+func (nothing) WaitingChanges() int                                           { return 0 }
+func (nothing) NextManagedChange() time.Time                                  { return time.Time{} }
+func (nothing) AuditFindings() map[AuditFinding]int                           { return nil }
+func (nothing) BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time { return nil }
+func (nothing) Registry() *report.Registry                                    { return nil }
+func (nothing) SigningKeys() map[string]int                                   { return nil }

@@ -19,9 +19,9 @@ type StateSource interface {
 	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
 	// cause.
 	NotProtecting() map[string]string
-	// SearchBlocks returns the time of the last block of each search engine recently blocked by a
+	// BlockedSearchEngines returns the time of the last block of each search engine recently blocked by a
 	// rule for other crawlers.
-	SearchBlocks() map[alert.BlockedSearch]time.Time
+	BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time
 	// VerifierStats returns the counters of the verifier.
 	VerifierStats() verify.Stats
 	// AddressLists returns the lists of the verifier.
@@ -70,7 +70,7 @@ func registerState(b builder, state StateSource) {
 		for host, cause := range state.NotProtecting() {
 			m.gauge(unprotected, 1, host, cause)
 		}
-		for block, last := range state.SearchBlocks() {
+		for block, last := range state.BlockedSearchEngines() {
 			m.gauge(searchBlocked, timestamp(last), block.Site, block.Crawler, block.Identity.String())
 		}
 		for finding, count := range state.AuditFindings() {

@@ -138,7 +138,7 @@ func newDestination(rawURL, secret string) (d destination, err error) {
 	u, err := url.Parse(rawURL)
 	switch {
 	case err != nil || u.Scheme == "" || !strings.Contains(rawURL, "://"):
-		return d, errors.New("this is not a URL; write one, for example https://hooks.example.com/alerts, or one of a service such as " + exampleURLs["slack"])
+		return d, errors.New("the value is not a URL; write the URL of a webhook, for example https://hooks.example.com/alerts, or of a service, for example " + exampleURLs["slack"])
 	case u.Scheme == "http" || u.Scheme == "https":
 		return newWebhook(u, secret)
 	case secret != "":

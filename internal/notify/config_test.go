@@ -45,7 +45,7 @@ func TestURLs(t *testing.T) {
 	t.Setenv("SLACK_URL", "slack://secret@webhook")
 	for url, want := range map[string]string{
 		"":                            "needs a URL",
-		"secret.test/hook":            "this is not a URL; write one, for example https://hooks.example.com/alerts",
+		"secret.test/hook":            "the value is not a URL; write the URL of a webhook, for example https://hooks.example.com/alerts",
 		"ftp://secret.test/":          `unknown service "ftp"; use an http or https URL of a webhook, or one of bark, discord,`,
 		"https:///secret":             "the URL has no host",
 		"https://user:secret@a.test/": "sign messages with the option secret",

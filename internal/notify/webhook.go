@@ -72,7 +72,7 @@ func newWebhook(u *url.URL, secret string) (d destination, err error) {
 
 // send implements sender.
 func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
-	body, err := encodeJSON(m)
+	body, err := json.Marshal(m)
 	if err != nil {
 		return noRetry, err
 	}
@@ -103,14 +103,6 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	default:
 		return noRetry, fmt.Errorf("the receiver answers status %d; check the URL", status)
 	}
-}
-
-func encodeJSON(value any) ([]byte, error) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return body.Bytes(), err
 }
 
 // withoutURL returns an error without the URL, which may be a secret.

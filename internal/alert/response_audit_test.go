@@ -19,9 +19,9 @@ func (w *world) gets(n int, a ledger.Answer) {
 	}
 }
 
-// TestParity tells of a crawler that does not get what its robots.txt allows, until it
+// TestResponseAudit tells of a crawler that does not get what its robots.txt allows, until it
 // does, and of nobody who only uses its name.
-func TestParity(t *testing.T) {
+func TestResponseAudit(t *testing.T) {
 	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
 	liar := bing
 	liar.Identity = verify.Claimed

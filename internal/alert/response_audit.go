@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxParityFindings is the maximum number of findings in responses, verified crawlers first.
-const maxParityFindings = 50
+// maxResponseAuditAlerts is the maximum number of findings in responses, verified crawlers first.
+const maxResponseAuditAlerts = 50
 
-// findParity returns contradictions between responses and a robots.txt. Refused unverified clients
-// are no problem, because firewalls also refuse unverified clients. findWithheld covers
+// responseAuditAlerts returns contradictions between responses and a robots.txt. Refused unverified clients
+// are no problem, because firewalls also refuse unverified clients. withheldAlerts covers
 // [responseaudit.RobotsWithheld].
-func findParity(source *report.Source, now time.Time) (found []Alert) {
+func responseAuditAlerts(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
 		isRefusal := x.What == responseaudit.PagesRefused || x.What == responseaudit.RobotsFails && x.Status == responseaudit.StatusRefused.String()
-		if x.What == responseaudit.RobotsWithheld || isRefusal && !verified || len(found) == maxParityFindings {
+		if x.What == responseaudit.RobotsWithheld || isRefusal && !verified || len(found) == maxResponseAuditAlerts {
 			continue
 		}
 		severity := Info
@@ -31,12 +31,12 @@ func findParity(source *report.Source, now time.Time) (found []Alert) {
 		case verified && x.Search, verified && x.What == responseaudit.RobotsFails:
 			severity = Warning
 		}
-		found = append(found, parityAlert(&x, severity, now))
+		found = append(found, responseAuditAlert(&x, severity, now))
 	}
 	return found
 }
 
-func parityAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert {
+func responseAuditAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert {
 	who := x.Token
 	if x.Identity != verify.Verified.String() {
 		who = "A client that claims to be " + x.Token
@@ -59,9 +59,9 @@ func parityAlert(x *report.AuditFinding, severity Severity, now time.Time) Alert
 	return a
 }
 
-// findWithheld returns an alert for each crawler with another response instead of a robots.txt.
-func findWithheld(withheld []responseaudit.Withheld, now time.Time) (found []Alert) {
-	for i := range withheld[:min(len(withheld), maxParityFindings)] {
+// withheldAlerts returns an alert for each crawler with another response instead of a robots.txt.
+func withheldAlerts(withheld []responseaudit.Withheld, now time.Time) (found []Alert) {
+	for i := range withheld[:min(len(withheld), maxResponseAuditAlerts)] {
 		w := &withheld[i]
 		title, remedy, _ := strings.Cut(w.Description(now), "; ")
 		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
