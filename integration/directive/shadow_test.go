@@ -53,7 +53,7 @@ func TestShadow(t *testing.T) {
 	next := filepath.Join(dir, "next.txt")
 	load := func(name string) {
 		t.Helper()
-		s.MustLoad(strings.Replace(s.Named(name, ""), "robots_guard enforce", "robots_guard enforce {\n shadow file "+next+"\n}", 1))
+		s.MustLoad(strings.Replace(s.Named(name, ""), "robots_guard enforce", "robots_guard enforce {\n ttl 1s 1s\n shadow file "+next+"\n}", 1))
 	}
 	load("first")
 	s.Warm("/private/")
@@ -92,13 +92,12 @@ func TestShadow(t *testing.T) {
 		t.Errorf("after a reload: %+v", found)
 	}
 	harness.Write(t, next, "User-agent: *\nDisallow: /none/\n")
-	load("third") // fetches the robots.txt again
 	harness.Eventually(t, "the edit is tried", func() bool {
 		harness.Get(t, s.URL("/shop/1"), harness.Bingbot)
 		found := triedAt(t, s.Admin)
 		return len(found.Trials) == 1 && found.Trials[0].NewlyForbidden == 0 && found.Trials[0].Requests > 0
 	})
-	s.MustLoad(s.Named("fourth", ""))
+	s.MustLoad(s.Named("third", ""))
 	harness.Eventually(t, "the trial has ended", func() bool {
 		found := triedAt(t, s.Admin)
 		return len(found.Texts)+len(found.Trials) == 0

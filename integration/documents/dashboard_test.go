@@ -12,6 +12,7 @@ import (
 
 // TestDashboardDocument runs the commands of docs/dashboard.md on the demo.
 func TestDashboardDocument(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/dashboard.md")
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +43,7 @@ func TestDashboardDocument(t *testing.T) {
 // TestDashboardOfTheDemo checks that the demo serves the dashboard at the URL in the
 // README, without a password, and only on the loopback interface.
 func TestDashboardOfTheDemo(t *testing.T) {
+	t.Parallel()
 	s, _ := example(t, "Caddyfile.example", "8080")
 	local := "http://localhost:" + s.Port
 	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, local+"/", harness.GPTBot).Status == 403 })

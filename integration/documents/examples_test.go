@@ -22,7 +22,6 @@ func example(t *testing.T, path string, ports ...string) (*harness.Server, map[s
 		"robots.txt": "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n",
 		"index.html": "home", "page.txt": "page", "private/x.txt": "secret",
 	})
-	t.Setenv("SITE_ROOT", root) // also needed by start; tests with Setenv do not run in parallel
 	caddyfile, free, addresses := string(text), make(map[string]string), []string{}
 	for _, port := range ports {
 		if !strings.Contains(caddyfile, ":"+port) {
@@ -32,7 +31,7 @@ func example(t *testing.T, path string, ports ...string) (*harness.Server, map[s
 		caddyfile = strings.ReplaceAll(caddyfile, ":"+port, ":"+free[port])
 		addresses = append(addresses, "127.0.0.1:"+free[port])
 	}
-	s := harness.Start(t, caddyfile, addresses...)
+	s := harness.Run(t, harness.Caddyfile(t, caddyfile), []string{"SITE_ROOT=" + root}, addresses...)
 	s.Port = free[ports[0]]
 	return s, free
 }
@@ -67,6 +66,7 @@ func TestExamplesAreRun(t *testing.T) {
 }
 
 func TestExampleMonitor(t *testing.T) {
+	t.Parallel()
 	s, _ := example(t, "examples/monitor/Caddyfile", "8080")
 	local := "http://localhost:" + s.Port
 	harness.Eventually(t, "a crawler is judged", func() bool {
@@ -98,6 +98,7 @@ func TestExampleMonitor(t *testing.T) {
 }
 
 func TestExampleEnforce(t *testing.T) {
+	t.Parallel()
 	s, _ := example(t, "examples/enforce/Caddyfile", "8080")
 	local := "http://localhost:" + s.Port
 	harness.Eventually(t, "a crawler is blocked", func() bool { return harness.Get(t, local+"/page.txt", harness.GPTBot).Status == 403 })
@@ -123,6 +124,7 @@ func TestExampleEnforce(t *testing.T) {
 }
 
 func TestExampleCompose(t *testing.T) {
+	t.Parallel()
 	_, ports := example(t, "examples/compose/Caddyfile", "8080", "8081", "8082")
 	at := func(port, path string) string { return "http://localhost:" + ports[port] + path }
 	for _, port := range []string{"8080", "8081", "8082"} { // the first response waits for robots.txt
@@ -166,6 +168,7 @@ func TestExampleCompose(t *testing.T) {
 
 // TestDemo runs the demo as the README describes.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	s, _ := example(t, "Caddyfile.example", "8080")
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		local := "http://" + host + ":" + s.Port

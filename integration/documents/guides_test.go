@@ -35,6 +35,7 @@ import (
 // A line "..." in the output matches any lines. The comparison ignores values that
 // differ between runs: the date, the time in a line "read:", and the length.
 func TestGuides(t *testing.T) {
+	t.Parallel()
 	s, _ := example(t, "Caddyfile.example", "8080")
 	// A reader also waits between the start and the first request.
 	local := "http://localhost:" + s.Port
@@ -57,6 +58,7 @@ func TestGuides(t *testing.T) {
 			}
 			g.dir = harness.Files(t, files)
 			if files["Caddyfile"] != "" {
+				t.Parallel() // these commands do not use the demo
 				g.serve(t, files["Caddyfile"])
 			}
 			g.run(t)

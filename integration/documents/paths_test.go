@@ -37,6 +37,7 @@ func newChallenge(t *testing.T) *httptest.Server {
 // TestExamplePaths runs examples/paths, in which only disallowed pages have a cost for
 // visitors.
 func TestExamplePaths(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../examples/paths/Caddyfile")
 	if err != nil {
 		t.Fatal(err)

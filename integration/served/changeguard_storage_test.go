@@ -21,7 +21,7 @@ func TestStorageKeepsHeldChanges(t *testing.T) {
 		"persist_config off", "persist_config off\n\t"+strings.Replace(harness.StorageOn, "$STORE", store, 1),
 		"robots_guard enforce", "robots_guard enforce {\n ttl 1s 1s\n grace off\n change_guard $FOR\n }",
 	).Replace(s.Named("held", ""))
-	s.MustLoad(strings.Replace(config, "$FOR", "12s", 1))
+	s.MustLoad(strings.Replace(config, "$FOR", "8s", 1))
 	s.Warm("/")
 	harness.Get(t, s.URL("/a"), harness.Googlebot)
 	robots.Store(staging)
