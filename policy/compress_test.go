@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"encoding/hex"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -20,5 +22,20 @@ func TestCompressed(t *testing.T) {
 		if _, err := ParseCompressed(data); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// TestCompressedSize compares Size with the memory of a text that hardly shrinks, before and after
+// it is compressed.
+func TestCompressedSize(t *testing.T) {
+	random := make([]byte, 100<<10)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random)
+	r := Parse([]byte("# " + hex.EncodeToString(random)))
+	size := r.Size()
+	if memory := len(r.Text()) + len(r.Compressed()); size < memory {
+		t.Errorf("the size is %d, but the text needs %d bytes", size, memory)
+	}
+	if r.Size() != size {
+		t.Errorf("the size changes from %d to %d", size, r.Size())
 	}
 }

@@ -121,7 +121,7 @@ func TestExplainBrief(t *testing.T) {
 		{name: "own site without a robots.txt", args: []string{"explain", "--brief", "--token", "GPTBot", "--json", none.URL + "/x"}, code: 0,
 			stdout: `{"url":"` + none.URL + `/x","allowed":true,"verdict":"allowed","rule":"","line":0,"group":"","ambiguous":false,"crawler":"GPTBot"}` + "\n"},
 		{name: "own site that fails", args: []string{"explain", "--brief", "--token", "GPTBot", broken.URL + "/x"}, code: 2, stderr: "the server answers 500"},
-		{name: "nobody listens", args: []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
+		{name: "connection refused", args: []string{"explain", "--brief", "--robots", "http://127.0.0.1:1/robots.txt", "/x"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
 		{name: "no such file", args: []string{"explain", "--brief", "--robots", "/no/such/file", "/x"}, code: 2, stderr: "/no/such/file"},
 		{name: "a directory", args: []string{"explain", "--brief", "--robots", dir, "/x"}, code: 2, stderr: dir},
 		{name: "no URL", args: []string{"explain", "--brief", "--robots", robots}, code: 2, stderr: "no URL given"},

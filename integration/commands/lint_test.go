@@ -52,7 +52,7 @@ func TestLint(t *testing.T) {
 		{name: "a page in its place", args: []string{"lint", page.URL}, code: 1, parts: []string{"error: this is a web page", "[html]"}},
 		{name: "a page that says 404", args: []string{"lint", none.URL + "/robots.txt"}, code: 2, stderr: none.URL + "/robots.txt: the server answers 404, so there is no robots.txt"},
 		{name: "a server that fails", args: []string{"lint", broken.URL}, code: 2, stderr: "the server answers 502; try again later"},
-		{name: "nobody listens", args: []string{"lint", "http://127.0.0.1:1/robots.txt"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
+		{name: "connection refused", args: []string{"lint", "http://127.0.0.1:1/robots.txt"}, code: 2, stderr: "cannot read http://127.0.0.1:1/robots.txt"},
 		{name: "a directory", args: []string{"lint", dir}, code: 2, stderr: dir + " is a directory; give a file in the directory"},
 		{name: "no such file", args: []string{"lint", "/no/such/file"}, code: 2, stderr: "file /no/such/file not found"},
 		{name: "a binary file", args: []string{"lint", filepath.Join(dir, "binary")}, code: 2, stderr: "binary is a binary file"},

@@ -44,6 +44,25 @@ func TestEveryCommandPrintsJSON(t *testing.T) {
 	}
 }
 
+// TestJSONCharacters checks that JSON has the characters <, > and & unescaped.
+func TestJSONCharacters(t *testing.T) {
+	robots := filepath.Join(t.TempDir(), "robots.txt")
+	if err := os.WriteFile(robots, []byte("User-agent: *\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const url = "/a?b=<c>&d"
+	for _, format := range []string{"--json", "--brief"} { // one result, and one result for each URL
+		args := []string{"explain", format, "--robots", robots, "--token", "x", url}
+		if format == "--brief" {
+			args = append(args, "--json")
+		}
+		out, err := execute(t.Context(), Config{}, args...)
+		if err != nil || !strings.Contains(out, `"`+url+`"`) {
+			t.Errorf("%v: %v, %s", args, err, out)
+		}
+	}
+}
+
 // TestJSONPage checks that docs/json.md has every field of each command in the command's section.
 func TestJSONPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "json.md"))

@@ -2,12 +2,12 @@
 //
 // RFC 9309 section 2.4 lets a crawler use a copy of a robots.txt for 24 hours, the grace. In the
 // grace period a crawler may use each file that was our copy, which is the file that the guard
-// fetched last. It may also use each file that the site served to its product token. A request is disallowed only if all of these files disallow it.
-// No request of a client removes a file.
+// fetched last. It may also use each file that the site served to its product token. A request is
+// disallowed only if all of these files disallow it. No request of a client removes a file.
 //
 // A hold of the change guard keeps a replaced file in force for longer, if its successor disallows
 // pages recently served to search engines. [ChangeGuard] starts, lifts and ends the holds of a site.
-// [History] stores the end of the hold with the file, as heldUntil, so that the file is not dropped
+// [History] stores the end of the hold with the file, as HeldUntil, so that the file is not dropped
 // earlier and stays in force for a site whose key has changed. Until that time, a request that the
 // file allows is not blocked.
 package copies

@@ -63,6 +63,17 @@ func TestRestoredHash(t *testing.T) {
 	s.reads(200, closed).reads(200, closed+"Disallow: /x\n").after(time.Hour).wants("foobot", "disallowed")
 }
 
+// TestRestoredOtherFile restores a file of another instance, next to a file that both have.
+func TestRestoredOtherFile(t *testing.T) {
+	s := newSite(t).reads(200, closed).wants("foobot", "disallowed")
+	other := storedCopy(open)
+	other.LastCopied = s.now
+	if err := s.book.Restore(Stored{Host: s.of.Host, Files: []storedFile{storedCopy(closed), other}}, false, 0, s.now); err != nil {
+		t.Fatal(err)
+	}
+	s.wants("foobot", "stale")
+}
+
 // TestRestoredLargeFile restores a file larger than policy.MaxSize. Its hash is unknown until the
 // file is fetched again.
 func TestRestoredLargeFile(t *testing.T) {

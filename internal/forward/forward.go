@@ -82,10 +82,10 @@ const (
 type originalRequest struct{ method, uri, host, proto string }
 
 // readOriginalRequest reads the fields.
-func readOriginalRequest(header http.Header) (d originalRequest, err error) {
+func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 	fullURL, err := singleValue(header, originalURL, checkTarget)
 	if err != nil {
-		return d, err
+		return o, err
 	}
 	urlParts := splitURL(fullURL)
 	for _, part := range []struct {
@@ -95,35 +95,35 @@ func readOriginalRequest(header http.Header) (d originalRequest, err error) {
 		valid      func(string) error
 		ignoreCase bool // ignore case
 	}{
-		{&d.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
-		{&d.proto, urlParts.proto, []string{forwardedProto}, checkProto, true},
-		{&d.host, urlParts.host, []string{forwardedHost}, checkHost, true},
-		{&d.uri, urlParts.uri, []string{forwardedURI, originalURI}, checkTarget, false},
+		{&o.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
+		{&o.proto, urlParts.proto, []string{forwardedProto}, checkProto, true},
+		{&o.host, urlParts.host, []string{forwardedHost}, checkHost, true},
+		{&o.uri, urlParts.uri, []string{forwardedURI, originalURI}, checkTarget, false},
 	} {
 		accepted, acceptedField := part.fromURL, originalURL
 		for _, field := range part.fields {
 			value, err := singleValue(header, field, part.valid)
 			switch {
 			case err != nil:
-				return d, err
+				return o, err
 			case value == "":
 				continue
 			case accepted != "" && accepted != value && !(part.ignoreCase && strings.EqualFold(accepted, value)):
-				return d, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one field, and remove the other",
+				return o, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one field, and remove the other",
 					field, quote(value), acceptedField, quote(accepted))
 			}
 			accepted, acceptedField = value, field
 		}
 		if accepted == "" {
-			return d, newProblem(Missing, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
+			return o, newProblem(Missing, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
 		}
 		if err := part.valid(accepted); err != nil { // the value may be a part of the URL
-			return d, &Problem{Malformed, fmt.Errorf("%s: %w", acceptedField, err)}
+			return o, &Problem{Malformed, fmt.Errorf("%s: %w", acceptedField, err)}
 		}
 		*part.target = accepted
 	}
-	d.proto = schemeOf(d.proto)
-	return d, nil
+	o.proto = schemeOf(o.proto)
+	return o, nil
 }
 
 // singleValue returns the value of a field, or an empty string if the field is missing.
@@ -145,21 +145,21 @@ func singleValue(header http.Header, field string, valid func(string) error) (st
 }
 
 // splitURL splits an X-Original-Url. A path sets only the target.
-func splitURL(value string) (d originalRequest) {
+func splitURL(value string) (o originalRequest) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || strings.ContainsAny(scheme, "/?") {
-		d.uri = value
-		return d
+		o.uri = value
+		return o
 	}
 	i := strings.IndexAny(rest, "/?")
 	if i < 0 {
 		i = len(rest)
 	}
-	d.proto, d.host, d.uri = scheme, rest[:i], rest[i:]
-	if !strings.HasPrefix(d.uri, "/") {
-		d.uri = "/" + d.uri
+	o.proto, o.host, o.uri = scheme, rest[:i], rest[i:]
+	if !strings.HasPrefix(o.uri, "/") {
+		o.uri = "/" + o.uri
 	}
-	return d
+	return o
 }
 
 func checkMethod(method string) error {
@@ -229,12 +229,12 @@ func checkTarget(target string) error {
 
 // url returns the target as a URL. Its path is decoded as far as possible. Like in browsers, an
 // invalid escape stays as is.
-func (d *originalRequest) url() (*url.URL, error) {
-	target := d.uri
+func (o *originalRequest) url() (*url.URL, error) {
+	target := o.uri
 	switch {
-	case d.method == http.MethodConnect && !strings.HasPrefix(target, "/"):
+	case o.method == http.MethodConnect && !strings.HasPrefix(target, "/"):
 		return &url.URL{Host: target}, checkAuthority(target)
-	case target == "*" && d.method == http.MethodOptions:
+	case target == "*" && o.method == http.MethodOptions:
 		return &url.URL{Path: target}, nil
 	case !strings.HasPrefix(target, "/"):
 		parts := splitURL(target)
@@ -244,8 +244,8 @@ func (d *originalRequest) url() (*url.URL, error) {
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
-		if name, _ := addr.SplitPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, d.host) {
-			return nil, newProblem(Contradicting, "the target %s is of another host than %s", quote(target), quote(d.host))
+		if name, _ := addr.SplitPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, o.host) {
+			return nil, newProblem(Contradicting, "the target %s is of another host than %s", quote(target), quote(o.host))
 		}
 		target = parts.uri
 	}
