@@ -94,3 +94,26 @@ func TestReadingAtOnceIsTold(t *testing.T) {
 		}
 	})
 }
+
+// TestSiteOfSecondSource checks the site of a fetch where two guards with different sources serve one
+// site, whose record belongs to the later guard.
+func TestSiteOfSecondSource(t *testing.T) {
+	first := testGuard(t, options{SourceKey: "/srv/first.txt"}, serving(loose))
+	second := New(t.Context(), first.state, Config{SourceKey: "/srv/second.txt"})
+	perHost := New(t.Context(), first.state, Config{SourceKey: "https://{host}/robots.txt"})
+	source := func(g *Guard) policy.Key { return policy.Key{Source: g.SourceKey} }
+	if got := first.siteForSource(source(first)).Label; got != judge.OtherName {
+		t.Errorf("before a judgement it is %s", got)
+	}
+	for _, g := range []*Guard{first, second, perHost} {
+		g.recordSite(&Judgement{Site: &site.Site{Label: "a.test", Key: source(g)}})
+	}
+	for _, g := range []*Guard{first, second} {
+		if got := g.siteForSource(source(g)).Label; got != "a.test" {
+			t.Errorf("%s: the site is %s, want a.test", g.SourceKey, got)
+		}
+	}
+	if got := perHost.siteForSource(policy.Key{Source: "https://b.test/robots.txt"}).Label; got != judge.OtherName {
+		t.Errorf("the source of another host is reported for %s", got)
+	}
+}
