@@ -151,7 +151,7 @@ func TestCheckWithLists(t *testing.T) {
 		{filepath.Join(directory, "bad.json"), 2, 1, `bad.json:2:15: unknown field "fro"; did you mean for?`, `bad.json:2:15: unknown field`},
 		{filepath.Join(directory, "none.json"), 2, 1, "none.json: file not found; correct the path, at ", "none.json: file not found; correct the path, at "},
 		{filepath.Join(directory, "twice.json"), 2, 1, "twice.json:1: rule own: two rules have this name", "two rules have this name"},
-		{"http://" + origin.Address() + "/r.json", 2, 0, `/r.json:1: rule b: path "b" begins with neither`, "the rules of URLs are not in force"},
+		{"http://" + origin.Address() + "/r.json", 2, 0, `/r.json:1: rule b: path "b" begins with neither`, "its rules are not in force"},
 		{"http://127.0.0.1:1/r.json", 2, 0, "connection refused", "cannot be used; the published file stays in force"},
 	} {
 		file := harness.Caddyfile(t, strings.ReplaceAll("http://a.test {\nrobots_txt {\nbase none\nrule own {\nfor CCBot\ndisallow /own\n}\nrules $LIST\n}\n}\n", "$LIST", tc.list))
