@@ -395,11 +395,12 @@ func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
 
 // setServedRules replaces the served rules and drops the cached pages.
 func (p *Publisher) setServedRules(e *servedRules) {
-	if p.servedRules.Swap(e) == nil {
-		close(p.rulesReady)
-	}
+	isFirst := p.servedRules.Swap(e) == nil
 	for _, cache := range p.pageCaches {
 		cache.purge()
+	}
+	if isFirst {
+		close(p.rulesReady) // after the purge, or the first requests compose their page twice
 	}
 }
 
