@@ -96,7 +96,7 @@ type App struct {
 	hasGuard              bool                         // whether a site uses the app
 	needsIdentity         bool                         // whether an option depends on verified identities
 	usesPathVerdict       bool                         // whether the configuration uses the path verdict
-	cachedManagedHandlers handlerorder.ManagedHandlers // cached by Texts
+	cachedManagedHandlers handlerorder.ManagedHandlers // cached by FindManagedHandlers
 	metricsRegistered     bool                         // whether the collectors are registered with the configuration
 }
 

@@ -204,7 +204,7 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	return done
 }
 
-// applyResponse adds a response to the state and returns the states before and after. numChangesSeen is the
+// applyResponse adds a response to the state and returns the states before and after. changesSeen is the
 // value of e.numChangesSeen at the start of the fetch.
 func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy, changesSeen uint64) (before, next State) {
 	for {

@@ -53,7 +53,7 @@ func stateAfter(steps ...step) State {
 
 var tenMinutes = holding(10 * time.Minute)
 
-// holding returns a Freshness with the lifetime d for every response.
+// holding returns a FreshnessPolicy with the lifetime d for every response.
 func holding(d time.Duration) FreshnessPolicy { return FreshnessPolicy{Default: d, Max: d} }
 
 type step struct {

@@ -23,7 +23,7 @@ const snapshotFormat = 2
 // validator the next fetch is unconditional.
 const maxValidator = 1024
 
-// Snapshot is the stored state of a site, which has its versions. Failures are not stored, because
+// Snapshot is the stored state of a site, which has its versions. FailureCount is not stored, because
 // another process may succeed.
 type Snapshot struct {
 	// Key is the key of the site.

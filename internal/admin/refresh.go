@@ -16,7 +16,7 @@ type PolicyRefresh struct {
 	Reason string `json:"why,omitempty"`
 	// VersionBefore is the version before the refresh, or "".
 	VersionBefore string `json:"before,omitempty"`
-	// RuleCountBefore is the number of rules in Before.
+	// RuleCountBefore is the number of rules in VersionBefore.
 	RuleCountBefore int `json:"rules_before"`
 }
 

@@ -124,7 +124,7 @@ func (b *searchBlocks) evictOldest(identity verify.State) bool {
 	return oldest != nil
 }
 
-// alerts returns the current alerts in order. lastLedgerLoad is the time at which the configuration was loaded.
+// alerts returns the current alerts in order. lastLoad is the time at which the configuration was loaded.
 func (b *searchBlocks) alerts(live map[string]report.SiteState, lastLoad, now time.Time) (found []Alert) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

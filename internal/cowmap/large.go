@@ -6,7 +6,7 @@ import (
 )
 
 // LargeMap is a map for many keys, a [sync.Map] with types. An entry needs more memory than in a
-// [Map]. The time of a write does not depend on the number of entries. The zero Large is empty.
+// [Map]. The time of a write does not depend on the number of entries. The zero LargeMap is empty.
 type LargeMap[K comparable, V any] struct{ entries sync.Map }
 
 // Load returns the value of a key, or the zero value and false. Load does not lock or allocate.

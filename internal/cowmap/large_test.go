@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLarge compares a Large with a map.
+// TestLarge compares a LargeMap with a map.
 func TestLarge(t *testing.T) {
 	var m LargeMap[string, int]
 	model := make(map[string]int)

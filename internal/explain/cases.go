@@ -232,7 +232,7 @@ type CaseReport struct {
 	Cases  []CaseResult `json:"cases"`
 }
 
-// Add sets OK and adds the result of a case.
+// Add sets Passed and adds the result of a case.
 func (r *CaseReport) Add(result CaseResult) {
 	if result.Passed = result.Got == result.Expected; result.Passed {
 		r.Passed++

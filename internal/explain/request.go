@@ -105,7 +105,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 }
 
 // ClientNote returns a remark about the client of a request, for example that no request has this name.
-// Hint may compare the name with all names of the registry.
+// ClientNote may compare the name with all names of the registry.
 func (s *Site) ClientNote(r Request) string {
 	token := r.Token
 	if token == "" {

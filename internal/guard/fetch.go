@@ -22,7 +22,7 @@ var (
 )
 
 // FetchNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find
-// returns the guard and the server of a site. ReadNow returns an error if no fetch could start. The
+// returns the guard and the server of a site. FetchNow returns an error if no fetch could start. The
 // result of a fetch is in the entry's state.
 func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
 	refresh, err := s.newRefresher(e, find)

@@ -34,7 +34,7 @@ const Everybody = "*"
 const PathPlaceholder = placeholderPrefix + "path"
 
 // PathVerdictOf returns the verdict about the URL of a request after a guard with Config.UsesPathVerdict, else
-// PathUnknown. PathOf records a browser's request for a URL disallowed to Everybody once, by site
+// PathUnknown. PathVerdictOf records a browser's request for a URL disallowed to Everybody once, by site
 // only.
 func PathVerdictOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathVerdictSource)

@@ -22,7 +22,7 @@ type reloadRefetches struct {
 
 // RefetchAll makes every cached robots.txt and every base file due after a reload, because the new
 // configuration may serve other files. Copies stay in force until the next request of a crawler
-// fetches them. Within [rereadInterval] of another Reread, Reread waits for the end of the interval
+// fetches them. Within [rereadInterval] of another call, RefetchAll waits for the end of the interval
 // or of ctx.
 //
 // The previous configuration still serves for a moment. Files fetched in this time are due again
@@ -60,7 +60,7 @@ func (s *State) caches() []*policy.Cache {
 	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
 }
 
-// refetchAllFor is Reread for the configuration with a number.
+// refetchAllFor is RefetchAll for the configuration with a number.
 func (s *State) refetchAllFor(ctx context.Context, load int) {
 	s.rereads.mu.Lock()
 	defer s.rereads.mu.Unlock()

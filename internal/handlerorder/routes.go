@@ -55,7 +55,7 @@ func rawRoutes(list caddyhttp.RouteList) []Route {
 }
 
 // RoutesContain reports whether the routes of the HTTP app contain any of the given strings. Like
-// [Check], Mentions must run during Provision of the first handler of this module.
+// [Check], RoutesContain must run during Provision of the first handler of this module.
 func RoutesContain(ctx caddy.Context, texts ...string) bool {
 	for _, server := range servers(ctx) {
 		lists := []caddyhttp.RouteList{server.Routes}

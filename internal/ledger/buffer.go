@@ -121,7 +121,7 @@ func newBuffers() *buffers {
 	return b
 }
 
-// lockFree locks and returns a buffer with room, or nil if no buffer is free. lock does not wait.
+// lockFree locks and returns a buffer with room, or nil if no buffer is free. lockFree does not wait.
 func (b *buffers) lockFree() *buffer {
 	first := rand.IntN(b.numPreferred) // a sync.Pool locks after every garbage collection
 	for i := range b.all {

@@ -35,10 +35,10 @@ type Row struct {
 
 	Series [numResolutions]Series `json:"series"`
 
-	// Answers are the site's responses. See Answered.
+	// Answers are the site's responses. See AnswerSeries.
 	Answers Timeline[AnswerCell] `json:"answers,omitzero"`
 
-	// Names are the clients sharing this row. Breakers are the clients with disallowed requests.
+	// Names are the clients sharing this row. NamesOfViolators are the clients with disallowed requests.
 	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
 	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 

@@ -57,7 +57,7 @@ func (r *Rate) Charge(now, interval time.Duration) {
 // DueTime returns the time at which the next event is due at the mean rate.
 func (r *Rate) DueTime() time.Duration { return time.Duration(r.dueTime.Load()) }
 
-// TimeUntilDue returns the time from now until Due.
+// TimeUntilDue returns the time from now until DueTime.
 func (r *Rate) TimeUntilDue(now time.Duration) time.Duration { return r.DueTime() - now }
 
 // Reset removes all events, for any clock.

@@ -40,7 +40,7 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// Total returns the number of findings, including Unreported.
+// Total returns the number of findings, including UnlistedFindings.
 func (r *Report) Total() int { return len(r.Findings) + r.UnlistedFindings }
 
 // HighestSeverity returns the highest severity among the findings. ok is false without findings.

@@ -14,7 +14,7 @@ import (
 // SearchGate selects the findings that stop a file. The zero value is GateErrors.
 type SearchGate string
 
-// The values of Gate.
+// The values of SearchGate.
 const (
 	GateErrors   SearchGate = "error"
 	GateWarnings SearchGate = "warning" // warnings too

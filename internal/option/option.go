@@ -28,7 +28,7 @@ type Option struct {
 	// ParseBlock parses the block after the line. Nil means an option without a block.
 	ParseBlock func(d *caddyfile.Dispenser) error
 
-	// SetLine, if not nil, gets the position of the option after Set.
+	// SetLine, if not nil, gets the position of the option after its arguments are parsed.
 	SetLine func(d *caddyfile.Dispenser)
 
 	Repeatable bool // the option may be repeated

@@ -92,7 +92,7 @@ func (b *budget) refund(charged charge) {
 }
 
 // refundSharedCount removes a request from the count of a claimed name. The request was over the shared
-// budget or over the concurrent limit. uncount removes the request only if its network also exceeds
+// budget or over the concurrent limit. refundSharedCount removes it only if its network also exceeds
 // its own budget. Otherwise a single fast network would reduce the budget of the name at other
 // instances.
 func (b *budget) refundSharedCount(all *budget, charged charge, now time.Duration, rules *Rules) {

@@ -116,7 +116,7 @@ func TestChangedWindow(t *testing.T) {
 	}
 }
 
-// TestConcurrentSpend calls Spend in many goroutines. No request is lost, and no more requests pass
+// TestConcurrentSpend calls Charge in many goroutines. No request is lost, and no more requests pass
 // than allowed.
 func TestConcurrentSpend(t *testing.T) {
 	b, passed := NewBudgets(start), atomic.Int64{}

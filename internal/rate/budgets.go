@@ -71,12 +71,12 @@ func NewBudgets(start time.Time) *Budgets {
 //   - A spoofed or unknown client uses the budget of its network.
 //
 // Each configured limit has a separate budget, so that limits do not affect each other. A request
-// over the budget of its network is not charged to the shared budget, and vice versa. Spend
+// over the budget of its network is not charged to the shared budget, and vice versa. Charge
 // allocates only for the first request of a budget.
 //
 // In mode [Enforce] a request over the rate is slowed. In mode [SlowSearch] at most one in twenty
 // of the requests in the last 24 hours is slowed, for each verified crawler and for each network
-// with a claimed name. After slowing for 24 hours, Spend slows no more requests until the crawler
+// with a claimed name. After slowing for 24 hours, Charge slows no more requests until the crawler
 // has stayed within the rate for 24 hours.
 //
 // If the rules limit concurrent requests, a request within the rate holds a slot until the caller

@@ -11,7 +11,7 @@ type Rule struct {
 	Burst int
 }
 
-// Rules are the rules for one crawler. The stricter of CrawlDelay and Configured applies.
+// Rules are the rules for one crawler. The stricter of CrawlDelay and ConfiguredLimit applies.
 type Rules struct {
 	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average
 	// over the last Window exceeds Tolerance times the rate. The average allows for crawlers such
@@ -54,7 +54,7 @@ type Pace struct {
 	// request within the Crawl-delay.
 	Requests int
 	// Wait is the time until the next request is within the rate, if no other request comes first.
-	// It is 0 if Over is false.
+	// It is 0 if IsOverRate is false.
 	Wait time.Duration
 	// Slot is the slot of the request, or nil. The caller must release the slot.
 	Slot *Concurrency
@@ -62,7 +62,7 @@ type Pace struct {
 	IsOverRate bool
 	// IsOverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
 	IsOverLimit bool
-	// IsOverConcurrent is true if the request exceeds the concurrent requests. Over and IsOverLimit are
+	// IsOverConcurrent is true if the request exceeds the concurrent requests. IsOverRate and IsOverLimit are
 	// then true too.
 	IsOverConcurrent bool
 	// MustSlow is true if the caller must answer the request with 429.

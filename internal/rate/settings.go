@@ -22,7 +22,7 @@ type Settings struct {
 	Window    time.Duration
 	// IgnoreDelay ignores Crawl-delay.
 	IgnoreDelay bool
-	// Enforce slows requests over the rate. Requests of search engines are slowed only with Search,
+	// Enforce slows requests over the rate. Requests of search engines are slowed only with SlowSearch,
 	// and then only few of them.
 	Enforce, SlowSearch bool
 	// Limits are the configured limits. The first limit that matches a client applies.

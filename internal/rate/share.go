@@ -99,7 +99,7 @@ func (p *peers) removeEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
-// SetSharing sets whether other instances exist. With other instances, call Share regularly. Share also
+// SetSharing sets whether other instances exist. With other instances, call SetSharing regularly. SetSharing also
 // drops the request counts of instances that stopped exporting.
 func (b *Budgets) SetSharing(at time.Time, others bool) {
 	before := b.peers.isSharing.Swap(others)

@@ -34,7 +34,7 @@ func newTable(size int) *table {
 // request.
 const lastUsedStep = time.Second
 
-// findBudget returns the budget of a key. find adds a budget if the key has none.
+// findBudget returns the budget of a key. findBudget adds a budget if the key has none.
 func (t *table) findBudget(key uint64, now time.Duration) *budget {
 	p := &t.buckets[key&uint64(len(t.buckets)-1)]
 	for i := range p {

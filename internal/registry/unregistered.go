@@ -35,7 +35,7 @@ type UnregisteredRequest struct {
 }
 
 // UnregisteredNames counts requests by names missing in the registry. The zero value is empty.
-// Unregistered is safe for concurrent use.
+// UnregisteredNames is safe for concurrent use.
 type UnregisteredNames struct {
 	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
 	queueLength atomic.Int64                  // of queued requests

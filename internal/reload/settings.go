@@ -8,7 +8,7 @@ import (
 
 // ActiveSettings has the settings of the running configurations for their shared state. During a reload
 // two configurations run, and the new configuration may still fail. The settings of the latest
-// running configuration apply. The zero value has no settings. Settings is safe for concurrent use.
+// running configuration apply. The zero value has no settings. ActiveSettings is safe for concurrent use.
 type ActiveSettings[T any] struct {
 	mu             sync.Mutex
 	useCount       uint64

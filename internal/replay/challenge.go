@@ -53,12 +53,12 @@ func isPage(p []byte) bool {
 // ChallengeReport compares a challenge on every page with a challenge on disallowed pages only, by
 // the matcher robots_disallowed *.
 type ChallengeReport struct {
-	// Pages is the number of pages opened by browsers. Challenged is the number of these pages
+	// Pages is the number of pages opened by browsers. ChallengedPages is the number of these pages
 	// disallowed in the * group.
 	Pages           uint64 `json:"pages"`
 	ChallengedPages uint64 `json:"challenged"`
 	// Requests is the number of requests for disallowed URLs, and the sum of the next four fields.
-	// Browsers and Programs meet a challenge. Blocked crawlers are blocked in mode enforce. Passed
+	// Browsers and programs meet a challenge. Blocked crawlers are blocked in mode enforce. Passed
 	// crawlers are exempt, or their group allows the URL.
 	Requests        uint64 `json:"requests"`
 	BrowserRequests uint64 `json:"browsers"`

@@ -108,7 +108,7 @@ type CrawlerReport struct {
 	LastRequest     *time.Time `json:"last"`          // the last request
 	// Responses is absent if the log has no status codes.
 	Responses *ResponsesReport `json:"answers,omitempty"`
-	// Rate is absent without limits or without [Options.MaxRate].
+	// Rate is absent without limits or without [Options.Rate].
 	Rate *RateReport `json:"rate,omitempty"`
 }
 
@@ -128,7 +128,7 @@ type RuleCrawlers struct {
 	Requests uint64 `json:"requests"`
 }
 
-// PathReport has the number of requests of a crawler for a disallowed path. Excess is the possible
+// PathReport has the number of requests of a crawler for a disallowed path. CountError is the possible
 // error of Requests, which is an estimate if the logs have too many paths.
 type PathReport struct {
 	Path       string `json:"path"`

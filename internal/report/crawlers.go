@@ -33,7 +33,7 @@ type Crawler struct {
 	// Identities are the numbers of requests by identity.
 	Identities Identities `json:"identities"`
 	Counts
-	// Previous are the numbers of the previous period. See Head.PreviousFrom.
+	// Previous are the numbers of the previous period. See ViewHeader.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
 	// TopPath is the most frequent disallowed path, if any.
@@ -86,13 +86,13 @@ type RobotsFetch struct {
 
 // RequestRate is the current request rate of a crawler at the site with the highest rate.
 type RequestRate struct {
-	// PerMinute is the average of the last five minutes, and Day of the last 24 hours. Peak
+	// PerMinute is the average of the last five minutes, and PerMinuteOfDay of the last 24 hours. PeakPerMinute
 	// is the maximum number of requests in a minute of the last six hours.
 	PerMinute      float64 `json:"per_minute"`
 	PerMinuteOfDay float64 `json:"per_minute_day"`
 	PeakPerMinute  uint64  `json:"peak"`
 	// CrawlDelay is the delay in the robots.txt in seconds, or 0, and DelayLine its line. RFC
-	// 9309 does not define a delay. Habit is the operator's documented behavior: obeys,
+	// 9309 does not define a delay. CrawlDelaySupport is the operator's documented behavior: obeys,
 	// ignores or undocumented.
 	CrawlDelay        float64 `json:"crawl_delay,omitempty"`
 	DelayLine         int     `json:"crawl_delay_line,omitempty"`

@@ -17,7 +17,7 @@ type Robots struct {
 	HitsComplete  bool   `json:"complete"`
 	Lines         []Line `json:"lines"`
 	RulesNeverHit int    `json:"never_hit"` // rules without requests
-	// Findings are the findings of the command lint. Unreported is the number of findings
+	// Findings are the findings of the command lint. UnlistedFindings is the number of findings
 	// beyond the limit.
 	Findings []lint.Finding `json:"findings"`
 	// Licenses are the URLs of License lines for the whole file. They disallow nothing.

@@ -12,8 +12,8 @@ type timeSpan struct {
 	steps        int
 	from, end    time.Time // of its steps; the last step can be in the future
 	now          time.Time
-	countedFrom  time.Time // see Head.CountedFrom
-	previousFrom time.Time // see Head.PreviousFrom
+	countedFrom  time.Time // see ViewHeader.CountedFrom
+	previousFrom time.Time // see ViewHeader.PreviousFrom
 }
 
 func (s *Source) span(f Filter) timeSpan {

@@ -8,7 +8,7 @@ import (
 type Summary struct {
 	ViewHeader
 	Counts
-	// Previous are the numbers of the previous period. See Head.PreviousFrom.
+	// Previous are the numbers of the previous period. See ViewHeader.PreviousFrom.
 	Previous   *Counts  `json:"previous,omitempty"`
 	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
 	Crawlers   int      `json:"crawlers"`             // tokens in the window

@@ -49,7 +49,7 @@ type Finding struct {
 	Kind FindingKind
 	// Since is the start of the first hour with the contradiction, or zero if unknown.
 	Since time.Time
-	// CountedSince is the start of counting. Total is the number of responses of the kind, and Bad the
+	// CountedSince is the start of counting. Total is the number of responses of the kind, and Contradicting the
 	// number of contradicting responses.
 	CountedSince         time.Time
 	Total, Contradicting uint64

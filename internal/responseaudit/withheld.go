@@ -225,7 +225,7 @@ func (d *crawlerResponses) recordFile(f Fetcher) bool {
 	return len(d.badNetworks) == 0 || len(d.goodNetworks) >= minNetworks
 }
 
-// addNetwork adds a network to a list of at most enoughNetworks.
+// addNetwork adds a network to a list of at most minNetworks.
 func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	if len(list) >= minNetworks || slices.Contains(list, n) {
 		return list

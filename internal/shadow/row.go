@@ -184,7 +184,7 @@ type Trial struct {
 	Label  string
 	Source string
 	Since  time.Time
-	// InForce and Tried are the SHA-256 of the files. InForce is zero if each host of the site has
+	// InForce and OnTrial are the SHA-256 of the files. InForce is zero if each host of the site has
 	// its own file.
 	InForce, OnTrial [sha256.Size]byte
 	Rows             []Row // in no particular order

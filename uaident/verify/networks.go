@@ -73,8 +73,8 @@ func (p *networkState) lastRelevant() monotime {
 	return max(monotime(p.lookupRate.DueTime()), monotime(p.slowUntil.Load()))
 }
 
-// mayStartLookup reports whether the network may start a lookup now. nextLookup - now must be less
-// than ahead.
+// mayStartLookup reports whether the network may start a lookup now. The next lookup must be due within
+// ahead.
 func (p *networkState) mayStartLookup(now, ahead monotime) bool {
 	return p == nil || p.lookupRate.TimeUntilDue(time.Duration(now)) < time.Duration(ahead)
 }

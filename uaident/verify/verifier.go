@@ -28,8 +28,8 @@ type Options struct {
 	// OnList is called after each attempt to load a list, in the goroutine of that attempt.
 	OnList func(ListStatus)
 
-	// Lookups is the maximum number of concurrent lookups, by default 8. Queue is the maximum
-	// number of waiting lookups, by default 256. Rate is the maximum number of lookups a
+	// MaxLookups is the maximum number of concurrent lookups, by default 8. MaxQueued is the maximum
+	// number of waiting lookups, by default 256. MaxRate is the maximum number of lookups a
 	// second, averaged over a few seconds, by default 50. Each network gets a part of these.
 	MaxLookups, MaxQueued, MaxRate int
 	// LookupTimeout is the maximum duration of a lookup, by default 2 s.

@@ -10,8 +10,8 @@ import (
 )
 
 // ApplyAction confirms, promotes, stops or rolls back the change with this ID. An empty id selects the pending
-// change, or the published change for a rollback. If another instance has replaced the selected change, Act
-// fails with [ErrOther]. The result is served when Act returns.
+// change, or the published change for a rollback. If another instance has replaced the selected change,
+// ApplyAction fails with [ErrOther]. The result is served when ApplyAction returns.
 func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decision) (*Change, error) {
 	shown, _ := p.site.History()
 	changed, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {

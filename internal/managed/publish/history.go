@@ -68,7 +68,7 @@ func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
 
-// ByTrial is the Who of a trial that rejects a change.
+// ByTrial is the User of a trial that rejects a change.
 const ByTrial = "trial"
 
 // Decision describes a decision.

@@ -58,7 +58,7 @@ type listReader struct {
 	end     func()
 }
 
-// read loads a list with this content for a configuration.
+// readList loads a list with this content for a configuration.
 func readList(t *testing.T, data string, err error) *listReader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
@@ -74,7 +74,7 @@ func readList(t *testing.T, data string, err error) *listReader {
 	return r
 }
 
-// next advances the clock.
+// advance advances the clock.
 func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

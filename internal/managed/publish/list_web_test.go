@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// serve returns a server with this handler, and the list at its URL.
+// serveList returns a server with this handler, and the list at its URL.
 func serveList(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
 	t.Helper()
 	server := httptest.NewServer(answer)

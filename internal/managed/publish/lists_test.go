@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// place returns a list with this content, read once.
+// placeList returns a list with this content, read once.
 func placeList(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
 	t.Helper()
 	source := remotetest.NewSource("https://cms.test/rules", data, nil)
@@ -37,7 +37,7 @@ func listsOf(lists ...*List) (*Lists, *observer.ObservedLogs) {
 	}, log
 }
 
-// says returns the file that a schedule makes from an empty base at a host.
+// composed returns the file that a schedule makes from an empty base at a host.
 func composed(t *testing.T, s *managed.Schedule, host string) string {
 	t.Helper()
 	plan, _ := s.PlanAt(time.Now(), host)

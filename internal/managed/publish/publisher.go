@@ -22,7 +22,7 @@ import (
 
 // Config is the configuration of a Publisher. Its functions may be called concurrently.
 type Config struct {
-	// Schedule has the rules of the configuration. Partial is true if the rules of a list are missing. See
+	// Schedule has the rules of the configuration. IsPartial is true if the rules of a list are missing. See
 	// [Publisher.Submit].
 	Schedule  *managed.Schedule
 	IsPartial bool
@@ -112,13 +112,13 @@ type Publisher struct {
 	store    *Store
 	site     *SiteHistory
 	applyMu  sync.Mutex
-	hasEnded bool   // the configuration has ended; guarded by applying, like endTrial
+	hasEnded bool   // the configuration has ended; guarded by applyMu, like endTrial
 	endTrial func() // ends the trial; nil if none
 
 	minFileDate         time.Time                // date of a file without a published change
-	rulesWithoutHistory func() *managed.Schedule // of fallback, for a request before serving is set
+	rulesWithoutHistory func() *managed.Schedule // for a request before servedRules is set
 	servedRules         atomic.Pointer[servedRules]
-	rulesReady          chan struct{}                 // closed once serving is set
+	rulesReady          chan struct{}                 // closed once servedRules is set
 	pageCaches          map[policy.Segment]*pageCache // of the served files
 }
 

@@ -86,7 +86,7 @@ func (p *Publisher) serve(published, trial *managed.Schedule, canary string) {
 	p.setServedRules(e)
 }
 
-// site returns a server with hosts.
+// serverFor returns a server with hosts.
 func serverFor(hosts ...string) *caddyhttp.Server {
 	names := caddyhttp.MatchHost(hosts)
 	return &caddyhttp.Server{Routes: caddyhttp.RouteList{{MatcherSets: caddyhttp.MatcherSets{{&names}}}}}

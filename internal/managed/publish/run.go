@@ -106,7 +106,8 @@ func (p *Publisher) restoreHistory(ctx context.Context) error {
 	return err
 }
 
-// updateHistory runs a step on the history. update logs a changed change, and reports the change to the observer.
+// updateHistory runs a step on the history. It logs a change with a new state,
+// and reports the change to the observer.
 func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
@@ -126,7 +127,7 @@ func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (
 }
 
 // applyHistory serves the published change and starts its trial, unless the configuration has ended. If ctx
-// has ended, apply reads nothing and serves the previous change.
+// has ended, applyHistory reads nothing and serves the previous change.
 func (p *Publisher) applyHistory(ctx context.Context) error {
 	p.applyMu.Lock()
 	defer p.applyMu.Unlock()

@@ -20,7 +20,7 @@ type Trials interface {
 }
 
 // compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change
-// compared again does not lose its results. rules may be nil. The caller must hold p.applying.
+// compared again does not lose its results. rules may be nil. The caller must hold p.applyMu.
 func (p *Publisher) compareOnRequests(rules *servedRules) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil

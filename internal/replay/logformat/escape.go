@@ -94,7 +94,7 @@ func hexValue(b []byte, n int) (v rune, ok bool) {
 	return v, true
 }
 
-// DecodePercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes Unpercent
+// DecodePercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes DecodePercent
 // returns b. Otherwise it appends the result to buf and returns the appended part.
 func DecodePercent(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '%')
