@@ -39,3 +39,18 @@ func TestMerge(t *testing.T) {
 		t.Errorf("nothing merged is %+v", got)
 	}
 }
+
+// TestMergedLinesAreBounded merges a file with more lines than a ledger has, as from a damaged storage.
+func TestMergedLinesAreBounded(t *testing.T) {
+	hits := LineHits{Version: [32]byte{1}, Lines: make(map[uint32]uint64)}
+	for line := range uint32(maxLines + 10) {
+		hits.Lines[line] = 1
+	}
+	l := New(newClock().now)
+	for range 2 { // a new file, and a known file
+		l.Restore(&Site{Name: "example.com", Files: []LineHits{hits}}, noon)
+		if n := len(l.sites["example.com"].Files[0].Lines); n != maxLines {
+			t.Errorf("%d lines, want %d", n, maxLines)
+		}
+	}
+}

@@ -1,11 +1,61 @@
 package publish
 
 import (
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
+	"github.com/robotsguard/caddy-robots-guard/internal/store/storetest"
 )
+
+// TestDatesOfServedFiles changes the file of a site in each way. A changed file always has a later
+// Last-Modified.
+func TestDatesOfServedFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		storage, server := storetest.New(), serverFor("a.test")
+		i := newInstance(t, storage, "one")
+		var last *Page
+		servedAfter := func(step string) {
+			t.Helper()
+			page, _ := i.Page(asks(server, "a.test"))
+			if page == nil {
+				t.Fatalf("%s: there is no page", step)
+			}
+			if last != nil && (page.text == last.text || !page.modified.After(last.modified)) {
+				t.Errorf("%s: %q of %v after %q of %v", step, page.text, page.modified, last.text, last.modified)
+			}
+			last = page
+			time.Sleep(time.Hour)
+		}
+		i.load(disallow("GPTBot", "/a"))
+		servedAfter("the first change")
+		i.rollout = Rollout{State: Canary, Hosts: []string{"a.test"}}
+		i.load(disallow("GPTBot", "/b"))
+		servedAfter("a canary")
+		if err := acts(i, "stop"); err != nil {
+			t.Fatal(err)
+		}
+		servedAfter("its end")
+		i.rollout = Rollout{}
+		i.load(disallow("GPTBot", "/c"))
+		servedAfter("the next change")
+		if err := acts(i, "rollback"); err != nil {
+			t.Fatal(err)
+		}
+		servedAfter("a rollback")
+
+		storage.SetErr(errors.New("the storage does not answer"))
+		i = newInstance(t, storage, "one")
+		i.load(disallow("GPTBot", "/c")) // as before the rollback
+		servedAfter("a restart without the storage")
+		storage.SetErr(nil)
+		time.Sleep(readInterval)
+		synctest.Wait()
+		servedAfter("the storage")
+	})
+}
 
 // TestFileDateNeverGoesBack changes the served rules. The start of the next rules, which is
 // Last-Modified, is not before the start of the previous ones.

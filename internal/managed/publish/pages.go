@@ -323,10 +323,11 @@ func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
 	if previous.canaryHosts != nil {
 		last = laterTime(last, previous.trial.since)
 	}
-	for _, schedule := range []*servedSchedule{&e.published, &e.trial} {
-		if schedule.since.Before(last) {
-			schedule.since = now
-		}
+	if e.published.since.Before(last) {
+		e.published.since = now
+	}
+	if e.canaryHosts != nil && e.trial.since.Before(last) {
+		e.trial.since = now
 	}
 }
 
