@@ -16,14 +16,6 @@ type Classes uint32
 // Has reports whether a class is in the set.
 func (s Classes) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
 
-// NewClasses returns a set of classes.
-func NewClasses(classes ...uaident.Class) (set Classes) {
-	for _, c := range classes {
-		set |= 1 << c
-	}
-	return set
-}
-
 // ParseClasses parses the arguments of the wildcard option.
 func ParseClasses(words []string) (set Classes, err error) {
 	for _, word := range words {

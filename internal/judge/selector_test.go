@@ -80,9 +80,9 @@ func TestParseClasses(t *testing.T) {
 		error string // "" for none
 	}{
 		{nil, 0, ""},
-		{[]string{"seo"}, NewClasses(uaident.SEO), ""},
-		{[]string{"seo", "ai_training"}, NewClasses(uaident.SEO, uaident.AITraining), ""},
-		{[]string{"other"}, NewClasses(uaident.Other), ""},
+		{[]string{"seo"}, newClasses(uaident.SEO), ""},
+		{[]string{"seo", "ai_training"}, newClasses(uaident.SEO, uaident.AITraining), ""},
+		{[]string{"other"}, newClasses(uaident.Other), ""},
 		{[]string{"seo", "library", "seo"}, 0, "seo is named twice"},
 		{[]string{"browser"}, 0, `"browser" is not a class of crawlers; the classes are other`},
 		{[]string{"seo", "serach"}, 0, `"serach" is not a class of crawlers; did you mean search?`},
@@ -109,4 +109,12 @@ func TestIdentitiesHas(t *testing.T) {
 			t.Errorf("%v is not any", state)
 		}
 	}
+}
+
+// newClasses returns a set of classes.
+func newClasses(classes ...uaident.Class) (set Classes) {
+	for _, c := range classes {
+		set |= 1 << c
+	}
+	return set
 }
