@@ -1,9 +1,14 @@
 package site
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2"
 )
 
 // TestRedirectToAnotherHost checks that a redirect to the robots.txt of another configured host
@@ -89,5 +94,52 @@ func TestRedirectCollectsHostsOnce(t *testing.T) {
 	})
 	if allocs > 1.5*many { // the probe itself collects the hosts for each request
 		t.Errorf("%.0f allocations at a server with %d hosts", allocs, many)
+	}
+}
+
+// TestRedirectToAnotherHostOverHTTP redirects at the HTTP port of a server with TLS. The fetch uses
+// the network, because a virtual request to this server would be over https.
+func TestRedirectToAnotherHostOverHTTP(t *testing.T) {
+	port := freePort(t)
+	config := strings.NewReplacer("PORT", port, "TLS", freePort(t), "DIR", t.TempDir()).Replace(`{
+		"admin": {"disabled": true, "config": {"persist": false}},
+		"logging": {"logs": {"default": {"writer": {"output": "discard"}}}},
+		"storage": {"module": "file_system", "root": "DIR"},
+		"apps": {"http": {"http_port": PORT, "https_port": TLS, "servers": {"both": {
+			"listen": ["127.0.0.1:PORT", "127.0.0.1:TLS"],
+			"protocols": ["h1"],
+			"automatic_https": {"disable": true},
+			"tls_connection_policies": [{}],
+			"routes": [
+				{"match": [{"host": ["www.a.test"]}], "handle": [
+					{"handler": "source_probe", "timeout": 20000000000},
+					{"handler": "static_response", "status_code": 301, "headers": {"Location": ["http://a.test:PORT/robots.txt"]}}
+				]},
+				{"match": [{"host": ["a.test"]}], "handle": [{"handler": "static_response", "body": "# inside"}]}
+			]
+		}}}}
+	}`)
+	if err := caddy.Load([]byte(config), true); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = caddy.Stop() })
+	r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+port+"/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "www.a.test:" + port
+	r.Header.Set("Probe", "1")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	var got probed
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Fatalf("%v: status %d, body %q", err, resp.StatusCode, body)
+	}
+	if !strings.HasPrefix(got.Err, "reading http://a.test:") {
+		t.Errorf("got %q, error %q, want an error of the network", got.Body, got.Err)
 	}
 }

@@ -63,8 +63,10 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok
 				return s.serve(ctx, server, virtual, u, conditions)
 			}
 			if hosts := s.configuredHostsAt(u, ownAuthority, server); hosts != nil && !isProxied {
-				s.bypassHealthChecks(hosts.Server)
-				return s.serve(ctx, hosts.Server, s.requestForHost(u, hosts, virtual), u, conditions)
+				if template := s.requestForHost(u, hosts, virtual); template != nil {
+					s.bypassHealthChecks(hosts.Server)
+					return s.serve(ctx, hosts.Server, template, u, conditions)
+				}
 			}
 			return s.outbound.get(ctx, u, conditions)
 		})
@@ -286,10 +288,14 @@ func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *cadd
 }
 
 // requestForHost returns the template for a request to another configured host, with the User-Agent of r.
+// It returns nil for an http URL at the HTTP port of a server with TLS, where Caddy serves without TLS.
 func (s *ServerSource) requestForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
 	key := hosts.KeyAt(HostAsSent(u.Host, secure), secure)
-	other := NewVirtualRequest(hosts.Server, key, nil) // not nil, since the scheme is the server's
+	other := NewVirtualRequest(hosts.Server, key, nil)
+	if other == nil {
+		return nil
+	}
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
 	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }
