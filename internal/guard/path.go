@@ -98,42 +98,39 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 	if site.HasNoPath(r) {
 		return PathUnknown
 	}
-	robots := g.currentRobots(r, configured, time.Now())
-	if robots == nil {
+	s, now := configured, time.Now()
+	if s == nil {
+		s = new(g.siteByHost(r))
+	}
+	state := g.stateForPath(r, s, now)
+	version, _ := versionInForce(state, now, g.Fallback)
+	if version == nil {
 		return PathUnknown
 	}
 	original := site.OriginalRequest(r)
-	if judge.DisallowsPath(robots, token, site.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes) && !site.IsIncluded(r) {
-		return PathDisallowed
+	sent := site.TargetOf(original)
+	if !judge.DisallowsPath(version.Robots, token, sent, original.URL.Path, g.Settings.KeepSlashes) || site.IsIncluded(r) ||
+		judge.IsRedirectTarget(state.RedirectTargets, sent) || g.isRedirectTarget(s, sent) {
+		return PathAllowed
 	}
-	return PathAllowed
+	return PathDisallowed
 }
 
-// currentRobots returns the robots.txt in force at the site of a request, or nil, and starts a
-// fetch if the file is due. configured is the result of namedSite.
-func (g *Guard) currentRobots(r *http.Request, configured *site.Site, now time.Time) *policy.Robots {
-	site := configured
-	if site == nil {
-		site = new(g.siteByHost(r))
-	}
-	entry := g.state.Cache.Get(site.Key)
-	if site.Segment == policy.ConfiguredHosts {
+// stateForPath returns the cached state of a site's robots.txt, or nil. For a configured host, it
+// starts a fetch if the file is due.
+func (g *Guard) stateForPath(r *http.Request, s *site.Site, now time.Time) *policy.State {
+	entry := g.state.Cache.Get(s.Key)
+	if s.Segment == policy.ConfiguredHosts {
 		if entry == nil {
-			entry = g.getOrCreateEntry(site)
+			entry = g.getOrCreateEntry(s)
 		}
 		if entry.IsDue(now) {
 			entry.Touch(now)
-			if refresh, ok := g.newRefresher(r, entry, site); ok {
-				refresh()
-			}
+			g.fetchAndWait(r, entry, s, time.Time{})
 		}
 	}
 	if entry == nil {
 		return nil
 	}
-	version, _ := versionInForce(entry.State(), now, g.Fallback)
-	if version == nil {
-		return nil
-	}
-	return version.Robots
+	return entry.State()
 }

@@ -6,7 +6,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -45,13 +44,13 @@ func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	}
 }
 
-// isRedirectTarget reports whether the robots.txt of another site redirects to the requested URL.
-func (g *Guard) isRedirectTarget(j *Judgement) bool {
-	if j.Verdict != judge.Disallowed || g.state.redirectTargets.Len() == 0 {
+// isRedirectTarget reports whether the robots.txt of another site redirects to this target of a site.
+func (g *Guard) isRedirectTarget(s *site.Site, target string) bool {
+	if g.state.redirectTargets.Len() == 0 {
 		return false
 	}
-	own := j.Site.OwnKey()
-	return g.state.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + j.Target)
+	own := s.OwnKey()
+	return g.state.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + target)
 }
 
 func newRedirectTargets() *lru.Cache[string, struct{}] {

@@ -167,7 +167,11 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 	q := g.reidentifyForTrial(r, j, version)
 	var scratch judge.Scratch
 	var result judge.Result
-	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
+	rules := judge.Rules{Robots: version.Robots, RedirectTargets: j.redirectTargets}
+	if g.isRedirectTarget(j.Site, j.Target) {
+		rules.RedirectTargets = []string{j.Target}
+	}
+	g.Settings.Judge(&q, rules, &scratch, &result)
 	note := shadow.Request{
 		InForce: j.Version, OnTrial: version, VerdictInForce: j.RobotsVerdict, VerdictOnTrial: result.RobotsVerdict,
 		Difference: shadow.DifferenceOf(j.Verdict != judge.Disallowed, result.Verdict != judge.Disallowed),

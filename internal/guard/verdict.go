@@ -36,6 +36,10 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	}
 	ours, closed := versionInForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
+	if j.Verdict == judge.Disallowed && g.isRedirectTarget(j.Site, j.Target) {
+		j.redirectTargets = []string{j.Target}
+		g.applyRules(j, ours, closed)
+	}
 	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
 		g.judgeTrial(r, j, t, l.now)
 	}
@@ -43,9 +47,6 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 		return
 	}
 	switch {
-	case g.isRedirectTarget(j):
-		j.redirectTargets = []string{j.Target}
-		g.applyRules(j, ours, closed)
 	case g.updateAndCheckHolds(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.allowedByHold = true

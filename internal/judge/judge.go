@@ -68,7 +68,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	case IsACMEChallenge(q.Method, q.Target):
 		r.Verdict, r.Reason = Exempt, ReasonACMEChallenge
 		return
-	case q.DecodedPath() == robotsTxt, len(rules.RedirectTargets) > 0 && strings.HasPrefix(q.Target, "/") && slices.Contains(rules.RedirectTargets, q.Target):
+	case q.DecodedPath() == robotsTxt, IsRedirectTarget(rules.RedirectTargets, q.Target):
 		r.Reason = ReasonRobotsTxt
 		return
 	case q.clientSettingsApply() && s.Exempt.Matches(q.Client, q.Verification):
@@ -80,6 +80,12 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 		s.applyRules(q, rules.Robots, scratch, r)
 	}
 	s.setAction(q, r)
+}
+
+// IsRedirectTarget reports whether a robots.txt with these redirect targets redirects to a request
+// target of its own site.
+func IsRedirectTarget(redirectTargets []string, target string) bool {
+	return len(redirectTargets) > 0 && strings.HasPrefix(target, "/") && slices.Contains(redirectTargets, target)
 }
 
 // MarkStale changes the result of a disallowed request to [Stale], because the crawler may
