@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -108,22 +109,31 @@ func (s *sourceGuards) add(ctx context.Context, g *Guard) {
 	})
 }
 
-// guardOf returns the last configured guard with the source of a robots.txt, or nil.
+// guardOf returns the last configured guard that uses the source of a robots.txt, or nil.
 func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	guards := s.guards[key.Source]
-	if len(guards) == 0 {
-		for source, other := range s.guards {
-			if site.IsKeyOfTemplate(key.Source, source) {
-				guards = other
-			}
-		}
-	}
+	guards := s.guardsOf(key)
 	if len(guards) == 0 {
 		return nil
 	}
 	return guards[len(guards)-1]
+}
+
+// guardsOf returns the guards that use the source of a robots.txt. Of the SourceKeys with a
+// placeholder, the longest that matches is used, since it is the most specific. The caller must have
+// locked s.mu.
+func (s *sourceGuards) guardsOf(key policy.Key) []*Guard {
+	if guards := s.guards[key.Source]; len(guards) > 0 {
+		return guards
+	}
+	longest := ""
+	for template := range s.guards {
+		if site.IsKeyOfTemplate(key.Source, template) && cmp.Or(cmp.Compare(len(template), len(longest)), cmp.Compare(template, longest)) > 0 {
+			longest = template
+		}
+	}
+	return s.guards[longest]
 }
 
 // siteForSource returns a site for log lines and metrics about a fetch of a source. The source may

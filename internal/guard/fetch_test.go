@@ -54,6 +54,26 @@ func TestSourceGuardsOverReloads(t *testing.T) {
 	})
 }
 
+// TestSourceGuardOfSimilarTemplates checks that the guard with the most specific template fetches a
+// source that several templates match.
+func TestSourceGuardOfSimilarTemplates(t *testing.T) {
+	for range 20 { // the order of a map is random
+		var s sourceGuards
+		for _, source := range []string{"https://{host}/robots.txt", "https://{host}.cdn.example/robots.txt", "https://{host}.example/robots.txt"} {
+			s.add(t.Context(), &Guard{Config: Config{SourceKey: source}})
+		}
+		for key, want := range map[string]string{
+			"https://a.cdn.example/robots.txt": "https://{host}.cdn.example/robots.txt",
+			"https://a.example/robots.txt":     "https://{host}.example/robots.txt",
+			"https://a.test/robots.txt":        "https://{host}/robots.txt",
+		} {
+			if got := s.guardOf(policy.Key{Source: key}).SourceKey; got != want {
+				t.Errorf("%s is fetched by the guard of %s, want %s", key, got, want)
+			}
+		}
+	}
+}
+
 // TestReadingAtOnceIsTold checks that an immediate fetch is reported like a fetch for a
 // request.
 func TestReadingAtOnceIsTold(t *testing.T) {
