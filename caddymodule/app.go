@@ -200,6 +200,29 @@ func configuredPort(ctx caddy.Context, secure bool) int {
 // modesBySite returns the mode of each site with a guard, by label.
 func (a *App) modesBySite() map[string]string {
 	modes := make(map[string]string)
+	a.visitGuards(func(label string, guard *Handler) {
+		if mode := modes[label]; mode != "" && mode != guard.Mode {
+			modes[label] = ledger.ModeMixed
+		} else {
+			modes[label] = guard.Mode
+		}
+	})
+	return modes
+}
+
+// sitesWithChangeGuard returns the labels of the sites with a guard with change_guard.
+func (a *App) sitesWithChangeGuard() map[string]bool {
+	labels := make(map[string]bool)
+	a.visitGuards(func(label string, guard *Handler) {
+		if guard.ChangeGuard > 0 {
+			labels[label] = true
+		}
+	})
+	return labels
+}
+
+// visitGuards calls visit with each guard and the label of each of its sites.
+func (a *App) visitGuards(visit func(label string, guard *Handler)) {
 	for _, server := range serversOf(a.ctx) {
 		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
@@ -212,16 +235,11 @@ func (a *App) modesBySite() map[string]string {
 					labels = guard.Decide.siteLabels()
 				}
 				for _, label := range labels {
-					if mode := modes[label]; mode != "" && mode != guard.Mode {
-						modes[label] = ledger.ModeMixed
-					} else {
-						modes[label] = guard.Mode
-					}
+					visit(label, guard)
 				}
 			}
 		})
 	}
-	return modes
 }
 
 // isModuleHandler reports whether a handler is a robots_guard or robots_txt.
@@ -248,7 +266,7 @@ func (a *App) Start() (err error) {
 	a.MaxPolicies = guard.MaxPoliciesFor(a.MaxPolicies, a.sites.NumGuardedHosts(), a.logger)
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
-			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite()},
+			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite(), WithChangeGuard: a.sitesWithChangeGuard()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
 			History:   a.historyReader(),

@@ -24,7 +24,9 @@ http://*.example.com:0 {
 }
 http://both.example.net:0 {
 	robots_guard /a/*
-	robots_guard /b/* enforce
+	robots_guard /b/* enforce {
+		change_guard 6h
+	}
 }
 http://none.example.net:0 {
 	respond 204
@@ -50,6 +52,9 @@ http://guard.internal:0 {
 		"shop.example.org": "enforce", "*.example.org": "enforce"}
 	if got := runningApp().modesBySite(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	if got := runningApp().sitesWithChangeGuard(); !maps.Equal(got, map[string]bool{"both.example.net": true}) {
+		t.Errorf("change_guard at %v", got)
 	}
 	if err := caddy.Stop(); err != nil {
 		t.Fatal(err)

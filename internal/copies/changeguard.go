@@ -225,6 +225,19 @@ func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 	site.holds = remaining
 }
 
+// EndHolds ends and returns all holds of a robots.txt.
+func (c *ChangeGuard) EndHolds(key policy.Key) (ended []Hold) {
+	site := c.Site(key)
+	if site == nil {
+		return nil
+	}
+	site.mu.Lock()
+	defer site.mu.Unlock()
+	ended = site.holds
+	site.removeHolds(func(Hold) bool { return true })
+	return ended
+}
+
 // HostsWithHold returns the configured hosts with a hold.
 func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	c.mu.Lock()

@@ -61,6 +61,7 @@ func (g *Guard) recordServedPage(j *Judgement) {
 // call.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuard <= 0 {
+		g.endHolds(s, of, state)
 		return nil
 	}
 	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
@@ -79,6 +80,21 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.state.Copies.SetHeldUntil(of, h.Version, h.End, now)
 	}
 	return holds
+}
+
+// endHolds ends the holds of a site if no guard of the configuration has the change guard on for the
+// site. Otherwise a later configuration with the change guard would continue them.
+func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.State) {
+	if state.Current == nil || !g.state.siteRecords.isChangeGuardOff(s.Label) || g.SourceKey != "" && g.state.sources.hasChangeGuard(s.Key) {
+		return
+	}
+	for _, h := range g.state.changeGuard.EndHolds(s.Key) {
+		g.logRelease(s, state.Current, h, "change_guard is off; the current robots.txt is in force")
+	}
+	now := time.Now()
+	for _, v := range g.state.Copies.HeldVersions(of.Host, now) {
+		g.state.Copies.SetHeldUntil(of, v, now, now)
+	}
 }
 
 // updateAndCheckHolds starts and ends the holds of the site of a request, like updateHolds, and then

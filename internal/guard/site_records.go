@@ -25,6 +25,8 @@ type ConfiguredSites struct {
 	IsConfigured func(label string) bool
 	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
 	Modes map[string]string
+	// WithChangeGuard has the sites with a guard with [Config.ChangeGuard].
+	WithChangeGuard map[string]bool
 }
 
 // siteRecords has a record of each site with a judgement. The configured hosts bound its size, see
@@ -125,6 +127,13 @@ func (s *siteRecords) modes() map[string]string {
 		return configured.Modes
 	}
 	return nil
+}
+
+// isChangeGuardOff reports whether no guard of the configuration has the change guard on at a site. It
+// returns false without a configuration.
+func (s *siteRecords) isChangeGuardOff(label string) bool {
+	configured := s.configured.Load()
+	return configured != nil && configured.IsConfigured != nil && !configured.WithChangeGuard[label]
 }
 
 // all yields the label, the key and the current mode of each site.
