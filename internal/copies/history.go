@@ -186,7 +186,9 @@ func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		f = &file{digest: digest}
 		previous := record.files[0] // its contents may be freed
 		if !h.restoreVersion(record, previous) {
-			previous.LastCopied = later(previous.LastCopied, now) // the copy may have been in use until now
+			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest { // not for a file that was only served
+				previous.LastCopied = later(previous.LastCopied, now) // the copy may have been in use until now
+			}
 			record.markLost(previous)
 			record.files = record.files[1:]
 		}

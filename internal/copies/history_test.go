@@ -3,6 +3,7 @@ package copies
 import (
 	"crypto/sha256"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,17 @@ func TestServedFileCountsForItsToken(t *testing.T) {
 	newSite(t).reads(200, closed).after(day).serves("FooBot", open).
 		wants("foobot", "stale").wants("barbot", "disallowed").
 		after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
+}
+
+// TestLostServedFile frees the contents of a file that was served to one token and was never our copy.
+// Only this token may be using the file.
+func TestLostServedFile(t *testing.T) {
+	s := newSite(t).serves("foobot", open)
+	for range 2 { // the weak pointer is cleared by a later collection
+		runtime.GC()
+	}
+	s.after(time.Hour).reads(200, closed).wants("barbot", "disallowed").wants("foobot", "stale").
+		after(day).wants("foobot", "disallowed")
 }
 
 func TestOutageDoesNotCount(t *testing.T) {
