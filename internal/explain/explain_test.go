@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
@@ -82,6 +83,23 @@ func TestCrawlDelay(t *testing.T) {
 		e.WriteText(&text)
 		if tc.want == "" && e.Delay != nil || !strings.Contains(text.String(), tc.want) {
 			t.Errorf("%s: %+v, no %q in\n%s", tc.token, e.Delay, tc.want, text.String())
+		}
+	}
+}
+
+// TestCrawlDelayOfExemptClient explains requests to which the * group does not apply. The explanation
+// shows the group, without its Crawl-delay.
+func TestCrawlDelayOfExemptClient(t *testing.T) {
+	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\nDisallow: /a\n"))
+	for name, r := range map[string]Request{
+		"a feed reader": {UserAgent: "Feedly/1.0", URL: "/b"},
+		"a POST":        {UserAgent: "NewBot/1.0", URL: "/b", Method: "POST"},
+		"/.well-known/": {UserAgent: "bingbot/2.0", URL: "/.well-known/x"},
+	} {
+		site := Site{Registry: uaident.Default()}
+		e := site.Explain(RobotsFile{Robots: robots}, r)
+		if e.Verdict != judge.Exempt.String() || e.Delay != nil || e.Group == nil || e.Group.Name != "*" {
+			t.Errorf("%s: %s, delay %+v, group %+v", name, e.Verdict, e.Delay, e.Group)
 		}
 	}
 }

@@ -26,11 +26,8 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 		return nil
 	}
 	path, limit, delay := q.DecodedPath(), s.Rate.LimitFor(q.Client), judge.CrawlDelay(r.Group, q.Client.CrawlDelay()).Interval
-	switch {
-	case !s.Rate.CountsRequest(q.Method, path, robots):
+	if !s.Rate.CountsRequest(q.Method, path, robots) {
 		limit, delay = nil, 0
-	case r.Verdict == judge.Exempt:
-		delay = 0 // the group does not apply to the client
 	}
 	rules := s.Rate.Rules(&q.Client, q.Verification, delay, limit)
 	limited := &Rate{Mode: "observe", SecondsPerRequest: rules.CrawlDelay.Interval.Seconds()}

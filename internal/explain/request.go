@@ -88,6 +88,9 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	}
 	e.Client.Identity = r.Identity.String()
 	e.Group = describeGroup(result.Group, result.GroupNamesClient)
+	if isWildcardExempt(result.Reason) {
+		e.Group = describeGroup(from.Robots.Select(true), false) // to show the group that does not apply
+	}
 	e.Delay = describeDelay(result.Group, &e.Client, s.delaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
 		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
@@ -130,12 +133,17 @@ func (s *Site) delaySupport(client uaident.Identity, token string) uaident.Crawl
 	return uaident.CrawlDelay{}
 }
 
+// isWildcardExempt reports whether the * group does not apply to a request, for this reason.
+func isWildcardExempt(r judge.Reason) bool {
+	return r == judge.ReasonClass || r == judge.ReasonMethod || r == judge.ReasonWellKnown
+}
+
 // reasonText describes a verdict in a sentence.
 func reasonText(r *judge.Result) string {
 	switch {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ReasonRule:
 		return fmt.Sprintf("%s in line %d is %s", r.RobotsVerdict.Rule, r.RobotsVerdict.Rule.Line, judge.ReasonRule)
-	case r.Reason == judge.ReasonClass, r.Reason == judge.ReasonMethod, r.Reason == judge.ReasonWellKnown:
+	case isWildcardExempt(r.Reason):
 		return "no group has its name, and " + r.Reason.String()
 	}
 	return r.Reason.String()

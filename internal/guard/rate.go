@@ -127,9 +127,6 @@ func (g *Guard) delayOfVersion(r *http.Request, j *Judgement, version *policy.Ve
 	var result judge.Result
 	q := g.reidentifyCrawler(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
-	if result.Verdict == judge.Exempt {
-		return policy.Delay{} // the group does not apply to the client
-	}
 	return judge.CrawlDelay(result.Group, q.Client.CrawlDelay())
 }
 

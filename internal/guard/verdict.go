@@ -64,9 +64,6 @@ func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	}
 	var scratch judge.Scratch
 	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
-	if j.Verdict == judge.Exempt {
-		j.Group, j.GroupNamesClient = nil, false // no group applies
-	}
 }
 
 // allows reports whether a version allows a request, with the client identified by its names.

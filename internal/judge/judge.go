@@ -27,8 +27,8 @@ type Result struct {
 	Reason  Reason  // the reason for the verdict
 	// RobotsVerdict is the matching rule. If no rule was evaluated, it is allowed without a rule.
 	RobotsVerdict policy.Verdict
-	// Group is the group of the client, or nil. Named is true if the group names the client,
-	// and false for the * group.
+	// Group is the group that applies to the request, or nil if none applies. GroupNamesClient is true
+	// if the group names the client, and false for the * group.
 	Group            *policy.SelectedGroup
 	GroupNamesClient bool
 	// Preferences are the usage preferences of the file for an allowed target.
@@ -106,19 +106,20 @@ func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
 // applyRules applies the rules of a robots.txt to a request.
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
 	query := q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q))
-	var applies bool
-	if r.Group, r.GroupNamesClient, applies = q.GroupCache.selectGroup(query, robots); !applies && !query.WellKnownOnly {
+	group, named, applies := q.GroupCache.selectGroup(query, robots)
+	if !applies && !query.WellKnownOnly {
 		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
 		return
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	if !applies {
 		r.Verdict, r.Reason = Exempt, ReasonWellKnown
-		if verdict := r.Group.WellKnown().JudgeTarget(&scratch.Target); !verdict.Allowed {
-			r.RobotsVerdict, r.Verdict, r.Reason = verdict, Disallowed, ReasonRule
+		if verdict := group.WellKnown().JudgeTarget(&scratch.Target); !verdict.Allowed {
+			r.Group, r.RobotsVerdict, r.Verdict, r.Reason = group, verdict, Disallowed, ReasonRule
 		}
 		return
 	}
+	r.Group, r.GroupNamesClient = group, named
 	r.RobotsVerdict = query.verdictOfGroup(robots, r.Group, &scratch.Target)
 	if r.RobotsVerdict.Allowed {
 		r.Preferences = robots.Preferences(r.Group, &scratch.Target, q.ControlToken())

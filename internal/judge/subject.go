@@ -46,9 +46,10 @@ func tokenQuery(names []string, token string) GroupQuery {
 	return GroupQuery{Names: append(names, token), WildcardApplies: true, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// Group returns the group of the client, or nil, and whether the group names the client. If only a *
-// group exists and does not apply to the client, Group returns that group with applies false. The
-// group then serves for [GroupQuery.WellKnownOnly] and must not be used otherwise.
+// Group returns the group that applies to the client, and whether the group names the client. If the
+// file has no group for the client, Group returns nil with applies true: every URL is allowed. If only a
+// * group exists and does not apply to the client, Group returns this * group with applies false. Its
+// only use then is [GroupQuery.WellKnownOnly].
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.WildcardApplies)
 	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {

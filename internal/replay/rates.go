@@ -35,9 +35,7 @@ func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity)
 		return a
 	}
 	q := w.judgeRequestOf(who)
-	if w.result.Group != nil && w.result.Verdict != judge.Exempt {
-		a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
-	}
+	a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
 	if a.limit = w.rate.LimitFor(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
 	}
@@ -56,9 +54,6 @@ func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity)
 		var scratch judge.Scratch
 		var result judge.Result
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &scratch, &result)
-		if result.Verdict == judge.Exempt {
-			result.Group = nil // the group does not apply to the client
-		}
 		a.delay = min(a.delay, judge.CrawlDelay(result.Group, who.client.CrawlDelay()).Interval)
 	}
 	return a
