@@ -92,7 +92,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Freshness:       policy.FreshnessPolicy{Min: time.Duration(h.TTLMin), Max: time.Duration(h.TTLMax)},
 		Fallback:        fallbacks[h.Unreachable],
 		Grace:           max(0, time.Duration(h.Grace)),
-		ChangeGuard:     time.Duration(h.ChangeGuard),
+		ChangeGuardTime: time.Duration(h.ChangeGuard),
 		Registry:        app.currentRegistry.CurrentRegistry,
 		Identity:        app.identity,
 		Events:          app.events,

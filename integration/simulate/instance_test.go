@@ -133,7 +133,7 @@ func (i *instance) load() {
 		Settings: judge.Settings{Enforce: true},
 		Source:   i, FetchTimeout: 5 * time.Second, FetchWait: 250 * time.Millisecond,
 		Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
-		Grace:     policy.MaxAge, ChangeGuard: i.world.changeGuard,
+		Grace:     policy.MaxAge, ChangeGuardTime: i.world.changeGuard,
 		Registry: uaident.NewCurrentRegistry(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
 		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
 			if j.Action == judge.Slowed {

@@ -77,13 +77,13 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		w.owner.back = "" // this instance learns only now which rules have become current since
 	}
 	i.hears(w.owner.rules)
-	i.state.WatchServed(ctx)
+	i.state.RecordServedPages(ctx)
 	c := publish.Config{
 		Schedule: w.owner.rules, Registry: uaident.Default(), ConfirmationMode: publish.Search, Rollout: w.owner.rollout,
 		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.SiteHistories,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte{} } },
-		Visits:        i.state.Visits, FetchedSince: i.state.FetchedSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
+		Visits:        i.state.ServedPages, FetchedSince: i.state.FetchedSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
 		c.NewBaseLookup = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }

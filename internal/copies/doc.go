@@ -5,6 +5,11 @@
 // fetched last. It may also use each file that the site served to its product token. A request is
 // disallowed only if all of these files disallow it. No request of a client removes a file.
 //
+// [policy.State.Previous] is not enough for this: the history also has files served per product token, is
+// stored, and continues if a reload changes the policy.Key of a site. Nearly every host has a single
+// file, whose contents only the policy cache references. The history itself references the contents once
+// a second file is added.
+//
 // A hold of the change guard keeps a replaced file in force for longer, if its successor disallows
 // pages recently served to search engines. [ChangeGuard] starts, lifts and ends the holds of a site.
 // [History] stores the end of the hold with the file, as HeldUntil, so that the file is not dropped

@@ -184,7 +184,7 @@ func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 		return f
 	case f == nil:
 		f = &file{digest: digest}
-		previous := record.files[0] // its contents may be freed
+		previous := record.files[0] // only a single file can lack its version, and its contents may be freed
 		if !h.restoreVersion(record, previous) {
 			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest { // not for a file that was only served
 				previous.LastCopied = later(previous.LastCopied, now) // the copy may have been in use until now
@@ -321,7 +321,8 @@ func (h *History) RecordCurrent(host RequestHost, state *policy.State, now time.
 }
 
 // recordCopy records a version as our copy until the given time. A version without rules affects
-// verdicts only after our copies had no rules for [policy.MinAbsence]. h.mu must be locked.
+// verdicts only after our copies had no rules for [policy.MinAbsence], so that a short 404 does not give
+// every crawler a day without rules. h.mu must be locked.
 func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
 		if !until.After(record.RulelessUntil) {
@@ -506,9 +507,8 @@ func (h *History) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace ends the grace of all previous files of the hosts for which matches returns true. It
-// returns the number of these hosts.
-func (h *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
+// EndGrace ends the grace of all previous files of the hosts for which matches returns true.
+func (h *History) EndGrace(matches func(Host) bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.hostSets {
@@ -523,8 +523,6 @@ func (h *History) EndGrace(matches func(Host) bool, now time.Time) (n int) {
 				}
 			}
 			record.revision++
-			n++
 		}
 	}
-	return n
 }

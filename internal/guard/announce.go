@@ -50,9 +50,10 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	}
 }
 
-// earlierFinalJudgement returns the final judgement of an earlier guard, else nil. Either the
-// earlier guard blocked the request and this route writes the response, or this is an error route.
-func (g *Guard) earlierFinalJudgement(r *http.Request) *Judgement {
+// standingJudgement returns the judgement of an earlier guard if this judgement stands, else nil. It
+// stands in on_violation, which responds to the request that the earlier guard blocked, and in an error
+// route.
+func (g *Guard) standingJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
 	if before == nil || !before.isAnnounced || g.ForwardAuth != nil { // about another request
 		return nil

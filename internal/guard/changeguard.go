@@ -25,24 +25,24 @@ import (
 func (g *Guard) passOn(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndRecord(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
-		g.recordVisit(j)
+		g.recordAllowedPage(j)
 	}
 	return err
 }
 
-// recordVisit remembers an allowed page served to a search engine. With decide, the guard does not
+// recordAllowedPage remembers an allowed page served to a search engine. With decide, the guard does not
 // see the response and assumes that the page was served.
-func (g *Guard) recordVisit(j *Judgement) {
+func (g *Guard) recordAllowedPage(j *Judgement) {
 	if j.Verdict == judge.Allowed {
-		g.recordServedPage(j)
+		g.recordSearchEnginePage(j)
 	}
 }
 
-// recordServedPage remembers a page requested by a search engine. A later robots.txt that disallows the
-// page shuts out the search engine. If verify is on, recordServedPage ignores unverified crawlers,
+// recordSearchEnginePage remembers a page requested by a search engine. A later robots.txt that disallows the
+// page shuts out the search engine. If verify is on, recordSearchEnginePage ignores unverified crawlers,
 // because a spoofed name must not hold back a change.
-func (g *Guard) recordServedPage(j *Judgement) {
-	if g.ChangeGuard <= 0 && !g.state.changeGuard.IsUsed() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
+func (g *Guard) recordSearchEnginePage(j *Judgement) {
+	if !g.state.changeGuard.IsUsed() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.HasKnownName() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
 		return
 	}
@@ -60,11 +60,11 @@ func (g *Guard) recordServedPage(j *Judgement) {
 // versions still enforced by the change guard. It logs the holds started or ended since the last
 // call.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
-	if g.ChangeGuard <= 0 {
+	if g.ChangeGuardTime <= 0 {
 		g.endHolds(s, of, state)
 		return nil
 	}
-	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuard, g.Settings.KeepSlashes)
+	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuardTime, g.Settings.KeepSlashes)
 	now := time.Now()
 	for _, h := range news.Lifted {
 		g.state.Copies.SetHeldUntil(of, h.Version, now, now)
@@ -100,7 +100,7 @@ func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.Stat
 // updateAndCheckHolds starts and ends the holds of the site of a request, like updateHolds, and then
 // reports whether a version still enforced by the change guard allows the request.
 func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Judgement) bool {
-	if g.ChangeGuard <= 0 {
+	if g.ChangeGuardTime <= 0 {
 		return false
 	}
 	of := g.requestHostOf(r, j.Site)
@@ -134,7 +134,7 @@ func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
 // logRelease logs the end of a hold.
 func (g *Guard) logRelease(s *site.Site, current *policy.Version, h copies.Hold, why string) {
 	level := zapcore.InfoLevel
-	if s.Segment == policy.UnknownHosts && s.Label == judge.OtherName {
+	if s.CacheSegment == policy.UnknownHosts && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "change guard: a previous robots.txt is no longer in force"); c != nil {

@@ -55,7 +55,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 	if hosts := s.g.state.changeGuard.HostsWithHold(); len(hosts) != 0 {
 		t.Errorf("still held for %v", hosts)
 	}
-	s.g.updateHolds(&site.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}, copies.RequestHost{}, s.entry.State())
+	s.g.updateHolds(&site.Site{Key: s.entry.Key(), CacheSegment: policy.UnknownHosts, Label: "example.com"}, copies.RequestHost{}, s.entry.State())
 	lines = s.logs.TakeAll()
 	if len(lines) != 1 || lines[0].Level != zapcore.InfoLevel || !strings.Contains(lines[0].Message, "no longer in force") {
 		t.Errorf("lines at the end: %v", lines)
@@ -67,7 +67,7 @@ func TestChangeGuardIsLoud(t *testing.T) {
 func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
-	own := &site.Site{Key: s.entry.Key(), Segment: policy.UnknownHosts, Label: "example.com"}
+	own := &site.Site{Key: s.entry.Key(), CacheSegment: policy.UnknownHosts, Label: "example.com"}
 	for _, change := range []struct{ text, says string }{
 		{strict, "the previous version stays in force"},
 		{loose, "no longer in force"},

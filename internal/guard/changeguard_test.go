@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -31,12 +32,16 @@ type guardedSite struct {
 	*changingSite
 	now  time.Time
 	logs *observer.ObservedLogs
+	end  context.CancelFunc // ends the guard
 }
 
 func newGuardedSite(t *testing.T, text string) *guardedSite {
 	h := options{Enforce: true, Grace: -1}
 	s := &guardedSite{changingSite: newChangingSite(t, h, text), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	s.g.ChangeGuard = heldFor
+	s.g.ChangeGuardTime = heldFor
+	ctx, end := context.WithCancel(t.Context())
+	s.end = end
+	s.g.state.changeGuard.Use(ctx)
 	s.hold()
 	s.g.state.changeGuard.Clock = func() time.Time { return s.now }
 	s.observe()
@@ -239,7 +244,7 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 		s.g.Identity.Verifier = verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 		t.Cleanup(s.g.Identity.Verifier.Close)
 		j.Verification, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
-		s.g.recordVisit(j)
+		s.g.recordAllowedPage(j)
 		if got := s.g.state.changeGuard.Site(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)
 		}

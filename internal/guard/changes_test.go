@@ -32,8 +32,6 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 // TestChangeGuardOverReloads creates and ends guards as reloads do.
 func TestChangeGuardOverReloads(t *testing.T) {
 	s := newGuardedSite(t, loose)
-	first, endFirst := context.WithCancel(t.Context())
-	s.g.state.changeGuard.Use(first)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 
 	reload := func(change time.Duration) context.CancelFunc {
@@ -43,13 +41,13 @@ func TestChangeGuardOverReloads(t *testing.T) {
 		s.g = g
 		s.observe()
 		ctx, end := context.WithCancel(t.Context())
-		if g.ChangeGuard > 0 {
+		if g.ChangeGuardTime > 0 {
 			g.state.changeGuard.Use(ctx)
 		}
 		return end
 	}
 	endSecond := reload(6 * time.Hour)
-	endFirst()
+	s.end()
 	s.become(strict)
 	if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != stale {
 		t.Errorf("a change after a reload: %s, want %s", got, stale)
@@ -100,7 +98,7 @@ func TestChangeGuardOffEndsHolds(t *testing.T) {
 				s := &guardedSite{changingSite: &changingSite{t: t, g: testGuard(t, h, source)}}
 				shared := s.g.state
 				if tc.keepsUser {
-					shared.WatchServed(t.Context())
+					shared.RecordServedPages(t.Context())
 				}
 				ctx, end := context.WithCancel(t.Context())
 				defer func() { end() }()

@@ -49,7 +49,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, nil)
 	default:
-		g.recordVisit(j)
+		g.recordAllowedPage(j)
 	}
 	return letPass(w)
 }

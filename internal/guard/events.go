@@ -163,7 +163,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 
 // emitChanged emits an event about a changed robots.txt of a configured site.
 func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
-	if g.Events == nil || s.Segment != policy.ConfiguredHosts || before.Current == nil || !g.Events.hasSubscriber(eventChanged) {
+	if g.Events == nil || s.CacheSegment != policy.ConfiguredHosts || before.Current == nil || !g.Events.hasSubscriber(eventChanged) {
 		return
 	}
 	g.Events.Send(eventChanged, map[string]any{

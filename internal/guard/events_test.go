@@ -101,7 +101,7 @@ func TestChangedEvent(t *testing.T) {
 	two := read(one, "User-agent: *\nDisallow: /\nNonsense: x\n")
 	named := &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
-	invented.Segment = policy.UnknownHosts
+	invented.CacheSegment = policy.UnknownHosts
 	onFetched := g.fetchObserver(named, copies.RequestHost{})
 	onFetched(policy.State{}, one) // the first fetch
 	onFetched(one, one)

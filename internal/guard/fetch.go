@@ -124,7 +124,7 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 func (s *sourceGuards) hasChangeGuard(key policy.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.guardsOf(key), func(g *Guard) bool { return g.ChangeGuard > 0 })
+	return slices.ContainsFunc(s.guardsOf(key), func(g *Guard) bool { return g.ChangeGuardTime > 0 })
 }
 
 // guardsOf returns the guards that use the source of a robots.txt. Of the SourceKeys with a
@@ -143,12 +143,13 @@ func (s *sourceGuards) guardsOf(key policy.Key) []*Guard {
 	return s.guards[longest]
 }
 
-// siteForSource returns a site for log lines and metrics about a fetch of a source. The source may
-// belong to all sites of the guard and is reported once. Where another guard has the records of all
-// these sites, siteForSource returns the site that this guard judged first.
+// siteForSource returns a site with a label for the log lines and metrics about a fetch of a source. Many
+// sites may use the source, and the fetch is reported under one of their labels. No verdict depends on
+// the label. It is the first in the alphabet of the recorded sites and of the site that this guard
+// judged first.
 func (g *Guard) siteForSource(key policy.Key) *site.Site {
-	s := &site.Site{Key: key, Segment: key.Segment(), Label: judge.OtherName}
-	if first := g.firstLabel.Load(); first != nil && !g.hasSourcePerHost {
+	s := &site.Site{Key: key, CacheSegment: key.Segment(), Label: judge.OtherName}
+	if first := g.firstJudgedLabel.Load(); first != nil && !g.hasSourcePerHost {
 		s.Label = *first
 	}
 	for label := range g.state.siteRecords.recordsWithKey(key) {

@@ -15,7 +15,7 @@ func TestFirstCopyAtOnce(t *testing.T) {
 	site := g.siteForRequest(r)
 	for i := range 3000 {
 		site.Key.Host = fmt.Sprint("site-", i, ".test")
-		entry := g.state.Cache.GetOrCreate(site.Key, site.Segment)
+		entry := g.state.Cache.GetOrCreate(site.Key, site.CacheSegment)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {

@@ -36,10 +36,10 @@ type Config struct {
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
-	// Grace is how long a crawler may follow a replaced version. ChangeGuard is how long this
+	// Grace is how long a crawler may follow a replaced version. ChangeGuardTime is how long this
 	// version stays in force after a change that shuts out search engines. 0 turns either off.
-	Grace       time.Duration
-	ChangeGuard time.Duration
+	Grace           time.Duration
+	ChangeGuardTime time.Duration
 	// Rate has the rate limits, nil for none.
 	Rate *rate.Settings
 	// ForwardAuth has the hosts of a guard for other proxies (decide). It is nil for a guard in the
@@ -68,7 +68,7 @@ type Guard struct {
 	serialNumber     int64                  // the number of guards up to this guard
 	hasSourcePerHost bool                   // each host has a source of its own
 	configuredTrial  robotsTrial            // of the configured file
-	firstLabel       atomic.Pointer[string] // of the first judged site; nil before a judgement
+	firstJudgedLabel atomic.Pointer[string] // label of the first judged site, for siteForSource; nil before a judgement
 	Metrics          *metrics.Metrics       // of the State
 }
 
@@ -79,7 +79,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	if g.ForwardAuth != nil {
 		g.Sites.Add(g.ForwardAuth)
 	}
-	if g.ChangeGuard > 0 {
+	if g.ChangeGuardTime > 0 {
 		g.state.changeGuard.Use(ctx)
 	}
 	if g.SourceKey != "" {
@@ -91,9 +91,15 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve handles a request. [Guard.Judge] identifies the client, finds the site and applies the
-// rules. [Guard.Announce] records the judgement, and respond passes the request on or responds. A
-// guard with ForwardAuth answers a proxy about another request.
+// Serve handles a request. judgeAt identifies the client, finds the site and applies the rules.
+// [Guard.Announce] records the judgement, and respond passes the request on or responds. A guard with
+// ForwardAuth answers a proxy about another request.
+//
+// Several guards may handle one request, in two cases:
+//   - Of guards in sequence, each judges the request. The rate limits of the client are charged only
+//     once, see removeChargedLimits.
+//   - A guard inside on_violation or handle_errors runs after an earlier guard has decided. The earlier
+//     judgement stands, see standingJudgement, and this guard only passes the request on.
 func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
@@ -154,8 +160,9 @@ func requestsRobots(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && site.IsRobotsTxt(site.OriginalRequest(r))
 }
 
-// Judge applies the rules to a request. It returns nil for requests of browsers, without a
-// User-Agent, for ACME challenges, and from templates. It does not allocate for browsers.
+// Judge applies the rules to a request and does not record or announce the judgement, for tests that
+// compare verdicts. It returns nil for requests of browsers, without a User-Agent, for ACME challenges,
+// and from templates. It does not allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
 // judgeAt is Judge with the result of namedSite.
@@ -179,7 +186,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	if site.IsACMEChallenge(original) || site.IsIncluded(r) {
 		return nil
 	}
-	if before := g.earlierFinalJudgement(r); before != nil {
+	if before := g.standingJudgement(r); before != nil {
 		return before
 	}
 	who, proof := g.Identity.Identify(r, client)
@@ -234,11 +241,11 @@ func (g *Guard) withSourceKey(s site.Site) site.Site {
 	case g.SourceKey == "":
 		return s
 	case !g.hasSourcePerHost:
-		s.Segment = policy.ConfiguredHosts
+		s.CacheSegment = policy.ConfiguredHosts
 		return s.WithRobotsKey(policy.Key{Source: g.SourceKey})
 	}
 	if s.OwnKey().Site == "" && g.DefaultHost != "" {
-		s.Segment = policy.ConfiguredHosts
+		s.CacheSegment = policy.ConfiguredHosts
 		return s.WithRobotsKey(policy.Key{Source: site.KeyForHost(g.SourceKey, g.DefaultHost)})
 	}
 	return s.WithSource(site.KeyForHost(g.SourceKey, s.OwnKey().Host))

@@ -71,7 +71,7 @@ func (o options) config(t testing.TB) Config {
 		FetchTimeout: cmp.Or(o.FetchTimeout, 5*time.Second), FetchWait: cmp.Or(o.FetchWait, 250*time.Millisecond),
 		Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
-		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuard: o.Guard,
+		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuardTime: o.Guard,
 		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(site.Sites), Logger: zap.NewNop(),
 		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
@@ -100,6 +100,11 @@ func testGuard(t testing.TB, o options, s site.Source) *Guard {
 	shared := NewState()
 	t.Cleanup(func() { _ = shared.Destruct() })
 	return New(context.Background(), shared, c)
+}
+
+// PathVerdict returns the path verdict for a request.
+func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
+	return g.pathVerdict(r, g.namedSite(r), token)
 }
 
 func requestBy(userAgent, target string) *http.Request {

@@ -43,7 +43,7 @@ func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *polic
 // reidentify returns the request with the client identified by the crawler names in version.
 func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
-	names, ok := version.Derived.(*policyNames)
+	names, ok := version.Derived.(*overlayCache)
 	if !ok {
 		return q
 	}
@@ -52,9 +52,9 @@ func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Versio
 	return q
 }
 
-// policyNames has the crawler names of a robots.txt that a registry lacks. The robots.txt can
-// outlive a configuration and its registry.
-type policyNames struct {
+// overlayCache caches the overlay of a robots.txt: its crawler names that the registry lacks. The
+// robots.txt can outlive a configuration and its registry.
+type overlayCache struct {
 	lastOverlay atomic.Pointer[registryOverlay]
 }
 
@@ -65,11 +65,12 @@ type registryOverlay struct {
 	overlay  *uaident.Overlay
 }
 
-// deriveNames makes the value stored in the cache with each robots.txt.
-func deriveNames(*policy.Robots) any { return new(policyNames) }
+// newOverlayCache returns an empty cache, for [policy.Version.Derived]. The first identification of a
+// client fills the cache, because the registry may change.
+func newOverlayCache(*policy.Robots) any { return new(overlayCache) }
 
 // overlayFor returns the names in robots missing from the registry, or nil.
-func (n *policyNames) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
+func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.lastOverlay.Load()
 	if known == nil || known.registry.Value() != registry {
 		known = &registryOverlay{weak.Make(registry), registry.Overlay(robots.Names())}
@@ -81,7 +82,7 @@ func (n *policyNames) overlayFor(registry *uaident.Registry, robots *policy.Robo
 // overlayOf returns the names in the robots.txt of a site missing from the registry, or nil.
 func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
-		if names, ok := state.Current.Derived.(*policyNames); ok {
+		if names, ok := state.Current.Derived.(*overlayCache); ok {
 			return names.overlayFor(registry, state.Current.Robots)
 		}
 	}

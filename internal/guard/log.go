@@ -75,7 +75,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 	case changed:
 		level = zapcore.InfoLevel
 	}
-	if s.Segment == policy.UnknownHosts {
+	if s.CacheSegment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	c := g.Logger.Check(level, message)
@@ -111,7 +111,7 @@ func (g *Guard) logRefused(s *site.Site, status int) {
 		return
 	}
 	level := zapcore.WarnLevel
-	if s.Segment == policy.UnknownHosts {
+	if s.CacheSegment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "the site refuses robots.txt to the guard and serves it to clients; nothing is enforced"); c != nil {
@@ -123,7 +123,7 @@ func (g *Guard) logRefused(s *site.Site, status int) {
 // logFindings logs the number of lint findings of a new version and the most severe finding. For
 // unknown hosts the level is debug.
 func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
-	if s.Segment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
+	if s.CacheSegment == policy.UnknownHosts && !g.Logger.Core().Enabled(zapcore.DebugLevel) {
 		return // the line would not be written
 	}
 	found := g.state.LintFindings(s.Key, v)
@@ -135,7 +135,7 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 	if worst.Severity >= policy.Warning {
 		level = zapcore.WarnLevel
 	}
-	if s.Segment == policy.UnknownHosts {
+	if s.CacheSegment == policy.UnknownHosts {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "robots.txt has findings"); c != nil {

@@ -224,7 +224,7 @@ func TestLogSchema(t *testing.T) {
 			g.Logger = l
 			r := requestBy("bingbot/2.0", "/")
 			<-fetchDone(g, r)
-			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), Segment: policy.ConfiguredHosts}}
+			here := &Judgement{Site: &site.Site{Label: judge.OtherName, Key: keyFor(r), CacheSegment: policy.ConfiguredHosts}}
 			g.recordSite(here)
 			g.state.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)

@@ -68,19 +68,22 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// switchToNewer applies a newer version of the robots.txt to the request and reports whether a
-// newer version exists. With fetch, switchToNewer fetches the file first. The fetch is for a
-// crawler about to be blocked or slowed: the crawler may have fetched a newer version without
-// passing this guard.
-func (g *Guard) switchToNewer(l *robotsLookup, fetch bool) bool {
-	if l.state == nil || l.state.Current == nil {
+// refetchAndSwitch fetches the robots.txt again for a crawler about to be blocked or slowed, and then
+// does the same as switchToNewer. The crawler may have fetched a newer version without passing this
+// guard. A spoofed client causes no fetch.
+func (g *Guard) refetchAndSwitch(l *robotsLookup) bool {
+	if l.state == nil || l.state.Current == nil || l.j.Verification == verify.Spoofed {
 		return false
 	}
-	if fetch {
-		if l.j.Verification == verify.Spoofed {
-			return false
-		}
-		g.fetchAgain(l)
+	g.fetchAgain(l)
+	return g.switchToNewer(l)
+}
+
+// switchToNewer makes the cached version the version of the lookup, and reports whether it is newer than
+// the version judged by.
+func (g *Guard) switchToNewer(l *robotsLookup) bool {
+	if l.state == nil || l.state.Current == nil {
+		return false
 	}
 	newer := l.entry.State() // another request may have fetched the file
 	if newer == nil || newer.Current == nil || newer.Current.Hash == l.state.Current.Hash && slices.Equal(newer.RedirectTargets, l.state.RedirectTargets) {

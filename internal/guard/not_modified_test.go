@@ -37,7 +37,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 	meanwhile = func() {
 		var other policy.State
 		other = other.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
-		g.state.Cache.Restore(site.Key, site.Segment, other, false)
+		g.state.Cache.Restore(site.Key, site.CacheSegment, other, false)
 	}
 	refresh, _ := g.newRefresher(r, entry, site)
 	if done := refresh(); done != nil {

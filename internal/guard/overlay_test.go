@@ -12,7 +12,7 @@ import (
 // TestOverlaysKeepNoRegistry replaces a registry while a policy stays that was used
 // before and not since, as a replaced version does.
 func TestOverlaysKeepNoRegistry(t *testing.T) {
-	var kept policyNames
+	var kept overlayCache
 	robots := policy.Parse([]byte("User-agent: NobodyKnows\nDisallow: /\n"))
 	before := func() weak.Pointer[uaident.Registry] {
 		registry, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "Quuxle", Class: uaident.SEO})

@@ -79,21 +79,15 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 
 // countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
-	if site.HasUserAgent(r) {
+	if site.UserAgentOf(r) != "" {
 		g.state.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
 
-// PathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for
-// the crawler with a product token or for Everybody. PathVerdict ignores the client of the request
-// and records nothing. /robots.txt, paths below /.well-known/ and includes of templates are
-// allowed. PathVerdict does not wait: for configured hosts, it starts a background fetch if the
-// file is due.
-func (g *Guard) PathVerdict(r *http.Request, token string) PathVerdict {
-	return g.pathVerdict(r, g.namedSite(r), token)
-}
-
-// pathVerdict is PathVerdict with the result of namedSite.
+// pathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for the
+// crawler with a product token or for Everybody. It ignores the client of the request and records
+// nothing. /robots.txt, the targets of its redirects, paths below /.well-known/ and includes of
+// templates are allowed. configured is the result of namedSite.
 func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string) PathVerdict {
 	if site.HasNoPath(r) {
 		return PathUnknown
@@ -116,11 +110,11 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 	return PathDisallowed
 }
 
-// stateForPath returns the cached state of a site's robots.txt, or nil. For a configured host, it
-// starts a fetch if the file is due.
+// stateForPath returns the cached state of a site's robots.txt, or nil, without waiting for a fetch. It
+// starts a background fetch if the file is due, except for unknown hosts.
 func (g *Guard) stateForPath(r *http.Request, s *site.Site, now time.Time) *policy.State {
 	entry := g.state.Cache.Get(s.Key)
-	if s.Segment == policy.ConfiguredHosts {
+	if s.CacheSegment == policy.ConfiguredHosts {
 		if entry == nil {
 			entry = g.getOrCreateEntry(s)
 		}

@@ -45,7 +45,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	q := ledger.Request{
 		At:               at,
 		Site:             j.Site.Label,
-		HostsFromClients: j.Site.Segment == policy.UnknownHosts,
+		HostsFromClients: j.Site.CacheSegment == policy.UnknownHosts,
 		Identity:         j.Verification,
 		Verdict:          j.Verdict,
 		Action:           j.Action,

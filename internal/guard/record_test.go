@@ -174,7 +174,7 @@ func TestPrefers(t *testing.T) {
 		{http, port, policy.ConfiguredHosts, true},
 		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
 	} {
-		if got := isBetterKey(&site.Site{Label: "example.com", Key: tc.key, Segment: tc.segment}, tc.known); got != tc.want {
+		if got := isBetterKey(&site.Site{Label: "example.com", Key: tc.key, CacheSegment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
 		}
 	}

@@ -34,7 +34,7 @@ func redirectTargetOf(location string, own *policy.Key) string {
 // recordRedirectTargets records the redirect targets at other hosts of a configured site's robots.txt.
 // A guard must not refuse a target: the crawler would assume a site without rules.
 func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
-	if s.Segment != policy.ConfiguredHosts {
+	if s.CacheSegment != policy.ConfiguredHosts {
 		return
 	}
 	for _, place := range via {

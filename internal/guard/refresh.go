@@ -13,12 +13,12 @@ import (
 
 // newRefresher returns a function that starts a fetch of a site's robots.txt for a request, like
 // [policy.Entry.Refresh]. ok is false if the source cannot fetch for the request.
-func (g *Guard) newRefresher(r *http.Request, entry *policy.Entry, site *site.Site) (refresh func() <-chan struct{}, ok bool) {
-	fetch, ok := g.Source.Prepare(r, site.Key)
+func (g *Guard) newRefresher(r *http.Request, entry *policy.Entry, s *site.Site) (refresh func() <-chan struct{}, ok bool) {
+	fetch, ok := g.Source.Prepare(r, s.Key)
 	if !ok {
 		return nil, false
 	}
-	own, of := *site, g.requestHostOf(r, site) // allocated only for a refresh
+	own, of := *s, g.requestHostOf(r, s) // allocated only for a refresh
 	return func() <-chan struct{} {
 		return entry.Refresh(g.Freshness, g.recordOwnFetch(&own, g.withTimeout(fetch, entry.Current(), own.Key)), g.fetchObserver(&own, of))
 	}, true
@@ -26,8 +26,8 @@ func (g *Guard) newRefresher(r *http.Request, entry *policy.Entry, site *site.Si
 
 // fetchAndWait starts a fetch of a site's robots.txt if due, and waits for the fetch until a time.
 // The zero time means no wait.
-func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, site *site.Site, until time.Time) {
-	refresh, ok := g.newRefresher(r, entry, site)
+func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site, until time.Time) {
+	refresh, ok := g.newRefresher(r, entry, s)
 	if !ok {
 		return
 	}
@@ -99,7 +99,7 @@ func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.K
 func (g *Guard) fetchObserver(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
-		if s.Label != judge.OtherName && s.Segment == policy.ConfiguredHosts {
+		if s.Label != judge.OtherName && s.CacheSegment == policy.ConfiguredHosts {
 			// Also without a change: a state restored from the storage is not in the metrics yet.
 			g.Metrics.SetState(s.Label, after)
 		}

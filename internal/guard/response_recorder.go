@@ -25,8 +25,8 @@ type responseRecorder struct {
 	stopwatch
 }
 
-// recordResponse returns a recorder of a response.
-func recordResponse(w http.ResponseWriter, method string) responseRecorder {
+// newResponseRecorder returns a recorder of a response.
+func newResponseRecorder(w http.ResponseWriter, method string) responseRecorder {
 	return responseRecorder{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method}
 }
 

@@ -179,14 +179,14 @@ func TestAnswersPassAsTheyAre(t *testing.T) {
 		t.Errorf("counted %+v", got)
 	}
 	flushed := httptest.NewRecorder()
-	recorder := recordResponse(flushed, http.MethodGet)
-	for _, w := range []http.Flusher{&recorder, recordRobots(flushed, http.MethodGet)} {
+	recorder := newResponseRecorder(flushed, http.MethodGet)
+	for _, w := range []http.Flusher{&recorder, newRobotsRecorder(flushed, http.MethodGet)} {
 		flushed.Flushed = false
 		if w.Flush(); !flushed.Flushed {
 			t.Errorf("%T does not flush", w)
 		}
 	}
-	unsupported := recordResponse(httptest.NewRecorder(), http.MethodGet)
+	unsupported := newResponseRecorder(httptest.NewRecorder(), http.MethodGet)
 	if _, _, err := http.NewResponseController(&unsupported).Hijack(); !errors.Is(err, http.ErrNotSupported) {
 		t.Errorf("hijacking what cannot be: %v", err)
 	}

@@ -35,16 +35,16 @@ type robotsFetch struct {
 
 // passRobots passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	site, original := g.siteForRequest(r), site.OriginalRequest(r).URL
+	s, original := g.siteForRequest(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
-		r: r.Clone(r.Context()), j: j, site: site, requestHost: g.requestHostOf(r, site), hasExactHost: r.Host == site.OwnKey().Host,
+		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.requestHostOf(r, s), hasExactHost: r.Host == s.OwnKey().Host,
 		isPlain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
 		isAnonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
 	}
 	if j != nil {
 		r = makeReadable(r)
 	}
-	recorder := recordRobots(w, r.Method)
+	recorder := newRobotsRecorder(w, r.Method)
 	defer func() {
 		if reason := recover(); reason != nil { // for example abort, which closes the connection
 			if j != nil && recorder.status == 0 {
@@ -149,7 +149,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 		version.Robots, version.Derived = good.Robots, good.Derived
 	} else {
 		version.Robots = policy.Parse(text)
-		version.Derived = deriveNames(version.Robots)
+		version.Derived = newOverlayCache(version.Robots)
 	}
 	g.state.Copies.RecordServed(f.requestHost, productToken(f.j), version, now)
 	if good := entry.Current(); good != nil && version.Robots.HasGroups() && isRefusal(good.Status) && f.hasExactHost && f.isAnonymous {
@@ -202,7 +202,7 @@ func productToken(j *Judgement) string {
 
 // requestHostOf returns the key and settings of the stored files of a site.
 func (g *Guard) requestHostOf(r *http.Request, s *site.Site) copies.RequestHost {
-	of := copies.RequestHost{Configured: s.Segment == policy.ConfiguredHosts, Grace: g.Grace}
+	of := copies.RequestHost{Configured: s.CacheSegment == policy.ConfiguredHosts, Grace: g.Grace}
 	if s.Key.Source != "" {
 		of.Host = copies.Host{Source: s.Key.Source, ForwardedHost: s.Key.ForwardedHost}
 		return of
@@ -218,7 +218,7 @@ func (g *Guard) requestHostOf(r *http.Request, s *site.Site) copies.RequestHost 
 
 // getOrCreateEntry returns the cache entry of a site, and creates the entry if needed.
 func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
-	return g.state.Cache.GetOrCreate(s.Key, s.Segment)
+	return g.state.Cache.GetOrCreate(s.Key, s.CacheSegment)
 }
 
 // robotsFetchState returns whether the crawler has fetched the robots.txt, as far as the ledgers of all

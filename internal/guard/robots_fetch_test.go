@@ -281,7 +281,7 @@ func TestRobotsRecorder(t *testing.T) {
 		{"another error", http.MethodGet, func(http.ResponseWriter) error { return io.EOF }, 500, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := recordRobots(discard{}, tc.method)
+			w := newRobotsRecorder(discard{}, tc.method)
 			got := w.response(tc.handle(w))
 			var want [sha256.Size]byte
 			if tc.text != "" {

@@ -22,8 +22,8 @@ type robotsRecorder struct {
 	body []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
 }
 
-func recordRobots(w http.ResponseWriter, method string) *robotsRecorder {
-	return &robotsRecorder{responseRecorder: recordResponse(w, method)}
+func newRobotsRecorder(w http.ResponseWriter, method string) *robotsRecorder {
+	return &robotsRecorder{responseRecorder: newResponseRecorder(w, method)}
 }
 
 // Write implements [http.ResponseWriter].

@@ -32,7 +32,7 @@ type robotsTrials struct {
 }
 
 func newTrials() *robotsTrials {
-	t := &robotsTrials{cache: policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames), effects: shadow.New(time.Now)}
+	t := &robotsTrials{cache: policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, newOverlayCache), effects: shadow.New(time.Now)}
 	t.files.Store(new([]*shadow.File))
 	return t
 }
@@ -117,7 +117,7 @@ func (g *Guard) trialAt(s *site.Site) robotsTrial {
 	if i < 0 {
 		return robotsTrial{}
 	}
-	return g.state.trials.trialOf(files[i], s.OwnKey().Host, s.Segment)
+	return g.state.trials.trialOf(files[i], s.OwnKey().Host, s.CacheSegment)
 }
 
 // startTrial starts the trial of the configured file until ctx ends.
@@ -180,7 +180,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 		note.InForce, note.OnTrial, note.VerdictInForce, note.VerdictOnTrial = note.OnTrial, note.InForce, note.VerdictOnTrial, note.VerdictInForce
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.recordServedPage(j) // allowed by the previous version
+			g.recordSearchEnginePage(j) // allowed by the previous version
 		}
 	}
 	g.countTrial(j, t.Source, note, &q, &result)

@@ -25,7 +25,7 @@ type ConfiguredSites struct {
 	IsConfigured func(label string) bool
 	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
 	Modes map[string]string
-	// WithChangeGuard has the sites with a guard with [Config.ChangeGuard].
+	// WithChangeGuard has the sites with a guard with [Config.ChangeGuardTime].
 	WithChangeGuard map[string]bool
 }
 
@@ -47,8 +47,8 @@ type siteRecord struct {
 
 // recordSite records that the guard serves the site of a judgement.
 func (g *Guard) recordSite(j *Judgement) {
-	if g.firstLabel.Load() == nil {
-		g.firstLabel.CompareAndSwap(nil, &j.Site.Label)
+	if g.firstJudgedLabel.Load() == nil {
+		g.firstJudgedLabel.CompareAndSwap(nil, &j.Site.Label)
 	}
 	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
 		g.state.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
@@ -85,7 +85,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	switch {
 	case guard > r.guardNumber:
 		r.guardNumber, r.mode = guard, guardMode
-		if of.Segment != policy.UnknownHosts && of.Key.Source != r.key.Source || isBetterKey(of, r.key) {
+		if of.CacheSegment != policy.UnknownHosts && of.Key.Source != r.key.Source || isBetterKey(of, r.key) {
 			r.key = of.Key
 		}
 	case of.Key.Source == r.key.Source && isBetterKey(of, r.key):
@@ -102,7 +102,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 // Clients choose ports, and http or https.
 func isBetterKey(s *site.Site, known policy.Key) bool {
 	switch {
-	case s.Segment == policy.UnknownHosts, s.Key == known:
+	case s.CacheSegment == policy.UnknownHosts, s.Key == known:
 		return false
 	case known == policy.Key{}:
 		return true

@@ -67,9 +67,9 @@ type State struct {
 	registry  atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
 	guards    atomic.Int64                            // number of guards since the start
 
-	sources sourceGuards
-	proxies seenProxies
-	rereads reloadRefetches
+	sources   sourceGuards
+	proxies   seenProxies
+	refetches reloadRefetches
 }
 
 // Policies returns the cached robots.txt of all sites in any order.
@@ -90,11 +90,11 @@ func (s *State) HostsWithHold() map[string]bool {
 	return held
 }
 
-// WatchServed records pages served to search engines until ctx ends, for [State.Visits].
-func (s *State) WatchServed(ctx context.Context) { s.changeGuard.Use(ctx) }
+// RecordServedPages records pages served to search engines until ctx ends, for [State.ServedPages].
+func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.Use(ctx) }
 
-// Visits returns the pages recently served to search engines.
-func (s *State) Visits() []ledger.Visit { return s.changeGuard.Visits() }
+// ServedPages returns the pages recently served to search engines.
+func (s *State) ServedPages() []ledger.Visit { return s.changeGuard.Visits() }
 
 // VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }
@@ -121,9 +121,9 @@ var (
 // NewState returns an empty state.
 func NewState() *State {
 	s := &State{
-		Cache:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, deriveNames),
+		Cache:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, newOverlayCache),
 		Bases:           policy.NewCache(ConfiguredHostBounds, unknownHostBounds, time.Now, nil),
-		Copies:          copies.NewHistory(deriveNames),
+		Copies:          copies.NewHistory(newOverlayCache),
 		redirectTargets: newRedirectTargets(),
 		violations:      newLogLimits(time.Now),
 		violationEvents: newMessageLimits(time.Now, eventInterval, 1),

@@ -29,7 +29,7 @@ func newInstance(m *storetest.Storage, id string, now time.Time) *guardInstance 
 	i := &guardInstance{storage: m, logs: logs, time: now}
 	clock := func() time.Time { return i.time }
 	i.shared = NewState()
-	i.shared.Cache = policy.NewCache(ConfiguredHostBounds, unknownHostBounds, clock, deriveNames)
+	i.shared.Cache = policy.NewCache(ConfiguredHostBounds, unknownHostBounds, clock, newOverlayCache)
 	i.shared.changeGuard.Clock = clock
 	i.shared.Ledger = ledger.New(clock)
 	i.shared.rates = rate.NewBudgets(now)

@@ -11,15 +11,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// judgeBySite applies the robots.txt of the site. entry and cached are the results of identify.
+// judgeBySite applies the robots.txt of the site. entry and cached are the results of identify. Each
+// judgement uses one version, and is repeated by a newer version in these cases:
+//   - The request is disallowed, or slowed by a Crawl-delay. The crawler may know a newer version, so the
+//     file is fetched again before the response.
+//   - The request is stale and passes anyway, so only a version that another request has fetched counts.
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
 	l := g.lookUp(r, j, entry, cached)
 	g.judgeByCopy(&l)
-	if (j.Verdict == judge.Disallowed || j.Verdict == judge.Stale) && g.switchToNewer(&l, j.Verdict == judge.Disallowed) {
+	if j.Verdict == judge.Disallowed && g.refetchAndSwitch(&l) || j.Verdict == judge.Stale && g.switchToNewer(&l) {
 		g.judgeByCopy(&l)
 	}
 	g.chargeRate(r, j, l.state, l.now)
-	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.switchToNewer(&l, true) { // the new version may have no Crawl-delay
+	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitch(&l) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
 		g.judgeByCopy(&l)
 		g.chargeRate(r, j, l.state, l.now)
@@ -75,8 +79,8 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 	return result.Verdict != judge.Disallowed
 }
 
-// knownRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, knownRobots
-// uses the stored file of the host in another spelling.
+// knownRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, it returns our last
+// copy for the host, which an earlier configuration may have cached under another key.
 func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:

@@ -31,8 +31,7 @@ func AddrMayBeForged(r *http.Request) bool {
 		return true
 	}
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
-	if !trusted || server == nil || server.TrustedProxiesStrict > 0 {
+	if !IsTrustedProxy(r) || server == nil || server.TrustedProxiesStrict > 0 {
 		return false
 	}
 	for _, field := range server.ClientIPHeaders {
@@ -67,8 +66,7 @@ func IsEarlyData(r *http.Request) bool {
 // HasProxyAddr reports whether the client address is the address of a trusted proxy, because the
 // proxy did not send the client's address.
 func HasProxyAddr(r *http.Request) bool {
-	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
-	return trusted && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)
+	return IsTrustedProxy(r) && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)
 }
 
 // forwardedAddr parses an address with or without a port, as Caddy does. It returns the zero

@@ -214,7 +214,7 @@ func TestSites(t *testing.T) {
 		{"nobody names it", policy.Key{Host: "evil.example"}, policy.UnknownHosts, judge.OtherName},
 		{"a file", policy.Key{Source: "/srv/robots.txt"}, policy.ConfiguredHosts, judge.OtherName},
 	} {
-		if got := NewSite(tc.key); got.Segment != tc.segment || got.Label != tc.label || got.NamedInConfig != (tc.segment == policy.ConfiguredHosts) {
+		if got := NewSite(tc.key); got.CacheSegment != tc.segment || got.Label != tc.label || got.NamedInConfig != (tc.segment == policy.ConfiguredHosts) {
 			t.Errorf("%s: %+v", tc.name, got)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 // errBodyLimit makes a handler stop after enough of its response was recorded.
 var errBodyLimit = errors.New("the robots guard has read enough")
 
-// responseRecorder is the response writer of a virtual request. It records the header and the part of the
+// virtualResponse is the response writer of a virtual request. It records the header and the part of the
 // body for the parser. Another goroutine may read the recorder during a write of the handler, and
 // the recorder then ignores further writes.
-type responseRecorder struct {
+type virtualResponse struct {
 	// header belongs to the handler. Other code may read it only after the handler has returned.
 	header http.Header
 	// bodyFull is closed when the body is longer than policy.MaxSize.
@@ -28,16 +28,16 @@ type responseRecorder struct {
 	isFinished bool
 }
 
-func newRecorder() *responseRecorder {
-	return &responseRecorder{header: make(http.Header), bodyFull: make(chan struct{})}
+func newVirtualResponse() *virtualResponse {
+	return &virtualResponse{header: make(http.Header), bodyFull: make(chan struct{})}
 }
 
 // Header implements [http.ResponseWriter].
-func (rec *responseRecorder) Header() http.Header { return rec.header }
+func (rec *virtualResponse) Header() http.Header { return rec.header }
 
 // WriteHeader implements [http.ResponseWriter]. It ignores informational responses except 101,
 // which is final.
-func (rec *responseRecorder) WriteHeader(status int) {
+func (rec *virtualResponse) WriteHeader(status int) {
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		return
 	}
@@ -54,7 +54,7 @@ func (rec *responseRecorder) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (rec *responseRecorder) Write(p []byte) (int, error) {
+func (rec *virtualResponse) Write(p []byte) (int, error) {
 	rec.WriteHeader(http.StatusOK)
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -75,14 +75,14 @@ func (rec *responseRecorder) Write(p []byte) (int, error) {
 
 // FlushError implements flushing for [http.ResponseController]. It only fixes the header, since no
 // client waits for the body.
-func (rec *responseRecorder) FlushError() error {
+func (rec *virtualResponse) FlushError() error {
 	rec.WriteHeader(http.StatusOK)
 	return nil
 }
 
 // EnableFullDuplex exists so that a server with full duplex enabled logs no warning for virtual
 // requests. Virtual requests have no body.
-func (rec *responseRecorder) EnableFullDuplex() error { return nil }
+func (rec *virtualResponse) EnableFullDuplex() error { return nil }
 
 // recordedResponse is the recorded response.
 type recordedResponse struct {
@@ -94,7 +94,7 @@ type recordedResponse struct {
 }
 
 // finish ends the recording and returns the response.
-func (rec *responseRecorder) finish() recordedResponse {
+func (rec *virtualResponse) finish() recordedResponse {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.isFinished = true

@@ -10,7 +10,7 @@ import (
 )
 
 func TestRecorder(t *testing.T) {
-	rec := newRecorder()
+	rec := newVirtualResponse()
 	rec.Header().Set("Etag", "1")
 	rec.WriteHeader(http.StatusEarlyHints)
 	rec.WriteHeader(http.StatusTeapot)
@@ -38,7 +38,7 @@ func TestRecorder(t *testing.T) {
 }
 
 func TestRecorderFull(t *testing.T) {
-	rec := newRecorder()
+	rec := newVirtualResponse()
 	full := func() bool {
 		select {
 		case <-rec.bodyFull:
@@ -71,7 +71,7 @@ func TestRecorderFull(t *testing.T) {
 // TestRecorderAbandoned checks that writes of an abandoned handler do not change the recorded
 // response.
 func TestRecorderAbandoned(t *testing.T) {
-	rec := newRecorder()
+	rec := newVirtualResponse()
 	_, _ = rec.Write([]byte("kept"))
 	var handlers sync.WaitGroup
 	handlers.Go(func() {

@@ -62,12 +62,6 @@ func IsIncluded(r *http.Request) bool {
 	return len(r.Header[templatesField]) > 0 && r.Context().Value(http.LocalAddrContextKey) == nil
 }
 
-// HasUserAgent reports whether the first User-Agent of a request is not empty.
-func HasUserAgent(r *http.Request) bool {
-	fields := r.Header["User-Agent"]
-	return len(fields) > 0 && fields[0] != ""
-}
-
 // UserAgentOf returns the User-Agent of a request. It joins several fields (RFC 9110 section 5.3).
 // A crawler's name in the second field then cannot hide behind a browser's name in the first. It
 // appends the name of a headless browser in Sec-CH-UA, see [uaident.WithBrand].

@@ -192,7 +192,7 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 		s.runningRequests.Add(-1)
 		return policy.FetchResult{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
 	}
-	rec := newRecorder()
+	rec := newVirtualResponse()
 	done := make(chan error, 1)
 	go func() {
 		defer s.runningRequests.Add(-1)

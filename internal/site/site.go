@@ -19,11 +19,13 @@ import (
 
 // Site is the site whose robots.txt applies to a request.
 type Site struct {
-	Key           policy.Key     // key of its robots.txt
-	ownKey        *policy.Key    // key of the site itself if different from Key, else nil
-	Segment       policy.Segment // part of the cache for Key
-	Label         string         // configured host, or judge.OtherName for an unknown host
-	NamedInConfig bool           // the configuration names the host of the site
+	Key    policy.Key  // key of its robots.txt
+	ownKey *policy.Key // key of the site itself if different from Key, else nil
+	// CacheSegment is the part of the cache for Key. It is ConfiguredHosts for a source shared by all
+	// hosts, also if the host of the site is unknown.
+	CacheSegment  policy.Segment
+	Label         string // configured host, or judge.OtherName for an unknown host
+	NamedInConfig bool   // the configuration names the host of the site, whatever its Key is
 }
 
 // MaxHost is the maximum length of a stored authority in bytes. DNS allows 253 for a name.
@@ -97,11 +99,11 @@ func ClientScheme(r *http.Request) (secure, ok bool) {
 
 // NewSite returns the site of a key.
 func NewSite(key policy.Key) Site {
-	s := Site{Key: key, Label: key.Site, Segment: key.Segment()}
+	s := Site{Key: key, Label: key.Site, CacheSegment: key.Segment()}
 	if s.Label == "" {
 		s.Label = judge.OtherName
 	}
-	s.NamedInConfig = s.Segment == policy.ConfiguredHosts
+	s.NamedInConfig = s.CacheSegment == policy.ConfiguredHosts
 	return s
 }
 
@@ -125,7 +127,7 @@ func (s Site) WithRobotsKey(key policy.Key) Site {
 // has its own cache entry, so that invented hosts do not evict other entries.
 func (s Site) WithSource(source string) Site {
 	key := policy.Key{Source: source}
-	if s.Segment == policy.UnknownHosts {
+	if s.CacheSegment == policy.UnknownHosts {
 		key.ForwardedHost, key.Site = s.OwnKey().Host, s.OwnKey().Site
 	}
 	return s.WithRobotsKey(key)

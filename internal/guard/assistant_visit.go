@@ -22,7 +22,7 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	site := g.siteForRequest(r).Label // handlers behind may change the request
-	recorder := recordResponse(w, r.Method)
+	recorder := newResponseRecorder(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
 	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.CountAssistantVisit(from)

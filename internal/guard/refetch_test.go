@@ -59,13 +59,13 @@ func TestReloadsMakePoliciesDue(t *testing.T) {
 			load()
 		}
 		expect("after many more", false)
-		time.Sleep(rereadInterval)
+		time.Sleep(refetchInterval)
 		synctest.Wait()
 		expect("an interval later", true)
 		read()
 		load()
 		end()
-		time.Sleep(2 * rereadInterval)
+		time.Sleep(2 * refetchInterval)
 		synctest.Wait()
 		expect("when the last of them has ended", false)
 		if reads != 6 {

@@ -1,0 +1,90 @@
+package guard
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/robotsguard/caddy-robots-guard/policy"
+)
+
+// refetchInterval is the minimum time between reloads that make every robots.txt due. Frequent
+// reloads then do not cause frequent fetches.
+const refetchInterval = 10 * time.Second
+
+// reloadRefetches records the last time at which a reload made every robots.txt due.
+type reloadRefetches struct {
+	mu          sync.Mutex
+	lastRefetch time.Time
+	numLoads    int // number of loaded configurations, which numbers the configurations from 1
+	// refetchedBy is the number of the configuration that made every robots.txt due at lastRefetch, or
+	// 0 if it did so only at the end of refetchInterval.
+	refetchedBy int
+}
+
+// RefetchAll makes every cached robots.txt and every base file due after a reload, because the new
+// configuration may serve other files. Copies stay in force until the next request of a crawler
+// fetches them. Within [refetchInterval] of another call, RefetchAll waits for the end of the interval
+// or of ctx.
+//
+// The previous configuration still serves for a moment. Files fetched in this time are due again
+// when the previous configuration ends.
+func (s *State) RefetchAll(ctx context.Context) {
+	s.refetches.mu.Lock()
+	s.refetches.numLoads++
+	load := s.refetches.numLoads
+	s.refetches.mu.Unlock()
+	s.refetchAllFor(ctx, load)
+	s.trials.fetchAll()
+	context.AfterFunc(ctx, func() { s.refetchAfterEnd(load) })
+}
+
+// refetchAfterEnd makes every robots.txt due at the end of a configuration, which has the number ended.
+// It does nothing unless a later configuration made every robots.txt due: this configuration may be one
+// that failed to load.
+func (s *State) refetchAfterEnd(ended int) {
+	s.refetches.mu.Lock()
+	defer s.refetches.mu.Unlock()
+	if s.refetches.refetchedBy <= ended {
+		return
+	}
+	now := time.Now()
+	for _, cache := range s.caches() {
+		for _, e := range cache.Entries() {
+			if !e.IsDue(now) {
+				e.MakeDue()
+			}
+		}
+	}
+}
+
+// caches returns all caches of robots.txt files.
+func (s *State) caches() []*policy.Cache {
+	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
+}
+
+// refetchAllFor makes every robots.txt due for the configuration with the number load, or at the end of
+// refetchInterval, with the number 0.
+func (s *State) refetchAllFor(ctx context.Context, load int) {
+	s.refetches.mu.Lock()
+	defer s.refetches.mu.Unlock()
+	now := time.Now()
+	if wait := refetchInterval - now.Sub(s.refetches.lastRefetch); wait > 0 && !s.refetches.lastRefetch.IsZero() {
+		timer := time.AfterFunc(wait, func() { s.refetchAllFor(ctx, 0) })
+		context.AfterFunc(ctx, func() { timer.Stop() })
+		return
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	s.refetches.refetchedBy = load
+	for _, cache := range s.caches() {
+		for _, e := range cache.Entries() {
+			if load == 1 && e.State() == nil {
+				continue // a request of this configuration has started the fetch
+			}
+			s.refetches.lastRefetch = now // not set by a start with an empty cache
+			e.MakeDue()
+		}
+	}
+}
