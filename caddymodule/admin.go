@@ -90,7 +90,7 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 		found := site.FindHandler(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
 		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.ListensAt(found.Server, name, secure) {
-			return handler.guard.PolicyOf(found.Server, name, secure)
+			return handler.guard.GetOrCreateEntryFor(found.Server, name, secure)
 		}
 	}
 	return nil
@@ -110,7 +110,7 @@ func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 	}
 	g := handler.guard
 	authority, secure = cmp.Or(target, authority), secure || target != ""
-	return host, &admin.Guard{Ambiguous: found.Ambiguous, HTTPSTarget: target, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyAt(found.Server, authority, secure)}
+	return host, &admin.Guard{Ambiguous: found.Ambiguous, HTTPSTarget: target, Site: strings.Join(found.Hosts, ", "), Registry: g.Registry.Load(), Settings: g.Settings, Rate: g.Rate, Fallback: g.Fallback, Key: g.KeyForAuthority(found.Server, authority, secure)}
 }
 
 // Interface guards

@@ -288,14 +288,14 @@ func (a *App) Start() (err error) {
 	}
 	var ctx context.Context
 	ctx, a.cancel = context.WithCancel(a.ctx)
-	a.storeStopped = a.newStore().Start(ctx, !a.state.HasConfiguredRobots())
+	a.storeStopped = a.newStore().Start(ctx, !a.state.HasRobotsOfConfiguredSite())
 	return nil
 }
 
 // watch runs after all apps have started. It watches alerts for events, and fetches the robots.txt of
 // the sites. A handler may send a request to another site of this server, such as a login.
 func (a *App) watch() {
-	go a.state.WatchAudit(a.ctx, a.events)
+	go a.state.EmitAuditEvents(a.ctx, a.events)
 	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.RecordSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }

@@ -59,7 +59,7 @@ func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.C
 	return publish.Config{
 		Registry: a.currentRegistry.Load(), RequestSites: a.sites, Bases: a.state.Bases, Storage: ctx.Storage(), Sites: &a.state.SiteHistories, StorageRead: a.state.Memory.Restored(),
 		Instance: func() string { return instanceID(a.logger) }, IsRunning: func() bool { return runningApp() == a },
-		Visits: a.state.ServedPages, FetchedSince: a.state.FetchedSince, Trials: a.state, Now: time.Now, Logger: ctx.Logger(), Observer: a.events.WrapObserver(a.state.Metrics),
+		Visits: a.state.ServedPages, FetchedSince: a.state.CrawlersWithFetchSince, Trials: a.state, Now: time.Now, Logger: ctx.Logger(), Observer: a.events.WrapObserver(a.state.Metrics),
 	}, a.registerMetrics(ctx)
 }
 

@@ -83,7 +83,7 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.SiteHistories,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte{} } },
-		Visits:        i.state.ServedPages, FetchedSince: i.state.FetchedSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
+		Visits:        i.state.ServedPages, FetchedSince: i.state.CrawlersWithFetchSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
 		c.NewBaseLookup = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }

@@ -18,22 +18,22 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r)
 	}
 	from, ok := responseaudit.Referrer(referer[0])
-	if !ok || !opensPage(r) {
+	if !ok || !isPageNavigation(r) {
 		return next.ServeHTTP(w, r)
 	}
 	site := g.siteForRequest(r).Label // handlers behind may change the request
 	recorder := newResponseRecorder(w, r.Method)
 	err := next.ServeHTTP(&recorder, r)
-	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
+	if code := responseStatus(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.CountAssistantVisit(from)
 		g.state.Ledger.RecordVisit(site, from, time.Now())
 	}
 	return err
 }
 
-// opensPage reports whether a browser's request opens a page, and is not for a part of a page or a
+// isPageNavigation reports whether a browser's request opens a page, and is not for a part of a page or a
 // prefetch.
-func opensPage(r *http.Request) bool {
+func isPageNavigation(r *http.Request) bool {
 	if r.Method != http.MethodGet || r.Header.Get("User-Agent") == "" ||
 		strings.HasPrefix(r.Header.Get("Sec-Purpose"), "prefetch") || r.Header.Get("Purpose") == "prefetch" {
 		return false

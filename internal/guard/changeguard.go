@@ -20,10 +20,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// passOn passes a request on and counts the response. The guard remembers a page served to a search
+// passAllowed passes a request on and counts the response. The guard remembers a page served to a search
 // engine, for later changes of the robots.txt.
-func (g *Guard) passOn(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
-	err := g.passAndRecord(w, r, j, next)
+func (g *Guard) passAllowed(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+	err := g.passAndRecordResponse(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
 		g.recordAllowedPage(j)
 	}
@@ -68,13 +68,13 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	now := time.Now()
 	for _, h := range news.Lifted {
 		g.state.Copies.SetHeldUntil(of, h.Version, now, now)
-		g.logRelease(s, state.Current, h, "the robots.txt allows these pages again")
+		g.logHoldEnd(s, state.Current, h, "the robots.txt allows these pages again")
 	}
 	for _, h := range news.Expired {
-		g.logRelease(s, state.Current, h, "change_guard has expired; the current robots.txt is in force")
+		g.logHoldEnd(s, state.Current, h, "change_guard has expired; the current robots.txt is in force")
 	}
 	if news.Started != nil {
-		g.logHold(s, state.Current, *news.Started)
+		g.logHoldStart(s, state.Current, *news.Started)
 	}
 	for _, h := range holds {
 		g.state.Copies.SetHeldUntil(of, h.Version, h.End, now)
@@ -89,7 +89,7 @@ func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.Stat
 		return
 	}
 	for _, h := range g.state.changeGuard.EndHolds(s.Key) {
-		g.logRelease(s, state.Current, h, "change_guard is off; the current robots.txt is in force")
+		g.logHoldEnd(s, state.Current, h, "change_guard is off; the current robots.txt is in force")
 	}
 	now := time.Now()
 	for _, v := range g.state.Copies.HeldVersions(of.Host, now) {
@@ -103,12 +103,12 @@ func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Jud
 	if g.ChangeGuardTime <= 0 {
 		return false
 	}
-	of := g.requestHostOf(r, j.Site)
-	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h copies.Hold) bool { return g.allows(r, j, h.Version) }) {
+	of := g.newRequestHost(r, j.Site)
+	if slices.ContainsFunc(g.updateHolds(j.Site, of, state), func(h copies.Hold) bool { return g.versionAllows(r, j, h.Version) }) {
 		return true
 	}
 	// An earlier configuration may have used another key for the site.
-	return slices.ContainsFunc(g.state.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return slices.ContainsFunc(g.state.Copies.HeldVersions(of.Host, time.Now()), func(v *policy.Version) bool { return g.versionAllows(r, j, v) })
 }
 
 // Bounds of a log line about a change: crawlers, pages, and bytes of each page and rule.
@@ -118,31 +118,31 @@ const (
 	maxLoggedExample  = 160
 )
 
-// logHold warns that the change guard holds back a change.
-func (g *Guard) logHold(s *site.Site, current *policy.Version, h copies.Hold) {
-	suppressed, ok := g.state.warningLimits.allow(s.Label, "")
+// logHoldStart warns that the change guard holds back a change.
+func (g *Guard) logHoldStart(s *site.Site, current *policy.Version, h copies.Hold) {
+	suppressed, ok := g.state.warningLimits.allowMessage(s.Label, "")
 	if !ok {
 		return
 	}
 	g.Logger.Warn("change guard: the new robots.txt disallows pages that search engines were served; the previous version stays in force",
-		append(g.holdFields(s, current, h),
-			zap.Strings("examples", g.describeExamples(current, h)),
+		append(g.holdLogFields(s, current, h),
+			zap.Strings("examples", g.describeDisallowedPages(current, h)),
 			zap.String("advice", "if the change is a mistake, restore the robots.txt; if you want the change, wait, or reload with change_guard off"),
 			zap.Uint64("suppressed", suppressed))...)
 }
 
-// logRelease logs the end of a hold.
-func (g *Guard) logRelease(s *site.Site, current *policy.Version, h copies.Hold, why string) {
+// logHoldEnd logs the end of a hold.
+func (g *Guard) logHoldEnd(s *site.Site, current *policy.Version, h copies.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.CacheSegment == policy.UnknownHosts && s.Label == judge.OtherName {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "change guard: a previous robots.txt is no longer in force"); c != nil {
-		c.Write(append(g.holdFields(s, current, h), zap.String("reason", why))...)
+		c.Write(append(g.holdLogFields(s, current, h), zap.String("reason", why))...)
 	}
 }
 
-func (g *Guard) holdFields(s *site.Site, current *policy.Version, h copies.Hold) []zap.Field {
+func (g *Guard) holdLogFields(s *site.Site, current *policy.Version, h copies.Hold) []zap.Field {
 	var crawlers []string
 	for _, v := range h.Visits {
 		if len(crawlers) < maxLoggedCrawlers && !slices.Contains(crawlers, v.Crawler) {
@@ -159,9 +159,9 @@ func (g *Guard) holdFields(s *site.Site, current *policy.Version, h copies.Hold)
 	}
 }
 
-// describeExamples returns some of the pages with the rules that disallow them, from different crawlers and
+// describeDisallowedPages returns some of the pages with the rules that disallow them, from different crawlers and
 // rules if possible.
-func (g *Guard) describeExamples(current *policy.Version, h copies.Hold) (shown []string) {
+func (g *Guard) describeDisallowedPages(current *policy.Version, h copies.Hold) (shown []string) {
 	type kind struct {
 		crawler string
 		line    int

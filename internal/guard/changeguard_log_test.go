@@ -74,7 +74,7 @@ func TestChangeGuardNeedsNoForbiddenRequest(t *testing.T) {
 	} {
 		before := *s.entry.State()
 		s.become(change.text)
-		s.g.fetchObserver(own, copies.RequestHost{})(before, *s.entry.State())
+		s.g.newFetchObserver(own, copies.RequestHost{})(before, *s.entry.State())
 		if !slices.ContainsFunc(s.logs.TakeAll(), func(e observer.LoggedEntry) bool { return strings.Contains(e.Message, change.says) }) {
 			t.Errorf("no line %q", change.says)
 		}

@@ -27,7 +27,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	asked, err := forward.DescribedRequest(r)
 	if err != nil {
 		clearPlaceholders(r)
-		return g.respondUndecided(w, r, err)
+		return g.refuseUndescribedRequest(w, r, err)
 	}
 	configured := g.namedSite(asked)
 	j := g.judgeAt(asked, configured)
@@ -35,27 +35,27 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set(pathField, path.String())
 	if j == nil {
 		if path == PathDisallowed {
-			g.countOnDisallowed(asked)
+			g.countBrowserOnDisallowed(asked)
 		}
 		clearPlaceholders(r)
-		return letPass(w)
+		return writePassResponse(w)
 	}
 	defer j.resources.release()
 	g.Announce(asked, j)
-	setAnswerFields(w.Header(), j)
+	setJudgementFields(w.Header(), j)
 	switch {
 	case site.IsRobotsTxt(site.OriginalRequest(asked)):
-		g.handleForwardedRobots(asked, j)
+		g.handleForwardedRobotsFetch(asked, j)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
 		return g.Refuse(w, r, j, nil)
 	default:
 		g.recordAllowedPage(j)
 	}
-	return letPass(w)
+	return writePassResponse(w)
 }
 
-// letPass writes the response that lets a request pass. Envoy accepts only 200.
-func letPass(w http.ResponseWriter) error {
+// writePassResponse writes the response that lets a request pass. Envoy accepts only 200.
+func writePassResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusOK)
 	return nil
@@ -64,14 +64,14 @@ func letPass(w http.ResponseWriter) error {
 // forbidCaching forbids caching: each response applies to one request.
 func forbidCaching(header http.Header) { header.Set("Cache-Control", "no-store") }
 
-// respondUndecided responds if the proxy did not describe a request.
-func (g *Guard) respondUndecided(w http.ResponseWriter, r *http.Request, err error) error {
+// refuseUndescribedRequest responds if the proxy did not describe a request.
+func (g *Guard) refuseUndescribedRequest(w http.ResponseWriter, r *http.Request, err error) error {
 	problem, ok := errors.AsType[*forward.Problem](err)
 	if !ok {
 		return err
 	}
 	g.Metrics.CountUndecided(problem.Reason)
-	if suppressed, ok := g.state.warningLimits.allow(undecidedHost, problem.Reason.String()); ok {
+	if suppressed, ok := g.state.warningLimits.allowMessage(undecidedHost, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
 		if problem.Reason == forward.Untrusted {
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
@@ -105,8 +105,8 @@ const pathField = "X-Robots-Path"
 // default.
 const maxAnswered = 128
 
-// setAnswerFields sets a header field for each placeholder with a value.
-func setAnswerFields(header http.Header, j *Judgement) {
+// setJudgementFields sets a header field for each placeholder with a value.
+func setJudgementFields(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
 		if states := !strings.HasPrefix(name, "preference.") || value != policy.PreferenceUnknown.String(); value != "" && states {
@@ -125,10 +125,10 @@ var answerFields = func() map[string]string {
 	return fields
 }()
 
-// handleForwardedRobots handles a request for /robots.txt in front of another proxy. The guard does not see the
+// handleForwardedRobotsFetch handles a request for /robots.txt in front of another proxy. The guard does not see the
 // proxy's response, so the guard fetches the file now and the request waits as a first request
 // does.
-func (g *Guard) handleForwardedRobots(asked *http.Request, j *Judgement) {
+func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
 	userAgent := site.UserAgentOf(asked)
 	if userAgent == site.GuardUserAgent {
 		return // our own fetch, through the proxy
@@ -140,7 +140,7 @@ func (g *Guard) handleForwardedRobots(asked *http.Request, j *Judgement) {
 			entry = g.getOrCreateEntry(j.Site)
 		}
 		entry.Touch(now)
-		g.fetchAgainAndWait(asked, entry, j)
+		g.refetchAndWait(asked, entry, j)
 	}
 	if !judge.IsRobotsFetch(j.Method, http.StatusOK) {
 		return
@@ -149,17 +149,17 @@ func (g *Guard) handleForwardedRobots(asked *http.Request, j *Judgement) {
 	g.recordRobotsFetch(asked, j, read)
 }
 
-// fetchAgainAndWait fetches the robots.txt of a site again, and waits as a first request does. While fetches
-// fail, fetchAgainAndWait waits for the next due time.
-func (g *Guard) fetchAgainAndWait(asked *http.Request, entry *policy.Entry, j *Judgement) {
+// refetchAndWait fetches the robots.txt of a site again, and waits as a first request does. While fetches
+// fail, refetchAndWait waits for the next due time.
+func (g *Guard) refetchAndWait(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	until := time.Now().Add(g.FetchWait)
-	refresh, ok := g.newRefresher(asked, entry, j.Site)
+	refresh, ok := g.prepareFetch(asked, entry, j.Site)
 	if s := entry.State(); !ok || s == nil || s.FailureCount > 0 {
 		g.fetchAndWait(asked, entry, j.Site, until)
 		return
 	}
-	g.state.proxies.record(asked)
+	g.state.proxies.recordProxy(asked)
 	ctx, cancel := context.WithDeadline(asked.Context(), until)
 	defer cancel()
-	_ = fetchNow(ctx, entry, refresh) // the request goes on without the file
+	_ = fetchEntryNow(ctx, entry, refresh) // the request goes on without the file
 }

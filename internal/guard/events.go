@@ -54,7 +54,7 @@ type event struct {
 
 // NewEvents returns the events of a configuration. It loads the events app.
 func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
-	app, err := eventsApp(ctx)
+	app, err := getEventsApp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +68,23 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 // OnCaddyStarted calls do after all apps of a configuration have started. ctx is the context of the
 // provisioning.
 func OnCaddyStarted(ctx caddy.Context, do func()) error {
-	app, err := eventsApp(ctx)
+	app, err := getEventsApp(ctx)
 	if err != nil {
 		return err
 	}
-	return app.On("started", ignoringHandler(do))
+	return app.On("started", callbackHandler(do))
 }
 
-// ignoringHandler is an event handler that ignores the event.
-type ignoringHandler func()
+// callbackHandler is an event handler that ignores the event.
+type callbackHandler func()
 
 // Handle implements [caddyevents.Handler].
-func (do ignoringHandler) Handle(context.Context, caddy.Event) error {
+func (do callbackHandler) Handle(context.Context, caddy.Event) error {
 	do()
 	return nil
 }
 
-func eventsApp(ctx caddy.Context) (*caddyevents.App, error) {
+func getEventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	module, err := ctx.App("events")
 	if err != nil {
 		return nil, fmt.Errorf("getting the events app: %w", err)
@@ -113,13 +113,13 @@ func (e *Events) Send(name string, data map[string]any) {
 
 // emitQueued emits the first event of the queue and all events queued meanwhile.
 func (e *Events) emitQueued(next event) {
-	for more := true; more; next, more = e.takeNext() {
+	for more := true; more; next, more = e.dequeue() {
 		e.emit(next.name, next.data)
 	}
 }
 
-// takeNext removes the first event of the queue and returns the next.
-func (e *Events) takeNext() (next event, ok bool) {
+// dequeue removes the first event of the queue and returns the next.
+func (e *Events) dequeue() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.queuedEvents = e.queuedEvents[1:]; len(e.queuedEvents) == 0 {
@@ -134,7 +134,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	if g.Events == nil || j.Verdict != judge.Disallowed || !g.Events.hasSubscriber(eventViolation) {
 		return
 	}
-	suppressed, ok := g.state.violationEvents.allow(j.Site.Label, crawler)
+	suppressed, ok := g.state.violationEvents.allowMessage(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -161,8 +161,8 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	})
 }
 
-// emitChanged emits an event about a changed robots.txt of a configured site.
-func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
+// emitRobotsChanged emits an event about a changed robots.txt of a configured site.
+func (g *Guard) emitRobotsChanged(s *site.Site, before, after policy.State) {
 	if g.Events == nil || s.CacheSegment != policy.ConfiguredHosts || before.Current == nil || !g.Events.hasSubscriber(eventChanged) {
 		return
 	}
@@ -183,17 +183,17 @@ func (g *Guard) emitChanged(s *site.Site, before, after policy.State) {
 // eventChange is the prefix of events about changes of robots_txt. The state follows.
 const eventChange = "robots_change_"
 
-// changeEvents notifies another observer and then emits an event.
-type changeEvents struct {
+// changeEventObserver notifies another observer and then emits an event.
+type changeEventObserver struct {
 	publish.Observer
 	*Events
 }
 
 // WrapObserver returns an observer that notifies o and then emits events.
-func (e *Events) WrapObserver(o publish.Observer) publish.Observer { return changeEvents{o, e} }
+func (e *Events) WrapObserver(o publish.Observer) publish.Observer { return changeEventObserver{o, e} }
 
 // OnChangeState implements publish.Observer.
-func (c changeEvents) OnChangeState(site string, change publish.Change) {
+func (c changeEventObserver) OnChangeState(site string, change publish.Change) {
 	c.Observer.OnChangeState(site, change)
 	name := eventChange + string(change.State)
 	if !c.hasSubscriber(name) {
@@ -229,8 +229,8 @@ type sentAuditEvents struct {
 	states map[string]alert.State // by ID
 }
 
-// newAlerts returns the response-audit alerts that have begun or ended since the last call.
-func (s *sentAuditEvents) newAlerts(alerts []alert.Alert) (news []alert.Alert) {
+// takeChangedAlerts returns the response-audit alerts that have begun or ended since the last call.
+func (s *sentAuditEvents) takeChangedAlerts(alerts []alert.Alert) (news []alert.Alert) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	states := make(map[string]alert.State)
@@ -248,12 +248,12 @@ func (s *sentAuditEvents) newAlerts(alerts []alert.Alert) (news []alert.Alert) {
 	return news
 }
 
-// WatchAudit emits events about the response audit until ctx ends. The apps must have started, because
+// EmitAuditEvents emits events about the response audit until ctx ends. The apps must have started, because
 // the events app adds subscriptions without a lock before that.
-func (s *State) WatchAudit(ctx context.Context, events *Events) {
+func (s *State) EmitAuditEvents(ctx context.Context, events *Events) {
 	for {
 		alerts, updated := s.Alerts.Latest()
-		s.emitAudit(events, alerts)
+		s.emitChangedAlerts(events, alerts)
 		select {
 		case <-updated:
 		case <-ctx.Done():
@@ -262,12 +262,12 @@ func (s *State) WatchAudit(ctx context.Context, events *Events) {
 	}
 }
 
-// emitAudit emits an event for each response-audit alert that has begun or ended.
-func (s *State) emitAudit(events *Events, alerts []alert.Alert) {
+// emitChangedAlerts emits an event for each response-audit alert that has begun or ended.
+func (s *State) emitChangedAlerts(events *Events, alerts []alert.Alert) {
 	if !events.hasSubscriber(eventParity) {
 		return
 	}
-	for _, a := range s.sentAuditEvents.newAlerts(alerts) {
+	for _, a := range s.sentAuditEvents.takeChangedAlerts(alerts) {
 		events.Send(eventParity, map[string]any{
 			"site":     a.Site,
 			"crawler":  a.Crawler,

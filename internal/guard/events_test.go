@@ -102,10 +102,10 @@ func TestChangedEvent(t *testing.T) {
 	named := &site.Site{Label: "example.com", Key: policy.Key{Host: "example.com"}}
 	invented := new(*named)
 	invented.CacheSegment = policy.UnknownHosts
-	onFetched := g.fetchObserver(named, copies.RequestHost{})
+	onFetched := g.newFetchObserver(named, copies.RequestHost{})
 	onFetched(policy.State{}, one) // the first fetch
 	onFetched(one, one)
-	g.fetchObserver(invented, copies.RequestHost{})(one, two)
+	g.newFetchObserver(invented, copies.RequestHost{})(one, two)
 	e.done.Add(1)
 	onFetched(one, two)
 	e.done.Wait()

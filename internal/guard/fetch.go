@@ -26,16 +26,16 @@ var (
 // returns the guard and the server of a site. FetchNow returns an error if no fetch could start. The
 // result of a fetch is in the entry's state.
 func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
-	refresh, err := s.newRefresher(e, find)
+	refresh, err := s.prepareFetchWithoutRequest(e, find)
 	if err != nil {
 		return err
 	}
-	return fetchNow(ctx, e, refresh)
+	return fetchEntryNow(ctx, e, refresh)
 }
 
-// PolicyOf returns the entry of an authority configured at a server, and creates the entry if
+// GetOrCreateEntryFor returns the entry of an authority configured at a server, and creates the entry if
 // needed. It returns nil for other authorities.
-func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
+func (g *Guard) GetOrCreateEntryFor(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.SplitPort(authority)
 	if _, named := g.configuredHosts(server).Label(addr.Unbracket(host)); !named {
 		return nil
@@ -47,8 +47,8 @@ func (g *Guard) PolicyOf(server *caddyhttp.Server, authority string, secure bool
 	return g.getOrCreateEntry(&site)
 }
 
-// KeyAt returns the key of the robots.txt for an authority at a server.
-func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) policy.Key {
+// KeyForAuthority returns the key of the robots.txt for an authority at a server.
+func (g *Guard) KeyForAuthority(server *caddyhttp.Server, authority string, secure bool) policy.Key {
 	return g.siteForAuthority(server, authority, secure).Key
 }
 
@@ -57,26 +57,26 @@ func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, sec
 	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyAt(authority, secure)))
 }
 
-// newRefresher returns a function that starts a fetch without a client's request.
-func (s *State) newRefresher(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
+// prepareFetchWithoutRequest returns a function that starts a fetch without a client's request.
+func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
 	key := e.Key()
 	if key.Source != "" {
-		g := s.sources.guardOf(key)
+		g := s.sources.guardForSource(key)
 		if g == nil {
 			return nil, errNoSite
 		}
-		refresh, _ := g.newRefresher(nil, e, g.siteForSource(key)) // a URL or a file needs no request
+		refresh, _ := g.prepareFetch(nil, e, g.siteForSource(key)) // a URL or a file needs no request
 		return refresh, nil
 	}
 	g, server := find(key)
 	if g == nil || g.SourceKey != "" {
 		return nil, errNoSite
 	}
-	r := site.NewVirtualRequest(server, key, s.proxies.proxyOf(server))
+	r := site.NewVirtualRequest(server, key, s.proxies.lastProxyOfServer(server))
 	if r == nil {
 		return nil, errNoProxy
 	}
-	refresh, ok := g.newRefresher(r, e, new(site.NewSite(key)))
+	refresh, ok := g.prepareFetch(r, e, new(site.NewSite(key)))
 	if !ok {
 		return nil, errNoSite
 	}
@@ -109,11 +109,11 @@ func (s *sourceGuards) add(ctx context.Context, g *Guard) {
 	})
 }
 
-// guardOf returns the last configured guard that uses the source of a robots.txt, or nil.
-func (s *sourceGuards) guardOf(key policy.Key) *Guard {
+// guardForSource returns the last configured guard that uses the source of a robots.txt, or nil.
+func (s *sourceGuards) guardForSource(key policy.Key) *Guard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	guards := s.guardsOf(key)
+	guards := s.guardsForSource(key)
 	if len(guards) == 0 {
 		return nil
 	}
@@ -124,13 +124,13 @@ func (s *sourceGuards) guardOf(key policy.Key) *Guard {
 func (s *sourceGuards) hasChangeGuard(key policy.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.guardsOf(key), func(g *Guard) bool { return g.ChangeGuardTime > 0 })
+	return slices.ContainsFunc(s.guardsForSource(key), func(g *Guard) bool { return g.ChangeGuardTime > 0 })
 }
 
-// guardsOf returns the guards that use the source of a robots.txt. Of the SourceKeys with a
+// guardsForSource returns the guards that use the source of a robots.txt. Of the SourceKeys with a
 // placeholder, the longest that matches is used, since it is the most specific. The caller must have
 // locked s.mu.
-func (s *sourceGuards) guardsOf(key policy.Key) []*Guard {
+func (s *sourceGuards) guardsForSource(key policy.Key) []*Guard {
 	if guards := s.guards[key.Source]; len(guards) > 0 {
 		return guards
 	}
@@ -170,8 +170,8 @@ type seenProxies struct {
 // maxProxies bounds the servers with a remembered proxy.
 const maxProxies = 256
 
-// record remembers how a request came through a proxy.
-func (p *seenProxies) record(r *http.Request) {
+// recordProxy remembers how a request came through a proxy.
+func (p *seenProxies) recordProxy(r *http.Request) {
 	proxy := site.TrustedProxyOf(r)
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if proxy == nil || !ok {
@@ -188,8 +188,8 @@ func (p *seenProxies) record(r *http.Request) {
 	}
 }
 
-// proxyOf returns the proxy in front of a server, or nil.
-func (p *seenProxies) proxyOf(server *caddyhttp.Server) *site.TrustedProxy {
+// lastProxyOfServer returns the proxy in front of a server, or nil.
+func (p *seenProxies) lastProxyOfServer(server *caddyhttp.Server) *site.TrustedProxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if proxy, ok := p.lastProxies[site.ListenAddresses(server)]; ok {

@@ -33,7 +33,7 @@ func TestSourceGuardsOverReloads(t *testing.T) {
 		}
 		expect := func(when string, want *Guard) {
 			t.Helper()
-			if s.guardOf(key) != want {
+			if s.guardForSource(key) != want {
 				t.Errorf("%s: it is another guard", when)
 			}
 		}
@@ -67,7 +67,7 @@ func TestSourceGuardOfSimilarTemplates(t *testing.T) {
 			"https://a.example/robots.txt":     "https://{host}.example/robots.txt",
 			"https://a.test/robots.txt":        "https://{host}/robots.txt",
 		} {
-			if got := s.guardOf(policy.Key{Source: key}).SourceKey; got != want {
+			if got := s.guardForSource(policy.Key{Source: key}).SourceKey; got != want {
 				t.Errorf("%s is fetched by the guard of %s, want %s", key, got, want)
 			}
 		}

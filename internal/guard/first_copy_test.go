@@ -21,7 +21,7 @@ func TestFirstCopyAtOnce(t *testing.T) {
 			all.Go(func() {
 				for entry.State() == nil {
 					l := robotsLookup{r: r, j: &Judgement{Site: site}, entry: entry, mayWait: true, now: time.Now(), waitUntil: time.Now().Add(10 * time.Second)}
-					if g.fetchDue(&l); l.state == nil {
+					if g.fetchIfDue(&l); l.state == nil {
 						t.Error("nothing is known of a site that was read")
 						return
 					}

@@ -25,7 +25,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		return shared.UseSettings(Settings{Sites: ConfiguredSites{IsConfigured: sites.IsLabel}})
 	}
 	known := func() (labels []string) {
-		for label := range shared.siteRecords.all() {
+		for label := range shared.siteRecords.allWithCurrentMode() {
 			labels = append(labels, label)
 		}
 		slices.Sort(labels)
@@ -34,18 +34,18 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	countKeys := func() map[string]int {
 		n := make(map[string]int)
 		for _, from := range []interface{ Range(func(key, _ any) bool) }{&shared.violations.limits, &shared.warningLimits.limits, &shared.violationEvents.limits} {
-			from.Range(func(key, _ any) bool { n[key.(hostCrawler).host]++; return true })
+			from.Range(func(key, _ any) bool { n[key.(messageLimitKey).host]++; return true })
 		}
 		return n
 	}
 	judgedBy := func(g *Guard, labels ...string) {
 		for _, label := range labels {
 			g.recordSite(&Judgement{Site: &site.Site{Label: label}})
-			shared.violations.allow(label, "FooBot")
-			shared.warningLimits.allow(label, "")
-			shared.violationEvents.allow(label, "FooBot")
+			shared.violations.allowMessage(label, "FooBot")
+			shared.warningLimits.allowMessage(label, "")
+			shared.violationEvents.allowMessage(label, "FooBot")
 		}
-		shared.warningLimits.allow(undecidedHost, "missing")
+		shared.warningLimits.allowMessage(undecidedHost, "missing")
 	}
 
 	releaseFirst := names("stays.test", "goes.test", "*.goes.test")

@@ -86,7 +86,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.state.sources.add(ctx, g)
 	}
 	if g.Shadow != nil {
-		g.configuredTrial = g.startTrial(ctx)
+		g.configuredTrial = g.startConfiguredTrial(ctx)
 	}
 	return g
 }
@@ -137,12 +137,12 @@ func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handle
 // request without a judgement.
 func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
-	case requestsRobots(r, j):
+	case isRobotsRequest(r, j):
 		return g.passRobots(w, r, j, next)
 	case j == nil:
 		return g.passBrowser(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.passOn(w, r, j, next)
+		return g.passAllowed(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil
@@ -150,10 +150,10 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 	return g.Refuse(w, r, j, next)
 }
 
-// requestsRobots reports whether a request is for robots.txt, by the path before any rewrite. For
-// requests without a judgement, requestsRobots first compares the end of the rewritten path, which
+// isRobotsRequest reports whether a request is for robots.txt, by the path before any rewrite. For
+// requests without a judgement, isRobotsRequest first compares the end of the rewritten path, which
 // is faster.
-func requestsRobots(r *http.Request, j *Judgement) bool {
+func isRobotsRequest(r *http.Request, j *Judgement) bool {
 	if j != nil {
 		return j.Path == "/robots.txt"
 	}

@@ -18,21 +18,21 @@ func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Iden
 	if entry != nil {
 		cached = entry.State()
 	}
-	return g.Settings.Identify(registry, userAgent, overlayOf(registry, cached)), entry, cached
+	return g.Settings.Identify(registry, userAgent, overlayForState(registry, cached)), entry, cached
 }
 
-// reidentifyCrawler is reidentify for a request whose judgement must remain: the client keeps its
+// reidentifyExceptAsBrowser is reidentify for a request whose judgement must remain: the client keeps its
 // identity if the names in version would make it a browser.
-func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
 		return q
 	}
 	return j.Request
 }
 
-// reidentifyForTrial is reidentify as if version were in force. Without the names in our copy, the
+// reidentifyAndVerify is reidentify as if version were in force. Without the names in our copy, the
 // client may be another crawler or a browser, so its identity is verified again.
-func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
+func (g *Guard) reidentifyAndVerify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
 		q.Verification, _ = g.Identity.Identify(r, q.Client)
@@ -79,8 +79,8 @@ func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Rob
 	return known.overlay
 }
 
-// overlayOf returns the names in the robots.txt of a site missing from the registry, or nil.
-func overlayOf(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
+// overlayForState returns the names in the robots.txt of a site missing from the registry, or nil.
+func overlayForState(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
 		if names, ok := state.Current.Derived.(*overlayCache); ok {
 			return names.overlayFor(registry, state.Current.Robots)

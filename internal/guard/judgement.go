@@ -180,6 +180,6 @@ func (j *Judgement) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	if stated := j.Preferences; stated != (policy.Preferences{}) {
 		enc.AddString("preferences", stated.String())
 	}
-	j.logRate(enc)
+	j.addRateFields(enc)
 	return nil
 }

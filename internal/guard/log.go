@@ -22,7 +22,7 @@ const (
 
 // logViolation logs a violation, unless the crawler has exceeded its limit of log lines.
 func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
-	suppressed, ok := g.state.violations.allow(j.Site.Label, crawler)
+	suppressed, ok := g.state.violations.allowMessage(j.Site.Label, crawler)
 	if !ok {
 		return
 	}
@@ -41,7 +41,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	if c == nil {
 		return
 	}
-	read, at := g.robotsFetchState(r, j)
+	read, at := g.describeLastRobotsFetch(r, j)
 	readField, readAt := zap.Skip(), zap.Skip()
 	if read != "" {
 		readField = zap.String("robots_read", read)
@@ -106,7 +106,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 // logRefused warns about a site that refuses robots.txt to the guard and serves the file to
 // clients.
 func (g *Guard) logRefused(s *site.Site, status int) {
-	suppressed, ok := g.state.warningLimits.allow(s.Label, "refused")
+	suppressed, ok := g.state.warningLimits.allowMessage(s.Label, "refused")
 	if !ok {
 		return
 	}

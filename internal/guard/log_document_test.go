@@ -229,7 +229,7 @@ func TestLogSchema(t *testing.T) {
 			g.state.Cache.Get(keyFor(r)).MakeDue()
 			g.Source = serving(mixedRobots)
 			<-fetchDone(g, r)
-			g.logProtection(keyFor(r))
+			g.logProtectionChanges(keyFor(r))
 		})
 		const began = "not protecting: the site is in enforce, but its robots.txt restricts no crawler"
 		compare(t, got, all, began)
@@ -243,12 +243,12 @@ func TestLogSchema(t *testing.T) {
 		g := testGuard(t, options{}, serving(mixedRobots))
 		got := logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTrial(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
+			g.logTrialDifference(requestBy("bingbot/2.0", "/x"), full, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, all, "the shadow robots.txt has another verdict")
 		got = logLines(t, func(l *zap.Logger) {
 			g.Logger = l
-			g.logTrial(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
+			g.logTrialDifference(requestBy("bingbot/2.0", "/x"), bare, "next.txt", &shadow.Request{Difference: shadow.NewlyAllowed})
 		})
 		compare(t, got, always, "the shadow robots.txt has another verdict")
 	})

@@ -23,14 +23,14 @@ type robotsLookup struct {
 	isSecondPass   bool          // a repeated judgement, by a newer version
 }
 
-// lookUp finds the robots.txt of the judgement's site and fetches the file if due. entry and cached
+// lookUpRobots finds the robots.txt of the judgement's site and fetches the file if due. entry and cached
 // are the results of identify.
-func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) robotsLookup {
+func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) robotsLookup {
 	now := time.Now()
 	l := robotsLookup{r: r, j: j, entry: entry, identifiedBy: cached, now: now, waitUntil: now.Add(g.FetchWait)}
-	l.mayWait = j.Client.Class.IsCrawler() || isNamedIn(j.Client, g.knownRobots(r, j, cached))
+	l.mayWait = j.Client.Class.IsCrawler() || robotsNamesClient(j.Client, g.cachedOrStoredRobots(r, j, cached))
 	if l.mayWait && (entry == nil || g.state.Memory.IsFirstReadPending()) {
-		g.state.awaitStored(r, g.FetchWait)
+		g.state.awaitStoredData(r, g.FetchWait)
 		l.now = time.Now()
 	}
 	j.judgedAt = l.now
@@ -39,28 +39,28 @@ func (g *Guard) lookUp(r *http.Request, j *Judgement, entry *policy.Entry, cache
 	}
 	l.entry.Touch(l.now)
 	g.Metrics.CountCacheLookup(l.entry.State() != nil)
-	g.fetchDue(&l)
-	g.identifyAgain(&l)
+	g.fetchIfDue(&l)
+	g.identifyByCurrentNames(&l)
 	return l
 }
 
-// fetchDue starts a fetch if the robots.txt is due. A request that may wait does so without a
+// fetchIfDue starts a fetch if the robots.txt is due. A request that may wait does so without a
 // usable copy, and if an unreachable robots.txt closes the site.
-func (g *Guard) fetchDue(l *robotsLookup) {
+func (g *Guard) fetchIfDue(l *robotsLookup) {
 	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // a fetch may have ended since identify
 		return
 	}
 	var until time.Time
-	if l.mayWait && !g.isUsable(l.entry.State(), l.now) {
+	if l.mayWait && !g.canJudgeBy(l.entry.State(), l.now) {
 		until = l.waitUntil
 	}
 	g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	l.state = l.entry.State()
 }
 
-// isUsable reports whether the guard can decide about a request without a fetch.
-func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
+// canJudgeBy reports whether the guard can decide about a request without a fetch.
+func (g *Guard) canJudgeBy(state *policy.State, now time.Time) bool {
 	if state == nil || state.Expired(now) {
 		return false
 	}
@@ -68,20 +68,20 @@ func (g *Guard) isUsable(state *policy.State, now time.Time) bool {
 	return !closed
 }
 
-// refetchAndSwitch fetches the robots.txt again for a crawler about to be blocked or slowed, and then
-// does the same as switchToNewer. The crawler may have fetched a newer version without passing this
+// refetchAndSwitchVersion fetches the robots.txt again for a crawler about to be blocked or slowed, and then
+// does the same as switchToNewerVersion. The crawler may have fetched a newer version without passing this
 // guard. A spoofed client causes no fetch.
-func (g *Guard) refetchAndSwitch(l *robotsLookup) bool {
+func (g *Guard) refetchAndSwitchVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil || l.j.Verification == verify.Spoofed {
 		return false
 	}
-	g.fetchAgain(l)
-	return g.switchToNewer(l)
+	g.refetchBeforeRefusal(l)
+	return g.switchToNewerVersion(l)
 }
 
-// switchToNewer makes the cached version the version of the lookup, and reports whether it is newer than
+// switchToNewerVersion makes the cached version the version of the lookup, and reports whether it is newer than
 // the version judged by.
-func (g *Guard) switchToNewer(l *robotsLookup) bool {
+func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil {
 		return false
 	}
@@ -90,13 +90,13 @@ func (g *Guard) switchToNewer(l *robotsLookup) bool {
 		return false
 	}
 	l.state, l.isSecondPass = newer, true
-	g.identifyAgain(l)
+	g.identifyByCurrentNames(l)
 	return true
 }
 
-// fetchAgain fetches the robots.txt if our copy is older than [Guard.minAgeForRefetch], or if the site
-// served another file. After a failure, fetchAgain waits for the next due time.
-func (g *Guard) fetchAgain(l *robotsLookup) {
+// refetchBeforeRefusal fetches the robots.txt if our copy is older than [Guard.minAgeForRefetch], or if the site
+// served another file. After a failure, refetchBeforeRefusal waits for the next due time.
+func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
 	if !l.entry.PossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.minAgeForRefetch(l.j.Site.Key) {
 		return
 	}
@@ -123,17 +123,17 @@ func (g *Guard) minAgeForRefetch(key policy.Key) time.Duration {
 	return max(g.Freshness.Min, time.Minute)
 }
 
-// identifyAgain identifies the client by the names in the robots.txt, which may have a group for
+// identifyByCurrentNames identifies the client by the names in the robots.txt, which may have a group for
 // the client. The client does not become a browser, because then the request would have no
 // judgement.
-func (g *Guard) identifyAgain(l *robotsLookup) {
+func (g *Guard) identifyByCurrentNames(l *robotsLookup) {
 	before, now := l.identifiedBy, l.state
 	if now == before || now == nil || now.Current == nil || before != nil && before.Current == now.Current {
 		return
 	}
 	registry := g.Registry.Load()
-	names := overlayOf(registry, now)
-	if names == overlayOf(registry, before) {
+	names := overlayForState(registry, now)
+	if names == overlayForState(registry, before) {
 		l.identifiedBy = now
 		return
 	}

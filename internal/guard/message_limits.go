@@ -21,11 +21,11 @@ type messageLimits struct {
 	now       func() time.Time
 	interval  time.Duration // time per message
 	burst     int           // after this many
-	limits    sync.Map      // hostCrawler to *messageLimit
+	limits    sync.Map      // messageLimitKey to *messageLimit
 }
 
-// hostCrawler has label values of metrics.
-type hostCrawler struct{ host, crawler string }
+// messageLimitKey has label values of metrics.
+type messageLimitKey struct{ host, crawler string }
 
 // messageLimit is the limit for one crawler. It takes no lock.
 type messageLimit struct {
@@ -41,10 +41,10 @@ func newLogLimits(now func() time.Time) *messageLimits {
 	return newMessageLimits(now, violationInterval, violationBurst)
 }
 
-// allow reports whether a message may be sent now, and returns the number of messages suppressed
+// allowMessage reports whether a message may be sent now, and returns the number of messages suppressed
 // since the last message.
-func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool) {
-	key := hostCrawler{host, crawler}
+func (l *messageLimits) allowMessage(host, crawler string) (suppressed uint64, ok bool) {
+	key := messageLimitKey{host, crawler}
 	known, found := l.limits.Load(key)
 	if !found {
 		known, _ = l.limits.LoadOrStore(key, new(messageLimit))
@@ -57,10 +57,10 @@ func (l *messageLimits) allow(host, crawler string) (suppressed uint64, ok bool)
 	return of.suppressed.Swap(0), true
 }
 
-// removeExcept drops the limits of hosts for which keep returns false.
-func (l *messageLimits) removeExcept(keep func(host string) bool) {
+// removeHostsExcept drops the limits of hosts for which keep returns false.
+func (l *messageLimits) removeHostsExcept(keep func(host string) bool) {
 	l.limits.Range(func(key, _ any) bool {
-		if !keep(key.(hostCrawler).host) {
+		if !keep(key.(messageLimitKey).host) {
 			l.limits.Delete(key)
 		}
 		return true

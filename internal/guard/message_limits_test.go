@@ -10,38 +10,38 @@ func TestViolationLinesAreLimitedPerCrawlerAndHost(t *testing.T) {
 	v := newLogLimits(func() time.Time { return now })
 	lines := 0
 	for range 100 {
-		if _, ok := v.allow("example.com", "FooBot"); ok {
+		if _, ok := v.allowMessage("example.com", "FooBot"); ok {
 			lines++
 		}
 	}
 	if lines != violationBurst {
 		t.Errorf("%d lines for one crawler, want %d", lines, violationBurst)
 	}
-	if _, ok := v.allow("example.com", "BarBot"); !ok {
+	if _, ok := v.allowMessage("example.com", "BarBot"); !ok {
 		t.Error("another crawler has to wait")
 	}
-	if _, ok := v.allow("example.org", "FooBot"); !ok {
+	if _, ok := v.allowMessage("example.org", "FooBot"); !ok {
 		t.Error("another host has to wait")
 	}
 	now = now.Add(violationInterval - 1)
-	if _, ok := v.allow("example.com", "FooBot"); ok {
+	if _, ok := v.allowMessage("example.com", "FooBot"); ok {
 		t.Error("the next line comes too early")
 	}
 	now = now.Add(1)
-	if suppressed, ok := v.allow("example.com", "FooBot"); !ok || suppressed != 91 {
+	if suppressed, ok := v.allowMessage("example.com", "FooBot"); !ok || suppressed != 91 {
 		t.Errorf("the next line counts %d suppressed, want 91", suppressed)
 	}
-	if _, ok := v.allow("example.com", "FooBot"); ok {
+	if _, ok := v.allowMessage("example.com", "FooBot"); ok {
 		t.Error("the line after it comes at once")
 	}
 	now = now.Add(violationInterval)
-	if suppressed, ok := v.allow("example.com", "FooBot"); !ok || suppressed != 1 {
+	if suppressed, ok := v.allowMessage("example.com", "FooBot"); !ok || suppressed != 1 {
 		t.Errorf("the line after it counts %d suppressed, want 1", suppressed)
 	}
 	now = now.Add(time.Hour)
 	lines = 0
 	for range 100 {
-		if _, ok := v.allow("example.com", "FooBot"); ok {
+		if _, ok := v.allowMessage("example.com", "FooBot"); ok {
 			lines++
 		}
 	}
@@ -70,7 +70,7 @@ func TestViolationEventsAreLimitedPerCrawlerAndHost(t *testing.T) {
 		{3 * time.Hour, "a", "x", 1, true},
 	} {
 		now = began.Add(step.after)
-		if suppressed, ok := limits.allow(step.host, step.crawler); suppressed != step.suppressed || ok != step.ok {
+		if suppressed, ok := limits.allowMessage(step.host, step.crawler); suppressed != step.suppressed || ok != step.ok {
 			t.Errorf("after %v, %s at %s: %d %t, want %d %t", step.after, step.crawler, step.host, suppressed, ok, step.suppressed, step.ok)
 		}
 	}

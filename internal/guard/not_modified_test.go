@@ -39,7 +39,7 @@ func TestNotModifiedAfterAll(t *testing.T) {
 		other = other.AfterFetch(policy.FetchResult{Status: http.StatusOK, Body: []byte(strict)}, time.Now(), g.Freshness, 0)
 		g.state.Cache.Restore(site.Key, site.CacheSegment, other, false)
 	}
-	refresh, _ := g.newRefresher(r, entry, site)
+	refresh, _ := g.prepareFetch(r, entry, site)
 	if done := refresh(); done != nil {
 		<-done // the first fetch may still be running
 	}

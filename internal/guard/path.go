@@ -45,7 +45,7 @@ func PathVerdictOf(r *http.Request, token string) PathVerdict {
 	if v == PathDisallowed && token == Everybody && caddyhttp.GetVar(r.Context(), countedVar) == nil {
 		caddyhttp.SetVar(r.Context(), countedVar, true)
 		if earlier, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); earlier == nil {
-			offer.guard.countOnDisallowed(r)
+			offer.guard.countBrowserOnDisallowed(r)
 		}
 	}
 	return v
@@ -77,8 +77,8 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 	}
 }
 
-// countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
-func (g *Guard) countOnDisallowed(r *http.Request) {
+// countBrowserOnDisallowed counts a browser's request for a URL disallowed to Everybody.
+func (g *Guard) countBrowserOnDisallowed(r *http.Request) {
 	if site.UserAgentOf(r) != "" {
 		g.state.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
@@ -96,7 +96,7 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 	if s == nil {
 		s = new(g.siteByHost(r))
 	}
-	state := g.stateForPath(r, s, now)
+	state := g.cachedStateForPath(r, s, now)
 	version, _ := versionInForce(state, now, g.Fallback)
 	if version == nil {
 		return PathUnknown
@@ -104,15 +104,15 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 	original := site.OriginalRequest(r)
 	sent := site.TargetOf(original)
 	if !judge.DisallowsPath(version.Robots, token, sent, original.URL.Path, g.Settings.KeepSlashes) || site.IsIncluded(r) ||
-		judge.IsRedirectTarget(state.RedirectTargets, sent) || g.isRedirectTarget(s, sent) {
+		judge.IsRedirectTarget(state.RedirectTargets, sent) || g.isOtherSitesRedirectTarget(s, sent) {
 		return PathAllowed
 	}
 	return PathDisallowed
 }
 
-// stateForPath returns the cached state of a site's robots.txt, or nil, without waiting for a fetch. It
+// cachedStateForPath returns the cached state of a site's robots.txt, or nil, without waiting for a fetch. It
 // starts a background fetch if the file is due, except for unknown hosts.
-func (g *Guard) stateForPath(r *http.Request, s *site.Site, now time.Time) *policy.State {
+func (g *Guard) cachedStateForPath(r *http.Request, s *site.Site, now time.Time) *policy.State {
 	entry := g.state.Cache.Get(s.Key)
 	if s.CacheSegment == policy.ConfiguredHosts {
 		if entry == nil {

@@ -46,7 +46,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 	stale := false
 	if delay.Interval > 0 {
-		delay, stale = g.delayInForce(r, j, delay, state, now)
+		delay, stale = g.shortestUsableDelay(r, j, delay, state, now)
 	}
 	if delay.Interval == 0 && limit == nil {
 		return // the file read by the crawler has no delay
@@ -102,9 +102,9 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	return found
 }
 
-// delayInForce returns the shortest delay in the files that a crawler may be using. stale means that
+// shortestUsableDelay returns the shortest delay in the files that a crawler may be using. stale means that
 // the delay in our copy is longer.
-func (g *Guard) delayInForce(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
+func (g *Guard) shortestUsableDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Current == nil {
 		return delay, false
 	}
@@ -114,24 +114,24 @@ func (g *Guard) delayInForce(r *http.Request, j *Judgement, delay policy.Delay, 
 	}
 	known = delay
 	for _, v := range others {
-		if asked := g.delayOfVersion(r, j, v); asked.Interval < known.Interval {
+		if asked := g.delayInVersion(r, j, v); asked.Interval < known.Interval {
 			known, stale = asked, true
 		}
 	}
 	return known, stale
 }
 
-// delayOfVersion returns the delay in a version for the client of a request.
-func (g *Guard) delayOfVersion(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
+// delayInVersion returns the delay in a version for the client of a request.
+func (g *Guard) delayInVersion(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
-	q := g.reidentifyCrawler(r, j, version)
+	q := g.reidentifyExceptAsBrowser(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	return judge.CrawlDelay(result.Group, q.Client.CrawlDelay())
 }
 
-// logRate adds the rate to a log line.
-func (j *Judgement) logRate(enc zapcore.ObjectEncoder) {
+// addRateFields adds the rate to a log line.
+func (j *Judgement) addRateFields(enc zapcore.ObjectEncoder) {
 	if j.Rate.State == rate.NoRate {
 		return
 	}

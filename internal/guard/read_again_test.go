@@ -225,7 +225,7 @@ func TestJudgedAgain(t *testing.T) {
 	r := requestBy("bingbot/2.0", "/x")
 	j := g.Judge(r)
 	j.allowedByHold = true
-	l := g.lookUp(r, j, g.state.Cache.Get(j.Site.Key), nil)
+	l := g.lookUpRobots(r, j, g.state.Cache.Get(j.Site.Key), nil)
 	if g.judgeByCopy(&l); j.Verdict != judge.Allowed || j.allowedByHold {
 		t.Errorf("%s, held: %t", j.Verdict, j.allowedByHold)
 	}

@@ -28,10 +28,10 @@ func TestReadSince(t *testing.T) {
 	reads("a.test", ledger.Other, verify.Unknown, time.Minute)
 	reads("b.test", "SeznamBot", verify.Verified, time.Minute)
 	isA := func(host string) bool { return host == "a.test" }
-	if got := strings.Join(s.FetchedSince(isA, now.Add(-time.Hour)), " "); got != "CCBot bingbot" {
+	if got := strings.Join(s.CrawlersWithFetchSince(isA, now.Add(-time.Hour)), " "); got != "CCBot bingbot" {
 		t.Errorf("read by %q", got)
 	}
-	if got := s.FetchedSince(isA, now); len(got) != 0 {
+	if got := s.CrawlersWithFetchSince(isA, now); len(got) != 0 {
 		t.Errorf("from now on read by %q", got)
 	}
 }

@@ -121,7 +121,7 @@ func TestRecordInvented(t *testing.T) {
 	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
 		t.Errorf("sites, crawlers and files: %s", got)
 	}
-	if n := len(maps.Collect(g.state.siteRecords.all())); n != 3 {
+	if n := len(maps.Collect(g.state.siteRecords.allWithCurrentMode())); n != 3 {
 		t.Errorf("%d sites are known to be guarded", n)
 	}
 	if live := g.state.Reports(time.Now()).SiteStates; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {
@@ -201,7 +201,7 @@ func TestRecordOfSeveralGuards(t *testing.T) {
 		{3, file, "monitor", false},
 	} {
 		mode, changed := sites.recordSite(here(step.key), step.guard, step.mode)
-		latest := sites.record("example.com")
+		latest := sites.loadRecord("example.com")
 		if changed != step.changed || mode != latest.mode || (latest.guardNumber == step.guard) != (latest.key == step.key && mode == step.mode) {
 			t.Errorf("step %d: changed %t, mode %s, %+v", i, changed, mode, latest)
 		}

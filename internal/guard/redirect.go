@@ -13,9 +13,9 @@ import (
 // maxRedirectTargets bounds the known redirect targets of robots.txt at other hosts.
 const maxRedirectTargets = 1024
 
-// redirectTargetOf returns the URL of a Location in a response for robots.txt, in the form of
+// resolveRedirectTarget returns the URL of a Location in a response for robots.txt, in the form of
 // [policy.FetchResult.RedirectTargets], or "".
-func redirectTargetOf(location string, own *policy.Key) string {
+func resolveRedirectTarget(location string, own *policy.Key) string {
 	base := url.URL{Scheme: site.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
 	if location == "" || err != nil {
@@ -44,8 +44,8 @@ func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	}
 }
 
-// isRedirectTarget reports whether the robots.txt of another site redirects to this target of a site.
-func (g *Guard) isRedirectTarget(s *site.Site, target string) bool {
+// isOtherSitesRedirectTarget reports whether the robots.txt of another site redirects to this target of a site.
+func (g *Guard) isOtherSitesRedirectTarget(s *site.Site, target string) bool {
 	if g.state.redirectTargets.Len() == 0 {
 		return false
 	}

@@ -34,8 +34,8 @@ func (s *State) RefetchAll(ctx context.Context) {
 	s.refetches.numLoads++
 	load := s.refetches.numLoads
 	s.refetches.mu.Unlock()
-	s.refetchAllFor(ctx, load)
-	s.trials.fetchAll()
+	s.refetchAllForLoad(ctx, load)
+	s.trials.fetchConfiguredFiles()
 	context.AfterFunc(ctx, func() { s.refetchAfterEnd(load) })
 }
 
@@ -49,7 +49,7 @@ func (s *State) refetchAfterEnd(ended int) {
 		return
 	}
 	now := time.Now()
-	for _, cache := range s.caches() {
+	for _, cache := range s.robotsCaches() {
 		for _, e := range cache.Entries() {
 			if !e.IsDue(now) {
 				e.MakeDue()
@@ -58,19 +58,19 @@ func (s *State) refetchAfterEnd(ended int) {
 	}
 }
 
-// caches returns all caches of robots.txt files.
-func (s *State) caches() []*policy.Cache {
+// robotsCaches returns all caches of robots.txt files.
+func (s *State) robotsCaches() []*policy.Cache {
 	return []*policy.Cache{s.Cache, s.Bases, s.trials.cache}
 }
 
-// refetchAllFor makes every robots.txt due for the configuration with the number load, or at the end of
+// refetchAllForLoad makes every robots.txt due for the configuration with the number load, or at the end of
 // refetchInterval, with the number 0.
-func (s *State) refetchAllFor(ctx context.Context, load int) {
+func (s *State) refetchAllForLoad(ctx context.Context, load int) {
 	s.refetches.mu.Lock()
 	defer s.refetches.mu.Unlock()
 	now := time.Now()
 	if wait := refetchInterval - now.Sub(s.refetches.lastRefetch); wait > 0 && !s.refetches.lastRefetch.IsZero() {
-		timer := time.AfterFunc(wait, func() { s.refetchAllFor(ctx, 0) })
+		timer := time.AfterFunc(wait, func() { s.refetchAllForLoad(ctx, 0) })
 		context.AfterFunc(ctx, func() { timer.Stop() })
 		return
 	}
@@ -78,7 +78,7 @@ func (s *State) refetchAllFor(ctx context.Context, load int) {
 		return
 	}
 	s.refetches.refetchedBy = load
-	for _, cache := range s.caches() {
+	for _, cache := range s.robotsCaches() {
 		for _, e := range cache.Entries() {
 			if load == 1 && e.State() == nil {
 				continue // a request of this configuration has started the fetch

@@ -11,54 +11,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// newRefresher returns a function that starts a fetch of a site's robots.txt for a request, like
+// prepareFetch returns a function that starts a fetch of a site's robots.txt for a request, like
 // [policy.Entry.Refresh]. ok is false if the source cannot fetch for the request.
-func (g *Guard) newRefresher(r *http.Request, entry *policy.Entry, s *site.Site) (refresh func() <-chan struct{}, ok bool) {
+func (g *Guard) prepareFetch(r *http.Request, entry *policy.Entry, s *site.Site) (refresh func() <-chan struct{}, ok bool) {
 	fetch, ok := g.Source.Prepare(r, s.Key)
 	if !ok {
 		return nil, false
 	}
-	own, of := *s, g.requestHostOf(r, s) // allocated only for a refresh
+	own, of := *s, g.newRequestHost(r, s) // allocated only for a refresh
 	return func() <-chan struct{} {
-		return entry.Refresh(g.Freshness, g.recordOwnFetch(&own, g.withTimeout(fetch, entry.Current(), own.Key)), g.fetchObserver(&own, of))
+		return entry.Refresh(g.Freshness, g.wrapToRecordFetch(&own, g.limitFetchTime(fetch, entry.Current(), own.Key)), g.newFetchObserver(&own, of))
 	}, true
 }
 
 // fetchAndWait starts a fetch of a site's robots.txt if due, and waits for the fetch until a time.
 // The zero time means no wait.
 func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site, until time.Time) {
-	refresh, ok := g.newRefresher(r, entry, s)
+	refresh, ok := g.prepareFetch(r, entry, s)
 	if !ok {
 		return
 	}
-	g.state.proxies.record(r)
+	g.state.proxies.recordProxy(r)
 	if time.Until(until) <= 0 {
 		refresh()
 		return
 	}
 	ctx, cancel := context.WithDeadline(r.Context(), until)
 	defer cancel()
-	_ = awaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
+	_ = startAndAwaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
 }
 
-// fetchNow starts a new fetch and waits for its end. A running fetch may have started before a
+// fetchEntryNow starts a new fetch and waits for its end. A running fetch may have started before a
 // change, so another fetch follows.
-func fetchNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
+func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
 	entry.MakeDue()
 	for range 2 {
-		if err := awaitFetch(ctx, entry, refresh, true); err != nil {
+		if err := startAndAwaitFetch(ctx, entry, refresh, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// slotInterval is how often awaitFetch tries to start a fetch while too many other fetches run.
+// slotInterval is how often startAndAwaitFetch tries to start a fetch while too many other fetches run.
 const slotInterval = 5 * time.Millisecond
 
-// awaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx.
-// While too many other fetches run, awaitFetch also waits for the start if queues is true.
-func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
+// startAndAwaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx.
+// While too many other fetches run, startAndAwaitFetch also waits for the start if queues is true.
+func startAndAwaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
 	done := refresh()
 	for done == nil && queues && entry.IsDue(time.Now()) {
 		select {
@@ -79,9 +79,9 @@ func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan 
 	}
 }
 
-// withTimeout limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
+// limitFetchTime limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
 // setting a deadline, because reverse_proxy treats a deadline as a failure of the upstream.
-func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+func (g *Guard) limitFetchTime(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)
@@ -95,8 +95,8 @@ func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.K
 	}
 }
 
-// fetchObserver returns a function for handling a new state of the site after a fetch.
-func (g *Guard) fetchObserver(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
+// newFetchObserver returns a function for handling a new state of the site after a fetch.
+func (g *Guard) newFetchObserver(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
 		if s.Label != judge.OtherName && s.CacheSegment == policy.ConfiguredHosts {
@@ -116,11 +116,11 @@ func (g *Guard) fetchObserver(s *site.Site, of copies.RequestHost) func(before, 
 			takesEffect = g.state.Copies.EffectiveAt(of.Host, time.Now())
 		}
 		g.logFetched(s, before, after, changed, takesEffect)
-		g.logProtection(s.Key)
+		g.logProtectionChanges(s.Key)
 		if changed {
 			g.logFindings(s, after.Current)
 			g.recordEdit(s.Key, before.Current, after.Current)
-			g.emitChanged(s, before, after)
+			g.emitRobotsChanged(s, before, after)
 		}
 		g.updateHolds(s, of, &after)
 	}

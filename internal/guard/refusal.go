@@ -120,10 +120,10 @@ const (
 // its next allowed request.
 func refuseTooFast(w http.ResponseWriter, r *http.Request, j *Judgement) error {
 	header, wait := w.Header(), setRetryAfter(w, j)
-	header.Set("RateLimit-Policy", rateLimitPolicy(&j.Rate))
-	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", exceededPolicy(&j.Rate), wait))
+	header.Set("RateLimit-Policy", formatRateLimitPolicy(&j.Rate))
+	header.Set("RateLimit", fmt.Sprintf("%q;r=0;t=%d", exceededPolicyName(&j.Rate), wait))
 	PreventCaching(header)
-	return writeText(w, r, http.StatusTooManyRequests, []byte(tooFastText(j, wait)))
+	return writeText(w, r, http.StatusTooManyRequests, []byte(explainTooFast(j, wait)))
 }
 
 // setRetryAfter returns the seconds until the crawler may send the next request, rounded
@@ -143,8 +143,8 @@ func formatSeconds(seconds int) string {
 	return fmt.Sprintf("%d seconds", seconds)
 }
 
-// exceededPolicy returns the name of the policy responsible for the delay of the next request.
-func exceededPolicy(p *Rate) string {
+// exceededPolicyName returns the name of the policy responsible for the delay of the next request.
+func exceededPolicyName(p *Rate) string {
 	switch {
 	case p.IsOverConcurrent:
 		return concurrentPolicy
@@ -154,10 +154,10 @@ func exceededPolicy(p *Rate) string {
 	return delayPolicy
 }
 
-// rateLimitPolicy returns the RateLimit-Policy of a crawler, as in
+// formatRateLimitPolicy returns the RateLimit-Policy of a crawler, as in
 // draft-ietf-httpapi-ratelimit-headers: a list of policies with their quota q for a window
 // of w seconds, or for concurrent requests.
-func rateLimitPolicy(p *Rate) string {
+func formatRateLimitPolicy(p *Rate) string {
 	var items []string
 	add := func(name string, quota int, window int64) {
 		items = append(items, fmt.Sprintf("%q;q=%d;w=%d", name, quota, window))
@@ -181,8 +181,8 @@ func rateLimitPolicy(p *Rate) string {
 	return strings.Join(items, ", ")
 }
 
-// tooFastText explains to the author of a crawler which limit or line applies.
-func tooFastText(j *Judgement, wait int) string {
+// explainTooFast explains to the author of a crawler which limit or line applies.
+func explainTooFast(j *Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
 	switch {

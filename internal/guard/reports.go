@@ -21,7 +21,7 @@ import (
 // SiteStates returns the current state of each site with a judgement, by label.
 func (s *State) SiteStates() map[string]report.SiteState {
 	sites, takesEffect := make(map[string]report.SiteState), s.EffectiveTimes()
-	for label, r := range s.siteRecords.all() {
+	for label, r := range s.siteRecords.allWithCurrentMode() {
 		key, live := r.key, report.SiteState{Mode: r.mode, Enforces: isEnforceMode(r.mode)}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
@@ -88,9 +88,9 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 // Interface guard
 var _ alert.StateSource = (*State)(nil)
 
-// FetchedSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
+// CrawlersWithFetchSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
 // this or other instances. It omits spoofed clients.
-func (s *State) FetchedSince(has func(host string) bool, since time.Time) []string {
+func (s *State) CrawlersWithFetchSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
 		if l == nil {
@@ -115,7 +115,7 @@ func (s *State) FetchedSince(has func(host string) bool, since time.Time) []stri
 func (s *State) EffectiveTimes() func(policy.Key) time.Time {
 	pending := s.Copies.Pending(time.Now())
 	return func(key policy.Key) (at time.Time) {
-		isOfSite := belongsToSite(key)
+		isOfSite := newHostMatcher(key)
 		for host, t := range pending {
 			if isOfSite(host) && t.After(at) {
 				at = t
@@ -127,11 +127,11 @@ func (s *State) EffectiveTimes() func(policy.Key) time.Time {
 
 // EndGrace ends the grace of previous versions of a site's robots.txt for all crawlers. From now
 // on, crawlers that still obey a previous version can be blocked.
-func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(belongsToSite(key), time.Now()) }
+func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(newHostMatcher(key), time.Now()) }
 
-// belongsToSite returns a function that reports whether the files of a host belong to a site. An
+// newHostMatcher returns a function that reports whether the files of a host belong to a site. An
 // authority without a port matches any port.
-func belongsToSite(key policy.Key) func(copies.Host) bool {
+func newHostMatcher(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
 	number := site.PortOf(port)
 	return func(h copies.Host) bool {
@@ -171,7 +171,7 @@ func (s *State) Reports(now time.Time) *report.Source {
 	}
 	for label := range seen { // sites without a request since the start
 		if live := source.SiteStates[label]; live.Mode == "" {
-			if live.Mode = s.siteRecords.modes()[label]; live.Mode != "" {
+			if live.Mode = s.siteRecords.configuredModes()[label]; live.Mode != "" {
 				source.SiteStates[label] = live
 			}
 		}

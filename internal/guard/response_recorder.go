@@ -38,7 +38,7 @@ func (w *responseRecorder) WriteHeader(status int) {
 	}
 	w.ResponseWriter.WriteHeader(status)
 	if w.method == http.MethodConnect && status < http.StatusMultipleChoices && status >= http.StatusOK {
-		w.endAtTunnel()
+		w.endMeasurementAtTunnel()
 	}
 }
 
@@ -46,7 +46,7 @@ func (w *responseRecorder) WriteHeader(status int) {
 func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
-		w.endAtTunnel()
+		w.endMeasurementAtTunnel()
 	}
 	return conn, buffered, err
 }
@@ -60,9 +60,9 @@ func (w *responseRecorder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// endAtTunnel ends the measurement of a request whose connection has become a tunnel, for example
+// endMeasurementAtTunnel ends the measurement of a request whose connection has become a tunnel, for example
 // a WebSocket. A tunnel may last for hours.
-func (w *responseRecorder) endAtTunnel() {
+func (w *responseRecorder) endMeasurementAtTunnel() {
 	w.stopwatch = stopwatch{}
 	if w.resources != nil {
 		w.resources.release()
@@ -85,17 +85,17 @@ func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// bytes returns the size of the body sent to the client.
-func (w *responseRecorder) bytes() int64 {
+// sentBytes returns the size of the body sent to the client.
+func (w *responseRecorder) sentBytes() int64 {
 	if w.method == http.MethodHead {
 		return 0 // the server does not send them
 	}
 	return w.size
 }
 
-// statusCode returns the status of the response, or 0 if the client has left. err is the error of the
+// responseStatus returns the status of the response, or 0 if the client has left. err is the error of the
 // handlers, which error routes usually answer with its status. finished is false after a panic.
-func statusCode(r *http.Request, status int, err error, finished bool) int {
+func responseStatus(r *http.Request, status int, err error, finished bool) int {
 	switch {
 	case status != 0:
 		return status
@@ -117,7 +117,7 @@ func errorStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
-func (g *Guard) passAndRecord(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
+func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.resources = w, r.Method, &j.resources
 	if g.Rate != nil {
@@ -126,9 +126,9 @@ func (g *Guard) passAndRecord(w http.ResponseWriter, r *http.Request, j *Judgeme
 	}
 	finished := false
 	defer func() {
-		code, took := statusCode(r, recorder.status, err, finished), recorder.elapsedTime()
+		code, took := responseStatus(r, recorder.status, err, finished), recorder.elapsedTime()
 		if code != 0 {
-			g.countResponse(j, ledger.ResponseKindOf(j.Verdict), code, recorder.bytes())
+			g.countResponse(j, ledger.ResponseKindOf(j.Verdict), code, recorder.sentBytes())
 			if took > 0 {
 				g.Metrics.ObserveFirstByte(j.ledgerClass(), took)
 			}

@@ -37,12 +37,12 @@ type robotsFetch struct {
 func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	s, original := g.siteForRequest(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
-		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.requestHostOf(r, s), hasExactHost: r.Host == s.OwnKey().Host,
+		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.newRequestHost(r, s), hasExactHost: r.Host == s.OwnKey().Host,
 		isPlain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
 		isAnonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
 	}
 	if j != nil {
-		r = makeReadable(r)
+		r = requestPlainResponse(r)
 	}
 	recorder := newRobotsRecorder(w, r.Method)
 	defer func() {
@@ -55,9 +55,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	}()
 	err := next.ServeHTTP(recorder, r)
 	response := recorder.response(err)
-	code := statusCode(r, recorder.status, err, true)
+	code := responseStatus(r, recorder.status, err, true)
 	if j != nil && code != 0 {
-		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.bytes())
+		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.sentBytes())
 	}
 	if j != nil && code != 0 && !response.isErrorStatus { // the client got this response, not the response of an error route
 		g.recordForAudit(f, response, recorder.isPage)
@@ -75,7 +75,7 @@ func (g *Guard) recordRobotsResponse(f *robotsFetch, response robotsResponse) {
 	if g.SourceKey == "" && entry != nil && f.hasExactHost && f.isPlain && f.isAnonymous && reads && response.differsFromCopy(entry.State(), f.site.OwnKey()) {
 		entry.MarkPossiblyChanged(now)
 	}
-	if place := redirectTargetOf(response.location, f.site.OwnKey()); place != "" && f.hasExactHost && f.isPlain {
+	if place := resolveRedirectTarget(response.location, f.site.OwnKey()); place != "" && f.hasExactHost && f.isPlain {
 		g.recordRedirectTargets(f.site, []string{place})
 	}
 	if f.j == nil {
@@ -114,9 +114,9 @@ func isRedirect(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
-// makeReadable returns a request whose response the guard can read and compare: complete and without a
+// requestPlainResponse returns a request whose response the guard can read and compare: complete and without a
 // content coding.
-func makeReadable(r *http.Request) *http.Request {
+func requestPlainResponse(r *http.Request) *http.Request {
 	plain := r.WithContext(r.Context())
 	plain.Header = r.Header.Clone()
 	for _, name := range []string{"Accept-Encoding", "If-None-Match", "If-Modified-Since"} {
@@ -132,7 +132,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 	switch (policy.FetchResult{Status: response.status}).AccessResult() {
 	case policy.Successful:
 	case policy.Unavailable:
-		if response.isErrorStatus && hasErrorRoutes(f.r) && !g.isWithoutRules(f, entry, now) {
+		if response.isErrorStatus && hasErrorRoutes(f.r) && !g.siteServesNoRules(f, entry, now) {
 			return
 		}
 		text = nil
@@ -160,7 +160,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 // recordRedirectedRobots records the file behind a redirect: the guard's result for the same redirect, or
 // an unknown file.
 func (g *Guard) recordRedirectedRobots(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
-	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != redirectTargetOf(response.location, f.site.OwnKey()) {
+	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != resolveRedirectTarget(response.location, f.site.OwnKey()) {
 		g.state.Copies.RecordServedUnknown(f.requestHost, productToken(f.j), now)
 		return
 	}
@@ -173,9 +173,9 @@ func hasErrorRoutes(r *http.Request) bool {
 	return ok && server.Errors != nil && len(server.Errors.Routes) > 0
 }
 
-// isWithoutRules reports whether the site serves a file without rules to the guard, too. If the
-// guard's copy has rules, isWithoutRules fetches the file again.
-func (g *Guard) isWithoutRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
+// siteServesNoRules reports whether the site serves a file without rules to the guard, too. If the
+// guard's copy has rules, siteServesNoRules fetches the file again.
+func (g *Guard) siteServesNoRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
 	if entry.Current() == nil {
 		return false
 	}
@@ -200,8 +200,8 @@ func productToken(j *Judgement) string {
 	return j.Client.Name()
 }
 
-// requestHostOf returns the key and settings of the stored files of a site.
-func (g *Guard) requestHostOf(r *http.Request, s *site.Site) copies.RequestHost {
+// newRequestHost returns the key and settings of the stored files of a site.
+func (g *Guard) newRequestHost(r *http.Request, s *site.Site) copies.RequestHost {
 	of := copies.RequestHost{Configured: s.CacheSegment == policy.ConfiguredHosts, Grace: g.Grace}
 	if s.Key.Source != "" {
 		of.Host = copies.Host{Source: s.Key.Source, ForwardedHost: s.Key.ForwardedHost}
@@ -221,10 +221,10 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 	return g.state.Cache.GetOrCreate(s.Key, s.CacheSegment)
 }
 
-// robotsFetchState returns whether the crawler has fetched the robots.txt, as far as the ledgers of all
+// describeLastRobotsFetch returns whether the crawler has fetched the robots.txt, as far as the ledgers of all
 // instances contain the fetch: "never", the "current" version or an "old" version, and when. The
 // first result is "" if no ledger has a row for this crawler alone. No verdict depends on it.
-func (g *Guard) robotsFetchState(r *http.Request, j *Judgement) (what string, at time.Time) {
+func (g *Guard) describeLastRobotsFetch(r *http.Request, j *Judgement) (what string, at time.Time) {
 	q := g.ledgerRequest(r, j, time.Now())
 	var last ledger.RobotsFetch
 	hasRow := false
@@ -249,17 +249,17 @@ func (g *Guard) robotsFetchState(r *http.Request, j *Judgement) (what string, at
 	return "old", ledger.FromUnixMilli(last.At)
 }
 
-// mayUseOtherVersion reports whether a crawler may be using a file that allows a request disallowed by our
+// mayUseAllowingVersion reports whether a crawler may be using a file that allows a request disallowed by our
 // copy.
-func (g *Guard) mayUseOtherVersion(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
+func (g *Guard) mayUseAllowingVersion(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	others, lost := g.recordCopyAndFindOthers(r, j, state, now)
-	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.allows(r, j, v) })
+	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.versionAllows(r, j, v) })
 }
 
 // recordCopyAndFindOthers records our copy, and returns the other files that a crawler may be using.
 // lost means that a further file may exist but is no longer stored.
 func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
-	of, token := g.requestHostOf(r, j.Site), productToken(j)
+	of, token := g.newRequestHost(r, j.Site), productToken(j)
 	if j.Verification == verify.Spoofed {
 		token = "" // a spoofed name gains nothing from files served to it
 	}

@@ -128,7 +128,7 @@ func TestWhatAViolatorHasRead(t *testing.T) {
 		t.Helper()
 		r, j := judge(userAgent, label)
 		s.g.recordInLedger(r, j)
-		what, at := s.g.robotsFetchState(r, j)
+		what, at := s.g.describeLastRobotsFetch(r, j)
 		if what != want || at.IsZero() != (want == "never" || want == "") {
 			t.Errorf("%s: %q at %v, want %q", when, what, at, want)
 		}

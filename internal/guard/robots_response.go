@@ -32,7 +32,7 @@ func (w *robotsRecorder) Write(p []byte) (int, error) {
 		w.status = http.StatusOK
 	}
 	most := maxPageStart
-	if w.isFile() {
+	if w.mayBeRobotsFile() {
 		most = policy.MaxSize + 1
 	}
 	n, err := w.responseRecorder.Write(p)
@@ -45,8 +45,8 @@ func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
-// isFile reports whether the response may be a robots.txt.
-func (w *robotsRecorder) isFile() bool {
+// mayBeRobotsFile reports whether the response may be a robots.txt.
+func (w *robotsRecorder) mayBeRobotsFile() bool {
 	return w.method == http.MethodGet && (policy.FetchResult{Status: w.status}).AccessResult() == policy.Successful
 }
 
@@ -115,7 +115,7 @@ func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 	good := s.Current
 	existed := policy.FetchResult{Status: good.Status}.AccessResult() == policy.Successful
 	if isRedirect(a.status) {
-		return len(s.RedirectTargets) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.RedirectTargets) > 0 && s.RedirectTargets[0] != redirectTargetOf(a.location, own)
+		return len(s.RedirectTargets) == 0 && (good.Status < 300 || good.Status >= 400) || len(s.RedirectTargets) > 0 && s.RedirectTargets[0] != resolveRedirectTarget(a.location, own)
 	}
 	switch (policy.FetchResult{Status: a.status}).AccessResult() {
 	case policy.Unavailable:

@@ -52,7 +52,7 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 
 // applySettings returns no error.
 func (s *State) applySettings(settings Settings) error {
-	s.resize(settings.Sizes)
+	s.resizeCaches(settings.Sizes)
 	s.Ledger.SetRetention(settings.Retention)
 	s.history.Store(&settings.History)
 	if settings.Registry != nil { // nil for no configuration
@@ -63,8 +63,8 @@ func (s *State) applySettings(settings Settings) error {
 	return nil
 }
 
-// resize bounds the cache.
-func (s *State) resize(to CacheSizes) {
+// resizeCaches bounds the cache.
+func (s *State) resizeCaches(to CacheSizes) {
 	named := boundsForEntries(ConfiguredHostBounds, to.MaxPolicies)
 	s.Cache.Resize(policy.ConfiguredHosts, named)
 	s.Bases.Resize(policy.ConfiguredHosts, named)

@@ -39,7 +39,7 @@ func newTrials() *robotsTrials {
 
 // StartTrial compares a file with the file in force on live requests until end is called. It does not fetch.
 func (s *State) StartTrial(file *shadow.File) (end func()) {
-	release := s.trials.effects.Use(file.Source)
+	release := s.trials.effects.KeepResults(file.Source)
 	s.trials.updateFiles(func(all []*shadow.File) []*shadow.File { return append(all, file) })
 	return sync.OnceFunc(func() {
 		s.trials.updateFiles(func(all []*shadow.File) []*shadow.File {
@@ -57,20 +57,20 @@ func (t *robotsTrials) updateFiles(edit func([]*shadow.File) []*shadow.File) {
 	t.files.Store(&files)
 }
 
-// configuredFiles yields the files without a host, the latest configuration first.
-func (t *robotsTrials) configuredFiles() iter.Seq[robotsTrial] {
+// configuredTrials yields the files without a host, the latest configuration first.
+func (t *robotsTrials) configuredTrials() iter.Seq[robotsTrial] {
 	return func(yield func(robotsTrial) bool) {
 		for _, file := range slices.Backward(*t.files.Load()) {
-			if file.Has == nil && !yield(t.trialOf(file, "", policy.ConfiguredHosts)) {
+			if file.Has == nil && !yield(t.trialForHost(file, "", policy.ConfiguredHosts)) {
 				return
 			}
 		}
 	}
 }
 
-// fetchAll starts fetches of the configured files, if due.
-func (t *robotsTrials) fetchAll() {
-	for one := range t.configuredFiles() {
+// fetchConfiguredFiles starts fetches of the configured files, if due.
+func (t *robotsTrials) fetchConfiguredFiles() {
+	for one := range t.configuredTrials() {
 		one.startFetch()
 	}
 }
@@ -78,7 +78,7 @@ func (t *robotsTrials) fetchAll() {
 // addToReport adds the configured files, and the effects of all files, to the data of reports.
 func (t *robotsTrials) addToReport(to *report.Source) {
 	to.TrialStates = make(map[string]*policy.State)
-	for one := range t.configuredFiles() {
+	for one := range t.configuredTrials() {
 		to.TrialStates[one.Source] = one.entry.State()
 	}
 	to.Trials = t.effects.Snapshot()
@@ -91,8 +91,8 @@ type robotsTrial struct {
 	entry *policy.Entry
 }
 
-// trialOf returns the trial of a file at a host, which may have a port.
-func (t *robotsTrials) trialOf(file *shadow.File, host string, segment policy.Segment) robotsTrial {
+// trialForHost returns the trial of a file at a host, which may have a port.
+func (t *robotsTrials) trialForHost(file *shadow.File, host string, segment policy.Segment) robotsTrial {
 	key := policy.Key{Source: file.Source, Host: host}
 	entry := t.cache.Get(key)
 	if entry == nil {
@@ -102,9 +102,9 @@ func (t *robotsTrials) trialOf(file *shadow.File, host string, segment policy.Se
 	return robotsTrial{file, name, entry}
 }
 
-// trialAt returns the trial at a site: the file of the guard's configuration, or the change of the
+// trialForSite returns the trial at a site: the file of the guard's configuration, or the change of the
 // site's robots_txt.
-func (g *Guard) trialAt(s *site.Site) robotsTrial {
+func (g *Guard) trialForSite(s *site.Site) robotsTrial {
 	if g.configuredTrial.File != nil || g.SourceKey != "" {
 		return g.configuredTrial
 	}
@@ -117,21 +117,21 @@ func (g *Guard) trialAt(s *site.Site) robotsTrial {
 	if i < 0 {
 		return robotsTrial{}
 	}
-	return g.state.trials.trialOf(files[i], s.OwnKey().Host, s.CacheSegment)
+	return g.state.trials.trialForHost(files[i], s.OwnKey().Host, s.CacheSegment)
 }
 
-// startTrial starts the trial of the configured file until ctx ends.
-func (g *Guard) startTrial(ctx context.Context) robotsTrial {
+// startConfiguredTrial starts the trial of the configured file until ctx ends.
+func (g *Guard) startConfiguredTrial(ctx context.Context) robotsTrial {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key)
 	freshness := g.Freshness
 	freshness.Default = g.ShadowLife
 	file := &shadow.File{
-		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.onTrialFetched,
-		Fetch: func(string) policy.FetchResult { return g.withTimeout(fetch, nil, key)() },
+		Source: g.ShadowKey, Freshness: freshness, OnFetched: g.logTrialFetched,
+		Fetch: func(string) policy.FetchResult { return g.limitFetchTime(fetch, nil, key)() },
 	}
 	context.AfterFunc(ctx, g.state.StartTrial(file))
-	return g.state.trials.trialOf(file, "", policy.ConfiguredHosts)
+	return g.state.trials.trialForHost(file, "", policy.ConfiguredHosts)
 }
 
 // startFetch starts a fetch if the file is due.
@@ -139,13 +139,13 @@ func (t robotsTrial) startFetch() {
 	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
-// versionAt returns the version on trial. It returns nil for an unreadable version, because a missing
+// readableVersion returns the version on trial. It returns nil for an unreadable version, because a missing
 // file would allow everything. If the version is due, a background fetch starts.
-func (t robotsTrial) versionAt(now time.Time) *policy.Version {
+func (t robotsTrial) readableVersion(now time.Time) *policy.Version {
 	if t.entry.IsDue(now) {
 		t.startFetch()
 	}
-	return shadow.Readable(t.entry.State())
+	return shadow.ReadableVersion(t.entry.State())
 }
 
 // ExpireCopies implements publish.Trials. It makes the copies of hosts due whose robots.txt a handler has changed.
@@ -160,15 +160,15 @@ func (s *State) ExpireCopies(has func(host string) bool) {
 // judgeTrial also applies the version on trial to a request and records the difference. It runs
 // after the judgement by the version in force and does not change the request's result.
 func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now time.Time) {
-	version := t.versionAt(now)
+	version := t.readableVersion(now)
 	if version == nil {
 		return
 	}
-	q := g.reidentifyForTrial(r, j, version)
+	q := g.reidentifyAndVerify(r, j, version)
 	var scratch judge.Scratch
 	var result judge.Result
 	rules := judge.Rules{Robots: version.Robots, RedirectTargets: j.redirectTargets}
-	if g.isRedirectTarget(j.Site, j.Target) {
+	if g.isOtherSitesRedirectTarget(j.Site, j.Target) {
 		rules.RedirectTargets = []string{j.Target}
 	}
 	g.Settings.Judge(&q, rules, &scratch, &result)
@@ -183,15 +183,15 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 			g.recordSearchEnginePage(j) // allowed by the previous version
 		}
 	}
-	g.countTrial(j, t.Source, note, &q, &result)
+	g.recordTrialResult(j, t.Source, note, &q, &result)
 	g.Metrics.CountShadowVerdict(note.Difference)
 	if note.Difference != shadow.Same {
-		g.logTrial(r, j, t.Source, &note)
+		g.logTrialDifference(r, j, t.Source, &note)
 	}
 }
 
-// countTrial records the result of the version on trial.
-func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
+// recordTrialResult records the result of the version on trial.
+func (g *Guard) recordTrialResult(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.GroupNamesClient {
 		group = result.RobotsVerdict.Group.Name
@@ -210,11 +210,11 @@ func (g *Guard) countTrial(j *Judgement, source string, note shadow.Request, q *
 	if note.Difference != shadow.Same && !j.Site.NamedInConfig {
 		note.Host = text.Printable(j.Site.OwnKey().Host)
 	}
-	g.state.trials.effects.Note(&note)
+	g.state.trials.effects.RecordRequest(&note)
 }
 
-// logTrial logs a single request at debug level.
-func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *shadow.Request) {
+// logTrialDifference logs a single request at debug level.
+func (g *Guard) logTrialDifference(r *http.Request, j *Judgement, source string, note *shadow.Request) {
 	if c := g.Logger.Check(zapcore.DebugLevel, "the shadow robots.txt has another verdict"); c != nil {
 		c.Write(
 			zap.Inline(j),
@@ -227,9 +227,9 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 	}
 }
 
-// onTrialFetched logs whether the shadow can be read, once for each change.
-func (g *Guard) onTrialFetched(before, after policy.State) {
-	was, is := shadow.Readable(&before), shadow.Readable(&after)
+// logTrialFetched logs whether the shadow can be read, once for each change.
+func (g *Guard) logTrialFetched(before, after policy.State) {
+	was, is := shadow.ReadableVersion(&before), shadow.ReadableVersion(&after)
 	first := before.Current == nil && before.FailureCount == 0
 	level, message := zapcore.DebugLevel, "shadow robots.txt fetched"
 	fields := []zap.Field{zap.String("tried", g.ShadowKey)}

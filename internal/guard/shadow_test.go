@@ -43,7 +43,7 @@ func tryingGuard(t testing.TB, o options, tried *scriptedSource) *Guard {
 
 // readTried fetches the shadow robots.txt if it is due.
 func (g *Guard) readTried() {
-	g.state.trials.fetchAll()
+	g.state.trials.fetchConfiguredFiles()
 	if done := g.configuredTrial.entry.Refresh(policy.FreshnessPolicy{}, func() policy.FetchResult { return policy.FetchResult{} }, nil); done != nil {
 		<-done
 	}
@@ -199,7 +199,7 @@ func TestWhatCannotBeReadIsNotTried(t *testing.T) {
 			for _, name := range tc.answers {
 				answer = answers[name]
 				time.Sleep(10 * time.Minute)
-				g.state.trials.fetchAll()
+				g.state.trials.fetchConfiguredFiles()
 				synctest.Wait()
 			}
 			var lines []string

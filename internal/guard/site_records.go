@@ -52,7 +52,7 @@ func (g *Guard) recordSite(j *Judgement) {
 	}
 	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
 		g.state.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
-		g.logProtection(j.Site.Key)
+		g.logProtectionChanges(j.Site.Key)
 	}
 }
 
@@ -60,19 +60,19 @@ func (g *Guard) recordSite(j *Judgement) {
 // guardMode is the mode of a site that the configuration does not list. recordSite takes no lock
 // without a change.
 func (s *siteRecords) recordSite(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
-	known := s.record(of.Label)
+	known := s.loadRecord(of.Label)
 	if next := s.updatedRecord(known, of, guard, guardMode); next == known {
 		return next.mode, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := s.updatedRecord(s.record(of.Label), of, guard, guardMode)
+	next := s.updatedRecord(s.loadRecord(of.Label), of, guard, guardMode)
 	s.records.Store(of.Label, &next)
 	return next.mode, true
 }
 
-// record returns the record of a site, or the zero siteRecord.
-func (s *siteRecords) record(label string) siteRecord {
+// loadRecord returns the record of a site, or the zero siteRecord.
+func (s *siteRecords) loadRecord(label string) siteRecord {
 	if r, _ := s.records.Load(label); r != nil {
 		return *r
 	}
@@ -91,7 +91,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	case of.Key.Source == r.key.Source && isBetterKey(of, r.key):
 		r.key = of.Key
 	}
-	r.mode = s.modeOf(of.Label, r.mode)
+	r.mode = s.currentMode(of.Label, r.mode)
 	if !isEnforceMode(r.mode) {
 		r.loggedCause = "" // monitor blocks nothing
 	}
@@ -115,14 +115,14 @@ func isBetterKey(s *site.Site, known policy.Key) bool {
 // isEnforceMode reports whether a guard enforces at a site in a mode.
 func isEnforceMode(mode string) bool { return mode == judge.ModeWord(true) || mode == ledger.ModeMixed }
 
-// modeOf returns the mode of a site in the configuration, or recorded for a site that the
+// currentMode returns the mode of a site in the configuration, or recorded for a site that the
 // configuration does not list.
-func (s *siteRecords) modeOf(label, recorded string) string {
-	return cmp.Or(s.modes()[label], recorded)
+func (s *siteRecords) currentMode(label, recorded string) string {
+	return cmp.Or(s.configuredModes()[label], recorded)
 }
 
-// modes returns the mode of each configured site with a guard.
-func (s *siteRecords) modes() map[string]string {
+// configuredModes returns the mode of each configured site with a guard.
+func (s *siteRecords) configuredModes() map[string]string {
 	if configured := s.configured.Load(); configured != nil {
 		return configured.Modes
 	}
@@ -136,12 +136,12 @@ func (s *siteRecords) isChangeGuardOff(label string) bool {
 	return configured != nil && configured.IsConfigured != nil && !configured.WithChangeGuard[label]
 }
 
-// all yields the label, the key and the current mode of each site.
-func (s *siteRecords) all() iter.Seq2[string, siteRecord] {
+// allWithCurrentMode yields the label, the key and the current mode of each site.
+func (s *siteRecords) allWithCurrentMode() iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
 		for label, r := range s.records.All() {
 			current := *r
-			current.mode = s.modeOf(label, r.mode)
+			current.mode = s.currentMode(label, r.mode)
 			if !yield(label, current) {
 				return
 			}
@@ -154,13 +154,13 @@ func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecor
 	return func(yield func(string, siteRecord) bool) {
 		if key.Source == "" { // at most one site, found without a search
 			label := site.NewSite(key).Label
-			if r := s.record(label); r.key == key {
-				r.mode = s.modeOf(label, r.mode)
+			if r := s.loadRecord(label); r.key == key {
+				r.mode = s.currentMode(label, r.mode)
 				yield(label, r)
 			}
 			return
 		}
-		for label, r := range s.all() {
+		for label, r := range s.allWithCurrentMode() {
 			if r.key == key && !yield(label, r) {
 				return
 			}
@@ -175,15 +175,15 @@ func (s *State) removeUnconfigured() {
 		return
 	}
 	isConfigured := configured.IsConfigured
-	s.siteRecords.removeExcept(isConfigured)
-	s.violations.removeExcept(isConfigured)
-	s.violationEvents.removeExcept(isConfigured)
-	s.warningLimits.removeExcept(func(host string) bool { return host == undecidedHost || isConfigured(host) })
+	s.siteRecords.removeSitesExcept(isConfigured)
+	s.violations.removeHostsExcept(isConfigured)
+	s.violationEvents.removeHostsExcept(isConfigured)
+	s.warningLimits.removeHostsExcept(func(host string) bool { return host == undecidedHost || isConfigured(host) })
 	s.Metrics.RemoveHosts(isConfigured)
 }
 
-// removeExcept drops the records of all sites outside a configuration.
-func (s *siteRecords) removeExcept(isConfigured func(label string) bool) {
+// removeSitesExcept drops the records of all sites outside a configuration.
+func (s *siteRecords) removeSitesExcept(isConfigured func(label string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for label := range s.records.All() {
@@ -193,8 +193,8 @@ func (s *siteRecords) removeExcept(isConfigured func(label string) bool) {
 	}
 }
 
-// keepNamed removes unconfigured hosts.
-func (s *siteRecords) keepNamed(hosts map[string]bool) {
+// removeUnconfiguredHosts removes unconfigured hosts.
+func (s *siteRecords) removeUnconfiguredHosts(hosts map[string]bool) {
 	if configured := s.configured.Load(); configured != nil && configured.IsConfigured != nil {
 		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !configured.IsConfigured(host) })
 	}
@@ -205,13 +205,13 @@ func (s *State) Modes() map[string]string {
 	if s == nil {
 		return nil
 	}
-	return s.siteRecords.modes()
+	return s.siteRecords.configuredModes()
 }
 
 // Enforces reports whether a site with this robots.txt is in enforce. For a configured host, the
 // answer is known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
-	if key.Source == "" && isEnforceMode(s.siteRecords.modes()[site.NewSite(key).Label]) { // at any port, by http or https
+	if key.Source == "" && isEnforceMode(s.siteRecords.configuredModes()[site.NewSite(key).Label]) { // at any port, by http or https
 		return true
 	}
 	for _, r := range s.siteRecords.recordsWithKey(key) {
@@ -225,7 +225,7 @@ func (s *State) Enforces(key policy.Key) bool {
 // NotProtecting returns the sites in enforce whose robots.txt restricts nobody, with the causes.
 func (s *State) NotProtecting() map[string]string {
 	causes := make(map[string]string)
-	for label, r := range s.siteRecords.all() {
+	for label, r := range s.siteRecords.allWithCurrentMode() {
 		e := s.Cache.Get(r.key)
 		if e == nil || !isEnforceMode(r.mode) {
 			continue
@@ -240,13 +240,13 @@ func (s *State) NotProtecting() map[string]string {
 // maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// logProtection logs once when sites in enforce begin to have a robots.txt without restrictions,
+// logProtectionChanges logs once when sites in enforce begin to have a robots.txt without restrictions,
 // and once at the end of this condition.
-func (g *Guard) logProtection(key policy.Key) {
+func (g *Guard) logProtectionChanges(key policy.Key) {
 	if key == (policy.Key{}) {
 		return
 	}
-	began, ended, now := g.state.siteRecords.protectionChanges(key, g.state.Cache.Get(key))
+	began, ended, now := g.state.siteRecords.updateProtectionChanges(key, g.state.Cache.Get(key))
 	if len(began) > 0 {
 		g.Logger.Warn("not protecting: the site is in enforce, but its robots.txt restricts no crawler",
 			zap.String("site", key.String()),
@@ -262,9 +262,9 @@ func (g *Guard) logProtection(key policy.Key) {
 	}
 }
 
-// protectionChanges returns the sites with a robots.txt whose protection has ended or begun again since the
+// updateProtectionChanges returns the sites with a robots.txt whose protection has ended or begun again since the
 // last log line, and why the robots.txt restricts nobody.
-func (s *siteRecords) protectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
+func (s *siteRecords) updateProtectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Loading the state under the lock gives the last caller the latest state.

@@ -86,7 +86,7 @@ func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.
 // HostsWithHold returns the configured hosts with a change held back by the change guard.
 func (s *State) HostsWithHold() map[string]bool {
 	held := s.changeGuard.HostsWithHold()
-	s.siteRecords.keepNamed(held)
+	s.siteRecords.removeUnconfiguredHosts(held)
 	return held
 }
 
@@ -150,8 +150,8 @@ func (s *State) LintFindings(key policy.Key, v *policy.Version) *lint.Report {
 	return s.lintCache.Report(v, site)
 }
 
-// HasConfiguredRobots reports whether the robots.txt of a configured site is known.
-func (s *State) HasConfiguredRobots() bool {
+// HasRobotsOfConfiguredSite reports whether the robots.txt of a configured site is known.
+func (s *State) HasRobotsOfConfiguredSite() bool {
 	for _, e := range s.Cache.Entries() {
 		if state := e.State(); e.Segment() == policy.ConfiguredHosts && state != nil && state.Current != nil {
 			return true
@@ -165,9 +165,9 @@ func (s *State) storedParts() store.Parts {
 	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identity, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
-// awaitStored waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
+// awaitStoredData waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
 // apps in any order, so requests may come before.
-func (s *State) awaitStored(r *http.Request, most time.Duration) {
+func (s *State) awaitStoredData(r *http.Request, most time.Duration) {
 	restored := s.Memory.Restored()
 	if restored == nil {
 		return

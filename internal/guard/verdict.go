@@ -17,13 +17,13 @@ import (
 //     file is fetched again before the response.
 //   - The request is stale and passes anyway, so only a version that another request has fetched counts.
 func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) {
-	l := g.lookUp(r, j, entry, cached)
+	l := g.lookUpRobots(r, j, entry, cached)
 	g.judgeByCopy(&l)
-	if j.Verdict == judge.Disallowed && g.refetchAndSwitch(&l) || j.Verdict == judge.Stale && g.switchToNewer(&l) {
+	if j.Verdict == judge.Disallowed && g.refetchAndSwitchVersion(&l) || j.Verdict == judge.Stale && g.switchToNewerVersion(&l) {
 		g.judgeByCopy(&l)
 	}
 	g.chargeRate(r, j, l.state, l.now)
-	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitch(&l) { // the new version may have no Crawl-delay
+	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitchVersion(&l) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
 		g.judgeByCopy(&l)
 		g.chargeRate(r, j, l.state, l.now)
@@ -40,11 +40,11 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	}
 	ours, closed := versionInForce(state, l.now, g.Fallback)
 	g.applyRules(j, ours, closed)
-	if j.Verdict == judge.Disallowed && g.isRedirectTarget(j.Site, j.Target) {
+	if j.Verdict == judge.Disallowed && g.isOtherSitesRedirectTarget(j.Site, j.Target) {
 		j.redirectTargets = []string{j.Target}
 		g.applyRules(j, ours, closed)
 	}
-	if t := g.trialAt(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
+	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
 		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {
@@ -54,7 +54,7 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	case g.updateAndCheckHolds(r, state, j):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 		j.allowedByHold = true
-	case g.mayUseOtherVersion(r, j, state, l.now):
+	case g.mayUseAllowingVersion(r, j, state, l.now):
 		g.Settings.MarkStale(&j.Request, &j.Result)
 	}
 }
@@ -70,29 +70,29 @@ func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
 }
 
-// allows reports whether a version allows a request, with the client identified by its names.
-func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) bool {
+// versionAllows reports whether a version allows a request, with the client identified by its names.
+func (g *Guard) versionAllows(r *http.Request, j *Judgement, version *policy.Version) bool {
 	var scratch judge.Scratch
 	var result judge.Result
-	q := g.reidentifyCrawler(r, j, version)
+	q := g.reidentifyExceptAsBrowser(r, j, version)
 	g.Settings.Judge(&q, judge.Rules{Robots: version.Robots}, &scratch, &result)
 	return result.Verdict != judge.Disallowed
 }
 
-// knownRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, it returns our last
+// cachedOrStoredRobots returns the robots.txt of a site, or nil. Without a cached robots.txt, it returns our last
 // copy for the host, which an earlier configuration may have cached under another key.
-func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
+func (g *Guard) cachedOrStoredRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
-		return g.state.Copies.Current(g.requestHostOf(r, j.Site).Host)
+		return g.state.Copies.Current(g.newRequestHost(r, j.Site).Host)
 	case cached.Current == nil:
 		return nil
 	}
 	return cached.Current.Robots
 }
 
-// isNamedIn reports whether a robots.txt names a client.
-func isNamedIn(client uaident.Identity, robots *policy.Robots) bool {
+// robotsNamesClient reports whether a robots.txt names a client.
+func robotsNamesClient(client uaident.Identity, robots *policy.Robots) bool {
 	if robots == nil {
 		return false
 	}

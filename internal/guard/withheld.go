@@ -25,7 +25,7 @@ func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage f
 		return
 	}
 	got := responseaudit.RobotsResponse{Status: response.status, Location: response.location, IsHTML: isPage()}
-	path, _, _ := strings.Cut(redirectTargetOf(response.location, j.Site.OwnKey()), "?")
+	path, _, _ := strings.Cut(resolveRedirectTarget(response.location, j.Site.OwnKey()), "?")
 	got.IsLoop = path == "/robots.txt"
 	if entry := g.state.Cache.Get(j.Site.Key); entry != nil && got.Location != "" {
 		if state := entry.State(); state != nil && len(state.RedirectTargets) > 0 && state.Current != nil && state.Current.Robots.Restricts() {
@@ -38,8 +38,8 @@ func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage f
 	}, got, time.Now())
 }
 
-// recordOwnFetch wraps fetch and records the guard's own response at a site.
-func (g *Guard) recordOwnFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
+// wrapToRecordFetch wraps fetch and records the guard's own response at a site.
+func (g *Guard) wrapToRecordFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch
 	}

@@ -75,7 +75,7 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 		r.Verdict, r.Reason = Exempt, ReasonExempt
 		return
 	case rules.Robots == nil:
-		s.judgeUnknown(q, rules, r)
+		s.judgeWithoutRobots(q, rules, r)
 	default:
 		s.applyRules(q, rules.Robots, scratch, r)
 	}
@@ -95,8 +95,8 @@ func (s *Settings) MarkStale(q *Request, r *Result) {
 	s.setAction(q, r)
 }
 
-// judgeUnknown decides about a request to a site without a copy of robots.txt.
-func (s *Settings) judgeUnknown(q *Request, rules Rules, r *Result) {
+// judgeWithoutRobots decides about a request to a site without a copy of robots.txt.
+func (s *Settings) judgeWithoutRobots(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, ReasonNoRobotsTxt
 	if rules.DisallowAll && s.wildcardAppliesToRequest(q) && q.WildcardExemption() == NoExemption {
 		r.Reason = ReasonSiteClosed
@@ -108,7 +108,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	query := q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q))
 	group, named, applies := q.GroupCache.selectGroup(query, robots)
 	if !applies && !query.WellKnownOnly {
-		r.Verdict, r.Reason = Exempt, s.exemptReason(q)
+		r.Verdict, r.Reason = Exempt, s.wildcardExemptReason(q)
 		return
 	}
 	scratch.Target.Set(q.Target, s.KeepSlashes)
@@ -148,8 +148,8 @@ func (s *Settings) wildcardAppliesToRequest(q *Request) bool {
 	return q.Token != "" || q.Verification == verify.Spoofed || s.WildcardApplies(q.Client)
 }
 
-// exemptReason returns why the * group does not apply to a request.
-func (s *Settings) exemptReason(q *Request) Reason {
+// wildcardExemptReason returns why the * group does not apply to a request.
+func (s *Settings) wildcardExemptReason(q *Request) Reason {
 	if s.wildcardAppliesToRequest(q) {
 		switch q.WildcardExemption() {
 		case MethodExemption:

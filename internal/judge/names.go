@@ -155,5 +155,5 @@ func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool)
 	if nearest := nearestNames(registry, word, words); nearest != nil {
 		return nearest
 	}
-	return registryNamesOf(registry).withPrefix(text.FoldSpelling(word))
+	return cachedRegistryNames(registry).tokensWithPrefix(text.FoldSpelling(word))
 }

@@ -22,11 +22,11 @@ func nearestNames(registry *uaident.Registry, word string, words []string) []str
 	}
 	search := nameSearch{folded: folded, letterSet: text.ByteSet(folded), distance: maxEdits(len(folded)) + 1}
 	for _, w := range words {
-		search.add(newRegistryName(w, w, 0))
+		search.compareName(newRegistryName(w, w, 0))
 	}
-	registryNames := registryNamesOf(registry)
+	registryNames := cachedRegistryNames(registry)
 	for _, name := range registryNames.names {
-		search.add(name)
+		search.compareName(name)
 	}
 	if search.distance > 0 {
 		if operatorTokens := registryNames.byOperator[folded]; operatorTokens != nil {
@@ -64,8 +64,8 @@ type nameSearch struct {
 	nearest        []string
 }
 
-// add compares a name with the word. Of equally similar names, the names with the lowest rank stay.
-func (n *nameSearch) add(name *registryName) {
+// compareName compares a name with the word. Of equally similar names, the names with the lowest rank stay.
+func (n *nameSearch) compareName(name *registryName) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
 	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.letterSet, n.letterSet) > limit {
 		return
@@ -97,9 +97,9 @@ type registryNames struct {
 	byOperator map[string][]string
 }
 
-// registryNamesOf returns the names in a registry. It caches the names of the built-in registry, because
+// cachedRegistryNames returns the names in a registry. It caches the names of the built-in registry, because
 // tables with hundreds of thousands of names are compared with this registry.
-func registryNamesOf(registry *uaident.Registry) *registryNames {
+func cachedRegistryNames(registry *uaident.Registry) *registryNames {
 	if registry == uaident.Default() {
 		return builtInNames()
 	}
@@ -108,9 +108,9 @@ func registryNamesOf(registry *uaident.Registry) *registryNames {
 
 var builtInNames = sync.OnceValue(func() *registryNames { return newRegistryNames(uaident.Default()) })
 
-// withPrefix returns the crawlers whose names begin with folded. Crawlers documented by their
+// tokensWithPrefix returns the crawlers whose names begin with folded. Crawlers documented by their
 // operators come first.
-func (all *registryNames) withPrefix(folded string) (found []string) {
+func (all *registryNames) tokensWithPrefix(folded string) (found []string) {
 	const minLetters = 4 // fewer letters begin the names of too many crawlers
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {
 		for _, name := range all.names {

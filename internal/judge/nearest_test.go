@@ -59,7 +59,7 @@ func TestNearest(t *testing.T) {
 	} {
 		n := nameSearch{folded: "abcdefghi", letterSet: text.ByteSet("abcdefghi"), distance: maxEdits(9) + 1}
 		for _, name := range tc.names {
-			n.add(newRegistryName(name.name, name.known, name.rank))
+			n.compareName(newRegistryName(name.name, name.known, name.rank))
 		}
 		if !slices.Equal(n.nearest, tc.want) {
 			t.Errorf("%s: %q, want %q", tc.what, n.nearest, tc.want)
@@ -106,7 +106,7 @@ func TestNearestNames(t *testing.T) {
 				all++
 			}
 		}
-		if got := registryNamesOf(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
+		if got := cachedRegistryNames(registry).byOperator[operator]; len(got) != min(all, maxOfOperator) {
 			t.Errorf("%d of %d crawlers of %s", len(got), all, operator)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// UseOfClass returns the category of use for which clients of a class fetch pages, as their operators
+// DocumentedUse returns the category of use for which clients of a class fetch pages, as their operators
 // document. ok is false for a class without a documented use. A search engine may also train models, which
 // its class does not show.
-func UseOfClass(class uaident.Class) (use policy.Use, ok bool) {
+func DocumentedUse(class uaident.Class) (use policy.Use, ok bool) {
 	switch class {
 	case uaident.AITraining:
 		return policy.TrainAI, true
@@ -23,6 +23,6 @@ func UseOfClass(class uaident.Class) (use policy.Use, ok bool) {
 // OpposesUse reports whether the preferences for a page oppose the use for which clients of a class fetch
 // pages. The fetch itself is no violation.
 func OpposesUse(preferences policy.Preferences, class uaident.Class) bool {
-	use, ok := UseOfClass(class)
+	use, ok := DocumentedUse(class)
 	return ok && preferences[use] == policy.PreferenceNo
 }

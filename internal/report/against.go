@@ -12,7 +12,7 @@ import (
 // againstPreferences returns a crawler's requests against preferences, or nil.
 func againstPreferences(class string, entries []siteRow) *AgainstPreference {
 	known, _ := uaident.ParseClass(class)
-	use, ok := judge.UseOfClass(known)
+	use, ok := judge.DocumentedUse(known)
 	a := AgainstPreference{Class: class, Preference: use.String() + "=n"}
 	for _, e := range entries {
 		a.Requests += e.counts[ledger.CountAgainst]

@@ -91,9 +91,9 @@ type TrialLine struct {
 func TrialProblem(s *policy.State) string {
 	trouble := FetchProblem(s)
 	switch {
-	case trouble != "" || s == nil || s.Current == nil || shadow.Readable(s) != nil:
+	case trouble != "" || s == nil || s.Current == nil || shadow.ReadableVersion(s) != nil:
 		return trouble
-	case shadow.IsPage(s.Current):
+	case shadow.IsWebPage(s.Current):
 		return "the response is a web page without a rule"
 	}
 	return "there is none (" + describeStatus(s.Current.Status) + ")"
@@ -119,14 +119,14 @@ func newTrialFile(from string, state *policy.State) TrialFile {
 	if state != nil {
 		t.NextFetch = state.NextFetch
 	}
-	if is := shadow.Readable(state); is != nil {
+	if is := shadow.ReadableVersion(state); is != nil {
 		t.Version, t.Rules, t.FirstFetched, t.LastFetched = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
 	}
 	return t
 }
 
 // trial returns the part of a trial matching the filter.
-func (v *view) trial(t shadow.Trial) Trial {
+func (v *view) trial(t shadow.TrialResults) Trial {
 	one := Trial{
 		Site: t.Label, Source: t.Source, TrialVersion: versionOf(t.OnTrial), InForce: versionOf(t.InForce), Since: t.Since,
 		Crawlers: []TrialCrawler{},
@@ -170,7 +170,7 @@ func compareTrialCrawlers(a, b TrialCrawler) int {
 		cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 }
 
-func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
+func (v *view) trialCrawler(row shadow.CrawlerResults) TrialCrawler {
 	c := TrialCrawler{
 		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), IsSearchEngine: judge.IsSearchEngine(row.Class, row.Identity),
 		Differences: Differences{NewlyForbidden: row.CountByDifference[shadow.NewlyForbidden], NewlyAllowed: row.CountByDifference[shadow.NewlyAllowed]},
@@ -184,7 +184,7 @@ func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
 	}
 	for i, pages := range row.Pages {
 		difference := shadow.Difference(i + 1).String()
-		slices.SortFunc(pages, func(a, b spacesaving.Item[shadow.Page]) int {
+		slices.SortFunc(pages, func(a, b spacesaving.Item[shadow.DifferingPage]) int {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Last, a.Last), cmp.Compare(a.Key.Path, b.Key.Path))
 		})
 		for _, page := range pages {
@@ -197,6 +197,6 @@ func (v *view) trialCrawler(row shadow.Row) TrialCrawler {
 	return c
 }
 
-func newTrialLine(l shadow.Line) TrialLine {
+func newTrialLine(l shadow.DecidingLine) TrialLine {
 	return TrialLine{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
 }

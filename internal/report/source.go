@@ -29,7 +29,7 @@ type Source struct {
 	History  History
 	// TrialStates are trial files by source, and Trials their effects.
 	TrialStates map[string]*policy.State
-	Trials      []shadow.Trial
+	Trials      []shadow.TrialResults
 	// LintCache caches findings. nil disables the cache.
 	LintCache *lint.Cache
 	// Withheld are crawlers with another response instead of the robots.txt.

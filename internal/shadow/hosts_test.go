@@ -15,7 +15,7 @@ func TestHostsOfASite(t *testing.T) {
 		q := by("Googlebot")
 		q.Site = policy.Key{Site: "*.example.com", Host: fmt.Sprintf("%d.example.com", i)}
 		q.InForce = read(fmt.Sprint("# ", i), i)
-		trials.Note(q)
+		trials.RecordRequest(q)
 	}
 	if one := only(t, trials); one.Rows[0].CountByDifference[Same] != 3 || one.InForce != ([32]byte{}) || one.Site.Host != "" {
 		t.Errorf("the trial is %+v", one)
@@ -27,7 +27,7 @@ func TestHostsOfASite(t *testing.T) {
 func TestHostsWithTextsOfTheirOwn(t *testing.T) {
 	now := start
 	trials := New(func() time.Time { return now })
-	trials.Use("next.txt")
+	trials.KeepResults("next.txt")
 	at := func(host string, minutes int) *Request {
 		q := by("Googlebot")
 		q.Site = policy.Key{Site: "*.example.com", Host: host}
@@ -36,9 +36,9 @@ func TestHostsWithTextsOfTheirOwn(t *testing.T) {
 	}
 	older, newer := at("a.example.com", 0), at("b.example.com", 1)
 	for range 4 {
-		trials.Note(newer)
+		trials.RecordRequest(newer)
 		now = now.Add(time.Minute)
-		trials.Note(older)
+		trials.RecordRequest(older)
 	}
 	if one := only(t, trials); !one.Since.Equal(start) || one.OnTrial != newer.OnTrial.Hash || one.Rows[0].CountByDifference[Same] != 4 {
 		t.Errorf("the trial is %+v", one)

@@ -47,35 +47,35 @@ type rowKey struct {
 type row struct {
 	countByDifference [NumDifferences]atomic.Uint64
 
-	mu    sync.Mutex                                   // guards the fields below
-	pages [NumDifferences - 1]spacesaving.Sketch[Page] // of all differences but [Same]
+	mu    sync.Mutex                                            // guards the fields below
+	pages [NumDifferences - 1]spacesaving.Sketch[DifferingPage] // of all differences but [Same]
 }
 
-// Page is a page for which the files differ, with the deciding lines.
-type Page struct {
+// DifferingPage is a page for which the files differ, with the deciding lines.
+type DifferingPage struct {
 	Host                     string // if the site has several hosts
 	Path                     string
-	LineInForce, LineOnTrial Line
+	LineInForce, LineOnTrial DecidingLine
 }
 
-// Line is the deciding line of a file. The rule is zero if no rule decides, and the group "" if no group is
+// DecidingLine is the deciding line of a file. The rule is zero if no rule decides, and the group "" if no group is
 // for the crawler.
-type Line struct {
+type DecidingLine struct {
 	Rule  policy.Rule
 	Group string
 }
 
-// rowKind selects the limit on the number of rows.
-type rowKind uint8
+// rowLimitKind selects the limit on the number of rows.
+type rowLimitKind uint8
 
 const (
-	ofNobody  rowKind = iota // the shared row, and verified crawlers
-	ofOthers                 // any other crawler
-	ofEngines                // a large search engine, perhaps spoofed
+	unlimitedRows    rowLimitKind = iota // the shared row, and verified crawlers
+	limitedRows                          // any other crawler
+	searchEngineRows                     // a large search engine, perhaps spoofed
 )
 
-// engines are the tokens of the large search engines.
-var engines = sync.OnceValue(func() map[string]bool {
+// searchEngineTokens are the tokens of the large search engines.
+var searchEngineTokens = sync.OnceValue(func() map[string]bool {
 	tokens := make(map[string]bool)
 	for _, c := range judge.SearchEngines() {
 		tokens[c.Token] = true
@@ -83,18 +83,18 @@ var engines = sync.OnceValue(func() map[string]bool {
 	return tokens
 })
 
-func (k rowKey) kind() rowKind {
+func (k rowKey) limitKind() rowLimitKind {
 	switch {
 	case k.token == judge.OtherName, k.identity == verify.Verified:
-		return ofNobody
-	case engines()[k.token]:
-		return ofEngines
+		return unlimitedRows
+	case searchEngineTokens()[k.token]:
+		return searchEngineRows
 	}
-	return ofOthers
+	return limitedRows
 }
 
-// rowFor returns the row of a crawler, or the shared row if there is no room.
-func (t *trial) rowFor(q *Request) *row {
+// getOrAddRow returns the row of a crawler, or the shared row if there is no room.
+func (t *trial) getOrAddRow(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
 	if known, ok := t.rows.Load(key); ok {
 		return known
@@ -108,14 +108,14 @@ func (t *trial) rowFor(q *Request) *row {
 		return new(row)
 	}
 	if key.token == judge.OtherName || !t.reserveRow(key, q.IsNamedInFile || q.Class == uaident.Search) {
-		key = sharedKey(key)
+		key = sharedRowKey(key)
 	}
 	key.token = strings.Clone(key.token)
 	return t.rows.LoadOrStore(key, func() *row { return new(row) })
 }
 
-// sharedKey returns the key of the shared row. Search engines share a separate row.
-func sharedKey(key rowKey) rowKey {
+// sharedRowKey returns the key of the shared row. Search engines share a separate row.
+func sharedRowKey(key rowKey) rowKey {
 	if judge.IsSearchEngine(key.class, key.identity) {
 		return rowKey{judge.OtherName, uaident.Search, verify.Unknown}
 	}
@@ -126,10 +126,10 @@ func sharedKey(key rowKey) rowKey {
 // always gets a row, because no client can invent a verified name. The caller must have locked
 // t.mu.
 func (t *trial) reserveRow(key rowKey, reserved bool) bool {
-	switch key.kind() {
-	case ofEngines:
+	switch key.limitKind() {
+	case searchEngineRows:
 		return incrementBelow(&t.trials.engineRows, maxEngines)
-	case ofOthers:
+	case limitedRows:
 		if t.otherRows >= maxOthers || !reserved && t.unnamedRows >= maxOthers-reservedRows || !incrementBelow(&t.trials.otherRows, maxAllOthers) {
 			return false
 		}
@@ -156,30 +156,30 @@ func (w *row) recordRequest(q *Request, now func() time.Time) {
 		w.countByDifference[Same].Add(1)
 		return
 	}
-	page := Page{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), decidingLine(q.VerdictInForce), decidingLine(q.VerdictOnTrial)}
+	page := DifferingPage{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), decidingLine(q.VerdictInForce), decidingLine(q.VerdictOnTrial)}
 	at := now().UnixMilli()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.countByDifference[q.Difference].Add(1)
-	w.pages[q.Difference-1].Add(page, 1, at, maxPages, Page.clone)
+	w.pages[q.Difference-1].Add(page, 1, at, maxPages, DifferingPage.clone)
 }
 
 // decidingLine returns the deciding line of a verdict, cut to the bounds.
-func decidingLine(v policy.Verdict) Line {
+func decidingLine(v policy.Verdict) DecidingLine {
 	v.Rule.Path = text.Truncate(v.Rule.Path, maxRule)
-	return Line{v.Rule, text.Truncate(v.Group.Name, maxRule)}
+	return DecidingLine{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
 // clone returns a copy sharing no memory with requests and files.
-func (p Page) clone() Page {
+func (p DifferingPage) clone() DifferingPage {
 	for _, s := range []*string{&p.Host, &p.Path, &p.LineInForce.Rule.Path, &p.LineInForce.Group, &p.LineOnTrial.Rule.Path, &p.LineOnTrial.Group} {
 		*s = strings.Clone(*s)
 	}
 	return p
 }
 
-// Trial has the results of a site.
-type Trial struct {
+// TrialResults has the results of a site.
+type TrialResults struct {
 	Site   policy.Key // without a host if the site has several
 	Label  string
 	Source string
@@ -187,24 +187,24 @@ type Trial struct {
 	// InForce and OnTrial are the SHA-256 of the files. InForce is zero if each host of the site has
 	// its own file.
 	InForce, OnTrial [sha256.Size]byte
-	Rows             []Row // in no particular order
+	Rows             []CrawlerResults // in no particular order
 }
 
-// Row has the results of a crawler.
-type Row struct {
+// CrawlerResults has the results of a crawler.
+type CrawlerResults struct {
 	Token             string
 	Class             uaident.Class
 	Identity          verify.State
 	CountByDifference [NumDifferences]uint64 // requests by difference
 	// Pages are the pages for which the files differ, by difference except [Same].
-	Pages [NumDifferences - 1][]spacesaving.Item[Page]
+	Pages [NumDifferences - 1][]spacesaving.Item[DifferingPage]
 }
 
 // Snapshot returns the results by site.
-func (t *Trials) Snapshot() []Trial {
-	var all []Trial
+func (t *Trials) Snapshot() []TrialResults {
+	var all []TrialResults
 	for key, known := range t.trialsByKey.All() {
-		one := Trial{
+		one := TrialResults{
 			Site: key.site, Label: known.label, Source: key.source, Since: known.since,
 			InForce: known.inForce.hash, OnTrial: known.onTrial.hash,
 		}
@@ -213,14 +213,14 @@ func (t *Trials) Snapshot() []Trial {
 		}
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b Trial) int {
+	slices.SortFunc(all, func(a, b TrialResults) int {
 		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Site.UniqueString(), b.Site.UniqueString()), cmp.Compare(a.Source, b.Source))
 	})
 	return all
 }
 
-func (w *row) snapshot(key rowKey) Row {
-	one := Row{Token: key.token, Class: key.class, Identity: key.identity}
+func (w *row) snapshot(key rowKey) CrawlerResults {
+	one := CrawlerResults{Token: key.token, Class: key.class, Identity: key.identity}
 	for d := range w.countByDifference {
 		one.CountByDifference[d] = w.countByDifference[d].Load()
 	}

@@ -86,9 +86,9 @@ type fileVersion struct {
 // New returns empty trials. now is the clock.
 func New(now func() time.Time) *Trials { return &Trials{now: now, users: make(map[string]int)} }
 
-// Use registers a user of a file on trial until release is called. Results are dropped once a file has
+// KeepResults registers a user of a file on trial until release is called. Results are dropped once a file has
 // no user.
-func (t *Trials) Use(source string) (release func()) {
+func (t *Trials) KeepResults(source string) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.users[source]++
@@ -101,16 +101,16 @@ func (t *Trials) Use(source string) (release func()) {
 		delete(t.users, source)
 		for key, known := range t.trialsByKey.All() {
 			if key.source == source {
-				t.end(known)
+				t.endTrial(known)
 				t.trialsByKey.Delete(key)
 			}
 		}
 	}
 }
 
-// Note records a request. Note uses no lock shared by different crawlers, and no lock if
+// RecordRequest records a request. Note uses no lock shared by different crawlers, and no lock if
 // both files give the same verdict.
-func (t *Trials) Note(q *Request) {
+func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
 	if shared { // each host has its own file in force
@@ -118,16 +118,16 @@ func (t *Trials) Note(q *Request) {
 	}
 	known, _ := t.trialsByKey.Load(key)
 	if known == nil || known.onTrial.hash != q.OnTrial.Hash || !shared && known.inForce.hash != q.InForce.Hash {
-		if known = t.begin(key, q, shared); known == nil {
+		if known = t.beginTrial(key, q, shared); known == nil {
 			return
 		}
 	}
-	known.rowFor(q).recordRequest(q, t.now)
+	known.getOrAddRow(q).recordRequest(q, t.now)
 }
 
-// begin begins a trial of the files of a request. The result is nil if an older file decided the
+// beginTrial begins a trial of the files of a request. The result is nil if an older file decided the
 // request, or if there is no room.
-func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
+func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	made := &trial{trials: t, label: q.Label, onTrial: fileVersion{q.OnTrial.Hash, q.OnTrial.FirstFetched}, since: t.now()}
@@ -143,22 +143,22 @@ func (t *Trials) begin(key trialKey, q *Request, shared bool) *trial {
 	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.onTrial.firstFetched.Before(known.onTrial.firstFetched) || made.inForce.firstFetched.Before(known.inForce.firstFetched)):
 		return nil
 	case ok:
-		t.end(known)
+		t.endTrial(known)
 	}
 	t.trialsByKey.Store(key, made)
 	return made
 }
 
-// end frees the rows of a trial. The caller must have locked t.mu.
-func (t *Trials) end(known *trial) {
+// endTrial frees the rows of a trial. The caller must have locked t.mu.
+func (t *Trials) endTrial(known *trial) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	known.ended = true
 	for key := range known.rows.All() {
-		switch key.kind() {
-		case ofOthers:
+		switch key.limitKind() {
+		case limitedRows:
 			t.otherRows.Add(-1)
-		case ofEngines:
+		case searchEngineRows:
 			t.engineRows.Add(-1)
 		}
 	}
@@ -181,17 +181,17 @@ type File struct {
 	OnFetched func(before, after policy.State) // may be nil
 }
 
-// Readable returns the file on trial, or nil. A missing file or a web page does not allow
+// ReadableVersion returns the file on trial, or nil. A missing file or a web page does not allow
 // everything, unlike in force.
-func Readable(s *policy.State) *policy.Version {
-	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsPage(s.Current) {
+func ReadableVersion(s *policy.State) *policy.Version {
+	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsWebPage(s.Current) {
 		return nil
 	}
 	return s.Current
 }
 
-// IsPage reports whether a version is a web page without a rule.
-func IsPage(v *policy.Version) bool {
+// IsWebPage reports whether a version is a web page without a rule.
+func IsWebPage(v *policy.Version) bool {
 	if v.Robots.RuleCount() > 0 {
 		return false
 	}

@@ -35,12 +35,12 @@ func by(token string) *Request {
 // trying returns trials of next.txt.
 func trying(t *testing.T) *Trials {
 	trials := New(func() time.Time { return start })
-	trials.Use("next.txt")
+	trials.KeepResults("next.txt")
 	return trials
 }
 
 // only returns the only trial.
-func only(t *testing.T, trials *Trials) Trial {
+func only(t *testing.T, trials *Trials) TrialResults {
 	t.Helper()
 	all := trials.Snapshot()
 	if len(all) != 1 {
@@ -64,14 +64,14 @@ func TestNote(t *testing.T) {
 	trials := trying(t)
 	q := by("Googlebot")
 	for range 3 {
-		trials.Note(q)
+		trials.RecordRequest(q)
 	}
 	q.Difference, q.Target = NewlyForbidden, "/shop/1"
 	q.VerdictOnTrial = policy.Verdict{Rule: policy.Rule{Path: "/shop/", Line: 7}, Group: policy.Agent{Name: "*", Line: 6}}
-	trials.Note(q)
-	trials.Note(q)
+	trials.RecordRequest(q)
+	trials.RecordRequest(q)
 	q.Identity, q.Difference = verify.Verified, NewlyAllowed
-	trials.Note(q)
+	trials.RecordRequest(q)
 
 	one := only(t, trials)
 	if one.Label != "example.com" || one.Source != "next.txt" || one.OnTrial != q.OnTrial.Hash || one.InForce != q.InForce.Hash || !one.Since.Equal(start) || len(one.Rows) != 2 {
@@ -89,7 +89,7 @@ func TestNote(t *testing.T) {
 			continue
 		}
 		page := row.Pages[NewlyForbidden-1][0]
-		if page.Count != 2 || page.Key.Path != "/shop/1" || page.Key.LineOnTrial != (Line{policy.Rule{Path: "/shop/", Line: 7}, "*"}) || page.Key.LineInForce != (Line{}) {
+		if page.Count != 2 || page.Key.Path != "/shop/1" || page.Key.LineOnTrial != (DecidingLine{policy.Rule{Path: "/shop/", Line: 7}, "*"}) || page.Key.LineInForce != (DecidingLine{}) {
 			t.Errorf("the page is %+v", page)
 		}
 	}
@@ -112,7 +112,7 @@ func TestAnotherTextBegins(t *testing.T) {
 		q    *Request
 		want uint64
 	}{{first, 1}, {first, 2}, {edited, 1}, {first, 1}, {edited, 2}, {replaced, 1}, {edited, 1}, {first, 1}, {replaced, 2}} {
-		if trials.Note(step.q); count() != step.want {
+		if trials.RecordRequest(step.q); count() != step.want {
 			t.Errorf("step %d: %d requests, want %d", i, count(), step.want)
 		}
 	}
@@ -123,15 +123,15 @@ func TestAnotherTextBegins(t *testing.T) {
 func TestTheTextBeforeComesBack(t *testing.T) {
 	now := start
 	trials := New(func() time.Time { return now })
-	trials.Use("next.txt")
+	trials.KeepResults("next.txt")
 	edited := by("Googlebot")
 	edited.InForce = read("Disallow: /b", 2)
 	for _, q := range []*Request{by("Googlebot"), edited} {
-		trials.Note(q)
+		trials.RecordRequest(q)
 		now = now.Add(time.Minute)
 	}
 	for range 3 {
-		trials.Note(by("Googlebot"))
+		trials.RecordRequest(by("Googlebot"))
 	}
 	if one := only(t, trials); one.InForce != by("Googlebot").InForce.Hash || one.Rows[0].CountByDifference[Same] != 3 {
 		t.Errorf("the trial is %+v", one)
@@ -140,15 +140,15 @@ func TestTheTextBeforeComesBack(t *testing.T) {
 
 func TestATrialEndsWithItsConfigurations(t *testing.T) {
 	trials := New(func() time.Time { return start })
-	end := trials.Use("next.txt")
-	trials.Note(by("Googlebot"))
-	endAfter := trials.Use("next.txt") // a reload
+	end := trials.KeepResults("next.txt")
+	trials.RecordRequest(by("Googlebot"))
+	endAfter := trials.KeepResults("next.txt") // a reload
 	end()
 	if only(t, trials).Rows[0].CountByDifference[Same] != 1 {
 		t.Error("a reload has forgotten what was found")
 	}
 	endAfter()
-	trials.Note(by("Googlebot"))
+	trials.RecordRequest(by("Googlebot"))
 	if len(trials.Snapshot()) > 0 || trials.engineRows.Load() != 0 {
 		t.Errorf("a text that no configuration tries is counted; %d rows", trials.engineRows.Load())
 	}
@@ -168,7 +168,7 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 					q := by(c.Token)
 					q.Site.Host, q.Site.Site = fmt.Sprint(site), fmt.Sprint(site)
 					q.Identity, q.Difference, q.Target = identity, NewlyForbidden, "/"+strings.Repeat("x", page*100)
-					trials.Note(q)
+					trials.RecordRequest(q)
 				}
 			}
 		}
@@ -182,12 +182,12 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 	q := by("bingbot")
 	q.Site.Host, q.Site.Site = "39", "39"
 	q.Identity, q.Difference, q.Target = verify.Verified, NewlyForbidden, "/seen"
-	trials.Note(q)
+	trials.RecordRequest(q)
 	found := false
 	for _, one := range trials.Snapshot() {
 		others := 0
 		for _, row := range one.Rows {
-			if (rowKey{row.Token, row.Class, row.Identity}).kind() == ofOthers {
+			if (rowKey{row.Token, row.Class, row.Identity}).limitKind() == limitedRows {
 				others++
 			}
 			for d, pages := range row.Pages {
@@ -216,9 +216,9 @@ func TestWhoHasNoRow(t *testing.T) {
 	trials := trying(t)
 	q := by("GPTBot")
 	q.Token, q.Class = judge.OtherName, uaident.GenericCrawler
-	trials.Note(q)
+	trials.RecordRequest(q)
 	q.Class = uaident.Library
-	trials.Note(q)
+	trials.RecordRequest(q)
 	if one := only(t, trials); len(one.Rows) != 1 || one.Rows[0].CountByDifference[Same] != 2 || one.Rows[0].Token != judge.OtherName {
 		t.Errorf("the rows are %+v", one.Rows)
 	}
@@ -233,7 +233,7 @@ func TestTrialsForSeveralGoroutines(t *testing.T) {
 				q := by([]string{"Googlebot", "GPTBot", "bingbot"}[n%3])
 				q.Difference = Difference(n % 2)
 				q.Target = fmt.Sprint("/", i, n)
-				trials.Note(q)
+				trials.RecordRequest(q)
 			}
 		})
 	}
@@ -249,14 +249,14 @@ func TestTrialsForSeveralGoroutines(t *testing.T) {
 
 func BenchmarkNote(b *testing.B) {
 	trials := New(time.Now)
-	trials.Use("next.txt")
+	trials.KeepResults("next.txt")
 	for d := range Difference(NumDifferences) {
 		b.Run(d.String(), func(b *testing.B) {
 			q := by("Googlebot")
 			q.Difference = d
 			b.ReportAllocs()
 			for b.Loop() {
-				trials.Note(q)
+				trials.RecordRequest(q)
 			}
 		})
 	}
