@@ -19,36 +19,50 @@ const clockSkew = 5 * time.Minute
 //   - A previous version that ended in the future ends at the last fetch of the current version of
 //     other, at the latest.
 func (s State) Merge(other State, now time.Time) State {
-	if other.isFromFuture(now) {
-		if s.Current != nil {
-			return s
-		}
-		other = other.clampLastFetched(now)
-	}
-	newer := other.Current
-	if newer == nil || now.Sub(newer.LastFetched) >= MaxUnreachable {
-		return s
-	}
-	other.Previous = clampEnds(other.Previous, newer.LastFetched, now)
+	other, ok := other.correctTimes(now, s.Current == nil)
+	next := s
 	switch {
+	case !ok:
 	case s.Current == nil:
-		next := s
-		next.Current, next.Previous = newer, other.Previous
+		next.Current, next.Previous = other.Current, other.Previous
 		if s.FailureCount == 0 {
 			next.RedirectTargets, next.NextFetch, next.LastResult = other.RedirectTargets, other.NextFetch, other.LastResult
 		}
-		return next
-	case newer.LastFetched.After(s.Current.LastFetched):
-		next := State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
-		if !newer.LastFetched.After(s.FailingSince) {
-			next = s // neither side has fetched since
+	case other.Current.LastFetched.After(s.Current.LastFetched):
+		if other.Current.LastFetched.After(s.FailingSince) { // otherwise the failures of s are newer
+			next = State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
 		}
-		next.Current, next.Previous = mergeVersions(newer, other.Previous, s.Current, s.Previous)
-		return next
+		next.Current, next.Previous = mergeVersions(other.Current, other.Previous, s.Current, s.Previous)
+	default:
+		next.Current, next.Previous = mergeVersions(s.Current, s.Previous, other.Current, other.Previous)
 	}
-	next := s
-	next.Current, next.Previous = mergeVersions(s.Current, s.Previous, newer, other.Previous)
 	return next
+}
+
+// mergeAsPrevious is Merge, except that the current version of s stays the current version. s must
+// have a current version.
+func (s State) mergeAsPrevious(other State, now time.Time) State {
+	if other, ok := other.correctTimes(now, false); ok {
+		s.Current, s.Previous = mergeVersions(s.Current, s.Previous, other.Current, other.Previous)
+	}
+	return s
+}
+
+// correctTimes returns a state with corrected times, as documented for Merge. ok is false if Merge
+// ignores the state. acceptsFuture means that no version is known, so that Merge does not ignore a
+// version from the future.
+func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State, ok bool) {
+	if s.isFromFuture(now) {
+		if !acceptsFuture {
+			return State{}, false
+		}
+		s = s.clampLastFetched(now)
+	}
+	if s.Current == nil || now.Sub(s.Current.LastFetched) >= MaxUnreachable {
+		return State{}, false
+	}
+	s.Previous = clampEnds(s.Previous, s.Current.LastFetched, now)
+	return s, true
 }
 
 // isFromFuture reports whether the current version was fetched in the future, by a wrong clock.
@@ -136,7 +150,7 @@ func sortPast(past []*Version) {
 // other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
-	if (State{}).Merge(other, now).Current == nil {
+	if _, ok := other.correctTimes(now, true); !ok {
 		return false
 	}
 	e := c.Get(key)
@@ -159,11 +173,11 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		if oldState != nil {
 			before = *oldState
 		}
-		next := before.Merge(other, now)
-		isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch)
-		if isFresh && !newest && !other.isFromFuture(now) && other.Current.LastFetched.After(before.Current.LastFetched) {
-			next = before
-			next.Current, next.Previous = mergeVersions(before.Current, before.Previous, other.Current, other.Previous)
+		var next State
+		if isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch); isFresh && !newest {
+			next = before.mergeAsPrevious(other, now)
+		} else {
+			next = before.Merge(other, now)
 		}
 		if next.Current == before.Current && !addsVersions(next.Previous, before.Previous) {
 			return false
