@@ -11,7 +11,7 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 	allowed = true
 	for len(variants) > 0 {
 		end := 1
-		for end < len(variants) && variants[end].samePath > 0 {
+		for end < len(variants) && variants[end].sharesPath {
 			end++
 		}
 		var path bestMatches
@@ -27,7 +27,7 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 // compared.
 func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
 	for i := range variants {
-		if x := &variants[i]; !x.isUnwritten() && x.normalization&excluded == 0 {
+		if x := &variants[i]; x.normalization&excluded == 0 {
 			s.matcher.addMatches(x.text, x.normalization, work, best)
 			compared = true
 		}

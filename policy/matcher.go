@@ -5,9 +5,8 @@ import "strings"
 // matcher contains the compiled rules of one group. A binary search finds rules that are a
 // literal prefix or path. An index of bytes finds rules with an inner wildcard.
 type matcher struct {
-	literals   literalRules
-	patterns   patternSet
-	hasEscapes bool // a rule has an escaped slash or question mark, or may begin within one
+	literals literalRules
+	patterns patternSet
 }
 
 // bestMatches collects the longest matching rules of both kinds.
@@ -83,7 +82,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 
 // matcher returns the compiled rules.
 func (c *ruleCompiler) matcher() *matcher {
-	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns), hasEscapes: c.hasEscapes}
+	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns)}
 }
 
 // indexDirectory returns the rule that "Allow: /dir/index.html" implies for Google: allow
@@ -98,16 +97,14 @@ func indexDirectory(path string) (string, bool) {
 
 // ruleCompiler sorts rules by how they are matched.
 type ruleCompiler struct {
-	literals   []literalRule
-	patterns   []pattern
-	hasEscapes bool // see matcher
+	literals []literalRule
+	patterns []pattern
 }
 
 // add adds a rule in canonical form. Every byte counts for its length. In matching, a run of
 // stars is one star, and stars at the end have no effect.
 func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
-	c.hasEscapes = c.hasEscapes || canMatchEscape(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
 		rest, anchored = trimmed, false // "*$" matches any end
@@ -125,20 +122,4 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 		end = strings.LastIndexByte(rest, '*') + 1
 	}
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
-}
-
-// canMatchEscape reports whether a canonical rule contains an escaped slash or question mark, or
-// can begin inside such an escape after a star.
-func canMatchEscape(path string) bool {
-	for i := 0; ; i++ {
-		next := strings.IndexByte(path[i:], 'F')
-		if next < 0 {
-			return false
-		}
-		i += next
-		before := path[max(i-2, 0):i]
-		if strings.HasSuffix(before, "*") || before == "*2" || before == "*3" || before == "%2" || before == "%3" {
-			return true
-		}
-	}
 }

@@ -88,8 +88,7 @@ func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decodeSlashes(canonical, '?', '?', false), QueryDecoded)
 	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
-		out.list[out.count] = componentVariant{normalization: QueryEncoded} // written on demand
-		out.count++
+		out.add(t.encodeQuery(canonical), QueryEncoded)
 	}
 }
 
@@ -138,7 +137,7 @@ func (t *Target) decodeSlashes(canonical string, escaped, replacement byte, merg
 	return t.textFrom(start)
 }
 
-// encodeQuery returns a query with / and ? escaped.
+// encodeQuery returns a canonical query with / and ? escaped.
 func (t *Target) encodeQuery(query string) string {
 	start := len(t.buf)
 	out := slices.Grow(t.buf, 3*len(query))

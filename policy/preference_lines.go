@@ -26,7 +26,7 @@ func (s *statements) decidingLines(t *Target) (deciding []Statement) {
 	}
 	longest := 0
 	for _, line := range s.lines {
-		length, ok := line.matches(t.allVariants())
+		length, ok := line.matches(t.variants())
 		switch {
 		case !ok || length < longest:
 			continue

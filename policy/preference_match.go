@@ -214,7 +214,7 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 	case !s.hasPaths():
 		return s.wholeSite
 	}
-	variants := t.allVariants()
+	variants := t.variants()
 	var longest pathPreferences
 	for i := range variants {
 		s.literals.add(variants[i].text, &longest)

@@ -172,7 +172,7 @@ func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 		return s.allows([]variant{{text: target}})
 	}
 	t := targetFromPool(target, keepSlashes)
-	allowed := s.allows(s.variantsOf(t))
+	allowed := s.allows(t.variants())
 	t.returnToPool()
 	return allowed
 }
@@ -202,19 +202,8 @@ func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	return s.judge(s.variantsOf(t))
+	return s.judge(t.variants())
 }
-
-// variantsOf returns the variants of a target that the rules can distinguish.
-func (s *SelectedGroup) variantsOf(t *Target) []variant {
-	if t.hasUnwritten && (s.strict.hasEscapes() || s.lenient.hasEscapes()) {
-		return t.allVariants()
-	}
-	return t.writtenVariants()
-}
-
-// hasEscapes reports whether a rule may match only a query with escaped / or ?.
-func (s *interpretation) hasEscapes() bool { return s.compiledGroup != nil && s.matcher.hasEscapes }
 
 // judge returns the verdict for a target in the given variants.
 func (s *SelectedGroup) judge(variants []variant) Verdict {

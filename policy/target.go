@@ -80,24 +80,18 @@ const inlineVariants = 2 * maxQueries
 // variant as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
 // the memory. A Target is not safe for concurrent use.
 type Target struct {
-	inline       [inlineVariants]variant
-	overflow     []variant // all variants, if more than inlineVariants
-	count        int
-	hasUnwritten bool   // some variants are not written, see variant.isUnwritten
-	buf          []byte // memory of the variants, except for the target itself
+	inline   [inlineVariants]variant
+	overflow []variant // all variants, if more than inlineVariants
+	count    int
+	buf      []byte // memory of the variants, except for the target itself
 }
 
 // variant is a target after a Normalization.
 type variant struct {
 	text          string
 	normalization Normalization
-	samePath      int // length of the path if it equals the path of the previous variant, else 0
+	sharesPath    bool // the path is the path of the previous variant, and only the query differs
 }
-
-// isUnwritten reports whether the variant is not written yet. [Target.allVariants] writes the variant,
-// with / and ? escaped in the query. A rule without such an escape that matches this variant also
-// matches the previous variant.
-func (x *variant) isUnwritten() bool { return x.text == "" }
 
 // Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
 // form. An empty target is /. A # does not start a fragment.
@@ -105,7 +99,7 @@ func (x *variant) isUnwritten() bool { return x.text == "" }
 // With keepSlashes, runs of slashes are significant. Without keepSlashes, the target is also
 // compared with merged slashes, because most servers merge slashes.
 func (t *Target) Set(target string, keepSlashes bool) {
-	t.count, t.hasUnwritten = 0, false
+	t.count = 0
 	if isCanonicalTarget(target) {
 		t.add(variant{text: target})
 		return
@@ -142,47 +136,17 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	t.addQueryVariants(&queries, canonical[end+1:])
 	for _, path := range paths.variants() {
 		for j, query := range queries.variants() {
-			x := variant{normalization: path.normalization | query.normalization}
-			if query.normalization == QueryEncoded {
-				t.hasUnwritten = true
-			} else {
-				start := len(t.buf)
-				t.buf = append(t.buf, path.text...)
-				t.buf = append(t.buf, '?')
-				t.buf = append(t.buf, query.text...)
-				x.text = t.textFrom(start)
-			}
-			if j > 0 {
-				x.samePath = len(path.text)
-			}
-			t.add(x)
-		}
-	}
-}
-
-// allVariants returns the variants of the target.
-func (t *Target) allVariants() []variant {
-	variants := t.writtenVariants()
-	if t.hasUnwritten {
-		t.hasUnwritten = false
-		_, query, _ := strings.Cut(variants[0].text, "?")
-		query = t.encodeQuery(query)
-		for i := range variants {
-			x := &variants[i]
-			if !x.isUnwritten() {
-				continue
-			}
 			start := len(t.buf)
-			t.buf = append(t.buf, variants[i-1].text[:x.samePath+1]...) // and the question mark
-			t.buf = append(t.buf, query...)
-			x.text = t.textFrom(start)
+			t.buf = append(t.buf, path.text...)
+			t.buf = append(t.buf, '?')
+			t.buf = append(t.buf, query.text...)
+			t.add(variant{text: t.textFrom(start), normalization: path.normalization | query.normalization, sharesPath: j > 0})
 		}
 	}
-	return variants
 }
 
-// writtenVariants returns the written variants of the target.
-func (t *Target) writtenVariants() []variant {
+// variants returns the variants of the target. The slice is valid until the next call of Set.
+func (t *Target) variants() []variant {
 	if t.count > len(t.inline) {
 		return t.overflow
 	}
@@ -203,7 +167,7 @@ func (t *Target) add(x variant) {
 
 // dropText drops the string of the caller of Set.
 func (t *Target) dropText() {
-	clear(t.writtenVariants())
+	clear(t.variants())
 	t.count = 0
 }
 
@@ -219,7 +183,7 @@ func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
 	for i := range variants {
 		rest, ok := strings.CutPrefix(variants[i].text, file)
-		if !ok && !variants[i].isUnwritten() || rest != "" && rest[0] != '?' { // a variant has another path
+		if !ok || rest != "" && rest[0] != '?' { // a variant has another path
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ type Match struct {
 // In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
 // ambiguous selection uses the lenient interpretation. See [SelectedGroup.LenientAndStrict].
 func (s *SelectedGroup) Matches(t *Target) []Match {
-	variants := t.allVariants()
+	variants := t.variants()
 	if s == nil || isRobotsTxt(variants) {
 		return nil
 	}
@@ -83,7 +83,7 @@ type TargetVariant struct {
 // Variants returns copies of the variants of the target that are compared with rules.
 func (t *Target) Variants() []TargetVariant {
 	var variants []TargetVariant
-	for _, x := range t.allVariants() {
+	for _, x := range t.variants() {
 		variants = append(variants, TargetVariant{string([]byte(x.text)), x.normalization})
 	}
 	return variants

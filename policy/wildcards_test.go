@@ -87,7 +87,7 @@ func (s *SelectedGroup) steps(target string) int {
 	prepared.Set(target, false)
 	work := newSearch()
 	defer work.release()
-	s.lenient.decide(prepared.allVariants(), 0, &work, new(bestMatches))
+	s.lenient.decide(prepared.variants(), 0, &work, new(bestMatches))
 	return maxSteps - work.stepsLeft
 }
 
