@@ -52,6 +52,9 @@ func (s Statement) matches(variants []variant) (length int, ok bool) {
 	}
 	var c ruleCompiler
 	c.add(path, true, 0)
-	best := c.matcher().bestMatches(variants)
-	return int(best.allow.length), best.allow.length > 0
+	m, work, best := c.matcher(), newSearch(), bestMatches{}
+	for i := range variants {
+		m.addMatches(variants[i].text, 0, &work, &best)
+	}
+	return int(best.allow.length), best.allow.length > 0 && !work.isExhausted()
 }

@@ -176,7 +176,7 @@ func TestPreferencesAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestManyWildcardStatements tests enough wildcard statements for them to be compiled.
+// TestManyWildcardStatements tests statements with many wildcards, which decide together.
 func TestManyWildcardStatements(t *testing.T) {
 	for _, tc := range []struct{ lines, target, want string }{
 		{"", "/x", ""},
@@ -199,7 +199,7 @@ func TestManyWildcardStatements(t *testing.T) {
 		{"/*x train-ai=y|/*x train-ai=n|/*x ai-use=y", "/x", "train-ai=n, ai-use=y"}, // the same path
 	} {
 		text := "User-agent: *\n"
-		for i := range 2 * maxUnindexedStatements {
+		for i := range 8 {
 			text += fmt.Sprintf("Content-Usage: /*%dz train-ai=y\n", i)
 		}
 		for line := range strings.SplitSeq(tc.lines, "|") {
@@ -209,6 +209,19 @@ func TestManyWildcardStatements(t *testing.T) {
 		if got, _ := preferencesOf(robots, "x", tc.target, ""); got.String() != tc.want || got != naivePreferences(allStatements(robots, "x"), tc.target) {
 			t.Errorf("%s: %s states %q, want %q", tc.lines, tc.target, got, tc.want)
 		}
+	}
+}
+
+// TestWildcardStatementsOfEscapedQuery tests statements about an escaped query with an unescaped
+// path, among any number of other statements.
+func TestWildcardStatementsOfEscapedQuery(t *testing.T) {
+	text := "User-agent: *\nContent-Usage: /*?u=/a train-ai=y\n"
+	for others := range 20 {
+		robots := Parse([]byte(text + "Allow: /\n"))
+		if got, _ := preferencesOf(robots, "x", "/x?u=%2Fa", ""); got.String() != "train-ai=y" {
+			t.Errorf("with %d other statements: %q, want train-ai=y", others, got)
+		}
+		text += fmt.Sprintf("Content-Usage: /*b%dc train-ai=n\n", others)
 	}
 }
 

@@ -14,9 +14,9 @@ type pattern struct {
 	firstStar     int32  // index of the first star; a target starts with the part before
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
 	hasSinglePart bool   // no star is between firstStar and suffixStart
-	wins          bool   // against an equally long pattern without wins; set for an allow rule, and for "no" in a statement
-	length        int32  // of the rule as in match
-	rule          int32  // index into Robots.rules
+	allow         bool
+	length        int32 // of the rule as in match
+	rule          int32 // index into Robots.rules
 }
 
 // stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
@@ -131,7 +131,7 @@ func (w *patternSet) match(target string, normalization Normalization, s *search
 			if p.length < max(out.allow.length, out.disallow.length) {
 				return
 			}
-			if !out.couldWin(p.wins, p.length, p.rule) {
+			if !out.couldWin(p.allow, p.length, p.rule) {
 				continue
 			}
 			ok, steps := p.matches(target)
@@ -139,7 +139,7 @@ func (w *patternSet) match(target string, normalization Normalization, s *search
 				return
 			}
 			if ok {
-				out.add(p.wins, p.length, p.rule, normalization)
+				out.add(p.allow, p.length, p.rule, normalization)
 			}
 		}
 	}
