@@ -103,6 +103,15 @@ type State struct {
 	LastErr    error
 }
 
+// lastFetch returns the end of the last fetch that responded or failed. s must have a version or a
+// failure.
+func (s *State) lastFetch() time.Time {
+	if s.FailureCount > 0 {
+		return s.LastFailure
+	}
+	return s.Current.LastFetched
+}
+
 // AfterFetch returns the state after a response at now. f determines the validity of a good
 // response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the validity.
 // After a failure the next fetch is due after one second, doubling up to five minutes, or at

@@ -37,7 +37,8 @@ func (m *cacheModel) settle(x *modelled, e event) {
 	x.madeDue = time.Time{}
 	if _, failing := x.history.split(); len(failing) == 0 {
 		x.suspect = x.since
-	} else if x.since {
+	}
+	if x.since {
 		x.dueFrom = e.at.Add(10 * time.Second)
 	}
 	x.since = false

@@ -191,6 +191,9 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			}
 		}
 		if e.swapState(oldState, &next) {
+			if next.FailureCount == 0 && e.PossiblyChanged() {
+				e.recheckAt.CompareAndSwap(0, now.UnixNano()) // the fetch of the other instance may precede the mark
+			}
 			return before.Current == nil || !next.Current.LastFetched.Equal(before.Current.LastFetched)
 		}
 	}
