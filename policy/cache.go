@@ -212,19 +212,21 @@ func (c *Cache) shrinkToBytes(seg *segment) {
 	}
 }
 
-// beginFetch reports whether an entry may be fetched now. Hosts that only clients name share
-// the concurrent fetches fairly by configured site. A site whose origin hangs cannot use the
-// share of others. Each site may always run one fetch.
+// beginFetch reports whether an entry may be fetched now, and counts the fetch until endFetch. The
+// configured sites share the concurrent fetches of their segment in the order of their requests. The
+// hosts that only clients name share the concurrent fetches of their segment fairly by configured
+// site, so that a site whose origin hangs cannot use the share of other sites. Of these sites, each
+// may always run one fetch.
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seg, site := c.segments[e.segment], e.key.configuredSite()
-	siteFetches, sitesFetching := seg.fetchesBySite[site], len(seg.fetchesBySite)
-	if siteFetches == 0 {
-		sitesFetching++
-	}
-	withinShare := e.segment == ConfiguredHosts || siteFetches < max(1, seg.bounds.ConcurrentFetches/sitesFetching)
-	if seg.runningFetches >= seg.bounds.ConcurrentFetches && (siteFetches > 0 || e.segment == ConfiguredHosts) || !withinShare {
+	isFull := seg.runningFetches >= seg.bounds.ConcurrentFetches
+	if e.segment == ConfiguredHosts {
+		if isFull {
+			return false
+		}
+	} else if n := seg.fetchesBySite[site]; n > 0 && (isFull || n >= seg.bounds.ConcurrentFetches/len(seg.fetchesBySite)) {
 		return false
 	}
 	seg.runningFetches++

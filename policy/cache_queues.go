@@ -106,7 +106,7 @@ func (q *evictionQueues) evict(entries int) *Entry {
 			return nil
 		}
 		lastUsed := e.lastUsed.Load()
-		usedWhileQueued := lastUsed > e.lastUsedWhenQueued && (e.protected || e.segment == ConfiguredHosts || e.usedSeconds.Load() > 1)
+		usedWhileQueued := lastUsed > e.lastUsedWhenQueued && (e.protected || e.segment == ConfiguredHosts || e.usedSeconds.Load() >= protectedUsedSeconds)
 		remaining := &promotions
 		if e.protected {
 			remaining = &secondChances

@@ -16,7 +16,7 @@ type Entry struct {
 	cache       *Cache
 	state       atomic.Pointer[State]
 	lastUsed    atomic.Int64 // Unix seconds of the last use
-	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
+	usedSeconds atomic.Int32 // number of seconds with uses; not counted beyond protectedUsedSeconds
 	segment     Segment
 
 	// possiblyChanged and recheckAt (Unix nanoseconds, or 0) are explained at MarkPossiblyChanged.
@@ -48,21 +48,14 @@ func (e *Entry) Touch(now time.Time) {
 	if before := e.lastUsed.Load(); seconds <= before || !e.lastUsed.CompareAndSwap(before, seconds) {
 		return
 	}
-	if e.usedSeconds.Load() < maxUsedSeconds {
+	if e.usedSeconds.Load() < protectedUsedSeconds {
 		e.usedSeconds.Add(1)
 	}
 }
 
-// maxUsedSeconds bounds [Entry.UsedSeconds].
-const maxUsedSeconds = 1 << 10
-
-// MinUsedSeconds is the number of seconds with uses after which a host that only clients name is
-// worth storing.
-const MinUsedSeconds = 3
-
-// UsedSeconds returns the number of seconds with uses, up to a maximum. The number distinguishes
-// hosts in use from unknown hosts.
-func (e *Entry) UsedSeconds() int { return int(e.usedSeconds.Load()) }
+// protectedUsedSeconds is the number of seconds with uses after which a host that only clients name
+// is protected from eviction by unused hosts.
+const protectedUsedSeconds = 2
 
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }

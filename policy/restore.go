@@ -145,7 +145,7 @@ func sortPast(past []*Version) {
 // Restore adds a stored state, or the state of another instance. A fresh copy stays the current
 // version unless newest is set. A newer copy of other then becomes a previous version, so that a
 // site with varying responses does not change its copy all the time. A host that only clients name
-// counts as used because of its stored state, see [MinUsedSeconds]. Restore evicts no entry, and
+// counts as used because of its stored state. Restore evicts no entry, and
 // ignores sites without room. Restore reports whether the current version is now the version of
 // other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
@@ -206,10 +206,9 @@ func addsVersions(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
-// promote marks an entry as used in [MinUsedSeconds] seconds.
+// promote moves an entry to the protected queue, as if it had been used in several seconds.
 func (c *Cache) promote(e *Entry) {
-	for n := e.usedSeconds.Load(); n < MinUsedSeconds && !e.usedSeconds.CompareAndSwap(n, MinUsedSeconds); n = e.usedSeconds.Load() {
-	}
+	e.usedSeconds.Store(protectedUsedSeconds)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Get(e.key) == e && !e.protected {
