@@ -19,19 +19,19 @@ type FreshnessPolicy struct {
 	Min, Max time.Duration
 }
 
-// Lifetime returns the freshness lifetime of a response received at now, as for a shared cache (RFC
+// Lifetime returns the freshness lifetime of a response with a header, received at now, as for a shared cache (RFC
 // 9111 section 4.2). The lifetime is s-maxage, else max-age, else Expires, minus the age of the
 // response. If the response must not be stored or must be revalidated, or if its freshness is
 // invalid, the lifetime is Min.
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.
-func (f FreshnessPolicy) Lifetime(a FetchResult, now time.Time) time.Duration {
-	lifetime, explicit := headerLifetime(a.Header, now)
+func (f FreshnessPolicy) Lifetime(h http.Header, now time.Time) time.Duration {
+	lifetime, explicit := headerLifetime(h, now)
 	if !explicit {
 		lifetime = f.Default
 	}
-	return min(max(lifetime-responseAge(a.Header, now), f.Min), f.Max, MaxAge)
+	return min(max(lifetime-responseAge(h, now), f.Min), f.Max, MaxAge)
 }
 
 // LifetimeOf returns the freshness lifetime in a header received at now, or NoLifetime.

@@ -139,7 +139,7 @@ func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitte
 		return next
 	}
 	next.acceptVersion(a, access, now)
-	lifetime := f.Lifetime(a, now)
+	lifetime := f.Lifetime(a.Header, now)
 	if !next.Current.Robots.HasGroups() && len(next.Previous) > 0 && now.Sub(next.Current.FirstFetched) < MinAbsence {
 		lifetime = min(lifetime, max(f.Min, absenceFetchInterval))
 	}

@@ -66,7 +66,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if len(p.Previous) > MaxVersions {
 		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Previous), MaxVersions)
 	}
-	if len(p.RedirectTargets) > MaxRedirects || slices.ContainsFunc(p.RedirectTargets, func(place string) bool { return !IsStorableRedirect(place) }) {
+	if len(p.RedirectTargets) > MaxRedirects || slices.ContainsFunc(p.RedirectTargets, func(place string) bool { return !isStorableRedirect(place) }) {
 		return Snapshot{}, fmt.Errorf("its redirects are more than %d, or one is empty, too long or not UTF-8", MaxRedirects)
 	}
 	good, err := p.Current.version()
