@@ -24,7 +24,7 @@ type compiledGroup struct {
 	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
 	// files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          SelectedGroup // with both treatments of extension lines
+	selection                          SelectedGroup // both treatments of extension lines, for this treatment of the keys
 
 	wellKnown wellKnownMatchers
 	usages    *statements // from Content-Usage; nil without such lines

@@ -9,24 +9,23 @@ import (
 // Servers differ in the order of resolving dots, decoding escaped slashes and merging
 // slashes. Some treat a backslash as a slash. keepSlashes disables merging.
 func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
-	for i, path := range [...]string{canonical, t.decodeSlashes(canonical, '\\', '/', false), t.decodeSlashes(canonical, '/', '/', false)} {
+	normalization |= DotSegmentsResolved
+	onlySlashes := t.decodeEscapes(canonical, '/', '/', false)
+	for i, path := range [...]string{canonical, t.decodeEscapes(canonical, '\\', '/', false), onlySlashes} {
 		if !hasDotSegment(path) {
 			continue
 		}
-		normalization := normalization | DotSegmentsResolved
-		if i > 0 {
-			normalization |= SlashesDecoded
-		}
 		resolved := t.withoutDotSegments(path)
-		if i == 0 || keepSlashes {
+		switch {
+		case i == 0:
 			out.addResolved(path, resolved, normalization)
+		case keepSlashes: // a server that decodes slashes and keeps runs of slashes
+			out.addResolved(path, resolved, normalization|SlashesDecoded)
 		}
-		if keepSlashes {
-			continue
+		if !keepSlashes {
+			out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), normalization|SlashesDecoded)
+			out.addResolved(path, t.withMergedSlashes(resolved), normalization|SlashesDecoded)
 		}
-		normalization |= SlashesDecoded
-		out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), normalization)
-		out.addResolved(path, t.withMergedSlashes(resolved), normalization)
 	}
 }
 

@@ -2,9 +2,16 @@ package policy
 
 import "slices"
 
-// parseStrict parses the text with strict keys, so that misspelled keys are unknown. parseStrict
-// returns nil if the result is the same.
-func parseStrict(lenient *Robots, text string) *Robots {
+// interpretation is the group for a crawler in the lenient or in the strict interpretation of the
+// file. A nil compiledGroup means that no group applies.
+type interpretation struct {
+	*compiledGroup
+	matcher *matcher // the field extensionsIgnored or extensionsSplit of compiledGroup
+}
+
+// parseWithStrictKeys parses the text of a file without the lines that have a misspelled key or no
+// colon. It returns nil if the groups and rules are the same as those of lenient.
+func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strictKeys: true}
 	r := p.robots
 	r.rules = make([]rule, 0, len(lenient.rules))

@@ -158,7 +158,7 @@ func TestOneInterpretation(t *testing.T) {
 		"User-agent: a\nDisalow: /\n":                                 true,
 	} {
 		r := Parse([]byte(robots))
-		if (r.strictKeys != nil) != two {
+		if (r.withStrictKeys != nil) != two {
 			t.Errorf("%q: second interpretation: %t", robots, !two)
 		}
 		if two && r.Size() < Parse([]byte("User-agent: a\nDisallow: /\n")).Size()+500 {

@@ -43,7 +43,7 @@ func Parse(body []byte) *Robots {
 		p.readLines(text)
 	}
 	if p.usedLenientSyntax {
-		p.robots.strictKeys = parseStrict(p.robots, text)
+		p.robots.withStrictKeys = parseWithStrictKeys(p.robots, text)
 	}
 	return p.finishFile()
 }

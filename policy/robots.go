@@ -12,7 +12,9 @@ import (
 // The methods return the lenient interpretation. Only [Robots.Select] also uses the strict
 // interpretation.
 type Robots struct {
-	strictKeys *Robots // the file parsed with strict keys; nil if keys make no difference
+	// withStrictKeys is the file without lines that have a misspelled key or no colon; nil if these
+	// lines make no difference.
+	withStrictKeys *Robots
 
 	text              string   // the parsed part
 	rules             []rule   // in file order
@@ -202,8 +204,8 @@ func (r *Robots) Size() int {
 	compressed := len(r.text) // of a file that is stored; text without repetitions does not shrink
 	size := perFile + len(r.text) + compressed + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
-	if r.strictKeys != nil {
-		size += r.strictKeys.Size() - len(r.text) - compressed // both share the text
+	if r.withStrictKeys != nil {
+		size += r.withStrictKeys.Size() - len(r.text) - compressed // both share the text
 	}
 	return size
 }

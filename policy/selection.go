@@ -14,12 +14,6 @@ type SelectedGroup struct {
 	lenient, strict interpretation
 }
 
-// interpretation is a SelectedGroup in one interpretation. A nil compiledGroup means that no group applies.
-type interpretation struct {
-	*compiledGroup
-	matcher *matcher // the extensionsIgnored or extensionsSplit of compiledGroup
-}
-
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
 // first token with a group decides. Without such a group, the * group applies if wildcard is set.
 // Select returns nil if no group applies to the crawler.
@@ -32,11 +26,11 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 	switch {
 	case c == nil:
 		return nil // the strict interpretation has no additional names
-	case r.strictKeys == nil:
+	case r.withStrictKeys == nil:
 		return &c.selection
 	}
 	s := &SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}}
-	if other := r.strictKeys.selectCompiled(wildcard, tokens); other != nil {
+	if other := r.withStrictKeys.selectCompiled(wildcard, tokens); other != nil {
 		s.strict = interpretation{other, other.extensionsSplit}
 	}
 	return s

@@ -1,8 +1,12 @@
 package policy
 
-// decide finds the rules that decide a target. It skips variants with an operation of excluded.
-// compared is false if all variants were skipped. Resolved dot segments, and a path after a scheme
-// without a slash, are different paths. A rule that allows one path does not allow the other paths.
+// decide reports whether the rules allow a target, and sets best to the deciding rules. The variants
+// of a target are usually spellings of one path, and the best rule over all variants decides. If a
+// variant has resolved dot segments or comes from the part after a scheme, the variants are different
+// paths. Each path, in all variants of its query, is then decided alone, and the target is allowed
+// only if all paths are allowed.
+//
+// decide skips the variants with an operation of excluded. compared is false if it skipped all.
 func (s *interpretation) decide(variants []variant, excluded Normalization, work *search, best *bestMatches) (allowed, compared bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
 		compared = s.addMatches(variants, excluded, work, best)
