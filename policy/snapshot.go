@@ -16,7 +16,7 @@ import (
 // version fits. Previous versions are omitted if necessary.
 const MaxSnapshot = 1 << 20
 
-// snapshotFormat is the version of the encoding. Format 1 did not distinguish servers.
+// snapshotFormat is the version of the encoding.
 const snapshotFormat = 2
 
 // maxValidator is the maximum length of a stored entity tag or date in bytes. Without a stored

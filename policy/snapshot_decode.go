@@ -17,11 +17,9 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, which is too long", len(data))
 	}
-	envelope, ok := splitEnvelope(data)
-	if !ok {
-		if err := json.Unmarshal(data, &envelope); err != nil {
-			return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
-		}
+	var envelope snapshotJSON
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
 	}
 	switch {
 	case envelope.Format > snapshotFormat:
@@ -38,21 +36,6 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
 	}
 	return p.snapshot()
-}
-
-// splitEnvelope splits an envelope of [Snapshot.Encode], so that the caller parses the policy only
-// once. ok is false for other formatting.
-func splitEnvelope(data []byte) (envelope snapshotJSON, ok bool) {
-	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
-	if !ok || !bytes.HasSuffix(content, []byte("}")) {
-		return snapshotJSON{}, false
-	}
-	head = append(bytes.Clone(head), '}')
-	if json.Unmarshal(head, &envelope) != nil {
-		return snapshotJSON{}, false
-	}
-	envelope.Policy = content[:len(content)-1]
-	return envelope, true
 }
 
 func (p *policyJSON) snapshot() (Snapshot, error) {
