@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -29,10 +28,9 @@ type Robots struct {
 	unreported        int  // findings beyond maxFindings
 	hasAmbiguousGroup bool // crawlers disagree about some group
 
-	agentsByWord   map[string][]int32       // agents by the folded first word of their name; nil if there are few
-	namedAgents    []int32                  // if few, the agents whose name is not *
-	wildcardAgents []int32                  // agents whose name is *
-	smallIndex     [maxUnindexedNames]int32 // indexes, if few
+	agentsByWord   map[string][]int32 // agents by the folded first word of their name; nil if there are few
+	namedAgents    []int32            // if few, the agents whose name is not *
+	wildcardAgents []int32            // agents whose name is *
 
 	trainingAgents []int32 // agents whose name is TrainingToken; none of the fields above has them
 
@@ -220,45 +218,22 @@ const maxUnindexedNames = 8
 
 // index makes the tables of names for Select.
 func (r *Robots) index() {
-	if len(r.agents) == 0 {
-		return
+	hasFewNames := len(r.agents) <= maxUnindexedNames
+	if !hasFewNames {
+		r.agentsByWord = make(map[string][]int32, len(r.agents))
 	}
-	for i := range r.agents {
-		r.longestName = max(r.longestName, len(r.agents[i].name))
-		if IsTraining(r.agents[i].name) {
-			r.trainingAgents = append(r.trainingAgents, int32(i))
-		}
-	}
-	if len(r.agents) <= maxUnindexedNames {
-		r.indexSmall()
-		return
-	}
-	r.agentsByWord = make(map[string][]int32, len(r.agents))
 	for i, a := range r.agents {
-		if isWildcardName(a.name) {
+		r.longestName = max(r.longestName, len(a.name))
+		switch {
+		case isWildcardName(a.name):
 			r.wildcardAgents = append(r.wildcardAgents, int32(i))
-			continue
-		}
-		if IsTraining(a.name) {
-			continue
-		}
-		if word := toLowerASCII(a.name[:tokenLength(a.name)]); a.name != "" {
+		case IsTraining(a.name):
+			r.trainingAgents = append(r.trainingAgents, int32(i))
+		case hasFewNames:
+			r.namedAgents = append(r.namedAgents, int32(i))
+		case a.name != "":
+			word := toLowerASCII(a.name[:tokenLength(a.name)])
 			r.agentsByWord[word] = append(r.agentsByWord[word], int32(i))
 		}
 	}
-}
-
-func (r *Robots) indexSmall() {
-	all := r.smallIndex[:0]
-	for _, wildcard := range [...]bool{true, false} {
-		for i := range r.agents {
-			if isWildcardName(r.agents[i].name) == wildcard && !slices.Contains(r.trainingAgents, int32(i)) {
-				all = append(all, int32(i))
-			}
-		}
-		if wildcard {
-			r.wildcardAgents = all
-		}
-	}
-	r.wildcardAgents, r.namedAgents = all[:len(r.wildcardAgents):len(r.wildcardAgents)], all[len(r.wildcardAgents):]
 }
