@@ -115,11 +115,11 @@ type Cache struct {
 	index  cowmap.LargeMap[Key, *Entry]
 
 	mu       sync.Mutex // guards the fields below
-	segments [numSegments]*segment
+	segments [numSegments]*segmentData
 }
 
-// segment is the data for the bounds of a segment.
-type segment struct {
+// segmentData is the data for the bounds of a segment.
+type segmentData struct {
 	bounds         Bounds
 	queues         evictionQueues
 	versions       sharedVersions
@@ -137,7 +137,7 @@ func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Rob
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [numSegments]Bounds{configured, unknown} {
 		b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
-		c.segments[i] = &segment{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
+		c.segments[i] = &segmentData{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
 	}
 	return c
 }
@@ -166,7 +166,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	seg := c.segments[s]
 	switch {
 	case seg.queues.len() >= seg.bounds.Entries:
-		c.evict(seg, seg.queues.evict(seg.bounds.Entries))
+		c.evict(seg, seg.queues.removeLeastUsed(seg.bounds.Entries))
 	case seg.versions.bytes > seg.bounds.Bytes: // a single entry can exceed the bound
 		c.evict(seg, seg.queues.removeFirst())
 	}
@@ -179,7 +179,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 }
 
 // evict drops an entry that has left its queue. nil is ignored.
-func (c *Cache) evict(seg *segment, e *Entry) {
+func (c *Cache) evict(seg *segmentData, e *Entry) {
 	if e == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func (c *Cache) evict(seg *segment, e *Entry) {
 
 // shrinkToBytes reduces a segment to its bound in bytes. shrinkToBytes evicts entries with the
 // largest files first, so that a site with large or changing files evicts no other site.
-func (c *Cache) shrinkToBytes(seg *segment) {
+func (c *Cache) shrinkToBytes(seg *segmentData) {
 	if seg.versions.bytes <= seg.bounds.Bytes {
 		return
 	}

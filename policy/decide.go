@@ -7,7 +7,7 @@ package policy
 // only if all paths are allowed.
 //
 // decide skips the variants with an operation of excluded. compared is false if it skipped all.
-func (s *interpretation) decide(variants []variant, excluded Normalization, work *search, best *bestMatches) (allowed, compared bool) {
+func (s *interpretation) decide(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (allowed, compared bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
 		compared = s.addMatches(variants, excluded, work, best)
 		return best.isAllowed(), compared
@@ -20,7 +20,7 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 		}
 		var path bestMatches
 		compared = s.addMatches(variants[:end], excluded, work, &path) || compared
-		best.addPath(&path)
+		best.addPathResult(&path)
 		allowed = allowed && path.isAllowed()
 		variants = variants[end:]
 	}
@@ -29,7 +29,7 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 
 // addMatches adds the rules that match some variants of a target to best. See decide for excluded and
 // compared.
-func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
+func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
 	for i := range variants {
 		if x := &variants[i]; x.normalization&excluded == 0 {
 			s.matcher.addMatches(x.text, x.normalization, work, best)
@@ -39,9 +39,9 @@ func (s *interpretation) addMatches(variants []variant, excluded Normalization, 
 	return compared
 }
 
-// addPath adds the result of one of several paths. A disallow rule takes precedence over an allow
+// addPathResult adds the result of one of several paths. A disallow rule takes precedence over an allow
 // rule.
-func (o *bestMatches) addPath(path *bestMatches) {
+func (o *bestMatches) addPathResult(path *bestMatches) {
 	if path.isAllowed() {
 		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
 	} else {

@@ -63,7 +63,7 @@
 //
 // # Targets
 //
-// A target is an absolute path with an optional query, as sent in the request line. [TargetOf]
+// A target is an absolute path with an optional query, as sent in the request line. [TargetFromURL]
 // converts a URL. Servers differ in which spellings of a URL they treat as the same resource, for
 // example /a//b and /a/b. A [Target] has all these variants, and each is compared with the rules.
 //

@@ -69,12 +69,12 @@ func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.dueAfterFetch = e.fetchDone != nil; !e.dueAfterFetch {
-		e.markDue()
+		e.setNextFetchToNow()
 	}
 }
 
-// markDue makes the entry due. The caller must have locked e.mu, and no fetch may run.
-func (e *Entry) markDue() {
+// setNextFetchToNow makes the entry due. The caller must have locked e.mu, and no fetch may run.
+func (e *Entry) setNextFetchToNow() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
 		next.NextFetch = e.cache.now()
@@ -150,8 +150,8 @@ func (e *Entry) updateMark(after *State) {
 	e.markedWhileFetching = false
 }
 
-// PossiblyChanged reports whether MarkPossiblyChanged was called, and no later fetch has succeeded.
-func (e *Entry) PossiblyChanged() bool { return e.possiblyChanged.Load() }
+// IsPossiblyChanged reports whether MarkPossiblyChanged was called, and no later fetch has succeeded.
+func (e *Entry) IsPossiblyChanged() bool { return e.possiblyChanged.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
 // At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
@@ -183,7 +183,7 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 		e.fetchDone = nil
 		if e.dueAfterFetch {
 			e.dueAfterFetch = false
-			e.markDue()
+			e.setNextFetchToNow()
 		}
 		e.updateMark(&after)
 		e.mu.Unlock()
@@ -214,28 +214,28 @@ func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy) (before, next St
 			before = *oldState
 		}
 		now := e.cache.now()
-		next = before.AfterFetch(a, now, f, jitterFor(e.key, now))
+		next = before.AfterFetch(a, now, f, computeJitter(e.key, now))
 		if next.Current != before.Current && next.Current.Derived == nil {
 			next.Current.Derived = e.cache.derive(next.Current.Robots)
 		}
-		if e.swapState(oldState, &next) {
+		if e.compareAndSwapState(oldState, &next) {
 			return before, next
 		}
 	}
 }
 
-// jitterFor returns a deterministic fraction below 1, by which the next fetch is earlier. The
+// computeJitter returns a deterministic fraction below 1, by which the next fetch is earlier. The
 // jitter distributes the fetches of many sites.
-func jitterFor(key Key, now time.Time) float64 {
+func computeJitter(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
 	_ = binary.Write(h, binary.LittleEndian, now.UnixNano())
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// swapState sets the state to next if the current state is before. All changes of an entry's
-// versions call swapState.
-func (e *Entry) swapState(before, next *State) bool {
+// compareAndSwapState sets the state to next if the current state is before. All changes of an entry's
+// versions call compareAndSwapState.
+func (e *Entry) compareAndSwapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()

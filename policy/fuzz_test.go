@@ -74,7 +74,7 @@ func checkParse(t *testing.T, body []byte) {
 	if !strings.HasPrefix(string(body), r.Text()) || len(r.Text()) > MaxSize {
 		t.Fatal("Text is not the beginning of the file")
 	}
-	lines := lineCount([]byte(r.Text())) + 1
+	lines := countLineEnds([]byte(r.Text())) + 1
 	last := 0
 	for i, g := range r.Groups() {
 		if len(g.Agents) == 0 {

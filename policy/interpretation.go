@@ -27,7 +27,7 @@ func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 // Without a difference both results are the same selection. The strict selection can be nil even if
 // the lenient selection is not.
 func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
-	if !s.Ambiguous() {
+	if !s.IsAmbiguous() {
 		return s, s
 	}
 	if s.strict.compiledGroup != nil {
@@ -36,10 +36,10 @@ func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
 	return &SelectedGroup{s.lenient, s.lenient}, strict
 }
 
-// Ambiguous reports whether crawlers disagree about the rules of the selection. The reason is a
+// IsAmbiguous reports whether crawlers disagree about the rules of the selection. The reason is a
 // misspelled key, a missing colon, or an extension line such as Crawl-delay between user-agent
 // lines.
-func (s *SelectedGroup) Ambiguous() bool {
+func (s *SelectedGroup) IsAmbiguous() bool {
 	return s != nil && s.lenient != s.strict && !slices.Equal(s.lenient.ruleLines(), s.strict.ruleLines())
 }
 
@@ -66,7 +66,7 @@ func (s interpretation) ruleLines() []Rule {
 	}
 	var rules []Rule
 	for _, i := range s.ruleIndices() {
-		rules = append(rules, s.robots.rule(i))
+		rules = append(rules, s.robots.exportedRule(i))
 	}
 	return rules
 }
@@ -74,7 +74,7 @@ func (s interpretation) ruleLines() []Rule {
 // ruleIndices returns the rules of all groups as indices into Robots.rules.
 func (s interpretation) ruleIndices() []int32 {
 	var rules []int32
-	for _, g := range s.robots.groupsOf(s.agents, s.splitsAtExtensions()) {
+	for _, g := range s.robots.groupsOfAgents(s.agents, s.splitsAtExtensions()) {
 		for i := s.robots.groups[g].ruleFrom; i < s.robots.groups[g].ruleTo; i++ {
 			rules = append(rules, i)
 		}

@@ -134,7 +134,7 @@ func (t *Target) decodeEscapes(canonical string, also, as byte, merge bool) stri
 		n++
 	}
 	t.buf = out[:n]
-	return t.textFrom(start)
+	return t.bufferText(start)
 }
 
 // encodeQuery returns a canonical query with / and ? escaped.
@@ -154,5 +154,5 @@ func (t *Target) encodeQuery(query string) string {
 		n += 3
 	}
 	t.buf = out[:n]
-	return t.textFrom(start)
+	return t.bufferText(start)
 }

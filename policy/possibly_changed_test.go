@@ -46,7 +46,7 @@ func TestPossiblyChangedSoonAfterFetch(t *testing.T) {
 		t.Fatal("the mark soon after the fetch is lost")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
-	if e.PossiblyChanged() || e.IsDue(clock.now()) {
+	if e.IsPossiblyChanged() || e.IsDue(clock.now()) {
 		t.Error("a copy that was fetched after the mark is still marked")
 	}
 }

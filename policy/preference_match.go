@@ -32,14 +32,14 @@ func (s *pathPreferences) combine(other pathPreferences) {
 
 // literalPreferences are the preferences of the paths that have no wildcard, except at their end.
 type literalPreferences struct {
-	prefixes
+	prefixIndex
 	prefix []pathPreferences // for each text: preferences for targets that start with the text
 	exact  []pathPreferences // for each text: preferences for targets that equal the text
 }
 
 // addMatches adds the preferences for one variant of a target to out.
 func (l *literalPreferences) addMatches(target string, out *pathPreferences) {
-	i := l.longestPrefix(target)
+	i := l.findLongestPrefix(target)
 	if i < 0 {
 		return
 	}
@@ -55,7 +55,7 @@ func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPre
 		return l
 	}
 	paths = sortByText(paths)
-	l.prefixes = newPrefixes(distinctTexts(paths))
+	l.prefixIndex = newPrefixes(distinctTexts(paths))
 	l.prefix, l.exact = make([]pathPreferences, len(l.texts)), make([]pathPreferences, len(l.texts))
 	i := 0
 	for _, x := range paths {
@@ -79,7 +79,7 @@ func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPre
 // addPatternMatches adds the preferences of the patterns that match a target to out. If the search
 // exceeds its limit, nothing is added.
 func (s *statements) addPatternMatches(variants []variant, out *pathPreferences) {
-	found, work := *out, newSearch()
+	found, work := *out, newSearchBudget()
 	for i := range s.patterns {
 		p := &s.patterns[i]
 		if p.length < found.length {
@@ -99,9 +99,9 @@ func (s *statements) addPatternMatches(variants []variant, out *pathPreferences)
 	*out = found
 }
 
-// contentStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
+// compileStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
 // nil. agents must be in file order.
-func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statements) {
+func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statements) {
 	appliesTo := func(from, to int32) bool {
 		first, _ := slices.BinarySearch(agents, from)
 		return first < len(agents) && agents[first] < to
@@ -148,8 +148,8 @@ func newStatements(lines []Statement) *statements {
 // hasPaths reports whether a line has a path.
 func (s *statements) hasPaths() bool { return len(s.literals.texts)+len(s.patterns) > 0 }
 
-// preferencesFor returns the preferences for a target.
-func (s *statements) preferencesFor(t *Target) Preferences {
+// preferencesForTarget returns the preferences for a target.
+func (s *statements) preferencesForTarget(t *Target) Preferences {
 	switch {
 	case s == nil:
 		return Preferences{}
@@ -177,12 +177,12 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 // preferences. The lenient interpretation applies.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
 	if s != nil && s.lenient.compiledGroup != nil {
-		p = s.lenient.usages.preferencesFor(t).Combine(s.lenient.signals.preferencesFor(t))
+		p = s.lenient.usages.preferencesForTarget(t).Combine(s.lenient.signals.preferencesForTarget(t))
 	}
-	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
+	if line, ok := r.trainingPreference(r.compiledTrainingGroup(), t); ok {
 		p = p.Combine(line.Preferences)
 	}
-	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
+	if line, ok := r.trainingPreference(r.findNamedGroup(control), t); ok {
 		p = p.Combine(line.Preferences)
 	}
 	return p

@@ -60,7 +60,7 @@ func TestPreferencesCombine(t *testing.T) {
 			if both != q.Combine(p) {
 				t.Errorf("the order of %v and %v changes the result", p, q)
 			}
-			for _, use := range Uses() {
+			for _, use := range AllUses() {
 				if (p[use] == PreferenceNo || q[use] == PreferenceNo) != (both[use] == PreferenceNo) {
 					t.Errorf("%v and %v are %v about %v", p, q, both, use)
 				}
@@ -103,7 +103,7 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 			length = 0
 		}
 		for _, form := range t.Variants() {
-			if pattern := (Rule{Path: line.Path}).Canonical(); pattern != "" && naiveMatch(pattern, form.Text) {
+			if pattern := (Rule{Path: line.Path}).CanonicalPath(); pattern != "" && naiveMatch(pattern, form.Text) {
 				length = len(pattern)
 			}
 		}
@@ -236,12 +236,12 @@ func TestNoPreferences(t *testing.T) {
 
 // TestFormerLabels checks the labels of earlier drafts and the current labels.
 func TestFormerLabels(t *testing.T) {
-	for _, use := range Uses() {
-		if FormerLabel(use.String()) != "" {
+	for _, use := range AllUses() {
+		if FormerLabelDraft(use.String()) != "" {
 			t.Errorf("%v is a current label", use)
 		}
 	}
-	if got := FormerLabel("train-genai"); got != "draft-ietf-aipref-vocab-03" {
+	if got := FormerLabelDraft("train-genai"); got != "draft-ietf-aipref-vocab-03" {
 		t.Errorf("got %q", got)
 	}
 }

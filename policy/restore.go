@@ -52,7 +52,7 @@ func (s State) mergeAsPrevious(other State, now time.Time) State {
 // ignores the state. acceptsFuture means that no version is known, so that Merge does not ignore a
 // version from the future.
 func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State, ok bool) {
-	if s.isFromFuture(now) {
+	if s.isFetchedInFuture(now) {
 		if !acceptsFuture {
 			return State{}, false
 		}
@@ -61,12 +61,12 @@ func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State,
 	if s.Current == nil || now.Sub(s.Current.LastFetched) >= MaxUnreachable {
 		return State{}, false
 	}
-	s.Previous = clampEnds(s.Previous, s.Current.LastFetched, now)
+	s.Previous = clampReplacedAt(s.Previous, s.Current.LastFetched, now)
 	return s, true
 }
 
-// isFromFuture reports whether the current version was fetched in the future, by a wrong clock.
-func (s *State) isFromFuture(now time.Time) bool {
+// isFetchedInFuture reports whether the current version was fetched in the future, by a wrong clock.
+func (s *State) isFetchedInFuture(now time.Time) bool {
 	return s.Current != nil && s.Current.LastFetched.After(now.Add(clockSkew))
 }
 
@@ -81,8 +81,8 @@ func (s State) clampLastFetched(now time.Time) State {
 	return s
 }
 
-// clampEnds returns the versions, with future ends replaced by latest.
-func clampEnds(past []*Version, latest, now time.Time) []*Version {
+// clampReplacedAt returns the versions, with future ends replaced by latest.
+func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
 	endsInFuture := func(v *Version) bool { return v.ReplacedAt.After(future) }
 	if !slices.ContainsFunc(past, endsInFuture) {
@@ -100,7 +100,7 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 			past[i] = &clamped
 		}
 	}
-	sortPast(past)
+	sortByReplacedAt(past)
 	return past
 }
 
@@ -127,7 +127,7 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 		}
 		all = append(all, &retired)
 	}
-	sortPast(all)
+	sortByReplacedAt(all)
 	known := map[[sha256.Size]byte]bool{current.Hash: true}
 	all = slices.DeleteFunc(all, func(v *Version) bool {
 		again := known[v.Hash]
@@ -137,8 +137,8 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 	return current, all[:min(len(all), MaxVersions)]
 }
 
-// sortPast sorts versions by their end, latest first.
-func sortPast(past []*Version) {
+// sortByReplacedAt sorts versions by their end, latest first.
+func sortByReplacedAt(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
@@ -179,7 +179,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		} else {
 			next = before.Merge(other, now)
 		}
-		if next.Current == before.Current && !addsVersions(next.Previous, before.Previous) {
+		if next.Current == before.Current && !hasNewVersions(next.Previous, before.Previous) {
 			return false
 		}
 		for _, v := range append([]*Version{next.Current}, next.Previous...) {
@@ -190,8 +190,8 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 				v.Derived = derived
 			}
 		}
-		if e.swapState(oldState, &next) {
-			if next.FailureCount == 0 && e.PossiblyChanged() {
+		if e.compareAndSwapState(oldState, &next) {
+			if next.FailureCount == 0 && e.IsPossiblyChanged() {
 				e.recheckAt.CompareAndSwap(0, now.UnixNano()) // the fetch of the other instance may precede the mark
 			}
 			return before.Current == nil || !next.Current.LastFetched.Equal(before.Current.LastFetched)
@@ -199,10 +199,10 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	}
 }
 
-// addsVersions reports whether versions contain an unknown file, or a longer use of a known file.
-// addsVersions ignores differences within the clock tolerance, so that two instances do not update
+// hasNewVersions reports whether versions contain an unknown file, or a longer use of a known file.
+// hasNewVersions ignores differences within the clock tolerance, so that two instances do not update
 // each other forever.
-func addsVersions(past, known []*Version) bool {
+func hasNewVersions(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
@@ -233,7 +233,7 @@ func (c *Cache) Resize(s Segment, b Bounds) {
 	seg := c.segments[s]
 	seg.bounds = b
 	for seg.queues.len() > b.Entries {
-		c.evict(seg, seg.queues.evict(b.Entries))
+		c.evict(seg, seg.queues.removeLeastUsed(b.Entries))
 	}
 	c.shrinkToBytes(seg)
 }

@@ -39,7 +39,7 @@ type Robots struct {
 	groupCache atomic.Pointer[groupCache]
 	compileMu  sync.Mutex          // locked while groupCache is replaced; guards the fields below
 	matchers   map[string]*matcher // by the compiled groups
-	weight     int                 // weight of groupCache and matchers, for maxWeight
+	weight     int                 // weight of groupCache and matchers, for maxCacheWeight
 
 	compressOnce sync.Once
 	compressed   []byte // see Compressed
@@ -132,17 +132,17 @@ func (r *Robots) RuleCount() int { return len(r.rules) }
 func (r *Robots) Groups() []Group {
 	groups := make([]Group, len(r.groups))
 	for i, g := range r.groups {
-		groups[i].Agents = r.agentsIn(g.agentFrom, g.agentTo)
+		groups[i].Agents = r.agentRange(g.agentFrom, g.agentTo)
 		for j := g.ruleFrom; j < g.ruleTo; j++ {
-			groups[i].Rules = append(groups[i].Rules, r.rule(j))
+			groups[i].Rules = append(groups[i].Rules, r.exportedRule(j))
 		}
 		groups[i].Ambiguous = g.splitAt > g.agentFrom
 	}
 	return groups
 }
 
-// agentsIn returns the user-agent lines of a range, or nil for an empty range.
-func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
+// agentRange returns the user-agent lines of a range, or nil for an empty range.
+func (r *Robots) agentRange(from, to int32) (lines []Agent) {
 	for _, a := range r.agents[from:to] {
 		lines = append(lines, Agent{a.name, int(a.line)})
 	}
@@ -158,16 +158,16 @@ func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	var agents []Agent // shared by many lines
 	for _, u := range r.contentUsages {
 		if u.agentFrom != previous.agentFrom || u.agentTo != previous.agentTo {
-			previous, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
+			previous, agents = u, r.agentRange(u.agentFrom, u.agentTo)
 		}
 		agentsByLine[r.records[u.record].Line] = agents
 	}
 	return agentsByLine
 }
 
-// Names returns the names of all groups, as written, in file order and with repetitions. They
+// GroupNames returns the names of all groups, as written, in file order and with repetitions. They
 // include * and exclude [TrainingToken].
-func (r *Robots) Names() []string {
+func (r *Robots) GroupNames() []string {
 	names := make([]string, 0, len(r.agents))
 	for _, a := range r.agents {
 		if !IsTraining(a.name) {
@@ -208,7 +208,7 @@ func (r *Robots) Size() int {
 	return size
 }
 
-func (r *Robots) rule(i int32) Rule {
+func (r *Robots) exportedRule(i int32) Rule {
 	x := r.rules[i]
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }

@@ -35,8 +35,8 @@ func TestTargetOf(t *testing.T) {
 		{"#/b", "/"},
 	}
 	for _, test := range tests {
-		if got := TargetOf(test.url); got != test.want {
-			t.Errorf("TargetOf(%q) = %q, want %q", test.url, got, test.want)
+		if got := TargetFromURL(test.url); got != test.want {
+			t.Errorf("TargetFromURL(%q) = %q, want %q", test.url, got, test.want)
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestAllowRuleWithinAnEscape(t *testing.T) {
 	for name, call := range map[string]func(*Target){
 		"first":          func(*Target) {},
 		"after Variants": func(target *Target) { target.Variants() },
-		"after Matches":  func(target *Target) { s.Matches(target) },
+		"after MatchingRules":  func(target *Target) { s.MatchingRules(target) },
 	} {
 		var target Target
 		target.Set("/x?u=/a", false)

@@ -108,7 +108,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	if !applies {
 		r.Verdict, r.Reason = Exempt, ReasonWellKnown
-		if verdict := r.Group.WellKnown().JudgeTarget(&scratch.Target); !verdict.Allowed {
+		if verdict := r.Group.WellKnownGroup().JudgeTarget(&scratch.Target); !verdict.Allowed {
 			r.RobotsVerdict, r.Verdict, r.Reason = verdict, Disallowed, ReasonRule
 		}
 		return
