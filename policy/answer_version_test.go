@@ -23,8 +23,8 @@ func TestVersionOfResponse(t *testing.T) {
 		{"a failure", FetchResult{Status: 503, Body: []byte(text)}, "", false},
 		{"a file that ended early", FetchResult{Status: 200, Body: []byte(text), Err: errors.New("reset")}, "", false},
 	} {
-		hash, ok := HashOf(tc.answer)
-		version := VersionOf(tc.answer, epoch)
+		hash, ok := ResponseHash(tc.answer)
+		version := NewVersion(tc.answer, epoch)
 		if ok != tc.settle || (version != nil) != tc.settle {
 			t.Errorf("%s: hash %t, version %v", tc.name, ok, version)
 		}
@@ -51,7 +51,7 @@ func TestExpired(t *testing.T) {
 		{"it cannot be read since", stateAfter(read, failed), MaxAge, false},
 		{"it never could", stateAfter(failed), 2 * MaxAge, false},
 	} {
-		if got := tc.state.Expired(epoch.Add(tc.at)); got != tc.want {
+		if got := tc.state.IsExpired(epoch.Add(tc.at)); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestAddsVersions(t *testing.T) {
 		{"one more", []*Version{until(3, 3*time.Hour), until(2, 2*time.Hour), until(1, time.Hour)}, true},
 		{"one less", []*Version{until(2, 2*time.Hour)}, true},
 	} {
-		if got := addsVersions(tc.past, versions); got != tc.want {
+		if got := hasNewVersions(tc.past, versions); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
 	}

@@ -115,11 +115,11 @@ type Cache struct {
 	index  cowmap.LargeMap[Key, *Entry]
 
 	mu       sync.Mutex // guards the fields below
-	segments [numSegments]*segment
+	segments [numSegments]*segmentData
 }
 
-// segment is the data for the bounds of a segment.
-type segment struct {
+// segmentData is the data for the bounds of a segment.
+type segmentData struct {
 	bounds         Bounds
 	queues         evictionQueues
 	versions       sharedVersions
@@ -137,7 +137,7 @@ func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Rob
 	c := &Cache{now: now, derive: derive}
 	for i, b := range [numSegments]Bounds{configured, unknown} {
 		b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
-		c.segments[i] = &segment{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
+		c.segments[i] = &segmentData{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
 	}
 	return c
 }
@@ -166,7 +166,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	seg := c.segments[s]
 	switch {
 	case seg.queues.len() >= seg.bounds.Entries:
-		c.evict(seg, seg.queues.evict(seg.bounds.Entries))
+		c.evict(seg, seg.queues.removeLeastUsed(seg.bounds.Entries))
 	case seg.versions.bytes > seg.bounds.Bytes: // a single entry can exceed the bound
 		c.evict(seg, seg.queues.removeFirst())
 	}
@@ -179,7 +179,7 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 }
 
 // evict drops an entry that has left its queue. nil is ignored.
-func (c *Cache) evict(seg *segment, e *Entry) {
+func (c *Cache) evict(seg *segmentData, e *Entry) {
 	if e == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func (c *Cache) evict(seg *segment, e *Entry) {
 
 // shrinkToBytes reduces a segment to its bound in bytes. shrinkToBytes evicts entries with the
 // largest files first, so that a site with large or changing files evicts no other site.
-func (c *Cache) shrinkToBytes(seg *segment) {
+func (c *Cache) shrinkToBytes(seg *segmentData) {
 	if seg.versions.bytes <= seg.bounds.Bytes {
 		return
 	}
@@ -212,19 +212,21 @@ func (c *Cache) shrinkToBytes(seg *segment) {
 	}
 }
 
-// beginFetch reports whether an entry may be fetched now. Hosts that only clients name share
-// the concurrent fetches fairly by configured site. A site whose origin hangs cannot use the
-// share of others. Each site may always run one fetch.
+// beginFetch reports whether an entry may be fetched now, and counts the fetch until endFetch. The
+// configured sites share the concurrent fetches of their segment in the order of their requests. The
+// hosts that only clients name share the concurrent fetches of their segment fairly by configured
+// site, so that a site whose origin hangs cannot use the share of other sites. Of these sites, each
+// may always run one fetch.
 func (c *Cache) beginFetch(e *Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seg, site := c.segments[e.segment], e.key.configuredSite()
-	siteFetches, sitesFetching := seg.fetchesBySite[site], len(seg.fetchesBySite)
-	if siteFetches == 0 {
-		sitesFetching++
-	}
-	withinShare := e.segment == ConfiguredHosts || siteFetches < max(1, seg.bounds.ConcurrentFetches/sitesFetching)
-	if seg.runningFetches >= seg.bounds.ConcurrentFetches && (siteFetches > 0 || e.segment == ConfiguredHosts) || !withinShare {
+	isFull := seg.runningFetches >= seg.bounds.ConcurrentFetches
+	if e.segment == ConfiguredHosts {
+		if isFull {
+			return false
+		}
+	} else if n := seg.fetchesBySite[site]; n > 0 && (isFull || n >= seg.bounds.ConcurrentFetches/len(seg.fetchesBySite)) {
 		return false
 	}
 	seg.runningFetches++

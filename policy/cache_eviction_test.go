@@ -232,17 +232,17 @@ func TestUsedSeconds(t *testing.T) {
 	c, clock := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 1})
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
 	for range 3 {
-		if e.Touch(clock.now()); e.UsedSeconds() != 0 {
-			t.Errorf("UsedSeconds is %d after a use in the first second", e.UsedSeconds())
+		if e.Touch(clock.now()); e.usedSeconds.Load() != 0 {
+			t.Errorf("usedSeconds is %d after a use in the first second", e.usedSeconds.Load())
 		}
 	}
-	for second := range maxUsedSeconds + 10 {
+	for second := range int32(10) {
 		clock.advance(time.Second)
 		for range 3 {
 			e.Touch(clock.now())
 		}
-		if want := min(second+1, maxUsedSeconds); e.UsedSeconds() != want {
-			t.Fatalf("after %d seconds: used %d times, want %d", second+1, e.UsedSeconds(), want)
+		if want := min(second+1, protectedUsedSeconds); e.usedSeconds.Load() != want {
+			t.Fatalf("after %d seconds: used %d times, want %d", second+1, e.usedSeconds.Load(), want)
 		}
 	}
 }

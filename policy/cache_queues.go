@@ -91,10 +91,10 @@ const (
 	maxPromotions    = 1024
 )
 
-// evict removes and returns one entry from a segment with the given number of entries. evict
+// removeLeastUsed removes and returns one entry from a segment with the given number of entries. evict
 // returns nil for an empty queue. Uses are recorded without a lock, so evict queues a used entry
 // again. It also queues an entry again that a fetch cannot restore.
-func (q *evictionQueues) evict(entries int) *Entry {
+func (q *evictionQueues) removeLeastUsed(entries int) *Entry {
 	secondChances, promotions := min(maxSecondChances, q.protected.len), min(maxPromotions, q.probation.len)
 	for {
 		source := &q.probation
@@ -106,7 +106,7 @@ func (q *evictionQueues) evict(entries int) *Entry {
 			return nil
 		}
 		lastUsed := e.lastUsed.Load()
-		usedWhileQueued := lastUsed > e.lastUsedWhenQueued && (e.protected || e.segment == ConfiguredHosts || e.usedSeconds.Load() > 1)
+		usedWhileQueued := lastUsed > e.lastUsedWhenQueued && (e.protected || e.segment == ConfiguredHosts || e.usedSeconds.Load() >= protectedUsedSeconds)
 		remaining := &promotions
 		if e.protected {
 			remaining = &secondChances

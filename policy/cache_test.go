@@ -150,7 +150,7 @@ func TestCacheRefetchesPossiblyChangedCopy(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
 	e.MarkPossiblyChanged(clock.now())
-	if e.PossiblyChanged() {
+	if e.IsPossiblyChanged() {
 		t.Error("an entry without a copy is due")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
@@ -160,16 +160,16 @@ func TestCacheRefetchesPossiblyChangedCopy(t *testing.T) {
 	}
 	clock.advance(changeRecheckInterval)
 	e.MarkPossiblyChanged(clock.now())
-	if !e.PossiblyChanged() || !e.IsDue(clock.now()) {
+	if !e.IsPossiblyChanged() || !e.IsDue(clock.now()) {
 		t.Error("a possibly changed copy is not due")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
-	if !e.PossiblyChanged() || e.IsDue(clock.now()) {
+	if !e.IsPossiblyChanged() || e.IsDue(clock.now()) {
 		t.Error("the entry is due before the end of the wait after a failure")
 	}
 	clock.advance(2 * time.Second)
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
-	if e.PossiblyChanged() || ruleOf(e.State().Current) != "2" {
+	if e.IsPossiblyChanged() || ruleOf(e.State().Current) != "2" {
 		t.Error("the new copy is still marked")
 	}
 }

@@ -42,7 +42,7 @@ func TestConformanceCases(t *testing.T) {
 				if crawler := uaident.Default().Lookup(row.Agent); crawler != nil && crawler.ParsesLeniently() {
 					selected = Parse(body).SelectLenient
 				}
-				v := selected(true, row.Agent).Judge(TargetOf(row.URL))
+				v := selected(true, row.Agent).Judge(TargetFromURL(row.URL))
 				if v.Allowed != row.Ours {
 					t.Errorf("%s: %q for %q: allowed = %t, want %t (by %q)", row.ID, row.URL, row.Agent, v.Allowed, row.Ours, v.Rule)
 				}

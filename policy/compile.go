@@ -5,10 +5,10 @@ import (
 	"maps"
 )
 
-// maxWeight is the maximum weight of the compiled groups that are cached for a file, in
+// maxCacheWeight is the maximum weight of the compiled groups that are cached for a file, in
 // rules, groups and user-agent lines. A file that names very many crawlers in large groups is
 // compiled more often.
-func (r *Robots) maxWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
+func (r *Robots) maxCacheWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
 // maxRecentTokens is the maximum number of cached crawlers, which are copied for each new crawler.
 const maxRecentTokens = 1 << 7
@@ -24,7 +24,7 @@ type compiledGroup struct {
 	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
 	// files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          SelectedGroup // with both treatments of extension lines
+	selection                          SelectedGroup // both treatments of extension lines, for this treatment of the keys
 
 	wellKnown wellKnownMatchers
 	usages    *statements // from Content-Usage; nil without such lines
@@ -68,9 +68,9 @@ func (x *groupCache) add(token string, c *compiledGroup) {
 	x.recentByToken, x.byToken = nil, named
 }
 
-// compiledFor returns the compiled group of the agents of a folded token, which is empty for the
+// getOrCompileGroup returns the compiled group of the agents of a folded token, which is empty for the
 // * group.
-func (r *Robots) compiledFor(folded []byte, agents []int32) *compiledGroup {
+func (r *Robots) getOrCompileGroup(folded []byte, agents []int32) *compiledGroup {
 	if c := r.groupCache.Load().get(folded); c != nil {
 		return c
 	}
@@ -80,10 +80,10 @@ func (r *Robots) compiledFor(folded []byte, agents []int32) *compiledGroup {
 	if c := old.get(folded); c != nil {
 		return c // compiled by another goroutine meanwhile
 	}
-	c := r.compile(agents)
+	c := r.compileGroup(agents)
 	c.namesCrawler = len(folded) > 0
 	next := new(groupCache)
-	if r.weight > r.maxWeight() {
+	if r.weight > r.maxCacheWeight() {
 		r.matchers, r.weight = nil, 0 // drop all
 	} else if old != nil {
 		*next = *old
@@ -97,16 +97,16 @@ func (r *Robots) compiledFor(folded []byte, agents []int32) *compiledGroup {
 	return c
 }
 
-// compile merges the groups of the agents.
-func (r *Robots) compile(agents []int32) *compiledGroup {
+// compileGroup merges the groups of the agents.
+func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 	c := &compiledGroup{robots: r, agents: agents}
-	c.extensionsIgnored = r.matcher(r.groupsOf(agents, false))
+	c.extensionsIgnored = r.getOrCompileMatcher(r.groupsOfAgents(agents, false))
 	c.extensionsSplit = c.extensionsIgnored
 	if r.hasAmbiguousGroup {
-		c.extensionsSplit = r.matcher(r.groupsOf(agents, true))
+		c.extensionsSplit = r.getOrCompileMatcher(r.groupsOfAgents(agents, true))
 	}
 	c.delay, c.hasDelay = r.crawlDelay(agents)
-	c.usages, c.signals = r.contentStatements(agents)
+	c.usages, c.signals = r.compileStatements(agents)
 	c.selection = SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}, strict: interpretation{c, c.extensionsSplit}}
 	r.weight += 1 + len(agents)
 	for _, s := range []*statements{c.usages, c.signals} {
@@ -117,9 +117,9 @@ func (r *Robots) compile(agents []int32) *compiledGroup {
 	return c
 }
 
-// groupsOf returns the groups whose rules the agents obey, in file order. With extensionsSplit
+// groupsOfAgents returns the groups whose rules the agents obey, in file order. With extensionsSplit
 // an extension line between user-agent lines begins another group.
-func (r *Robots) groupsOf(agents []int32, extensionsSplit bool) []int32 {
+func (r *Robots) groupsOfAgents(agents []int32, extensionsSplit bool) []int32 {
 	var groups []int32
 	last := int32(-1)
 	for _, i := range agents {
@@ -133,9 +133,9 @@ func (r *Robots) groupsOf(agents []int32, extensionsSplit bool) []int32 {
 	return groups
 }
 
-// matcher returns the compiled rules of some groups. Crawlers with the same groups share a
+// getOrCompileMatcher returns the compiled rules of some groups. Crawlers with the same groups share a
 // matcher.
-func (r *Robots) matcher(groups []int32) *matcher {
+func (r *Robots) getOrCompileMatcher(groups []int32) *matcher {
 	var buf []byte
 	for _, g := range groups {
 		buf = binary.AppendUvarint(buf, uint64(g))

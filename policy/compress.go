@@ -14,9 +14,9 @@ var gzipWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// Compressed returns the text compressed with gzip, for a storage. Only the first call compresses
+// CompressedText returns the text compressed with gzip, for a storage. Only the first call compresses
 // the text. The caller must not modify the result.
-func (r *Robots) Compressed() []byte {
+func (r *Robots) CompressedText() []byte {
 	r.compressOnce.Do(func() {
 		var buffer bytes.Buffer
 		w := gzipWriters.Get().(*gzip.Writer)
@@ -30,7 +30,7 @@ func (r *Robots) Compressed() []byte {
 	return r.compressed
 }
 
-// ParseCompressed parses the result of [Robots.Compressed]. Other data and more than [MaxSize] bytes
+// ParseCompressed parses the result of [Robots.CompressedText]. Other data and more than [MaxSize] bytes
 // of text are an error.
 func ParseCompressed(data []byte) (*Robots, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))

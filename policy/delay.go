@@ -41,10 +41,10 @@ func (s *SelectedGroup) Delay() Delay {
 	return a
 }
 
-// DelayOrWildcard returns [SelectedGroup.Delay], or the delay of the * group if the group has no
-// valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcard does not allocate in most
+// DelayOrWildcardDelay returns [SelectedGroup.Delay], or the delay of the * group if the group has no
+// valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcardDelay does not allocate in most
 // files.
-func (s *SelectedGroup) DelayOrWildcard() Delay {
+func (s *SelectedGroup) DelayOrWildcardDelay() Delay {
 	if s == nil || s.lenient.compiledGroup == nil || s.lenient.compiledGroup.hasDelay || s.strict.compiledGroup != nil && s.strict.compiledGroup.hasDelay {
 		return s.Delay()
 	}
@@ -83,7 +83,7 @@ func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 // lines split the user-agent lines of a group, the line applies to its own part.
 func (r *Robots) delayAppliesTo(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
-	i := r.firstAgentOf(line.group, agents)
+	i := r.firstAgentInGroup(line.group, agents)
 	isAboveSplit := line.Line < int(r.agents[group.splitAt].line) // the line of the first agent if no extension line splits the group
 	for ; i < len(agents) && r.agents[agents[i]].group == line.group; i++ {
 		if (agents[i] < group.splitAt) == isAboveSplit {

@@ -74,7 +74,7 @@ func TestDelayOrWildcard(t *testing.T) {
 		{"no delay in either", "User-agent: a\nDisallow: /x\n\nUser-agent: *\nDisallow: /y\n", Delay{}},
 		{"no * group", "User-agent: a\nDisallow: /x\n", Delay{}},
 	} {
-		if got := Parse([]byte(tc.file)).Select(true, "a").DelayOrWildcard(); got != tc.want {
+		if got := Parse([]byte(tc.file)).Select(true, "a").DelayOrWildcardDelay(); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}

@@ -35,11 +35,12 @@
 // that they are lenient. [Robots.SelectLenient] selects their group and accepts these keys and
 // lines in both interpretations.
 //
-// Keys and extension lines are two separate choices. A function selects these combinations:
+// Keys and extension lines are two separate choices:
 //
-//	               extension lines ignored   extension lines split
-//	lenient keys   Select, SelectLenient     SelectLenient
-//	strict keys                              Select
+//   - [Robots.Select]: the lenient interpretation accepts these keys and ignores extension lines. In
+//     the strict interpretation the keys are unknown, and an extension line begins another group.
+//   - [Robots.SelectLenient]: both interpretations accept these keys. Only extension lines differ.
+//   - In a file without such keys and extension lines both interpretations are the same.
 //
 // [Robots.Findings] reports problems to the owner of a file.
 //
@@ -62,7 +63,7 @@
 //
 // # Targets
 //
-// A target is an absolute path with an optional query, as sent in the request line. [TargetOf]
+// A target is an absolute path with an optional query, as sent in the request line. [TargetFromURL]
 // converts a URL. Servers differ in which spellings of a URL they treat as the same resource, for
 // example /a//b and /a/b. A [Target] has all these variants, and each is compared with the rules.
 //

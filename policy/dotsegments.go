@@ -9,29 +9,28 @@ import (
 // Servers differ in the order of resolving dots, decoding escaped slashes and merging
 // slashes. Some treat a backslash as a slash. keepSlashes disables merging.
 func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
-	for i, path := range [...]string{canonical, t.decodeSlashes(canonical, '\\', '/', false), t.decodeSlashes(canonical, '/', '/', false)} {
+	normalization |= DotSegmentsResolved
+	onlySlashes := t.decodeEscapes(canonical, '/', '/', false)
+	for i, path := range [...]string{canonical, t.decodeEscapes(canonical, '\\', '/', false), onlySlashes} {
 		if !hasDotSegment(path) {
 			continue
 		}
-		normalization := normalization | DotSegmentsResolved
-		if i > 0 {
-			normalization |= SlashesDecoded
+		resolved := t.resolveDotSegments(path)
+		switch {
+		case i == 0:
+			out.addResolvedPath(path, resolved, normalization)
+		case keepSlashes: // a server that decodes slashes and keeps runs of slashes
+			out.addResolvedPath(path, resolved, normalization|SlashesDecoded)
 		}
-		resolved := t.withoutDotSegments(path)
-		if i == 0 || keepSlashes {
-			out.addResolved(path, resolved, normalization)
+		if !keepSlashes {
+			out.addResolvedPath(path, t.resolveDotSegments(t.mergeSlashes(path)), normalization|SlashesDecoded)
+			out.addResolvedPath(path, t.mergeSlashes(resolved), normalization|SlashesDecoded)
 		}
-		if keepSlashes {
-			continue
-		}
-		normalization |= SlashesDecoded
-		out.addResolved(path, t.withoutDotSegments(t.withMergedSlashes(path)), normalization)
-		out.addResolved(path, t.withMergedSlashes(resolved), normalization)
 	}
 }
 
-// withMergedSlashes returns a path with each run of slashes merged.
-func (t *Target) withMergedSlashes(path string) string {
+// mergeSlashes returns a path with each run of slashes merged.
+func (t *Target) mergeSlashes(path string) string {
 	first := strings.Index(path, "//")
 	if first < 0 {
 		return path
@@ -43,12 +42,12 @@ func (t *Target) withMergedSlashes(path string) string {
 			t.buf = append(t.buf, path[i])
 		}
 	}
-	return t.textFrom(start)
+	return t.bufferText(start)
 }
 
-// addResolved adds a resolved path. In RFC 3986, final dots leave a slash. In servers that clean
+// addResolvedPath adds a resolved path. In RFC 3986, final dots leave a slash. In servers that clean
 // paths like file systems, final dots leave no slash, so /a.pdf/. is /a.pdf.
-func (a *componentVariants) addResolved(path, resolved string, normalization Normalization) {
+func (a *componentVariants) addResolvedPath(path, resolved string, normalization Normalization) {
 	a.add(resolved, normalization)
 	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDotSegment(path) {
 		a.add(bare, normalization)
@@ -61,12 +60,12 @@ func endsWithDotSegment(path string) bool {
 	return last == "." || last == ".."
 }
 
-// withoutDotSegments returns a path without dot segments, see RFC 3986 section 5.2.4.
-func (t *Target) withoutDotSegments(path string) string {
+// resolveDotSegments returns a path without dot segments, see RFC 3986 section 5.2.4.
+func (t *Target) resolveDotSegments(path string) string {
 	start := len(t.buf)
 	t.buf = append(t.buf, path...)
 	t.buf = removeDotSegments(t.buf, start)
-	return t.textFrom(start)
+	return t.bufferText(start)
 }
 
 // hasDotSegment reports whether a path has a segment . or .. .

@@ -16,25 +16,23 @@ type Entry struct {
 	cache       *Cache
 	state       atomic.Pointer[State]
 	lastUsed    atomic.Int64 // Unix seconds of the last use
-	usedSeconds atomic.Int32 // number of seconds with uses, at most maxUsedSeconds
+	usedSeconds atomic.Int32 // number of seconds with uses; not counted beyond protectedUsedSeconds
 	segment     Segment
 
-	// numChangesSeen counts responses with a different file than the copy. numChangesChecked is the value
-	// of numChangesSeen at the start of the last successful fetch. While both differ, the entry is
-	// due, but not before earliestRecheck (Unix nanoseconds).
-	numChangesSeen, numChangesChecked atomic.Uint64
-	earliestRecheck                   atomic.Int64
+	// possiblyChanged and recheckAt (Unix nanoseconds, or 0) are explained at MarkPossiblyChanged.
+	possiblyChanged atomic.Bool
+	recheckAt       atomic.Int64
 
 	// Guarded by Cache.mu.
 	protected                bool   // the entry is in evictionQueues.protected
 	prevInQueue, nextInQueue *Entry // the neighbours in the queue
 	lastUsedWhenQueued       int64  // Unix seconds of the last use before the entry was queued
 
-	mu                   sync.Mutex
-	fetchDone            chan struct{} // closed when the current fetch ends; nil without a fetch
-	lastReported         chan struct{} // closed when onFetched of the last fetch has returned; nil after that
-	dueAfterFetch        bool          // make the entry due after the current fetch
-	changedWhileFetching bool          // the site served another file during the current fetch
+	mu                  sync.Mutex    // guards the fields below
+	fetchDone           chan struct{} // closed when the current fetch ends; nil without a fetch
+	lastReported        chan struct{} // closed when onFetched of the last fetch has returned; nil after that
+	dueAfterFetch       bool          // MakeDue was called during the current fetch
+	markedWhileFetching bool          // MarkPossiblyChanged was called during the current fetch
 }
 
 // isIrreplaceable reports whether a fetch cannot restore the file, because fetches fail.
@@ -50,21 +48,14 @@ func (e *Entry) Touch(now time.Time) {
 	if before := e.lastUsed.Load(); seconds <= before || !e.lastUsed.CompareAndSwap(before, seconds) {
 		return
 	}
-	if e.usedSeconds.Load() < maxUsedSeconds {
+	if e.usedSeconds.Load() < protectedUsedSeconds {
 		e.usedSeconds.Add(1)
 	}
 }
 
-// maxUsedSeconds bounds [Entry.UsedSeconds].
-const maxUsedSeconds = 1 << 10
-
-// MinUsedSeconds is the number of seconds with uses after which a host that only clients name is
-// worth storing.
-const MinUsedSeconds = 3
-
-// UsedSeconds returns the number of seconds with uses, up to a maximum. The number distinguishes
-// hosts in use from unknown hosts.
-func (e *Entry) UsedSeconds() int { return int(e.usedSeconds.Load()) }
+// protectedUsedSeconds is the number of seconds with uses after which a host that only clients name
+// is protected from eviction by unused hosts.
+const protectedUsedSeconds = 2
 
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }
@@ -78,12 +69,12 @@ func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.dueAfterFetch = e.fetchDone != nil; !e.dueAfterFetch {
-		e.markDue()
+		e.setNextFetchToNow()
 	}
 }
 
-// markDue makes the entry due. The caller must have locked e.mu, and no fetch may run.
-func (e *Entry) markDue() {
+// setNextFetchToNow makes the entry due. The caller must have locked e.mu, and no fetch may run.
+func (e *Entry) setNextFetchToNow() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
 		next.NextFetch = e.cache.now()
@@ -113,18 +104,23 @@ func (e *Entry) IsDue(now time.Time) bool {
 	if s == nil || !now.Before(s.NextFetch) {
 		return true
 	}
-	from := e.earliestRecheck.Load()
-	return e.PossiblyChanged() && now.UnixNano() >= from && (s.FailureCount == 0 || from >= s.LastFailure.Add(changeRecheckInterval).UnixNano())
+	recheckAt := e.recheckAt.Load()
+	return recheckAt != 0 && now.UnixNano() >= recheckAt
 }
 
 // changeRecheckInterval is the minimum time between a fetch and the next fetch because of a
 // different response. The interval limits fetches of a site whose responses always differ.
 const changeRecheckInterval = 10 * time.Second
 
-// MarkPossiblyChanged records that the site served a robots.txt that differs from the copy. The
-// entry is then due, but at the earliest ten seconds after the last fetch. A longer wait after a
-// failure, such as by Retry-After, becomes shorter. The copy stays in use until the fetch, so that
-// a response to one client changes nothing for other clients.
+// MarkPossiblyChanged records that the site served a robots.txt that differs from the copy. The copy
+// stays in use until the next fetch, so that a response to one client changes nothing for other
+// clients. The entry is due, but at the earliest ten seconds after the last fetch. A longer wait
+// after a failure, such as by Retry-After, becomes shorter. The next fetch decides:
+//
+//   - If it succeeds, the mark is removed.
+//   - If it fails, the mark stays, but the entry waits as after any failure.
+//   - If it was running when the entry was marked, its file may be older than the change. The entry is
+//     due again ten seconds after the end of the fetch.
 func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,21 +128,30 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	if s == nil || s.Current == nil {
 		return
 	}
-	from := s.Current.LastFetched.Add(changeRecheckInterval)
-	if s.FailureCount > 0 {
-		from = s.LastFailure.Add(changeRecheckInterval)
+	at := s.lastFetch().Add(changeRecheckInterval)
+	if at.Before(now) {
+		at = now
 	}
-	if !now.Before(from) {
-		from = now
-	}
-	e.earliestRecheck.Store(from.UnixNano())
-	e.numChangesSeen.Add(1)
-	e.changedWhileFetching = e.fetchDone != nil
+	e.recheckAt.Store(at.UnixNano())
+	e.possiblyChanged.Store(true)
+	e.markedWhileFetching = e.fetchDone != nil
 }
 
-// PossiblyChanged reports whether the site served another file than the copy, and no later fetch has
-// succeeded.
-func (e *Entry) PossiblyChanged() bool { return e.numChangesSeen.Load() != e.numChangesChecked.Load() }
+// updateMark updates the mark of MarkPossiblyChanged after a fetch. The caller must have locked e.mu.
+func (e *Entry) updateMark(after *State) {
+	if after.FailureCount == 0 {
+		e.possiblyChanged.Store(e.markedWhileFetching)
+	}
+	var recheckAt int64
+	if e.markedWhileFetching {
+		recheckAt = after.lastFetch().Add(changeRecheckInterval).UnixNano()
+	}
+	e.recheckAt.Store(recheckAt)
+	e.markedWhileFetching = false
+}
+
+// IsPossiblyChanged reports whether MarkPossiblyChanged was called, and no later fetch has succeeded.
+func (e *Entry) IsPossiblyChanged() bool { return e.possiblyChanged.Load() }
 
 // Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
 // At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
@@ -166,25 +171,21 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	}
 	done := make(chan struct{})
 	e.fetchDone = done
-	changesSeen := e.numChangesSeen.Load()
 	var previous, report chan struct{} // channels for the order of onFetched
 	if onFetched != nil {
 		previous, report = e.lastReported, make(chan struct{})
 		e.lastReported = report
 	}
 	go func() {
-		before, after := e.applyResponse(fetch(), f, changesSeen)
+		before, after := e.applyResponse(fetch(), f)
 		e.cache.endFetch(e)
 		e.mu.Lock()
 		e.fetchDone = nil
 		if e.dueAfterFetch {
 			e.dueAfterFetch = false
-			e.markDue()
+			e.setNextFetchToNow()
 		}
-		if e.changedWhileFetching && after.FailureCount > 0 {
-			e.earliestRecheck.Store(after.LastFailure.Add(changeRecheckInterval).UnixNano())
-		}
-		e.changedWhileFetching = false
+		e.updateMark(&after)
 		e.mu.Unlock()
 		close(done)
 		if onFetched == nil {
@@ -204,9 +205,8 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	return done
 }
 
-// applyResponse adds a response to the state and returns the states before and after. changesSeen is the
-// value of e.numChangesSeen at the start of the fetch.
-func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy, changesSeen uint64) (before, next State) {
+// applyResponse adds a response to the state and returns the states before and after.
+func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy) (before, next State) {
 	for {
 		before = State{}
 		oldState := e.state.Load()
@@ -214,31 +214,28 @@ func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy, changesSeen uint
 			before = *oldState
 		}
 		now := e.cache.now()
-		next = before.AfterFetch(a, now, f, jitterFor(e.key, now))
+		next = before.AfterFetch(a, now, f, computeJitter(e.key, now))
 		if next.Current != before.Current && next.Current.Derived == nil {
 			next.Current.Derived = e.cache.derive(next.Current.Robots)
 		}
-		if next.FailureCount == 0 {
-			e.numChangesChecked.Store(changesSeen)
-		}
-		if e.swapState(oldState, &next) {
+		if e.compareAndSwapState(oldState, &next) {
 			return before, next
 		}
 	}
 }
 
-// jitterFor returns a deterministic fraction below 1, by which the next fetch is earlier. The
+// computeJitter returns a deterministic fraction below 1, by which the next fetch is earlier. The
 // jitter distributes the fetches of many sites.
-func jitterFor(key Key, now time.Time) float64 {
+func computeJitter(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
 	_ = binary.Write(h, binary.LittleEndian, now.UnixNano())
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// swapState sets the state to next if the current state is before. All changes of an entry's
-// versions call swapState.
-func (e *Entry) swapState(before, next *State) bool {
+// compareAndSwapState sets the state to next if the current state is before. All changes of an entry's
+// versions call compareAndSwapState.
+func (e *Entry) compareAndSwapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -88,10 +88,10 @@ func ExampleTarget() {
 	// false
 }
 
-func ExampleTargetOf() {
-	fmt.Println(policy.TargetOf("https://example.com/a?b#c"))
-	fmt.Println(policy.TargetOf("example.com"))
-	fmt.Println(policy.TargetOf("/a#c"))
+func ExampleTargetFromURL() {
+	fmt.Println(policy.TargetFromURL("https://example.com/a?b#c"))
+	fmt.Println(policy.TargetFromURL("example.com"))
+	fmt.Println(policy.TargetFromURL("/a#c"))
 	// Output:
 	// /a?b
 	// /

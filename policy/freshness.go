@@ -19,23 +19,23 @@ type FreshnessPolicy struct {
 	Min, Max time.Duration
 }
 
-// Lifetime returns the freshness lifetime of a response received at now, as for a shared cache (RFC
+// Lifetime returns the freshness lifetime of a response with a header, received at now, as for a shared cache (RFC
 // 9111 section 4.2). The lifetime is s-maxage, else max-age, else Expires, minus the age of the
 // response. If the response must not be stored or must be revalidated, or if its freshness is
 // invalid, the lifetime is Min.
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.
-func (f FreshnessPolicy) Lifetime(a FetchResult, now time.Time) time.Duration {
-	lifetime, explicit := headerLifetime(a.Header, now)
+func (f FreshnessPolicy) Lifetime(h http.Header, now time.Time) time.Duration {
+	lifetime, explicit := headerLifetime(h, now)
 	if !explicit {
 		lifetime = f.Default
 	}
-	return min(max(lifetime-responseAge(a.Header, now), f.Min), f.Max, MaxAge)
+	return min(max(lifetime-responseAge(h, now), f.Min), f.Max, MaxAge)
 }
 
-// LifetimeOf returns the freshness lifetime in a header received at now, or NoLifetime.
-func LifetimeOf(h http.Header, now time.Time) time.Duration {
+// ParseLifetime returns the freshness lifetime in a header received at now, or NoLifetime.
+func ParseLifetime(h http.Header, now time.Time) time.Duration {
 	if lifetime, explicit := headerLifetime(h, now); explicit {
 		return lifetime
 	}
@@ -50,9 +50,9 @@ func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, expli
 		case err != nil, directives.NoStore, directives.NoCachePresent:
 			return 0, true
 		case directives.SMaxAge >= 0:
-			return cappedSeconds(uint64(directives.SMaxAge)), true
+			return secondsUpToYear(uint64(directives.SMaxAge)), true
 		case directives.MaxAge >= 0:
-			return cappedSeconds(uint64(directives.MaxAge)), true
+			return secondsUpToYear(uint64(directives.MaxAge)), true
 		}
 	}
 	if h.Get("Expires") == "" {
@@ -71,16 +71,16 @@ func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, expli
 
 // responseAge returns the age of a response on arrival (RFC 9111 section 4.2.3).
 func responseAge(h http.Header, now time.Time) (age time.Duration) {
-	age, _ = deltaSeconds(h.Get("Age"))
+	age, _ = parseDeltaSeconds(h.Get("Age"))
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		age = max(age, now.Sub(date))
 	}
 	return age
 }
 
-// SinceModified returns the time between the last modification of a file and its response at
+// TimeSinceModified returns the time between the last modification of a file and its response at
 // now, by the server's clock if available. ok is false without Last-Modified.
-func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
+func TimeSinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {
 		return 0, false
@@ -91,15 +91,15 @@ func SinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	return now.Sub(modified), true
 }
 
-// deltaSeconds parses a number of seconds. A number that overflows is the maximum (RFC 9111
+// parseDeltaSeconds parses a number of seconds. A number that overflows is the maximum (RFC 9111
 // section 1.2.2).
-func deltaSeconds(value string) (d time.Duration, ok bool) {
+func parseDeltaSeconds(value string) (d time.Duration, ok bool) {
 	n, err := strconv.ParseUint(value, 10, 64)
-	return cappedSeconds(n), err == nil || errors.Is(err, strconv.ErrRange)
+	return secondsUpToYear(n), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// cappedSeconds returns n seconds, at most a year.
-func cappedSeconds(n uint64) time.Duration {
+// secondsUpToYear returns n seconds, at most a year.
+func secondsUpToYear(n uint64) time.Duration {
 	const year = 365 * 24 * 3600
 	return time.Duration(min(n, year)) * time.Second
 }

@@ -25,7 +25,7 @@ func FuzzFreshness(f *testing.F) {
 		a := FetchResult{Status: status, Header: http.Header{
 			"Cache-Control": {cacheControl, cacheControl}, "Expires": {expires}, "Date": {date}, "Age": {age}, "Retry-After": {retry},
 		}}
-		if life := bounds.Lifetime(a, now); life < bounds.Min || life > bounds.Max {
+		if life := bounds.Lifetime(a.Header, now); life < bounds.Min || life > bounds.Max {
 			t.Errorf("the lifetime is %s", life)
 		}
 		var s State

@@ -41,7 +41,7 @@ func TestFreshnessOfAnswers(t *testing.T) {
 		{"beyond any number", http.Header{"Cache-Control": {"max-age=99999999999999999999"}}, 12 * time.Hour},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := f.Lifetime(FetchResult{Status: 200, Header: tc.header}, epoch); got != tc.want {
+			if got := f.Lifetime(tc.header, epoch); got != tc.want {
 				t.Errorf("Lifetime = %v, want %v", got, tc.want)
 			}
 		})
@@ -50,7 +50,7 @@ func TestFreshnessOfAnswers(t *testing.T) {
 
 func TestFreshnessEndsWithinADay(t *testing.T) {
 	f := FreshnessPolicy{Default: 48 * time.Hour, Min: 36 * time.Hour, Max: 72 * time.Hour}
-	if got := f.Lifetime(FetchResult{Status: 200}, epoch); got != MaxAge {
+	if got := f.Lifetime(nil, epoch); got != MaxAge {
 		t.Errorf("Lifetime = %v, want %v with any configuration", got, MaxAge)
 	}
 }

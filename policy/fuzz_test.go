@@ -74,7 +74,7 @@ func checkParse(t *testing.T, body []byte) {
 	if !strings.HasPrefix(string(body), r.Text()) || len(r.Text()) > MaxSize {
 		t.Fatal("Text is not the beginning of the file")
 	}
-	lines := lineCount([]byte(r.Text())) + 1
+	lines := countLineEnds([]byte(r.Text())) + 1
 	last := 0
 	for i, g := range r.Groups() {
 		if len(g.Agents) == 0 {
@@ -180,7 +180,7 @@ func FuzzTarget(f *testing.F) {
 			t.Fatalf("%q has %d forms", s, target.count)
 		}
 		var texts []string
-		for _, x := range target.allVariants() {
+		for _, x := range target.variants() {
 			texts = append(texts, x.text)
 		}
 		for i, text := range texts {
@@ -190,7 +190,7 @@ func FuzzTarget(f *testing.F) {
 				t.Errorf("form %d of %q is %q and not a path", i, s, text)
 			case string(appendCanonical(nil, text, false)) != text:
 				t.Errorf("form %d of %q is %q which is not canonical", i, s, text)
-			case hasDotSegment(path) && target.allVariants()[i].normalization&DotSegmentsResolved != 0:
+			case hasDotSegment(path) && target.variants()[i].normalization&DotSegmentsResolved != 0:
 				t.Errorf("form %d of %q is %q, resolved but with a dot segment", i, s, text)
 			case len(text) > 3*len(s)+2:
 				t.Errorf("form %d of %q has %d bytes", i, s, len(text))

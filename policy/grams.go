@@ -39,16 +39,16 @@ const maxContext = 16
 func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	var counts [4096]uint32 // number of grams by mixed hash; equal hashes only make the choice worse
 	for i := range patterns {
-		for _, gram := range patterns[i].grams {
-			counts[mixedHashOf(gram)>>20]++
+		for _, gram := range patterns[i].allGrams {
+			counts[hashGramThoroughly(gram)>>20]++
 		}
 	}
 	entries := make([]uint64, 0, len(patterns)) // a gram and a pattern
 	offsets := make([]int, len(patterns))       // offset of the gram in the pattern
 	for i := range patterns {
 		rarestCount, rarest := uint32(0), uint32(0)
-		for offset, gram := range patterns[i].grams {
-			if n := counts[mixedHashOf(gram)>>20]; rarestCount == 0 || n <= rarestCount {
+		for offset, gram := range patterns[i].allGrams {
+			if n := counts[hashGramThoroughly(gram)>>20]; rarestCount == 0 || n <= rarestCount {
 				rarestCount, rarest, offsets[i] = n, gram, offset
 			}
 		}
@@ -63,10 +63,10 @@ func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	for from, entry := range entries {
 		gram, i := uint32(entry>>32), uint32(entry)
 		x.patternsByGram[from] = int32(i)
-		context, offset := patterns[i].contextAround(offsets[i])
+		context, offset := patterns[i].gramContext(offsets[i])
 		slot := x.findSlot(gram)
 		if slot.to == 0 {
-			bit := hashOf(gram) >> (x.shift - filterBits)
+			bit := hashGram(gram) >> (x.shift - filterBits)
 			x.filter[bit>>6] |= 1 << (bit & 63)
 			*slot = gramSlot{gram, int32(from), int32(from), int32(offset), context}
 		}
@@ -87,7 +87,7 @@ func (x *gramIndex) setSize(n int) {
 
 // findSlot returns the slot of a gram, or the free slot for a missing gram.
 func (x *gramIndex) findSlot(gram uint32) *gramSlot {
-	i := hashOf(gram) >> (x.shift & 31)
+	i := hashGram(gram) >> (x.shift & 31)
 	for x.slots[i].to != 0 && x.slots[i].gram != gram {
 		i = (i + 1) & uint32(len(x.slots)-1)
 	}
@@ -109,27 +109,27 @@ func (s *gramSlot) narrowContext(context string, offset int) {
 // Algorithm for the Closest-Pair Problem" (1997).
 var gramMultiplier = rand.Uint32() | 1
 
-func hashOf(gram uint32) uint32 { return gram * gramMultiplier }
+func hashGram(gram uint32) uint32 { return gram * gramMultiplier }
 
-// mixedHashOf is a slower hash than hashOf. A few multipliers give frequent grams the same first bits,
-// but every bit of a gram changes all bits of mixedHashOf. The steps are the finalizer of MurmurHash3.
-func mixedHashOf(gram uint32) uint32 {
+// hashGramThoroughly is a slower hash than hashOf. A few multipliers give frequent grams the same first bits,
+// but every bit of a gram changes all bits of hashGramThoroughly. The steps are the finalizer of MurmurHash3.
+func hashGramThoroughly(gram uint32) uint32 {
 	h := gram ^ gramMultiplier
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35
 	return h ^ h>>16
 }
 
-func gramAt(text string, i int) uint32 {
+func readGram(text string, i int) uint32 {
 	return binary.LittleEndian.Uint32([]byte(text[i : i+gramSize]))
 }
 
-// grams iterates over the grams of a pattern and their offsets.
-func (p *pattern) grams(yield func(offset int, gram uint32) bool) {
+// allGrams iterates over the grams of a pattern and their offsets.
+func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 	for begin := 0; begin < len(p.text); {
-		end := indexFrom(p.text, begin, '*')
+		end := indexByteFrom(p.text, begin, '*')
 		for i := begin; i+gramSize <= end; i++ {
-			if !yield(i, gramAt(p.text, i)) {
+			if !yield(i, readGram(p.text, i)) {
 				return
 			}
 		}
@@ -137,9 +137,9 @@ func (p *pattern) grams(yield func(offset int, gram uint32) bool) {
 	}
 }
 
-// contextAround returns up to maxContext bytes before a gram of a pattern, and from the gram on,
+// gramContext returns up to maxContext bytes before a gram of a pattern, and from the gram on,
 // without a star, and the offset of the gram in them.
-func (p *pattern) contextAround(offset int) (context string, in int) {
+func (p *pattern) gramContext(offset int) (context string, in int) {
 	before := p.text[max(offset-maxContext, 0):offset]
 	before = before[strings.LastIndexByte(before, '*')+1:]
 	after, _, _ := strings.Cut(p.text[offset:min(offset+maxContext, len(p.text))], "*")
@@ -149,7 +149,7 @@ func (p *pattern) contextAround(offset int) (context string, in int) {
 // addCandidates adds the patterns that can match a target to a bit set.
 func (x *gramIndex) addCandidates(target string, found []uint64) {
 	for i := x.nextGram(target, 0); i >= 0; i = x.nextGram(target, i+1) {
-		slot := x.findSlot(gramAt(target, i))
+		slot := x.findSlot(readGram(target, i))
 		if slot.to == 0 {
 			continue
 		}
@@ -168,17 +168,17 @@ func (x *gramIndex) nextGram(target string, from int) int {
 	filter, shift := x.filter, (x.shift-filterBits)&31
 	for ; from+8 <= len(target); from += 4 { // four grams at once
 		window := binary.LittleEndian.Uint64([]byte(target[from : from+8]))
-		a := hashOf(uint32(window)) >> shift
-		b := hashOf(uint32(window>>8)) >> shift
-		c := hashOf(uint32(window>>16)) >> shift
-		d := hashOf(uint32(window>>24)) >> shift
+		a := hashGram(uint32(window)) >> shift
+		b := hashGram(uint32(window>>8)) >> shift
+		c := hashGram(uint32(window>>16)) >> shift
+		d := hashGram(uint32(window>>24)) >> shift
 		hits := filter[a>>6]>>(a&63)&1 | filter[b>>6]>>(b&63)&1<<1 | filter[c>>6]>>(c&63)&1<<2 | filter[d>>6]>>(d&63)&1<<3
 		if hits != 0 {
 			return from + bits.TrailingZeros64(hits)
 		}
 	}
 	for ; from+gramSize <= len(target); from++ {
-		if bit := hashOf(gramAt(target, from)) >> shift; filter[bit>>6]>>(bit&63)&1 != 0 {
+		if bit := hashGram(readGram(target, from)) >> shift; filter[bit>>6]>>(bit&63)&1 != 0 {
 			return from
 		}
 	}

@@ -97,7 +97,7 @@ func TestNoToken(t *testing.T) {
 		t.Fatal("the * group was selected")
 	}
 	for _, token := range []string{"", "*", "longer than every name"} {
-		if s := r.Select(false, token); s != nil || r.Named(token) {
+		if s := r.Select(false, token); s != nil || r.NamesToken(token) {
 			t.Errorf("%q selects the group %+v", token, s.FirstAgent())
 		}
 	}

@@ -5,9 +5,9 @@ import "strconv"
 // checkGroups reports names in several groups, and groups without rules.
 func (p *parser) checkGroups() {
 	r := p.robots
-	last := newAgentTable(len(r.agents))
+	last := newAgentByName(len(r.agents))
 	for i, a := range r.agents {
-		if previous, ok := r.previousAgent(i, last); ok && previous.group != a.group && a.name != "" {
+		if previous, ok := r.findPreviousAgent(i, last); ok && previous.group != a.group && a.name != "" {
 			p.report(RepeatedGroup, Info, a.line, "%s also has a group in line "+strconv.Itoa(int(previous.line))+
 				"; the rules of both groups apply together, but some crawlers obey only one; join the groups", a.name)
 		}
@@ -20,18 +20,18 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// newAgentTable returns an empty table for the names of many lines. For few lines newAgentTable
+// newAgentByName returns an empty table for the names of many lines. For few lines newAgentByName
 // returns nil, because comparing each line is fast enough.
-func newAgentTable(lines int) map[string]agent {
+func newAgentByName(lines int) map[string]agent {
 	if lines <= maxUnindexedNames {
 		return nil
 	}
 	return make(map[string]agent, lines)
 }
 
-// previousAgent returns the last user-agent line with the same name before line i. last has the
+// findPreviousAgent returns the last user-agent line with the same name before line i. last has the
 // last line of each name and is updated; it is nil for few lines.
-func (r *Robots) previousAgent(i int, last map[string]agent) (previous agent, ok bool) {
+func (r *Robots) findPreviousAgent(i int, last map[string]agent) (previous agent, ok bool) {
 	name := r.agents[i].name
 	if last != nil {
 		word := "*"

@@ -108,7 +108,7 @@ func TestSelectionsBounded(t *testing.T) {
 		}
 		most = max(most, numRules)
 	}
-	if limit := r.maxWeight() + 2*r.RuleCount(); most > limit {
+	if limit := r.maxCacheWeight() + 2*r.RuleCount(); most > limit {
 		t.Errorf("%d compiled rules are cached, want at most %d", most, limit)
 	}
 }
@@ -170,8 +170,8 @@ func TestCompiledGroupsAreCached(t *testing.T) {
 		for _, c := range r.groupCache.Load().recentByToken {
 			numLines += len(c.agents)
 		}
-		if numLines > r.maxWeight()+len(r.agents) {
-			t.Fatalf("the cached groups have %d lines, want at most %d", numLines, r.maxWeight()+len(r.agents))
+		if numLines > r.maxCacheWeight()+len(r.agents) {
+			t.Fatalf("the cached groups have %d lines, want at most %d", numLines, r.maxCacheWeight()+len(r.agents))
 		}
 	}
 }

@@ -2,9 +2,16 @@ package policy
 
 import "slices"
 
-// parseStrict parses the text with strict keys, so that misspelled keys are unknown. parseStrict
-// returns nil if the result is the same.
-func parseStrict(lenient *Robots, text string) *Robots {
+// interpretation is the group for a crawler in the lenient or in the strict interpretation of the
+// file. A nil compiledGroup means that no group applies.
+type interpretation struct {
+	*compiledGroup
+	matcher *matcher // the field extensionsIgnored or extensionsSplit of compiledGroup
+}
+
+// parseWithStrictKeys parses the text of a file without the lines that have a misspelled key or no
+// colon. It returns nil if the groups and rules are the same as those of lenient.
+func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strictKeys: true}
 	r := p.robots
 	r.rules = make([]rule, 0, len(lenient.rules))
@@ -20,7 +27,7 @@ func parseStrict(lenient *Robots, text string) *Robots {
 // Without a difference both results are the same selection. The strict selection can be nil even if
 // the lenient selection is not.
 func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
-	if !s.Ambiguous() {
+	if !s.IsAmbiguous() {
 		return s, s
 	}
 	if s.strict.compiledGroup != nil {
@@ -29,10 +36,10 @@ func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
 	return &SelectedGroup{s.lenient, s.lenient}, strict
 }
 
-// Ambiguous reports whether crawlers disagree about the rules of the selection. The reason is a
+// IsAmbiguous reports whether crawlers disagree about the rules of the selection. The reason is a
 // misspelled key, a missing colon, or an extension line such as Crawl-delay between user-agent
 // lines.
-func (s *SelectedGroup) Ambiguous() bool {
+func (s *SelectedGroup) IsAmbiguous() bool {
 	return s != nil && s.lenient != s.strict && !slices.Equal(s.lenient.ruleLines(), s.strict.ruleLines())
 }
 
@@ -59,7 +66,7 @@ func (s interpretation) ruleLines() []Rule {
 	}
 	var rules []Rule
 	for _, i := range s.ruleIndices() {
-		rules = append(rules, s.robots.rule(i))
+		rules = append(rules, s.robots.exportedRule(i))
 	}
 	return rules
 }
@@ -67,7 +74,7 @@ func (s interpretation) ruleLines() []Rule {
 // ruleIndices returns the rules of all groups as indices into Robots.rules.
 func (s interpretation) ruleIndices() []int32 {
 	var rules []int32
-	for _, g := range s.robots.groupsOf(s.agents, s.splitsAtExtensions()) {
+	for _, g := range s.robots.groupsOfAgents(s.agents, s.splitsAtExtensions()) {
 		for i := s.robots.groups[g].ruleFrom; i < s.robots.groups[g].ruleTo; i++ {
 			rules = append(rules, i)
 		}

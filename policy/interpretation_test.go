@@ -81,7 +81,7 @@ func TestSelectedInterpretations(t *testing.T) {
 		if s == nil {
 			return "none"
 		}
-		return fmt.Sprint(s.FirstAgent().Name, s.Rules(), s.Named(), s.Ambiguous())
+		return fmt.Sprint(s.FirstAgent().Name, s.Rules(), s.NamesCrawler(), s.IsAmbiguous())
 	}
 	const file = "User-agent: *\nDisallow: /1\nuseragent: a\nDisalow: /2\nDisallow: /3\nUser-agent: b\nNoindex: /\nUser-agent: c\nDisallow: /4\n"
 	r := Parse([]byte(file))
@@ -100,8 +100,8 @@ func TestSelectedInterpretations(t *testing.T) {
 	} {
 		s := r.Select(tc.wildcard, tc.token)
 		lenient, strict := s.LenientAndStrict()
-		if list(lenient) != tc.lenient || list(strict) != tc.strict || s.Ambiguous() != tc.ambiguous {
-			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(lenient), list(strict), s.Ambiguous(), tc.lenient, tc.strict, tc.ambiguous)
+		if list(lenient) != tc.lenient || list(strict) != tc.strict || s.IsAmbiguous() != tc.ambiguous {
+			t.Errorf("%s: %s, %s, %t; want %s, %s, %t", tc.token, list(lenient), list(strict), s.IsAmbiguous(), tc.lenient, tc.strict, tc.ambiguous)
 		}
 	}
 	for _, tc := range []struct {
@@ -123,7 +123,7 @@ func TestSelectedInterpretations(t *testing.T) {
 	if !two.Select(true, "e").Equal(two.Select(true, "e f")) || two.Select(true, "e").Equal(two.Select(true, "g")) {
 		t.Error("names with the same lines must be equal")
 	}
-	if s := r.SelectLenient(true, "a"); s.Ambiguous() || len(s.Rules()) != 2 {
+	if s := r.SelectLenient(true, "a"); s.IsAmbiguous() || len(s.Rules()) != 2 {
 		t.Errorf("for a lenient crawler: %s", list(s))
 	}
 	if s := r.SelectLenient(false, "d"); s != nil {
@@ -158,7 +158,7 @@ func TestOneInterpretation(t *testing.T) {
 		"User-agent: a\nDisalow: /\n":                                 true,
 	} {
 		r := Parse([]byte(robots))
-		if (r.strictKeys != nil) != two {
+		if (r.withStrictKeys != nil) != two {
 			t.Errorf("%q: second interpretation: %t", robots, !two)
 		}
 		if two && r.Size() < Parse([]byte("User-agent: a\nDisallow: /\n")).Size()+500 {

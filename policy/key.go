@@ -1,11 +1,11 @@
 package policy
 
-// key is the kind of a line.
-type key uint8
+// lineKind is the kind of a line.
+type lineKind uint8
 
 const (
-	keyNone      key = iota // an undefined key
-	keyUserAgent            // opens or continues a group
+	keyNone      lineKind = iota // an undefined key
+	keyUserAgent                 // opens or continues a group
 	keyAllow
 	keyDisallow
 	keySitemap   // applies to the whole file, at any place
@@ -19,7 +19,7 @@ const maxKeyLength = len("disallowaitraining")
 // lookupKey returns the meaning of a key, and whether the key is a misspelling that Google's
 // parser accepts. Keys are compared whole, ignoring case. A comparison by prefix would read
 // "DisallowAITraining: /", which is in use, as "Disallow: /" and close sites.
-func lookupKey(s string) (k key, misspelt bool) {
+func lookupKey(s string) (k lineKind, misspelt bool) {
 	switch s { // the usual spellings
 	case "Disallow":
 		return keyDisallow, false

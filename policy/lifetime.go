@@ -103,6 +103,15 @@ type State struct {
 	LastErr    error
 }
 
+// lastFetch returns the end of the last fetch that responded or failed. s must have a version or a
+// failure.
+func (s *State) lastFetch() time.Time {
+	if s.FailureCount > 0 {
+		return s.LastFailure
+	}
+	return s.Current.LastFetched
+}
+
 // AfterFetch returns the state after a response at now. f determines the validity of a good
 // response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the validity.
 // After a failure the next fetch is due after one second, doubling up to five minutes, or at
@@ -130,7 +139,7 @@ func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitte
 		return next
 	}
 	next.acceptVersion(a, access, now)
-	lifetime := f.Lifetime(a, now)
+	lifetime := f.Lifetime(a.Header, now)
 	if !next.Current.Robots.HasGroups() && len(next.Previous) > 0 && now.Sub(next.Current.FirstFetched) < MinAbsence {
 		lifetime = min(lifetime, max(f.Min, absenceFetchInterval))
 	}
@@ -146,40 +155,40 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 	case access == NotModified && a.CachedVersion != nil && a.CachedVersion.Hash != before.Hash: // another version arrived meanwhile
 		good = *a.CachedVersion
 		good.FirstFetched, good.ReplacedAt = now, time.Time{}
-		s.retireVersion(before, &good, now)
+		s.moveToPrevious(before, &good, now)
 	case access == NotModified, before != nil && before.Hash == hash:
 		good = *before
 	default:
 		good = Version{Hash: hash, FirstFetched: now}
 		if before != nil {
-			s.retireVersion(before, &good, now)
+			s.moveToPrevious(before, &good, now)
 		}
 		if good.Robots == nil { // otherwise a previous version has returned
 			good.Robots = Parse(a.rulesBody(access))
 		}
 	}
 	good.LastFetched = now
-	good.Lifetime = LifetimeOf(a.Header, now)
+	good.Lifetime = ParseLifetime(a.Header, now)
 	if access != NotModified {
 		good.Status = a.Status
 		good.WasServed = good.WasServed || a.Status < 400 || a.Status == http.StatusNotFound || a.Status == http.StatusGone
-		good.ETag, good.LastModified = storableValidator(a.Header.Get("ETag")), dateValidator(a.Header, now)
+		good.ETag, good.LastModified = storableValidator(a.Header.Get("ETag")), lastModifiedValidator(a.Header, now)
 	}
 	s.Current = &good
 }
 
-// dateValidator returns the Last-Modified of a response at now. dateValidator returns "" if the
+// lastModifiedValidator returns the Last-Modified of a response at now. lastModifiedValidator returns "" if the
 // file could change again without a new date (RFC 9110 section 8.8.2.2).
-func dateValidator(h http.Header, now time.Time) string {
-	if age, ok := SinceModified(h, now); ok && age < time.Second {
+func lastModifiedValidator(h http.Header, now time.Time) string {
+	if age, ok := TimeSinceModified(h, now); ok && age < time.Second {
 		return ""
 	}
 	return storableValidator(h.Get("Last-Modified"))
 }
 
-// retireVersion moves a version to Previous, and removes the new version from Previous. Previous contains
+// moveToPrevious moves a version to Previous, and removes the new version from Previous. Previous contains
 // the new version if, for example, two servers alternate between two files.
-func (s *State) retireVersion(before, good *Version, now time.Time) {
+func (s *State) moveToPrevious(before, good *Version, now time.Time) {
 	old := *before
 	old.ReplacedAt = now
 	past := []*Version{&old}
@@ -204,9 +213,9 @@ func (s *State) VersionsInGrace(now time.Time, grace time.Duration) []*Version {
 	return s.Previous
 }
 
-// RulesAt returns the rules at now. robots is nil if the rules are unknown. disallowAll then
+// EffectiveRules returns the rules at now. robots is nil if the rules are unknown. disallowAll then
 // reports whether everything is disallowed for that reason.
-func (s *State) RulesAt(now time.Time, fallback Fallback) (robots *Robots, disallowAll bool) {
+func (s *State) EffectiveRules(now time.Time, fallback Fallback) (robots *Robots, disallowAll bool) {
 	if s.Current != nil && s.FailureCount == 0 {
 		return s.Current.Robots, false
 	}
@@ -225,14 +234,14 @@ func (s *State) RulesAt(now time.Time, fallback Fallback) (robots *Robots, disal
 	return nil, fallback == DisallowAll && failing < MaxUnreachable || fallback == DisallowLikeGoogle && failing < googleDisallowTime
 }
 
-// Expired reports whether the copy is too old to be used while fetches succeed.
-func (s *State) Expired(now time.Time) bool {
+// IsExpired reports whether the copy is too old to be used while fetches succeed.
+func (s *State) IsExpired(now time.Time) bool {
 	return s.Current != nil && s.FailureCount == 0 && now.Sub(s.Current.LastFetched) >= MaxAge
 }
 
-// HashOf returns the hash of the version in a response. ok is false if the response
+// ResponseHash returns the hash of the version in a response. ok is false if the response
 // determines no rules or confirms a copy.
-func HashOf(a FetchResult) (hash [sha256.Size]byte, ok bool) {
+func ResponseHash(a FetchResult) (hash [sha256.Size]byte, ok bool) {
 	access := a.AccessResult()
 	if access != Successful && access != Unavailable {
 		return hash, false
@@ -240,9 +249,9 @@ func HashOf(a FetchResult) (hash [sha256.Size]byte, ok bool) {
 	return sha256.Sum256(a.rulesBody(access)), true
 }
 
-// VersionOf returns the version in a response, or nil if the response determines no rules or
+// NewVersion returns the version in a response, or nil if the response determines no rules or
 // confirms a copy.
-func VersionOf(a FetchResult, now time.Time) *Version {
+func NewVersion(a FetchResult, now time.Time) *Version {
 	var s State
 	if access := a.AccessResult(); access == Successful || access == Unavailable {
 		s.acceptVersion(a, access, now)

@@ -104,7 +104,7 @@ func TestUsable(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := stateAfter(tc.steps...)
-			robots, disallowAll := s.RulesAt(epoch.Add(tc.at), tc.fallback)
+			robots, disallowAll := s.EffectiveRules(epoch.Add(tc.at), tc.fallback)
 			if disallowAll != tc.disallowAll {
 				t.Errorf("closed = %t, want %t", disallowAll, tc.disallowAll)
 			}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// indexFrom returns the index of the first c in text from pos on, or len(text).
-func indexFrom(text string, pos int, c byte) int {
+// indexByteFrom returns the index of the first c in text from pos on, or len(text).
+func indexByteFrom(text string, pos int, c byte) int {
 	if i := strings.IndexByte(text[pos:], c); i >= 0 {
 		return pos + i
 	}
@@ -36,8 +36,8 @@ func splitTwoWords(s string) (first, second string, ok bool) {
 
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
-// lineCount returns the number of line ends in text. A CRLF counts once.
-func lineCount(text []byte) int {
+// countLineEnds returns the number of line ends in text. A CRLF counts once.
+func countLineEnds(text []byte) int {
 	return bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n"))
 }
 

@@ -18,7 +18,7 @@ type literalRule struct {
 
 // literalRules finds the best of many literal rules.
 type literalRules struct {
-	prefixes
+	prefixIndex
 	entries []literalEntry // by text
 }
 
@@ -97,19 +97,19 @@ func distinctTexts(rules []literalRule) []string {
 
 // addMatches adds the best literal rules for a target to out.
 func (l *literalRules) addMatches(target string, normalization Normalization, out *bestMatches) {
-	i := l.longestPrefix(target)
+	i := l.findLongestPrefix(target)
 	if i < 0 {
 		return
 	}
 	e := &l.entries[i]
-	out.addLiteral(&e.prefix, normalization)
+	out.addLiteralMatches(&e.prefix, normalization)
 	if len(l.texts[i]) == len(target) {
-		out.addLiteral(&e.exact, normalization)
+		out.addLiteralMatches(&e.exact, normalization)
 	}
 }
 
-// addLiteral records the matches of a literal.
-func (o *bestMatches) addLiteral(found *bestMatches, normalization Normalization) {
+// addLiteralMatches records the matches of a literal.
+func (o *bestMatches) addLiteralMatches(found *bestMatches, normalization Normalization) {
 	o.add(true, found.allow.length, found.allow.rule, normalization)
 	o.add(false, found.disallow.length, found.disallow.rule, normalization)
 }

@@ -39,7 +39,7 @@ func TestManyLiterals(t *testing.T) {
 				}
 			}
 			got := ""
-			if i := l.longestPrefix(target); i >= 0 {
+			if i := l.findLongestPrefix(target); i >= 0 {
 				got = l.texts[i]
 			}
 			if got != want {
@@ -53,7 +53,7 @@ func TestManyLiterals(t *testing.T) {
 	}
 	rules = append(rules, literalRule{text: "/", length: 1})
 	l := newLiterals(rules)
-	if i := l.longestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
+	if i := l.findLongestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
 		t.Errorf("%q is found", l.texts[i])
 	}
 }

@@ -5,9 +5,8 @@ import "strings"
 // matcher contains the compiled rules of one group. A binary search finds rules that are a
 // literal prefix or path. An index of bytes finds rules with an inner wildcard.
 type matcher struct {
-	literals   literalRules
-	patterns   patternSet
-	hasEscapes bool // a rule has an escaped slash or question mark, or may begin within one
+	literals literalRules
+	patterns patternSet
 }
 
 // bestMatches collects the longest matching rules of both kinds.
@@ -26,17 +25,17 @@ type ruleMatch struct {
 // isAllowed is the verdict: a disallow rule must be longer than every matching allow rule.
 func (o *bestMatches) isAllowed() bool { return o.disallow.length <= o.allow.length }
 
-// couldWin reports whether a rule of that kind and length can change the verdict, or the rule
+// canImproveWith reports whether a rule of that kind and length can change the verdict, or the rule
 // named for it.
-func (o *bestMatches) couldWin(allow bool, length, rule int32) bool {
+func (o *bestMatches) canImproveWith(allow bool, length, rule int32) bool {
 	if allow {
-		return length >= o.disallow.length && o.allow.losesTo(length, rule)
+		return length >= o.disallow.length && o.allow.isWeakerThan(length, rule)
 	}
-	return length > o.allow.length && o.disallow.losesTo(length, rule)
+	return length > o.allow.length && o.disallow.isWeakerThan(length, rule)
 }
 
-// losesTo reports whether a rule takes precedence over m.
-func (m ruleMatch) losesTo(length, rule int32) bool {
+// isWeakerThan reports whether a rule takes precedence over m.
+func (m ruleMatch) isWeakerThan(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
@@ -50,17 +49,17 @@ func (o *bestMatches) add(allow bool, length, rule int32, normalization Normaliz
 	} else if normalization&(QueryDecoded|QueryEncoded) != 0 {
 		return
 	}
-	if kind.losesTo(length, rule) {
+	if kind.isWeakerThan(length, rule) {
 		*kind = ruleMatch{length, rule, normalization}
 	}
 }
 
 // addMatches adds the rules that match one variant of a target to out, unless the search exceeds its
 // limit.
-func (m *matcher) addMatches(target string, normalization Normalization, s *search, out *bestMatches) {
+func (m *matcher) addMatches(target string, normalization Normalization, s *searchBudget, out *bestMatches) {
 	m.literals.addMatches(target, normalization, out)
 	if len(m.patterns.patterns) > 0 {
-		m.patterns.match(target, normalization, s, out)
+		m.patterns.addMatches(target, normalization, s, out)
 	}
 }
 
@@ -74,21 +73,21 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 			continue // the rule matches nothing
 		}
 		c.add(path, x.allow, i)
-		if directory, ok := indexDirectory(path); ok && x.allow {
+		if directory, ok := impliedDirectoryRule(path); ok && x.allow {
 			c.add(directory, true, i)
 		}
 	}
-	return c.matcher()
+	return c.newMatcher()
 }
 
-// matcher returns the compiled rules.
-func (c *ruleCompiler) matcher() *matcher {
-	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns), hasEscapes: c.hasEscapes}
+// newMatcher returns the compiled rules.
+func (c *ruleCompiler) newMatcher() *matcher {
+	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns)}
 }
 
-// indexDirectory returns the rule that "Allow: /dir/index.html" implies for Google: allow
+// impliedDirectoryRule returns the rule that "Allow: /dir/index.html" implies for Google: allow
 // /dir/ exactly.
-func indexDirectory(path string) (string, bool) {
+func impliedDirectoryRule(path string) (string, bool) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || !strings.HasPrefix(path[i:], "/index.htm") {
 		return "", false
@@ -98,16 +97,14 @@ func indexDirectory(path string) (string, bool) {
 
 // ruleCompiler sorts rules by how they are matched.
 type ruleCompiler struct {
-	literals   []literalRule
-	patterns   []pattern
-	hasEscapes bool // see matcher
+	literals []literalRule
+	patterns []pattern
 }
 
 // add adds a rule in canonical form. Every byte counts for its length. In matching, a run of
 // stars is one star, and stars at the end have no effect.
 func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
-	c.hasEscapes = c.hasEscapes || canMatchEscape(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
 		rest, anchored = trimmed, false // "*$" matches any end
@@ -125,20 +122,4 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 		end = strings.LastIndexByte(rest, '*') + 1
 	}
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
-}
-
-// canMatchEscape reports whether a canonical rule contains an escaped slash or question mark, or
-// can begin inside such an escape after a star.
-func canMatchEscape(path string) bool {
-	for i := 0; ; i++ {
-		next := strings.IndexByte(path[i:], 'F')
-		if next < 0 {
-			return false
-		}
-		i += next
-		before := path[max(i-2, 0):i]
-		if strings.HasSuffix(before, "*") || before == "*2" || before == "*3" || before == "%2" || before == "%3" {
-			return true
-		}
-	}
 }

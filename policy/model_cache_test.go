@@ -37,7 +37,8 @@ func (m *cacheModel) settle(x *modelled, e event) {
 	x.madeDue = time.Time{}
 	if _, failing := x.history.split(); len(failing) == 0 {
 		x.suspect = x.since
-	} else if x.since {
+	}
+	if x.since {
 		x.dueFrom = e.at.Add(10 * time.Second)
 	}
 	x.since = false
@@ -106,8 +107,8 @@ func (m *cacheModel) act() {
 		entry.Touch(now)
 		m.refresh(x, now)
 	}
-	if entry.PossiblyChanged() != x.suspect {
-		m.Errorf("%s is suspect: %t, want %t", key.Host, entry.PossiblyChanged(), x.suspect)
+	if entry.IsPossiblyChanged() != x.suspect {
+		m.Errorf("%s is suspect: %t, want %t", key.Host, entry.IsPossiblyChanged(), x.suspect)
 	}
 	m.compare(x)
 }
@@ -233,7 +234,7 @@ func TestCacheAgainstModel(t *testing.T) {
 		for i, seg := range m.cache.segments {
 			evicted += m.cache.Stats(Segment(i)).Evicted
 			for seg.queues.len() > 0 {
-				m.cache.evict(seg, seg.queues.evict(seg.bounds.Entries))
+				m.cache.evict(seg, seg.queues.removeLeastUsed(seg.bounds.Entries))
 			}
 			if len(seg.versions.byHash) != 0 || seg.versions.bytes != 0 || seg.runningFetches != 0 {
 				t.Errorf("seed %d: an empty cache has %d versions of %d bytes, %d fetches", seed, len(seg.versions.byHash), seg.versions.bytes, seg.runningFetches)
@@ -275,7 +276,7 @@ func TestCacheEvictionIsInvisible(t *testing.T) {
 			e.Touch(clock.now())
 			e.MakeDue()
 			<-e.Refresh(holding(time.Hour), func() FetchResult { return files[host] }, nil)
-			robots, disallowAll := e.State().RulesAt(clock.now(), LastGood)
+			robots, disallowAll := e.State().EffectiveRules(clock.now(), LastGood)
 			for path := range d.texts {
 				verdicts[i] += fmt.Sprintln(robots.Select(true, "FooBot").Judge(fmt.Sprintf("/%d", path)), disallowAll)
 			}

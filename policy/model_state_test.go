@@ -58,7 +58,7 @@ func (h history) divergence(s State, q question, f FreshnessPolicy) string {
 	}
 	for _, choice := range []Fallback{LastGood, AllowAll, DisallowAll, DisallowLikeGoogle} {
 		text, known, disallowAll := h.usable(q.now, choice)
-		robots, gotClosed := s.RulesAt(q.now, choice)
+		robots, gotClosed := s.EffectiveRules(q.now, choice)
 		if (robots != nil) != known || gotClosed != disallowAll {
 			return fmt.Sprintf("fallback %d at %v: known %t, closed %t; want %t, %t", choice, q.now.Sub(epoch), robots != nil, gotClosed, known, disallowAll)
 		}
@@ -66,7 +66,7 @@ func (h history) divergence(s State, q question, f FreshnessPolicy) string {
 			return fmt.Sprintf("fallback %d at %v: judged by another text", choice, q.now.Sub(epoch))
 		}
 	}
-	if want := len(settled) > 0 && len(failing) == 0 && q.now.Sub(settled[len(settled)-1].at) >= 24*time.Hour; s.Expired(q.now) != want {
+	if want := len(settled) > 0 && len(failing) == 0 && q.now.Sub(settled[len(settled)-1].at) >= 24*time.Hour; s.IsExpired(q.now) != want {
 		return fmt.Sprintf("expired at %v: %t", q.now.Sub(epoch), !want)
 	}
 	var held []string

@@ -63,7 +63,7 @@ func TestNameMatches(t *testing.T) {
 		}
 		// Select and Named use another lookup.
 		r := Parse([]byte("User-agent: " + test.name + "\nDisallow: /\n"))
-		if got := r.Named(test.token); got != test.want {
+		if got := r.NamesToken(test.token); got != test.want {
 			t.Errorf("%q names %q: %t, want %t", test.name, test.token, got, test.want)
 		}
 		if got := r.Select(false, test.token) != nil; got != test.want {

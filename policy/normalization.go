@@ -12,7 +12,7 @@ type Normalization uint8
 
 // The operations.
 const (
-	SlashesDecoded      Normalization = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged
+	SlashesDecoded      Normalization = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged, or one of both
 	DotSegmentsResolved                           // dot segments resolved
 	QueryDecoded                                  // escaped / and ? decoded in the query
 	QueryEncoded                                  // / and ? escaped in the query
@@ -69,9 +69,9 @@ func hasSinglePathVariant(path string, keepSlashes bool) bool {
 // Caddy and Go resolve it first.
 func (t *Target) addPathVariants(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	out.add(canonical, normalization)
-	slashed := t.decodeSlashes(canonical, '\\', '/', !keepSlashes)
-	out.add(slashed, normalization|SlashesDecoded)
-	if hasDotSegment(slashed) {
+	decoded := t.decodeEscapes(canonical, '\\', '/', !keepSlashes)
+	out.add(decoded, normalization|SlashesDecoded)
+	if hasDotSegment(decoded) {
 		t.addResolvedPaths(out, canonical, normalization, keepSlashes)
 	}
 }
@@ -86,21 +86,20 @@ func hasSingleQueryVariant(query string) bool {
 // not (RFC 3986 section 3.4).
 func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
-	out.add(t.decodeSlashes(canonical, '?', '?', false), QueryDecoded)
+	out.add(t.decodeEscapes(canonical, '?', '?', false), QueryDecoded)
 	if strings.IndexByte(canonical, '/') >= 0 || strings.IndexByte(canonical, '?') >= 0 {
-		out.list[out.count] = componentVariant{normalization: QueryEncoded} // written on demand
-		out.count++
+		out.add(t.encodeQuery(canonical), QueryEncoded)
 	}
 }
 
-// decodeSlashes returns a canonical string with its escaped slashes decoded and the escape of a
-// byte replaced. merge also merges runs of slashes.
-func (t *Target) decodeSlashes(canonical string, escaped, replacement byte, mergeSlashes bool) string {
+// decodeEscapes returns a canonical path or query in which each escaped slash is decoded, and each
+// escape of the byte also is replaced by the byte as. merge also merges runs of slashes.
+func (t *Target) decodeEscapes(canonical string, also, as byte, merge bool) string {
 	first := strings.IndexByte(canonical, '%')
 	if first < 0 {
 		first = len(canonical)
 	}
-	if mergeSlashes {
+	if merge {
 		if i := strings.Index(canonical[:first], "//"); i >= 0 {
 			first = i
 		}
@@ -120,25 +119,25 @@ func (t *Target) decodeSlashes(canonical string, escaped, replacement byte, merg
 			switch decoded := hexValue[high]<<4 | hexValue[low]; decoded {
 			case '/':
 				c = decoded
-			case escaped:
-				c = replacement
+			case also:
+				c = as
 			default:
 				out[n], out[n+1], out[n+2] = c, high, low
 				n += 3
 				continue
 			}
 		}
-		if c == '/' && mergeSlashes && n > start && out[n-1] == '/' {
+		if c == '/' && merge && n > start && out[n-1] == '/' {
 			continue
 		}
 		out[n] = c
 		n++
 	}
 	t.buf = out[:n]
-	return t.textFrom(start)
+	return t.bufferText(start)
 }
 
-// encodeQuery returns a query with / and ? escaped.
+// encodeQuery returns a canonical query with / and ? escaped.
 func (t *Target) encodeQuery(query string) string {
 	start := len(t.buf)
 	out := slices.Grow(t.buf, 3*len(query))
@@ -155,5 +154,5 @@ func (t *Target) encodeQuery(query string) string {
 		n += 3
 	}
 	t.buf = out[:n]
-	return t.textFrom(start)
+	return t.bufferText(start)
 }

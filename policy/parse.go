@@ -28,7 +28,7 @@ func Parse(body []byte) *Robots {
 	}
 	kept := body
 	if len(body) > MaxSize {
-		kept = p.truncate(body)
+		kept = p.truncateToMaxSize(body)
 	}
 	p.robots.text = string(kept)
 	text := p.skipByteOrderMark(p.robots.text)
@@ -43,7 +43,7 @@ func Parse(body []byte) *Robots {
 		p.readLines(text)
 	}
 	if p.usedLenientSyntax {
-		p.robots.strictKeys = parseStrict(p.robots, text)
+		p.robots.withStrictKeys = parseWithStrictKeys(p.robots, text)
 	}
 	return p.finishFile()
 }
@@ -67,14 +67,14 @@ type parser struct {
 	usedLenientSyntax bool  // the file has a line that only the lenient interpretation accepts
 }
 
-// truncate returns the whole lines in the first MaxSize bytes of a longer file.
-func (p *parser) truncate(body []byte) []byte {
+// truncateToMaxSize returns the whole lines in the first MaxSize bytes of a longer file.
+func (p *parser) truncateToMaxSize(body []byte) []byte {
 	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore the rest; shorten the file or move the most important groups to the top")
 	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
 		return body[:MaxSize]
 	}
 	end := bytes.LastIndexAny(body[:MaxSize], "\r\n") + 1
-	p.report(LineCut, Warning, int32(lineCount(body[:end]))+1, "the limit of 500 KiB splits this line, so the line is ignored: a cut rule can disallow far more than the whole rule")
+	p.report(LineCut, Warning, int32(countLineEnds(body[:end]))+1, "the limit of 500 KiB splits this line, so the line is ignored: a cut rule can disallow far more than the whole rule")
 	return body[:end]
 }
 
@@ -100,13 +100,13 @@ func (p *parser) readLines(text string) {
 	p.hasNUL = strings.IndexByte(text, 0) >= 0
 	for pos := 0; pos < len(text); {
 		if lf < pos {
-			lf = indexFrom(text, pos, '\n')
+			lf = indexByteFrom(text, pos, '\n')
 		}
 		if cr < pos {
-			cr = indexFrom(text, pos, '\r')
+			cr = indexByteFrom(text, pos, '\r')
 		}
 		if comment < pos {
-			comment = indexFrom(text, pos, '#')
+			comment = indexByteFrom(text, pos, '#')
 		}
 		end := min(lf, cr)
 		p.line++
@@ -179,7 +179,7 @@ func (p *parser) readLine(s string, comment int) {
 }
 
 // handleKey handles a known key.
-func (p *parser) handleKey(k key, name, value string) {
+func (p *parser) handleKey(k lineKind, name, value string) {
 	switch k {
 	case keyUserAgent:
 		p.addUserAgent(value)

@@ -191,7 +191,7 @@ Other: x
 	if got := r.Records(); !slices.Equal(got, want) {
 		t.Errorf("records are\n%+v, want\n%+v", got, want)
 	}
-	if got, want := r.Names(), []string{"a", "b"}; !slices.Equal(got, want) {
+	if got, want := r.GroupNames(), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("names are %q, want %q", got, want)
 	}
 	if r.RuleCount() != 1 {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestPossiblyChangedDuringFetch marks an entry as suspect during a fetch that returns the
-// cached text again. The entry is then due again.
+// cached text again. The entry is then due again after the minimum interval.
 func TestPossiblyChangedDuringFetch(t *testing.T) {
 	c, clock := newTestCache(roomy)
 	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
@@ -17,6 +17,10 @@ func TestPossiblyChangedDuringFetch(t *testing.T) {
 		e.MarkPossiblyChanged(clock.now())
 		return version(1)
 	}, nil)
+	if e.IsDue(clock.now()) {
+		t.Error("an entry is due just after a fetch")
+	}
+	clock.advance(changeRecheckInterval)
 	if !e.IsDue(clock.now()) {
 		t.Fatal("a copy is not due after MarkPossiblyChanged during its fetch")
 	}
@@ -42,7 +46,7 @@ func TestPossiblyChangedSoonAfterFetch(t *testing.T) {
 		t.Fatal("the mark soon after the fetch is lost")
 	}
 	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(2) }, nil)
-	if e.PossiblyChanged() || e.IsDue(clock.now()) {
+	if e.IsPossiblyChanged() || e.IsDue(clock.now()) {
 		t.Error("a copy that was fetched after the mark is still marked")
 	}
 }
@@ -99,5 +103,21 @@ func TestPossiblyChangedDuringFailingFetch(t *testing.T) {
 	clock.advance(time.Hour)
 	if e.IsDue(clock.now()) {
 		t.Error("a mark before the last fetch makes the entry due")
+	}
+}
+
+// TestPossiblyChangedBeforeRestore marks an entry as suspect before a failed fetch. A copy of another
+// instance may be older than the mark, so the entry is due.
+func TestPossiblyChangedBeforeRestore(t *testing.T) {
+	c, clock := newTestCache(roomy)
+	e := c.GetOrCreate(Key{Host: "a.test"}, ConfiguredHosts)
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return version(1) }, nil)
+	clock.advance(time.Hour)
+	e.MarkPossiblyChanged(clock.now())
+	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
+	clock.advance(100 * time.Millisecond)
+	other := versionOf(200, smallFile, clock.now(), clock.now())
+	if !c.Restore(e.Key(), ConfiguredHosts, stateOf(other), false) || !e.IsDue(clock.now()) {
+		t.Error("the entry is not due after the copy of another instance")
 	}
 }

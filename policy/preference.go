@@ -26,14 +26,14 @@ var (
 	signalLabels = [numUses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
 )
 
-// Uses returns all categories of use.
-func Uses() []Use { return []Use{TrainAI, AIUse, SearchUse} }
+// AllUses returns all categories of use.
+func AllUses() []Use { return []Use{TrainAI, AIUse, SearchUse} }
 
 // String returns the label of the category.
 func (u Use) String() string { return useLabels[u] }
 
-// Signal returns the label of the category in Content-Signal.
-func (u Use) Signal() string { return signalLabels[u] }
+// SignalLabel returns the label of the category in Content-Signal.
+func (u Use) SignalLabel() string { return signalLabels[u] }
 
 // formerLabels are labels of earlier drafts that the current vocabulary lacks, with the last
 // draft.
@@ -41,8 +41,8 @@ var formerLabels = map[string]string{
 	"tdm": "01", "ai": "01", "genai": "01", "inference": "01", "all": "02", "train-genai": "03", "bots": "04", "ai-output": "04",
 }
 
-// FormerLabel returns the last draft with a label that the current vocabulary lacks, or "".
-func FormerLabel(label string) (draft string) {
+// FormerLabelDraft returns the last draft with a label that the current vocabulary lacks, or "".
+func FormerLabelDraft(label string) (draft string) {
 	if version, ok := formerLabels[label]; ok {
 		draft = "draft-ietf-aipref-vocab-" + version
 	}

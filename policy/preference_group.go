@@ -12,17 +12,17 @@ func IsTraining(name string) bool { return NameMatches(name, TrainingToken) }
 // trainingKey is the key of the group among compiled groups. A folded token has no capital.
 const trainingKey = "TRAINING"
 
-// trainingGroup is [Robots.TrainingGroup], compiled.
-func (r *Robots) trainingGroup() *compiledGroup {
+// compiledTrainingGroup is [Robots.TrainingGroup], compiled.
+func (r *Robots) compiledTrainingGroup() *compiledGroup {
 	if len(r.trainingAgents) == 0 {
 		return nil
 	}
-	return r.compiledFor([]byte(trainingKey), r.trainingAgents)
+	return r.getOrCompileGroup([]byte(trainingKey), r.trainingAgents)
 }
 
 // TrainingGroup returns the merged groups of [TrainingToken], or nil.
 func (r *Robots) TrainingGroup() *SelectedGroup {
-	if c := r.trainingGroup(); c != nil {
+	if c := r.compiledTrainingGroup(); c != nil {
 		return &c.selection
 	}
 	return nil

@@ -22,8 +22,8 @@ func TestNoClientSelectsTrainingGroup(t *testing.T) {
 						t.Errorf("%s of %d: %q selects the group in line %d", name, others, token, s.FirstAgent().Line)
 					}
 				}
-				if r.Named(TrainingToken) || len(r.Names()) != others {
-					t.Errorf("%s of %d is in Names %v", name, others, r.Names())
+				if r.NamesToken(TrainingToken) || len(r.GroupNames()) != others {
+					t.Errorf("%s of %d is in Names %v", name, others, r.GroupNames())
 				}
 				if p, lines := preferencesOf(r, "x", "/a", ""); p.String() != "train-ai=n" || len(lines) != 1 || lines[0].Source != name || lines[0].Path != "/" || lines[0].Line != 2*others+2 {
 					t.Errorf("%s of %d states %v by %+v", name, others, p, lines)
@@ -41,7 +41,7 @@ func TestTrainingInAGroupWithOthers(t *testing.T) {
 	r := Parse([]byte("User-agent: GPTBot\nUser-agent: " + TrainingToken + "\nUser-agent: *\nDisallow: /a\n"))
 	for _, token := range []string{"GPTBot", "bot", TrainingToken} {
 		s := r.Select(true, token)
-		if s.Judge("/a").Allowed || !s.Judge("/b").Allowed || s.Named() != (token == "GPTBot") {
+		if s.Judge("/a").Allowed || !s.Judge("/b").Allowed || s.NamesCrawler() != (token == "GPTBot") {
 			t.Errorf("%s: %+v", token, s.Judge("/a"))
 		}
 	}

@@ -10,10 +10,10 @@ func (r *Robots) DecidingStatements(s *SelectedGroup, t *Target, control string)
 	if s != nil && s.lenient.compiledGroup != nil {
 		lines = append(s.lenient.usages.decidingLines(t), s.lenient.signals.decidingLines(t)...)
 	}
-	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
+	if line, ok := r.trainingPreference(r.compiledTrainingGroup(), t); ok {
 		lines = append(lines, line)
 	}
-	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
+	if line, ok := r.trainingPreference(r.findNamedGroup(control), t); ok {
 		lines = append(lines, line)
 	}
 	return lines
@@ -26,7 +26,7 @@ func (s *statements) decidingLines(t *Target) (deciding []Statement) {
 	}
 	longest := 0
 	for _, line := range s.lines {
-		length, ok := line.matches(t.allVariants())
+		length, ok := line.matchLength(t.variants())
 		switch {
 		case !ok || length < longest:
 			continue
@@ -38,9 +38,9 @@ func (s *statements) decidingLines(t *Target) (deciding []Statement) {
 	return deciding
 }
 
-// matches reports whether a statement applies to a target, and returns the length of its path in
+// matchLength reports whether a statement applies to a target, and returns the length of its path in
 // canonical form.
-func (s Statement) matches(variants []variant) (length int, ok bool) {
+func (s Statement) matchLength(variants []variant) (length int, ok bool) {
 	if s.Path == "" {
 		return 0, true
 	}
@@ -52,6 +52,9 @@ func (s Statement) matches(variants []variant) (length int, ok bool) {
 	}
 	var c ruleCompiler
 	c.add(path, true, 0)
-	best := c.matcher().bestMatches(variants)
-	return int(best.allow.length), best.allow.length > 0
+	m, work, best := c.newMatcher(), newSearchBudget(), bestMatches{}
+	for i := range variants {
+		m.addMatches(variants[i].text, 0, &work, &best)
+	}
+	return int(best.allow.length), best.allow.length > 0 && !work.isExhausted()
 }

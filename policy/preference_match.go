@@ -1,14 +1,17 @@
 package policy
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // statements are the compiled Content-Usage or Content-Signal lines of some groups. The
 // longest matching paths decide together.
 type statements struct {
 	lines     []Statement // in file order
 	wholeSite Preferences // preferences of the lines without a path
-	literals  literalStatements
-	patterns  *patternStatements // nil if no path has a wildcard inside
+	literals  literalPreferences
+	patterns  []pattern // paths with a wildcard inside, by descending length; rule is the index of the line
 }
 
 // pathPreferences is the combined preferences of paths of one length. A length of 0 means none.
@@ -27,17 +30,16 @@ func (s *pathPreferences) combine(other pathPreferences) {
 	}
 }
 
-// literalStatements are statements without an inner wildcard.
-type literalStatements struct {
-	literalRules
-	prefix []pathPreferences // by text: statements for targets with that prefix
-	exact  []pathPreferences // by text: statements for the exact target
+// literalPreferences are the preferences of the paths that have no wildcard, except at their end.
+type literalPreferences struct {
+	prefixIndex
+	prefix []pathPreferences // for each text: preferences for targets that start with the text
+	exact  []pathPreferences // for each text: preferences for targets that equal the text
 }
 
-// add adds the statements that match one variant of a target to out. Repeated additions have no
-// effect.
-func (l *literalStatements) add(target string, out *pathPreferences) {
-	i := l.longestPrefix(target)
+// addMatches adds the preferences for one variant of a target to out.
+func (l *literalPreferences) addMatches(target string, out *pathPreferences) {
+	i := l.findLongestPrefix(target)
 	if i < 0 {
 		return
 	}
@@ -47,12 +49,19 @@ func (l *literalStatements) add(target string, out *pathPreferences) {
 	}
 }
 
-// newLiteralStatements compiles literals. The rule of a literal is the index of its line.
-func newLiteralStatements(rules []literalRule, lines []Statement) (l literalStatements) {
-	l.literalRules = newLiterals(rules)
+// newLiteralPreferences compiles paths. The field rule of each is the index of its line.
+func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPreferences) {
+	if len(paths) == 0 {
+		return l
+	}
+	paths = sortByText(paths)
+	l.prefixIndex = newPrefixes(distinctTexts(paths))
 	l.prefix, l.exact = make([]pathPreferences, len(l.texts)), make([]pathPreferences, len(l.texts))
-	for _, x := range rules {
-		i, _ := slices.BinarySearch(l.texts, x.text)
+	i := 0
+	for _, x := range paths {
+		if x.text != l.texts[i] {
+			i++
+		}
 		into := l.prefix
 		if x.anchored {
 			into = l.exact
@@ -67,86 +76,32 @@ func newLiteralStatements(rules []literalRule, lines []Statement) (l literalStat
 	return l
 }
 
-// patternStatements are statements with an inner wildcard. paths contains all statements. Each use
-// contains the statements about one category. "no" is stored as wins, so it precedes "yes" among equally
-// long paths, and the matcher returns "no" as allow and "yes" as disallow.
-type patternStatements struct {
-	unindexed            []pattern         // all patterns, if comparing each is faster than an index
-	unindexedPreferences []pathPreferences // preferences of each pattern
-	paths                *matcher
-	byUse                [numUses]*matcher
-}
-
-// maxUnindexedStatements is the maximum number of patterns that are compared without an index.
-const maxUnindexedStatements = 4
-
-// newPatternStatements compiles patterns. The rule of a pattern is the index of its line.
-func newPatternStatements(patterns []pattern, lines []Statement) *patternStatements {
-	if len(patterns) == 0 {
-		return nil
-	}
-	if len(patterns) <= maxUnindexedStatements {
-		p := &patternStatements{unindexed: patterns}
-		for _, x := range patterns {
-			p.unindexedPreferences = append(p.unindexedPreferences, pathPreferences{x.length, lines[x.rule].Preferences})
+// addPatternMatches adds the preferences of the patterns that match a target to out. If the search
+// exceeds its limit, nothing is added.
+func (s *statements) addPatternMatches(variants []variant, out *pathPreferences) {
+	found, work := *out, newSearchBudget()
+	for i := range s.patterns {
+		p := &s.patterns[i]
+		if p.length < found.length {
+			break
 		}
-		return p
-	}
-	var byUse [numUses][]pattern
-	for _, x := range patterns {
-		for use, preference := range lines[x.rule].Preferences {
-			if x.wins = preference == PreferenceNo; preference != PreferenceUnknown {
-				byUse[use] = append(byUse[use], x)
+		for j := range variants {
+			matches, steps := p.matches(variants[j].text)
+			if work.stepsLeft -= steps; work.isExhausted() {
+				return
 			}
-		}
-	}
-	p := &patternStatements{paths: &matcher{patterns: newPatternSet(patterns)}}
-	for use, patterns := range byUse {
-		p.byUse[use] = &matcher{patterns: newPatternSet(patterns)}
-	}
-	return p
-}
-
-// add adds the statements that match a target to out.
-func (p *patternStatements) add(variants []variant, out *pathPreferences) {
-	if p.unindexed != nil {
-		p.addUnindexed(variants, out)
-		return
-	}
-	longest := p.paths.bestMatches(variants).allow.length
-	if longest == 0 || longest < out.length {
-		return
-	}
-	found := pathPreferences{length: longest}
-	for use, m := range p.byUse {
-		switch best := m.bestMatches(variants); longest {
-		case best.allow.length:
-			found.preferences[use] = PreferenceNo
-		case best.disallow.length:
-			found.preferences[use] = PreferenceYes
-		}
-	}
-	out.combine(found)
-}
-
-// addUnindexed is add for a few patterns.
-func (p *patternStatements) addUnindexed(variants []variant, out *pathPreferences) {
-	for i := range p.unindexed {
-		if p.unindexed[i].length < out.length {
-			continue
-		}
-		for s := range variants {
-			if ok, _ := p.unindexed[i].matches(variants[s].text); ok {
-				out.combine(p.unindexedPreferences[i])
+			if matches {
+				found.combine(pathPreferences{p.length, s.lines[p.rule].Preferences})
 				break
 			}
 		}
 	}
+	*out = found
 }
 
-// contentStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
+// compileStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
 // nil. agents must be in file order.
-func (r *Robots) contentStatements(agents []int32) (byUsage, bySignal *statements) {
+func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statements) {
 	appliesTo := func(from, to int32) bool {
 		first, _ := slices.BinarySearch(agents, from)
 		return first < len(agents) && agents[first] < to
@@ -184,44 +139,29 @@ func newStatements(lines []Statement) *statements {
 		}
 		paths.add(canonicalRule(line.Path), true, int32(i))
 	}
-	s.literals = newLiteralStatements(paths.literals, s.lines)
-	s.patterns = newPatternStatements(paths.patterns, s.lines)
+	s.literals = newLiteralPreferences(paths.literals, lines)
+	s.patterns = paths.patterns
+	slices.SortStableFunc(s.patterns, func(a, b pattern) int { return cmp.Compare(b.length, a.length) })
 	return s
 }
 
-// bestMatches returns the longest matching paths of both kinds, or none if the search exceeds its
-// limit.
-func (m *matcher) bestMatches(variants []variant) (best bestMatches) {
-	s := newSearch()
-	defer s.release()
-	for i := range variants {
-		m.addMatches(variants[i].text, variants[i].normalization, &s, &best)
-	}
-	if s.isExhausted() {
-		return bestMatches{}
-	}
-	return best
-}
-
 // hasPaths reports whether a line has a path.
-func (s *statements) hasPaths() bool { return len(s.literals.texts) > 0 || s.patterns != nil }
+func (s *statements) hasPaths() bool { return len(s.literals.texts)+len(s.patterns) > 0 }
 
-// preferencesFor returns the preferences for a target.
-func (s *statements) preferencesFor(t *Target) Preferences {
+// preferencesForTarget returns the preferences for a target.
+func (s *statements) preferencesForTarget(t *Target) Preferences {
 	switch {
 	case s == nil:
 		return Preferences{}
 	case !s.hasPaths():
 		return s.wholeSite
 	}
-	variants := t.allVariants()
+	variants := t.variants()
 	var longest pathPreferences
 	for i := range variants {
-		s.literals.add(variants[i].text, &longest)
+		s.literals.addMatches(variants[i].text, &longest)
 	}
-	if s.patterns != nil {
-		s.patterns.add(variants, &longest)
-	}
+	s.addPatternMatches(variants, &longest)
 	if longest.length == 0 {
 		return s.wholeSite
 	}
@@ -237,12 +177,12 @@ func (s *statements) preferencesFor(t *Target) Preferences {
 // preferences. The lenient interpretation applies.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
 	if s != nil && s.lenient.compiledGroup != nil {
-		p = s.lenient.usages.preferencesFor(t).Combine(s.lenient.signals.preferencesFor(t))
+		p = s.lenient.usages.preferencesForTarget(t).Combine(s.lenient.signals.preferencesForTarget(t))
 	}
-	if line, ok := r.trainingPreference(r.trainingGroup(), t); ok {
+	if line, ok := r.trainingPreference(r.compiledTrainingGroup(), t); ok {
 		p = p.Combine(line.Preferences)
 	}
-	if line, ok := r.trainingPreference(r.compiledNaming(control), t); ok {
+	if line, ok := r.trainingPreference(r.findNamedGroup(control), t); ok {
 		p = p.Combine(line.Preferences)
 	}
 	return p

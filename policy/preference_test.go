@@ -60,7 +60,7 @@ func TestPreferencesCombine(t *testing.T) {
 			if both != q.Combine(p) {
 				t.Errorf("the order of %v and %v changes the result", p, q)
 			}
-			for _, use := range Uses() {
+			for _, use := range AllUses() {
 				if (p[use] == PreferenceNo || q[use] == PreferenceNo) != (both[use] == PreferenceNo) {
 					t.Errorf("%v and %v are %v about %v", p, q, both, use)
 				}
@@ -103,7 +103,7 @@ func naivePreferencesBy(by string, lines []Statement, target string) (p Preferen
 			length = 0
 		}
 		for _, form := range t.Variants() {
-			if pattern := (Rule{Path: line.Path}).Canonical(); pattern != "" && naiveMatch(pattern, form.Text) {
+			if pattern := (Rule{Path: line.Path}).CanonicalPath(); pattern != "" && naiveMatch(pattern, form.Text) {
 				length = len(pattern)
 			}
 		}
@@ -176,7 +176,7 @@ func TestPreferencesAgainstNaive(t *testing.T) {
 	}
 }
 
-// TestManyWildcardStatements tests enough wildcard statements for them to be compiled.
+// TestManyWildcardStatements tests statements with many wildcards, which decide together.
 func TestManyWildcardStatements(t *testing.T) {
 	for _, tc := range []struct{ lines, target, want string }{
 		{"", "/x", ""},
@@ -199,7 +199,7 @@ func TestManyWildcardStatements(t *testing.T) {
 		{"/*x train-ai=y|/*x train-ai=n|/*x ai-use=y", "/x", "train-ai=n, ai-use=y"}, // the same path
 	} {
 		text := "User-agent: *\n"
-		for i := range 2 * maxUnindexedStatements {
+		for i := range 8 {
 			text += fmt.Sprintf("Content-Usage: /*%dz train-ai=y\n", i)
 		}
 		for line := range strings.SplitSeq(tc.lines, "|") {
@@ -209,6 +209,19 @@ func TestManyWildcardStatements(t *testing.T) {
 		if got, _ := preferencesOf(robots, "x", tc.target, ""); got.String() != tc.want || got != naivePreferences(allStatements(robots, "x"), tc.target) {
 			t.Errorf("%s: %s states %q, want %q", tc.lines, tc.target, got, tc.want)
 		}
+	}
+}
+
+// TestWildcardStatementsOfEscapedQuery tests statements about an escaped query with an unescaped
+// path, among any number of other statements.
+func TestWildcardStatementsOfEscapedQuery(t *testing.T) {
+	text := "User-agent: *\nContent-Usage: /*?u=/a train-ai=y\n"
+	for others := range 20 {
+		robots := Parse([]byte(text + "Allow: /\n"))
+		if got, _ := preferencesOf(robots, "x", "/x?u=%2Fa", ""); got.String() != "train-ai=y" {
+			t.Errorf("with %d other statements: %q, want train-ai=y", others, got)
+		}
+		text += fmt.Sprintf("Content-Usage: /*b%dc train-ai=n\n", others)
 	}
 }
 
@@ -223,12 +236,12 @@ func TestNoPreferences(t *testing.T) {
 
 // TestFormerLabels checks the labels of earlier drafts and the current labels.
 func TestFormerLabels(t *testing.T) {
-	for _, use := range Uses() {
-		if FormerLabel(use.String()) != "" {
+	for _, use := range AllUses() {
+		if FormerLabelDraft(use.String()) != "" {
 			t.Errorf("%v is a current label", use)
 		}
 	}
-	if got := FormerLabel("train-genai"); got != "draft-ietf-aipref-vocab-03" {
+	if got := FormerLabelDraft("train-genai"); got != "draft-ietf-aipref-vocab-03" {
 		t.Errorf("got %q", got)
 	}
 }

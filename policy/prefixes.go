@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// prefixes finds the texts that are prefixes of a target. The texts are sorted. One binary search
+// prefixIndex finds the texts that are prefixes of a target. The texts are sorted. One binary search
 // finds the greatest text not above the target. Every prefix of the target is the found text or an
 // ancestor in the chain of longest prefixes.
-type prefixes struct {
+type prefixIndex struct {
 	texts   []string
 	parents []int32 // by text: index of its longest proper prefix, or -1
 	// keys are the first bytes of the texts after their common prefix, as numbers. Most steps of
@@ -19,8 +19,8 @@ type prefixes struct {
 }
 
 // newPrefixes returns the prefixes of sorted texts without duplicates.
-func newPrefixes(texts []string) prefixes {
-	p := prefixes{texts: texts, parents: make([]int32, len(texts))}
+func newPrefixes(texts []string) prefixIndex {
+	p := prefixIndex{texts: texts, parents: make([]int32, len(texts))}
 	for i, text := range texts {
 		parent := int32(i - 1)
 		for parent >= 0 && !strings.HasPrefix(text, texts[parent]) {
@@ -35,7 +35,7 @@ func newPrefixes(texts []string) prefixes {
 // maxUnkeyedPrefixes is the number of texts up to which no keys are used.
 const maxUnkeyedPrefixes = 16
 
-func (p *prefixes) addKeys() {
+func (p *prefixIndex) addKeys() {
 	if len(p.texts) <= maxUnkeyedPrefixes {
 		return
 	}
@@ -58,8 +58,8 @@ func prefixKey(text string) (key uint64) {
 	return key
 }
 
-// longestPrefix returns the longest text that is a prefix of target, or -1.
-func (p *prefixes) longestPrefix(target string) int32 {
+// findLongestPrefix returns the longest text that is a prefix of target, or -1.
+func (p *prefixIndex) findLongestPrefix(target string) int32 {
 	low, high := p.searchRange(target)
 	for low < high {
 		mid := int(uint(low+high) >> 1)
@@ -81,7 +81,7 @@ func (p *prefixes) longestPrefix(target string) int32 {
 }
 
 // searchRange returns the range of texts that contains the greatest text not above target.
-func (p *prefixes) searchRange(target string) (low, high int) {
+func (p *prefixIndex) searchRange(target string) (low, high int) {
 	if high = len(p.texts); p.keys == nil {
 		return 0, high
 	}

@@ -19,40 +19,54 @@ const clockSkew = 5 * time.Minute
 //   - A previous version that ended in the future ends at the last fetch of the current version of
 //     other, at the latest.
 func (s State) Merge(other State, now time.Time) State {
-	if other.isFromFuture(now) {
-		if s.Current != nil {
-			return s
-		}
-		other = other.clampLastFetched(now)
-	}
-	newer := other.Current
-	if newer == nil || now.Sub(newer.LastFetched) >= MaxUnreachable {
-		return s
-	}
-	other.Previous = clampEnds(other.Previous, newer.LastFetched, now)
+	other, ok := other.correctTimes(now, s.Current == nil)
+	next := s
 	switch {
+	case !ok:
 	case s.Current == nil:
-		next := s
-		next.Current, next.Previous = newer, other.Previous
+		next.Current, next.Previous = other.Current, other.Previous
 		if s.FailureCount == 0 {
 			next.RedirectTargets, next.NextFetch, next.LastResult = other.RedirectTargets, other.NextFetch, other.LastResult
 		}
-		return next
-	case newer.LastFetched.After(s.Current.LastFetched):
-		next := State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
-		if !newer.LastFetched.After(s.FailingSince) {
-			next = s // neither side has fetched since
+	case other.Current.LastFetched.After(s.Current.LastFetched):
+		if other.Current.LastFetched.After(s.FailingSince) { // otherwise the failures of s are newer
+			next = State{RedirectTargets: other.RedirectTargets, NextFetch: other.NextFetch, LastResult: other.LastResult}
 		}
-		next.Current, next.Previous = mergeVersions(newer, other.Previous, s.Current, s.Previous)
-		return next
+		next.Current, next.Previous = mergeVersions(other.Current, other.Previous, s.Current, s.Previous)
+	default:
+		next.Current, next.Previous = mergeVersions(s.Current, s.Previous, other.Current, other.Previous)
 	}
-	next := s
-	next.Current, next.Previous = mergeVersions(s.Current, s.Previous, newer, other.Previous)
 	return next
 }
 
-// isFromFuture reports whether the current version was fetched in the future, by a wrong clock.
-func (s *State) isFromFuture(now time.Time) bool {
+// mergeAsPrevious is Merge, except that the current version of s stays the current version. s must
+// have a current version.
+func (s State) mergeAsPrevious(other State, now time.Time) State {
+	if other, ok := other.correctTimes(now, false); ok {
+		s.Current, s.Previous = mergeVersions(s.Current, s.Previous, other.Current, other.Previous)
+	}
+	return s
+}
+
+// correctTimes returns a state with corrected times, as documented for Merge. ok is false if Merge
+// ignores the state. acceptsFuture means that no version is known, so that Merge does not ignore a
+// version from the future.
+func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State, ok bool) {
+	if s.isFetchedInFuture(now) {
+		if !acceptsFuture {
+			return State{}, false
+		}
+		s = s.clampLastFetched(now)
+	}
+	if s.Current == nil || now.Sub(s.Current.LastFetched) >= MaxUnreachable {
+		return State{}, false
+	}
+	s.Previous = clampReplacedAt(s.Previous, s.Current.LastFetched, now)
+	return s, true
+}
+
+// isFetchedInFuture reports whether the current version was fetched in the future, by a wrong clock.
+func (s *State) isFetchedInFuture(now time.Time) bool {
 	return s.Current != nil && s.Current.LastFetched.After(now.Add(clockSkew))
 }
 
@@ -67,8 +81,8 @@ func (s State) clampLastFetched(now time.Time) State {
 	return s
 }
 
-// clampEnds returns the versions, with future ends replaced by latest.
-func clampEnds(past []*Version, latest, now time.Time) []*Version {
+// clampReplacedAt returns the versions, with future ends replaced by latest.
+func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
 	endsInFuture := func(v *Version) bool { return v.ReplacedAt.After(future) }
 	if !slices.ContainsFunc(past, endsInFuture) {
@@ -86,7 +100,7 @@ func clampEnds(past []*Version, latest, now time.Time) []*Version {
 			past[i] = &clamped
 		}
 	}
-	sortPast(past)
+	sortByReplacedAt(past)
 	return past
 }
 
@@ -113,7 +127,7 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 		}
 		all = append(all, &retired)
 	}
-	sortPast(all)
+	sortByReplacedAt(all)
 	known := map[[sha256.Size]byte]bool{current.Hash: true}
 	all = slices.DeleteFunc(all, func(v *Version) bool {
 		again := known[v.Hash]
@@ -123,20 +137,20 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 	return current, all[:min(len(all), MaxVersions)]
 }
 
-// sortPast sorts versions by their end, latest first.
-func sortPast(past []*Version) {
+// sortByReplacedAt sorts versions by their end, latest first.
+func sortByReplacedAt(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
 // Restore adds a stored state, or the state of another instance. A fresh copy stays the current
 // version unless newest is set. A newer copy of other then becomes a previous version, so that a
 // site with varying responses does not change its copy all the time. A host that only clients name
-// counts as used because of its stored state, see [MinUsedSeconds]. Restore evicts no entry, and
+// counts as used because of its stored state. Restore evicts no entry, and
 // ignores sites without room. Restore reports whether the current version is now the version of
 // other.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
-	if (State{}).Merge(other, now).Current == nil {
+	if _, ok := other.correctTimes(now, true); !ok {
 		return false
 	}
 	e := c.Get(key)
@@ -159,13 +173,13 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 		if oldState != nil {
 			before = *oldState
 		}
-		next := before.Merge(other, now)
-		isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch)
-		if isFresh && !newest && !other.isFromFuture(now) && other.Current.LastFetched.After(before.Current.LastFetched) {
-			next = before
-			next.Current, next.Previous = mergeVersions(before.Current, before.Previous, other.Current, other.Previous)
+		var next State
+		if isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch); isFresh && !newest {
+			next = before.mergeAsPrevious(other, now)
+		} else {
+			next = before.Merge(other, now)
 		}
-		if next.Current == before.Current && !addsVersions(next.Previous, before.Previous) {
+		if next.Current == before.Current && !hasNewVersions(next.Previous, before.Previous) {
 			return false
 		}
 		for _, v := range append([]*Version{next.Current}, next.Previous...) {
@@ -176,23 +190,25 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 				v.Derived = derived
 			}
 		}
-		if e.swapState(oldState, &next) {
+		if e.compareAndSwapState(oldState, &next) {
+			if next.FailureCount == 0 && e.IsPossiblyChanged() {
+				e.recheckAt.CompareAndSwap(0, now.UnixNano()) // the fetch of the other instance may precede the mark
+			}
 			return before.Current == nil || !next.Current.LastFetched.Equal(before.Current.LastFetched)
 		}
 	}
 }
 
-// addsVersions reports whether versions contain an unknown file, or a longer use of a known file.
-// addsVersions ignores differences within the clock tolerance, so that two instances do not update
+// hasNewVersions reports whether versions contain an unknown file, or a longer use of a known file.
+// hasNewVersions ignores differences within the clock tolerance, so that two instances do not update
 // each other forever.
-func addsVersions(past, known []*Version) bool {
+func hasNewVersions(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
-// promote marks an entry as used in [MinUsedSeconds] seconds.
+// promote moves an entry to the protected queue, as if it had been used in several seconds.
 func (c *Cache) promote(e *Entry) {
-	for n := e.usedSeconds.Load(); n < MinUsedSeconds && !e.usedSeconds.CompareAndSwap(n, MinUsedSeconds); n = e.usedSeconds.Load() {
-	}
+	e.usedSeconds.Store(protectedUsedSeconds)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Get(e.key) == e && !e.protected {
@@ -217,7 +233,7 @@ func (c *Cache) Resize(s Segment, b Bounds) {
 	seg := c.segments[s]
 	seg.bounds = b
 	for seg.queues.len() > b.Entries {
-		c.evict(seg, seg.queues.evict(b.Entries))
+		c.evict(seg, seg.queues.removeLeastUsed(b.Entries))
 	}
 	c.shrinkToBytes(seg)
 }

@@ -44,7 +44,7 @@ func TestMergeWithWrongClock(t *testing.T) {
 				if inGrace := got.VersionsInGrace(now.Add(MaxAge), MaxAge); len(inGrace) > 0 {
 					t.Errorf("a day later %d versions are in grace", len(inGrace))
 				}
-				if again := got.Merge(State{Current: good, Previous: past}, now.Add(time.Hour)); addsVersions(again.Previous, got.Previous) {
+				if again := got.Merge(State{Current: good, Previous: past}, now.Add(time.Hour)); hasNewVersions(again.Previous, got.Previous) {
 					t.Error("merging the same state an hour later changes the state")
 				}
 			})
@@ -77,5 +77,23 @@ func TestRestoreOfTheFuture(t *testing.T) {
 				t.Errorf("%s, newest %t: a state from the future replaces a known state", key, newest)
 			}
 		}
+	}
+}
+
+// TestRestoreWithWrongClock restores a state into an entry with a fresh copy. A version of the state
+// that ended in ten years, by a wrong clock, does not stay in grace that long.
+func TestRestoreWithWrongClock(t *testing.T) {
+	now := at(1)
+	c := NewCache(roomy, roomy, func() time.Time { return now }, nil)
+	key := Key{Site: "a.test", Host: "a.test"}
+	c.Restore(key, ConfiguredHosts, stateOf(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0), at(0.9))), false)
+	wrong := versionOf(200, "User-agent: *\nDisallow: /b\n", at(0), at(0))
+	wrong.ReplacedAt = at(10 * 365 * 24)
+	other := stateOf(versionOf(200, "User-agent: *\nDisallow: /a\n", at(0.5), at(0.95)))
+	other.Previous = []*Version{wrong}
+	c.Restore(key, ConfiguredHosts, other, false)
+	state := c.Get(key).State()
+	if len(state.Previous) != 1 || len(state.VersionsInGrace(now.Add(MaxAge), MaxAge)) != 0 {
+		t.Errorf("a day later %d of %d versions are in grace, want 0 of 1", len(state.VersionsInGrace(now.Add(MaxAge), MaxAge)), len(state.Previous))
 	}
 }

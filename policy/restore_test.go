@@ -213,8 +213,8 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 			t.Fatalf("host %d is not restored", n)
 		}
 	}
-	if early.UsedSeconds() != MinUsedSeconds {
-		t.Errorf("UsedSeconds is %d, want %d", early.UsedSeconds(), MinUsedSeconds)
+	if n := early.usedSeconds.Load(); n != protectedUsedSeconds {
+		t.Errorf("%d seconds with uses, want %d", n, protectedUsedSeconds)
 	}
 	for n := range 5000 {
 		clock.advance(10 * time.Millisecond)
@@ -237,13 +237,13 @@ func TestCacheRestoredHostsStay(t *testing.T) {
 	}
 	read := clock.now().Add(-time.Hour)
 	c.Restore(busy.Key(), UnknownHosts, stateOf(versionOf(200, smallFile, read, read)), false)
-	if busy.UsedSeconds() != 10 {
-		t.Errorf("UsedSeconds is %d, want 10", busy.UsedSeconds())
+	if n := busy.usedSeconds.Load(); n != protectedUsedSeconds {
+		t.Errorf("%d seconds with uses, want %d", n, protectedUsedSeconds)
 	}
 	named := c.GetOrCreate(host("named", 0), ConfiguredHosts)
 	c.Restore(named.Key(), ConfiguredHosts, stateOf(versionOf(200, smallFile, read, read)), false)
-	if named.UsedSeconds() != 0 {
-		t.Errorf("UsedSeconds of a configured host is %d, want 0", named.UsedSeconds())
+	if n := named.usedSeconds.Load(); n != 0 {
+		t.Errorf("%d seconds with uses of a configured host, want 0", n)
 	}
 }
 

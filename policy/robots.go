@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,7 +11,9 @@ import (
 // The methods return the lenient interpretation. Only [Robots.Select] also uses the strict
 // interpretation.
 type Robots struct {
-	strictKeys *Robots // the file parsed with strict keys; nil if keys make no difference
+	// withStrictKeys is the file without lines that have a misspelled key or no colon; nil if these
+	// lines make no difference.
+	withStrictKeys *Robots
 
 	text              string   // the parsed part
 	rules             []rule   // in file order
@@ -27,10 +28,9 @@ type Robots struct {
 	unreported        int  // findings beyond maxFindings
 	hasAmbiguousGroup bool // crawlers disagree about some group
 
-	agentsByWord   map[string][]int32       // agents by the folded first word of their name; nil if there are few
-	namedAgents    []int32                  // if few, the agents whose name is not *
-	wildcardAgents []int32                  // agents whose name is *
-	smallIndex     [maxUnindexedNames]int32 // indexes, if few
+	agentsByWord   map[string][]int32 // agents by the folded first word of their name; nil if there are few
+	namedAgents    []int32            // if few, the agents whose name is not *
+	wildcardAgents []int32            // agents whose name is *
 
 	trainingAgents []int32 // agents whose name is TrainingToken; none of the fields above has them
 
@@ -39,7 +39,7 @@ type Robots struct {
 	groupCache atomic.Pointer[groupCache]
 	compileMu  sync.Mutex          // locked while groupCache is replaced; guards the fields below
 	matchers   map[string]*matcher // by the compiled groups
-	weight     int                 // weight of groupCache and matchers, for maxWeight
+	weight     int                 // weight of groupCache and matchers, for maxCacheWeight
 
 	compressOnce sync.Once
 	compressed   []byte // see Compressed
@@ -132,17 +132,17 @@ func (r *Robots) RuleCount() int { return len(r.rules) }
 func (r *Robots) Groups() []Group {
 	groups := make([]Group, len(r.groups))
 	for i, g := range r.groups {
-		groups[i].Agents = r.agentsIn(g.agentFrom, g.agentTo)
+		groups[i].Agents = r.agentRange(g.agentFrom, g.agentTo)
 		for j := g.ruleFrom; j < g.ruleTo; j++ {
-			groups[i].Rules = append(groups[i].Rules, r.rule(j))
+			groups[i].Rules = append(groups[i].Rules, r.exportedRule(j))
 		}
 		groups[i].Ambiguous = g.splitAt > g.agentFrom
 	}
 	return groups
 }
 
-// agentsIn returns the user-agent lines of a range, or nil for an empty range.
-func (r *Robots) agentsIn(from, to int32) (lines []Agent) {
+// agentRange returns the user-agent lines of a range, or nil for an empty range.
+func (r *Robots) agentRange(from, to int32) (lines []Agent) {
 	for _, a := range r.agents[from:to] {
 		lines = append(lines, Agent{a.name, int(a.line)})
 	}
@@ -158,16 +158,16 @@ func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	var agents []Agent // shared by many lines
 	for _, u := range r.contentUsages {
 		if u.agentFrom != previous.agentFrom || u.agentTo != previous.agentTo {
-			previous, agents = u, r.agentsIn(u.agentFrom, u.agentTo)
+			previous, agents = u, r.agentRange(u.agentFrom, u.agentTo)
 		}
 		agentsByLine[r.records[u.record].Line] = agents
 	}
 	return agentsByLine
 }
 
-// Names returns the names of all groups, as written, in file order and with repetitions. They
+// GroupNames returns the names of all groups, as written, in file order and with repetitions. They
 // include * and exclude [TrainingToken].
-func (r *Robots) Names() []string {
+func (r *Robots) GroupNames() []string {
 	names := make([]string, 0, len(r.agents))
 	for _, a := range r.agents {
 		if !IsTraining(a.name) {
@@ -202,13 +202,13 @@ func (r *Robots) Size() int {
 	compressed := len(r.text) // of a file that is stored; text without repetitions does not shrink
 	size := perFile + len(r.text) + compressed + perRule*len(r.rules) + perAgent*len(r.agents) +
 		perRecord*len(r.records) + perUsage*(len(r.contentUsages)+len(r.contentSignals)) + perDelay*len(r.delays) + perSitemap*len(r.sitemaps) + perFinding*len(r.findings)
-	if r.strictKeys != nil {
-		size += r.strictKeys.Size() - len(r.text) - compressed // both share the text
+	if r.withStrictKeys != nil {
+		size += r.withStrictKeys.Size() - len(r.text) - compressed // both share the text
 	}
 	return size
 }
 
-func (r *Robots) rule(i int32) Rule {
+func (r *Robots) exportedRule(i int32) Rule {
 	x := r.rules[i]
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
 }
@@ -218,45 +218,22 @@ const maxUnindexedNames = 8
 
 // index makes the tables of names for Select.
 func (r *Robots) index() {
-	if len(r.agents) == 0 {
-		return
+	hasFewNames := len(r.agents) <= maxUnindexedNames
+	if !hasFewNames {
+		r.agentsByWord = make(map[string][]int32, len(r.agents))
 	}
-	for i := range r.agents {
-		r.longestName = max(r.longestName, len(r.agents[i].name))
-		if IsTraining(r.agents[i].name) {
-			r.trainingAgents = append(r.trainingAgents, int32(i))
-		}
-	}
-	if len(r.agents) <= maxUnindexedNames {
-		r.indexSmall()
-		return
-	}
-	r.agentsByWord = make(map[string][]int32, len(r.agents))
 	for i, a := range r.agents {
-		if isWildcardName(a.name) {
+		r.longestName = max(r.longestName, len(a.name))
+		switch {
+		case isWildcardName(a.name):
 			r.wildcardAgents = append(r.wildcardAgents, int32(i))
-			continue
-		}
-		if IsTraining(a.name) {
-			continue
-		}
-		if word := toLowerASCII(a.name[:tokenLength(a.name)]); a.name != "" {
+		case IsTraining(a.name):
+			r.trainingAgents = append(r.trainingAgents, int32(i))
+		case hasFewNames:
+			r.namedAgents = append(r.namedAgents, int32(i))
+		case a.name != "":
+			word := toLowerASCII(a.name[:tokenLength(a.name)])
 			r.agentsByWord[word] = append(r.agentsByWord[word], int32(i))
 		}
 	}
-}
-
-func (r *Robots) indexSmall() {
-	all := r.smallIndex[:0]
-	for _, wildcard := range [...]bool{true, false} {
-		for i := range r.agents {
-			if isWildcardName(r.agents[i].name) == wildcard && !slices.Contains(r.trainingAgents, int32(i)) {
-				all = append(all, int32(i))
-			}
-		}
-		if wildcard {
-			r.wildcardAgents = all
-		}
-	}
-	r.wildcardAgents, r.namedAgents = all[:len(r.wildcardAgents):len(r.wildcardAgents)], all[len(r.wildcardAgents):]
 }

@@ -14,12 +14,6 @@ type SelectedGroup struct {
 	lenient, strict interpretation
 }
 
-// interpretation is a SelectedGroup in one interpretation. A nil compiledGroup means that no group applies.
-type interpretation struct {
-	*compiledGroup
-	matcher *matcher // the extensionsIgnored or extensionsSplit of compiledGroup
-}
-
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
 // first token with a group decides. Without such a group, the * group applies if wildcard is set.
 // Select returns nil if no group applies to the crawler.
@@ -28,15 +22,15 @@ type interpretation struct {
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
 // and lines without a colon, and an extension line such as Crawl-delay begins another group.
 func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.selectCompiled(wildcard, tokens)
+	c := r.selectCompiledGroup(wildcard, tokens)
 	switch {
 	case c == nil:
 		return nil // the strict interpretation has no additional names
-	case r.strictKeys == nil:
+	case r.withStrictKeys == nil:
 		return &c.selection
 	}
 	s := &SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}}
-	if other := r.strictKeys.selectCompiled(wildcard, tokens); other != nil {
+	if other := r.withStrictKeys.selectCompiledGroup(wildcard, tokens); other != nil {
 		s.strict = interpretation{other, other.extensionsSplit}
 	}
 	return s
@@ -47,28 +41,28 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 // still differ about extension lines between user-agent lines, because one interpretation can
 // disallow whole sites by accident.
 func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.selectCompiled(wildcard, tokens)
+	c := r.selectCompiledGroup(wildcard, tokens)
 	if c == nil {
 		return nil
 	}
 	return &c.selection
 }
 
-// selectCompiled finds the group for a crawler with one treatment of the keys.
-func (r *Robots) selectCompiled(wildcard bool, tokens []string) *compiledGroup {
+// selectCompiledGroup finds the group for a crawler with one treatment of the keys.
+func (r *Robots) selectCompiledGroup(wildcard bool, tokens []string) *compiledGroup {
 	for _, token := range tokens {
-		if c := r.compiledNaming(token); c != nil {
+		if c := r.findNamedGroup(token); c != nil {
 			return c
 		}
 	}
 	if wildcard && len(r.wildcardAgents) > 0 {
-		return r.compiledFor(nil, r.wildcardAgents)
+		return r.getOrCompileGroup(nil, r.wildcardAgents)
 	}
 	return nil
 }
 
-// Named reports whether a group of the file names the product token.
-func (r *Robots) Named(token string) bool {
+// NamesToken reports whether a group of the file names the product token.
+func (r *Robots) NamesToken(token string) bool {
 	var buf [64]byte
 	for _, i := range r.candidateAgents(r.appendFolded(buf[:0], token)) {
 		if NameMatches(r.agents[i].name, token) {
@@ -87,8 +81,8 @@ func (r *Robots) candidateAgents(folded []byte) []int32 {
 	return r.agentsByWord[string(folded[:tokenLength(folded)])]
 }
 
-// compiledNaming returns the compiled group that names token, or nil.
-func (r *Robots) compiledNaming(token string) *compiledGroup {
+// findNamedGroup returns the compiled group that names token, or nil.
+func (r *Robots) findNamedGroup(token string) *compiledGroup {
 	var buf [64]byte
 	folded := r.appendFolded(buf[:0], token)
 	candidates := r.candidateAgents(folded)
@@ -107,7 +101,7 @@ func (r *Robots) compiledNaming(token string) *compiledGroup {
 	if agents == nil {
 		return nil
 	}
-	return r.compiledFor(folded, agents)
+	return r.getOrCompileGroup(folded, agents)
 }
 
 // appendFolded appends the token with its ASCII letters in lower case. A token that is longer than
@@ -128,13 +122,13 @@ func (s *SelectedGroup) FirstAgent() Agent {
 	if s == nil {
 		return Agent{}
 	}
-	return s.lenient.agent(s.lenient.agents[0])
+	return s.lenient.exportedAgent(s.lenient.agents[0])
 }
 
-// Named reports whether the group names the crawler and is not the * group.
-func (s *SelectedGroup) Named() bool { return s != nil && s.lenient.namesCrawler }
+// NamesCrawler reports whether the group names the crawler and is not the * group.
+func (s *SelectedGroup) NamesCrawler() bool { return s != nil && s.lenient.namesCrawler }
 
-func (c *compiledGroup) agent(i int32) Agent {
+func (c *compiledGroup) exportedAgent(i int32) Agent {
 	a := c.robots.agents[i]
 	return Agent{Name: a.name, Line: int(a.line)}
 }
@@ -172,7 +166,7 @@ func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 		return s.allows([]variant{{text: target}})
 	}
 	t := targetFromPool(target, keepSlashes)
-	allowed := s.allows(s.variantsOf(t))
+	allowed := s.allows(t.variants())
 	t.returnToPool()
 	return allowed
 }
@@ -191,7 +185,7 @@ func targetFromPool(target string, keepSlashes bool) *Target {
 
 func (t *Target) returnToPool() {
 	if cap(t.buf) <= maxPooledTarget {
-		t.dropText() // drop the caller's string
+		t.dropCallerText() // drop the caller's string
 		targetPool.Put(t)
 	}
 }
@@ -202,19 +196,8 @@ func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
 	}
-	return s.judge(s.variantsOf(t))
+	return s.judge(t.variants())
 }
-
-// variantsOf returns the variants of a target that the rules can distinguish.
-func (s *SelectedGroup) variantsOf(t *Target) []variant {
-	if t.hasUnwritten && (s.strict.hasEscapes() || s.lenient.hasEscapes()) {
-		return t.allVariants()
-	}
-	return t.writtenVariants()
-}
-
-// hasEscapes reports whether a rule may match only a query with escaped / or ?.
-func (s *interpretation) hasEscapes() bool { return s.compiledGroup != nil && s.matcher.hasEscapes }
 
 // judge returns the verdict for a target in the given variants.
 func (s *SelectedGroup) judge(variants []variant) Verdict {
@@ -243,7 +226,7 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 		v.Allowed = true
 		return v
 	}
-	work := newSearch()
+	work := newSearchBudget()
 	var best bestMatches
 	v.Allowed, _ = s.decide(variants, 0, &work, &best)
 	deciding := best.disallow
@@ -251,16 +234,16 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 		deciding = best.allow
 	}
 	if deciding.length == 0 {
-		v.Group = s.agent(s.agents[0])
+		v.Group = s.exportedAgent(s.agents[0])
 	} else {
-		v.Rule = s.robots.rule(deciding.rule)
+		v.Rule = s.robots.exportedRule(deciding.rule)
 		v.Normalization = deciding.normalization
 		v.Group = s.selectingAgent(deciding.rule)
 		v.Ambiguous = !v.Allowed && deciding.normalization&ambiguousNormalizations != 0 && strings.Contains(v.Rule.Path, "*") && s.allowsOtherVariants(variants, &work)
 	}
 	work.release()
 	if work.isExhausted() {
-		return Verdict{Allowed: true, Group: s.agent(s.agents[0])}
+		return Verdict{Allowed: true, Group: s.exportedAgent(s.agents[0])}
 	}
 	return v
 }
@@ -270,7 +253,7 @@ func (s *interpretation) allows(variants []variant) bool {
 	if s.compiledGroup == nil {
 		return true
 	}
-	work := newSearch()
+	work := newSearchBudget()
 	var best bestMatches
 	allowed, _ := s.decide(variants, 0, &work, &best)
 	work.release()
@@ -283,7 +266,7 @@ const ambiguousNormalizations = SlashesDecoded
 
 // allowsOtherVariants reports whether the target has variants without ambiguousNormalizations, and
 // these variants are allowed.
-func (s *interpretation) allowsOtherVariants(variants []variant, work *search) bool {
+func (s *interpretation) allowsOtherVariants(variants []variant, work *searchBudget) bool {
 	var best bestMatches
 	allowed, compared := s.decide(variants, ambiguousNormalizations, work, &best)
 	return compared && allowed
@@ -292,18 +275,18 @@ func (s *interpretation) allowsOtherVariants(variants []variant, work *search) b
 // selectingAgent returns the user-agent line that chose the group of a rule.
 func (s *interpretation) selectingAgent(rule int32) Agent {
 	group := s.robots.rules[rule].group
-	first := s.robots.firstAgentOf(group, s.agents)
+	first := s.robots.firstAgentInGroup(group, s.agents)
 	for i := first; s.robots.hasAmbiguousGroup && i < len(s.agents) && s.robots.agents[s.agents[i]].group == group; i++ {
 		if s.agents[i] >= s.robots.groups[group].splitAt {
-			return s.agent(s.agents[i]) // these agents have the rules in both interpretations
+			return s.exportedAgent(s.agents[i]) // these agents have the rules in both interpretations
 		}
 	}
-	return s.agent(s.agents[first])
+	return s.exportedAgent(s.agents[first])
 }
 
-// firstAgentOf returns the index of the first user-agent line that belongs to a group. agents must be in
+// firstAgentInGroup returns the index of the first user-agent line that belongs to a group. agents must be in
 // file order.
-func (r *Robots) firstAgentOf(group int32, agents []int32) int {
+func (r *Robots) firstAgentInGroup(group int32, agents []int32) int {
 	index, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
 		return cmp.Compare(r.agents[i].group, group)
 	})

@@ -9,7 +9,7 @@ import (
 func TestCacheSharesEqualTexts(t *testing.T) {
 	clock := new(testClock)
 	derived := 0
-	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { derived++; return r.Names() })
+	c := NewCache(roomy, roomy, clock.now, func(r *Robots) any { derived++; return r.GroupNames() })
 	var first *Version
 	for i := range 50 {
 		e := c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)

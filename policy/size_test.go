@@ -80,8 +80,8 @@ func TestTablesStaySmall(t *testing.T) {
 func TestTablesOfNames(t *testing.T) {
 	for lines, want := range map[int]bool{1: false, maxUnindexedNames: false, maxUnindexedNames + 1: true, 1000: true} {
 		r := Parse([]byte(strings.Repeat("User-agent: a\n", lines) + "Disallow: /\n"))
-		if r.agentsByWord != nil != want || newAgentTable(lines) != nil != want {
-			t.Errorf("%d names have a table for selection: %t, for parsing: %t", lines, r.agentsByWord != nil, newAgentTable(lines) != nil)
+		if r.agentsByWord != nil != want || newAgentByName(lines) != nil != want {
+			t.Errorf("%d names have a table for selection: %t, for parsing: %t", lines, r.agentsByWord != nil, newAgentByName(lines) != nil)
 		}
 		if r.Select(false, "a").Judge("/").Allowed {
 			t.Errorf("none of %d names is found", lines)

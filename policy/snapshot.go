@@ -16,7 +16,7 @@ import (
 // version fits. Previous versions are omitted if necessary.
 const MaxSnapshot = 1 << 20
 
-// snapshotFormat is the version of the encoding. Format 1 did not distinguish servers.
+// snapshotFormat is the version of the encoding.
 const snapshotFormat = 2
 
 // maxValidator is the maximum length of a stored entity tag or date in bytes. Without a stored
@@ -92,10 +92,10 @@ func (s Snapshot) Encode() ([]byte, error) {
 		perKey     = 6 * maxKey
 		perVia     = 6 * maxRedirectLength * MaxRedirects
 	)
-	room := MaxSnapshot - perKey - perVia - 2*perVersion - encodedSize(p.Current)
+	room := MaxSnapshot - perKey - perVia - 2*perVersion - base64Length(p.Current)
 	for _, v := range s.State.Previous {
 		e := v.toJSON()
-		if room -= perVersion + encodedSize(e); room < 0 || len(p.Previous) == MaxVersions {
+		if room -= perVersion + base64Length(e); room < 0 || len(p.Previous) == MaxVersions {
 			break
 		}
 		p.Previous = append(p.Previous, e)
@@ -130,8 +130,8 @@ func (k Key) checkStorable() error {
 	return nil
 }
 
-// encodedSize returns the length of a text in base64.
-func encodedSize(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
+// base64Length returns the length of a text in base64.
+func base64Length(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
 // toJSON returns the version in the form of the encoding. toJSON corrects the order of times after
 // a clock was set back.

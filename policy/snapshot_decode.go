@@ -17,11 +17,9 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, which is too long", len(data))
 	}
-	envelope, ok := splitEnvelope(data)
-	if !ok {
-		if err := json.Unmarshal(data, &envelope); err != nil {
-			return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
-		}
+	var envelope snapshotJSON
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
 	}
 	switch {
 	case envelope.Format > snapshotFormat:
@@ -37,25 +35,10 @@ func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if err := json.Unmarshal(envelope.Policy, &p); err != nil {
 		return Snapshot{}, fmt.Errorf("no snapshot: %w", err)
 	}
-	return p.snapshot()
+	return p.decode()
 }
 
-// splitEnvelope splits an envelope of [Snapshot.Encode], so that the caller parses the policy only
-// once. ok is false for other formatting.
-func splitEnvelope(data []byte) (envelope snapshotJSON, ok bool) {
-	head, content, ok := bytes.Cut(data, []byte(`,"policy":`))
-	if !ok || !bytes.HasSuffix(content, []byte("}")) {
-		return snapshotJSON{}, false
-	}
-	head = append(bytes.Clone(head), '}')
-	if json.Unmarshal(head, &envelope) != nil {
-		return snapshotJSON{}, false
-	}
-	envelope.Policy = content[:len(content)-1]
-	return envelope, true
-}
-
-func (p *policyJSON) snapshot() (Snapshot, error) {
+func (p *policyJSON) decode() (Snapshot, error) {
 	s := Snapshot{Key: p.Key, Saved: p.Saved}
 	if (p.Source == "") == (p.Host == "") || p.Source != "" && s.Key != (Key{Source: p.Source}) {
 		return Snapshot{}, errors.New("the key must have either a site or a source")
@@ -66,10 +49,10 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	if len(p.Previous) > MaxVersions {
 		return Snapshot{}, fmt.Errorf("%d past versions are more than %d", len(p.Previous), MaxVersions)
 	}
-	if len(p.RedirectTargets) > MaxRedirects || slices.ContainsFunc(p.RedirectTargets, func(place string) bool { return !IsStorableRedirect(place) }) {
+	if len(p.RedirectTargets) > MaxRedirects || slices.ContainsFunc(p.RedirectTargets, func(place string) bool { return !isStorableRedirect(place) }) {
 		return Snapshot{}, fmt.Errorf("its redirects are more than %d, or one is empty, too long or not UTF-8", MaxRedirects)
 	}
-	good, err := p.Current.version()
+	good, err := p.Current.decode()
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -78,7 +61,7 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	}
 	s.State = State{Current: good, RedirectTargets: p.RedirectTargets, NextFetch: p.NextFetch, LastResult: FetchResult{Status: good.Status}.AccessResult()}
 	for i := range p.Previous {
-		v, err := p.Previous[i].version()
+		v, err := p.Previous[i].decode()
 		if err != nil {
 			return Snapshot{}, err
 		}
@@ -90,8 +73,8 @@ func (p *policyJSON) snapshot() (Snapshot, error) {
 	return s, nil
 }
 
-// version returns the decoded version.
-func (e *versionJSON) version() (*Version, error) {
+// decode returns the decoded version.
+func (e *versionJSON) decode() (*Version, error) {
 	v := &Version{
 		Status: e.Status, WasServed: e.Served, ETag: e.ETag, LastModified: e.LastModified,
 		FirstFetched: e.FirstFetched, LastFetched: e.LastFetched, Lifetime: NoLifetime,
@@ -117,13 +100,13 @@ func (e *versionJSON) version() (*Version, error) {
 		}
 	}
 	var err error
-	v.Robots, err = e.robots(v.Hash)
+	v.Robots, err = e.parseText(v.Hash)
 	return v, err
 }
 
-// robots parses the text. robots adds a marker for a text that is not the whole body, so that the
+// parseText parses the text. robots adds a marker for a text that is not the whole body, so that the
 // parser repeats the finding.
-func (e *versionJSON) robots(hash [sha256.Size]byte) (*Robots, error) {
+func (e *versionJSON) parseText(hash [sha256.Size]byte) (*Robots, error) {
 	body := e.Text
 	whole := sha256.Sum256(body) == hash
 	switch {

@@ -5,21 +5,21 @@ import (
 	"unsafe"
 )
 
-// TargetOf returns the request target for a URL as people write it: with or without scheme
+// TargetFromURL returns the request target for a URL as people write it: with or without scheme
 // ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q), or a
-// path. TargetOf removes a fragment, except from a path. A scheme without a slash after it
+// path. TargetFromURL removes a fragment, except from a path. A scheme without a slash after it
 // ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for [Target.Set].
-func TargetOf(url string) string {
+func TargetFromURL(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
 	}
 	if i := strings.IndexByte(url, '#'); i >= 0 {
 		url = url[:i]
 	}
-	if rest, ok := afterScheme(url); ok && !startsWithPort(rest) {
+	if rest, ok := cutScheme(url); ok && !startsWithPort(rest) {
 		return url
 	}
-	return originForm(url)
+	return toOriginForm(url)
 }
 
 // startsWithPort reports whether s is a number, optionally followed by a path or a query.
@@ -28,9 +28,9 @@ func startsWithPort(s string) bool {
 	return rest != s && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// afterScheme returns the rest after `scheme:` (RFC 3986 section 3.1) if no slash follows the
+// cutScheme returns the rest after `scheme:` (RFC 3986 section 3.1) if no slash follows the
 // colon. Some servers treat the rest as the path.
-func afterScheme(target string) (rest string, ok bool) {
+func cutScheme(target string) (rest string, ok bool) {
 	for i := range len(target) {
 		switch c := lowerASCII(target[i]); {
 		case 'a' <= c && c <= 'z':
@@ -44,9 +44,9 @@ func afterScheme(target string) (rest string, ok bool) {
 	return "", false
 }
 
-// originForm removes the scheme and authority of an absolute form, and adds a missing path (RFC
+// toOriginForm removes the scheme and authority of an absolute form, and adds a missing path (RFC
 // 9112 section 3.2).
-func originForm(target string) string {
+func toOriginForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target
 	}
@@ -63,7 +63,7 @@ func originForm(target string) string {
 	return target[i:]
 }
 
-// Maximum numbers of variants. A target can contain two paths (see afterScheme). Each path has two
+// Maximum numbers of variants. A target can contain two paths (see cutScheme). Each path has two
 // variants as sent. Resolved, it has six variants without decoded slashes, and four
 // for each of two ways to decode slashes. Half of these lack the final slash. A query has
 // three variants.
@@ -80,24 +80,18 @@ const inlineVariants = 2 * maxQueries
 // variant as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
 // the memory. A Target is not safe for concurrent use.
 type Target struct {
-	inline       [inlineVariants]variant
-	overflow     []variant // all variants, if more than inlineVariants
-	count        int
-	hasUnwritten bool   // some variants are not written, see variant.isUnwritten
-	buf          []byte // memory of the variants, except for the target itself
+	inline   [inlineVariants]variant
+	overflow []variant // all variants, if more than inlineVariants
+	count    int
+	buf      []byte // memory of the variants, except for the target itself
 }
 
 // variant is a target after a Normalization.
 type variant struct {
 	text          string
 	normalization Normalization
-	samePath      int // length of the path if it equals the path of the previous variant, else 0
+	sharesPath    bool // the path is the path of the previous variant, and only the query differs
 }
-
-// isUnwritten reports whether the variant is not written yet. [Target.allVariants] writes the variant,
-// with / and ? escaped in the query. A rule without such an escape that matches this variant also
-// matches the previous variant.
-func (x *variant) isUnwritten() bool { return x.text == "" }
 
 // Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
 // form. An empty target is /. A # does not start a fragment.
@@ -105,20 +99,20 @@ func (x *variant) isUnwritten() bool { return x.text == "" }
 // With keepSlashes, runs of slashes are significant. Without keepSlashes, the target is also
 // compared with merged slashes, because most servers merge slashes.
 func (t *Target) Set(target string, keepSlashes bool) {
-	t.count, t.hasUnwritten = 0, false
+	t.count = 0
 	if isCanonicalTarget(target) {
 		t.add(variant{text: target})
 		return
 	}
-	path, query, hasQuery := strings.Cut(originForm(target), "?")
+	path, query, hasQuery := strings.Cut(toOriginForm(target), "?")
 	t.buf = appendCanonical(t.buf[:0], path, false)
 	end := len(t.buf)
 	if hasQuery {
 		t.buf = append(t.buf, '?')
 		t.buf = appendCanonical(t.buf, query, false)
 	}
-	canonical := t.textFrom(0)
-	opaque, isOpaque := afterScheme(target)
+	canonical := t.bufferText(0)
+	opaque, isOpaque := cutScheme(target)
 	if !isOpaque && hasSinglePathVariant(canonical[:end], keepSlashes) && (!hasQuery || hasSingleQueryVariant(canonical[end+1:])) {
 		t.add(variant{text: canonical})
 		return
@@ -130,7 +124,7 @@ func (t *Target) Set(target string, keepSlashes bool) {
 		opaque, _, _ = strings.Cut(opaque, "?")
 		start := len(t.buf)
 		t.buf = appendCanonical(append(t.buf, '/'), opaque, false)
-		t.addPathVariants(&paths, t.textFrom(start), SchemeRemoved, keepSlashes)
+		t.addPathVariants(&paths, t.bufferText(start), SchemeRemoved, keepSlashes)
 	}
 	if !hasQuery {
 		for _, path := range paths.variants() {
@@ -142,47 +136,17 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	t.addQueryVariants(&queries, canonical[end+1:])
 	for _, path := range paths.variants() {
 		for j, query := range queries.variants() {
-			x := variant{normalization: path.normalization | query.normalization}
-			if query.normalization == QueryEncoded {
-				t.hasUnwritten = true
-			} else {
-				start := len(t.buf)
-				t.buf = append(t.buf, path.text...)
-				t.buf = append(t.buf, '?')
-				t.buf = append(t.buf, query.text...)
-				x.text = t.textFrom(start)
-			}
-			if j > 0 {
-				x.samePath = len(path.text)
-			}
-			t.add(x)
-		}
-	}
-}
-
-// allVariants returns the variants of the target.
-func (t *Target) allVariants() []variant {
-	variants := t.writtenVariants()
-	if t.hasUnwritten {
-		t.hasUnwritten = false
-		_, query, _ := strings.Cut(variants[0].text, "?")
-		query = t.encodeQuery(query)
-		for i := range variants {
-			x := &variants[i]
-			if !x.isUnwritten() {
-				continue
-			}
 			start := len(t.buf)
-			t.buf = append(t.buf, variants[i-1].text[:x.samePath+1]...) // and the question mark
-			t.buf = append(t.buf, query...)
-			x.text = t.textFrom(start)
+			t.buf = append(t.buf, path.text...)
+			t.buf = append(t.buf, '?')
+			t.buf = append(t.buf, query.text...)
+			t.add(variant{text: t.bufferText(start), normalization: path.normalization | query.normalization, sharesPath: j > 0})
 		}
 	}
-	return variants
 }
 
-// writtenVariants returns the written variants of the target.
-func (t *Target) writtenVariants() []variant {
+// variants returns the variants of the target. The slice is valid until the next call of Set.
+func (t *Target) variants() []variant {
 	if t.count > len(t.inline) {
 		return t.overflow
 	}
@@ -201,15 +165,15 @@ func (t *Target) add(x variant) {
 	t.count++
 }
 
-// dropText drops the string of the caller of Set.
-func (t *Target) dropText() {
-	clear(t.writtenVariants())
+// dropCallerText drops the string of the caller of Set.
+func (t *Target) dropCallerText() {
+	clear(t.variants())
 	t.count = 0
 }
 
-// textFrom returns the buffer from start on without copying. That part is not written again
+// bufferText returns the buffer from start on without copying. That part is not written again
 // before the next Set. The string must not outlive the Target.
-func (t *Target) textFrom(start int) string {
+func (t *Target) bufferText(start int) string {
 	part := t.buf[start:]
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
@@ -219,7 +183,7 @@ func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
 	for i := range variants {
 		rest, ok := strings.CutPrefix(variants[i].text, file)
-		if !ok && !variants[i].isUnwritten() || rest != "" && rest[0] != '?' { // a variant has another path
+		if !ok || rest != "" && rest[0] != '?' { // a variant has another path
 			return false
 		}
 	}

@@ -17,7 +17,7 @@ func FuzzOriginForm(f *testing.F) {
 		if err != nil || u.Opaque != "" || target == "*" { // x:y and * have neither path nor query
 			return
 		}
-		path, query, _ := strings.Cut(originForm(target), "?")
+		path, query, _ := strings.Cut(toOriginForm(target), "?")
 		if decoded, err := url.PathUnescape(path); err != nil || decoded != u.Path && (u.Path != "" || decoded != "/") || query != u.RawQuery {
 			t.Errorf("%q is judged by %q and %q, net/http finds %q and %q", target, path, query, u.Path, u.RawQuery)
 		}

@@ -35,8 +35,8 @@ func TestTargetOf(t *testing.T) {
 		{"#/b", "/"},
 	}
 	for _, test := range tests {
-		if got := TargetOf(test.url); got != test.want {
-			t.Errorf("TargetOf(%q) = %q, want %q", test.url, got, test.want)
+		if got := TargetFromURL(test.url); got != test.want {
+			t.Errorf("TargetFromURL(%q) = %q, want %q", test.url, got, test.want)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func TestForms(t *testing.T) {
 			target.Set("/used//before/..%2F..?/%2F", false) // Set drops the previous target
 			target.Set(test.target, false)
 			var got []string
-			for _, x := range target.allVariants() {
+			for _, x := range target.variants() {
 				got = append(got, fmt.Sprintf("%s %v", x.text, x.normalization))
 			}
 			if !slices.Equal(got, test.want) {
@@ -244,6 +244,23 @@ func TestFormString(t *testing.T) {
 	} {
 		if got := form.String(); got != want {
 			t.Errorf("Form(%d) is %q, want %q", form, got, want)
+		}
+	}
+}
+
+// TestAllowRuleWithinAnEscape judges a query with a slash by an allow rule that matches only within
+// the escape of the slash, with and without other methods called before.
+func TestAllowRuleWithinAnEscape(t *testing.T) {
+	s := Parse([]byte("User-agent: *\nDisallow: /x\nAllow: /x?*2\n")).Select(true, "a")
+	for name, call := range map[string]func(*Target){
+		"first":          func(*Target) {},
+		"after Variants": func(target *Target) { target.Variants() },
+		"after MatchingRules":  func(target *Target) { s.MatchingRules(target) },
+	} {
+		var target Target
+		target.Set("/x?u=/a", false)
+		if call(&target); !s.JudgeTarget(&target).Allowed || !s.Allows("/x?u=/a", false) {
+			t.Errorf("%s: disallowed", name)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (l *timeline) busy(until, interval time.Duration) {
 
 // state returns the current rule, "nothing" or "closed".
 func (l *timeline) state(choice Fallback) string {
-	robots, disallowAll := l.entry.State().RulesAt(l.clock.now(), choice)
+	robots, disallowAll := l.entry.State().EffectiveRules(l.clock.now(), choice)
 	switch {
 	case disallowAll:
 		return "closed"
@@ -144,7 +144,7 @@ func TestTimelineOfAnIdleSite(t *testing.T) {
 	l := newTimeline(t, fails(version(1), day, version(2)))
 	l.visit()
 	for at, want := range map[time.Duration]bool{day - 1: false, day: true, 21 * day: true} {
-		if got := l.entry.State().Expired(epoch.Add(at)); got != want {
+		if got := l.entry.State().IsExpired(epoch.Add(at)); got != want {
 			t.Errorf("expired after %v: %t, want %t", at, got, want)
 		}
 	}

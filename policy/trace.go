@@ -13,12 +13,12 @@ type Match struct {
 	Length        int           // in bytes of the canonical form; the longest match decides
 }
 
-// Matches returns all rules of the selection that match a variant of the target, by descending
+// MatchingRules returns all rules of the selection that match a variant of the target, by descending
 // length and allow rules first among equals. The first rule decides, unless the variants are different paths.
 // In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
 // ambiguous selection uses the lenient interpretation. See [SelectedGroup.LenientAndStrict].
-func (s *SelectedGroup) Matches(t *Target) []Match {
-	variants := t.allVariants()
+func (s *SelectedGroup) MatchingRules(t *Target) []Match {
+	variants := t.variants()
 	if s == nil || isRobotsTxt(variants) {
 		return nil
 	}
@@ -27,10 +27,10 @@ func (s *SelectedGroup) Matches(t *Target) []Match {
 		m := newMatcher(s.lenient.robots, []int32{i})
 		for _, x := range variants {
 			var out bestMatches
-			work := newSearch()
+			work := newSearchBudget()
 			m.addMatches(x.text, x.normalization, &work, &out)
 			if deciding := cmp.Or(out.allow, out.disallow); deciding.length > 0 {
-				found = append(found, Match{s.lenient.robots.rule(i), s.lenient.selectingAgent(i), deciding.normalization, int(deciding.length)})
+				found = append(found, Match{s.lenient.robots.exportedRule(i), s.lenient.selectingAgent(i), deciding.normalization, int(deciding.length)})
 				break
 			}
 		}
@@ -64,15 +64,15 @@ func (s *SelectedGroup) Agents() []Agent {
 	}
 	agents := make([]Agent, len(s.lenient.agents))
 	for i, a := range s.lenient.agents {
-		agents[i] = s.lenient.agent(a)
+		agents[i] = s.lenient.exportedAgent(a)
 	}
 	return agents
 }
 
-// Canonical returns the canonical form of the rule's path, in which * matches any bytes and $ at
+// CanonicalPath returns the canonical form of the rule's path, in which * matches any bytes and $ at
 // the end matches the end of the target. The result is empty for a rule that matches nothing. The
 // length in bytes is the precedence.
-func (r Rule) Canonical() string { return canonicalRule(r.Path) }
+func (r Rule) CanonicalPath() string { return canonicalRule(r.Path) }
 
 // TargetVariant is a target after a Normalization.
 type TargetVariant struct {
@@ -83,7 +83,7 @@ type TargetVariant struct {
 // Variants returns copies of the variants of the target that are compared with rules.
 func (t *Target) Variants() []TargetVariant {
 	var variants []TargetVariant
-	for _, x := range t.allVariants() {
+	for _, x := range t.variants() {
 		variants = append(variants, TargetVariant{string([]byte(x.text)), x.normalization})
 	}
 	return variants

@@ -14,7 +14,7 @@ func TestMatchesNothing(t *testing.T) {
 	for path, s := range map[string]*SelectedGroup{"/robots.txt": all, "/a": nil} {
 		var target Target
 		target.Set(path, false)
-		if got := s.Matches(&target); len(got) != 0 {
+		if got := s.MatchingRules(&target); len(got) != 0 {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
@@ -47,7 +47,7 @@ Allow: /a
 		var target Target
 		target.Set(tc.target, false)
 		var got []string
-		for _, m := range robots.Select(true).Matches(&target) {
+		for _, m := range robots.Select(true).MatchingRules(&target) {
 			got = append(got, fmt.Sprintf("%d %s", m.Length, m.Rule))
 		}
 		if strings.Join(got, ", ") != tc.want {
@@ -55,7 +55,7 @@ Allow: /a
 		}
 	}
 	var none *SelectedGroup
-	if none.Matches(new(Target)) != nil || none.Rules() != nil || none.Agents() != nil {
+	if none.MatchingRules(new(Target)) != nil || none.Rules() != nil || none.Agents() != nil {
 		t.Error("a nil selection has rules")
 	}
 	star := robots.Select(true)
@@ -67,7 +67,7 @@ Allow: /a
 	}
 }
 
-// TestFirstMatchDecides compares the first of Matches with the verdict.
+// TestFirstMatchDecides compares the first of MatchingRules with the verdict.
 func TestFirstMatchDecides(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	piece := func() string {
@@ -90,7 +90,7 @@ func TestFirstMatchDecides(t *testing.T) {
 		var target Target
 		target.Set(path, false)
 		var first Match
-		if all := s.Matches(&target); len(all) > 0 {
+		if all := s.MatchingRules(&target); len(all) > 0 {
 			first = all[0]
 		}
 		if v.Rule != first.Rule {
@@ -103,7 +103,7 @@ func TestCanonicalRule(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "", "x": "", "/a": "/a", "/%7Ea": "/~a", "/ä": "/%C3%A4", "/a$": "/a$", "/a$b": "/a%24b", "*x": "*x",
 	} {
-		if got := (Rule{Path: path, Line: 1}).Canonical(); got != want {
+		if got := (Rule{Path: path, Line: 1}).CanonicalPath(); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}

@@ -21,7 +21,7 @@ func checkRows(t *testing.T, rows []judgeRow) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Helper()
-			v := Parse([]byte(row.robots)).Select(true, row.token).Judge(TargetOf(row.target))
+			v := Parse([]byte(row.robots)).Select(true, row.token).Judge(TargetFromURL(row.target))
 			if v.Allowed != row.allowed {
 				t.Errorf("%q for %s: allowed is %t by %q, want %t; the file is\n%s", row.target, row.token, v.Allowed, v.Rule, row.allowed, row.robots)
 			}

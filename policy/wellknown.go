@@ -11,33 +11,33 @@ type wellKnownMatchers struct {
 	extensionsIgnored, extensionsSplit *matcher // as in compiledGroup; nil without a disallow rule
 }
 
-// WellKnown returns the part of a * group that applies to paths below /.well-known/: its allow
+// WellKnownGroup returns the part of a * group that applies to paths below /.well-known/: its allow
 // rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not intended for the
-// programs that fetch these paths (RFC 8615). WellKnown returns nil, which allows everything,
+// programs that fetch these paths (RFC 8615). WellKnownGroup returns nil, which allows everything,
 // without such a disallow rule.
-func (s *SelectedGroup) WellKnown() *SelectedGroup {
+func (s *SelectedGroup) WellKnownGroup() *SelectedGroup {
 	if s == nil {
 		return nil
 	}
-	lenient, strict := s.lenient.wellKnown(), s.strict.wellKnown()
+	lenient, strict := s.lenient.wellKnownPart(), s.strict.wellKnownPart()
 	if lenient.compiledGroup == nil {
 		return nil // both interpretations must disallow
 	}
 	return &SelectedGroup{lenient: lenient, strict: strict}
 }
 
-// wellKnown returns the part of one interpretation, or no compiledGroup without such a disallow
+// wellKnownPart returns the part of one interpretation, or no compiledGroup without such a disallow
 // rule.
-func (s interpretation) wellKnown() interpretation {
+func (s interpretation) wellKnownPart() interpretation {
 	if s.compiledGroup == nil {
 		return s
 	}
 	w := &s.compiledGroup.wellKnown
 	w.once.Do(func() {
-		w.extensionsIgnored = s.compiledGroup.wellKnownRules(false)
+		w.extensionsIgnored = s.compiledGroup.compileWellKnown(false)
 		w.extensionsSplit = w.extensionsIgnored
 		if s.compiledGroup.extensionsSplit != s.compiledGroup.extensionsIgnored {
-			w.extensionsSplit = s.compiledGroup.wellKnownRules(true)
+			w.extensionsSplit = s.compiledGroup.compileWellKnown(true)
 		}
 	})
 	rules := w.extensionsIgnored
@@ -50,12 +50,12 @@ func (s interpretation) wellKnown() interpretation {
 	return interpretation{s.compiledGroup, rules}
 }
 
-// wellKnownRules compiles the rules, or returns nil without a disallow rule. extensionsSplit has
-// the same meaning as for groupsOf.
-func (c *compiledGroup) wellKnownRules(extensionsSplit bool) *matcher {
+// compileWellKnown compiles the rules, or returns nil without a disallow rule. extensionsSplit has
+// the same meaning as for groupsOfAgents.
+func (c *compiledGroup) compileWellKnown(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32
-	for _, g := range r.groupsOf(c.agents, extensionsSplit) {
+	for _, g := range r.groupsOfAgents(c.agents, extensionsSplit) {
 		for i := r.groups[g].ruleFrom; i < r.groups[g].ruleTo; i++ {
 			x := r.rules[i]
 			if !x.allow {

@@ -27,12 +27,12 @@ func TestWellKnown(t *testing.T) {
 	} {
 		s := Parse([]byte("User-agent: *\n" + tc.rules + "\n")).Select(true)
 		for range 2 { // compiled, and then cached
-			if v := s.WellKnown().Judge(tc.target); v.Allowed != tc.allowed {
+			if v := s.WellKnownGroup().Judge(tc.target); v.Allowed != tc.allowed {
 				t.Errorf("%q, %s: %+v", tc.rules, tc.target, v)
 			}
 		}
 	}
-	if v := Parse(nil).Select(true).WellKnown().Judge("/.well-known/x"); !v.Allowed {
+	if v := Parse(nil).Select(true).WellKnownGroup().Judge("/.well-known/x"); !v.Allowed {
 		t.Errorf("without a group: %+v", v)
 	}
 }

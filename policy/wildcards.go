@@ -14,9 +14,9 @@ type pattern struct {
 	firstStar     int32  // index of the first star; a target starts with the part before
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
 	hasSinglePart bool   // no star is between firstStar and suffixStart
-	wins          bool   // against an equally long pattern without wins; set for an allow rule, and for "no" in a statement
-	length        int32  // of the rule as in match
-	rule          int32  // index into Robots.rules
+	allow         bool
+	length        int32 // of the rule as in match
+	rule          int32 // index into Robots.rules
 }
 
 // stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
@@ -82,20 +82,20 @@ func newPatternSet(patterns []pattern) patternSet {
 // a few milliseconds. Ordinary files need less than a quarter for a target of 8,000 bytes.
 const maxSteps = 4 << 20
 
-// search is the work of one verdict.
-type search struct {
+// searchBudget is the work of one verdict.
+type searchBudget struct {
 	stepsLeft  int     // remaining steps; negative if the search was stopped
 	candidates *bitSet // nil until needed
 }
 
-func newSearch() search { return search{stepsLeft: maxSteps} }
+func newSearchBudget() searchBudget { return searchBudget{stepsLeft: maxSteps} }
 
 // isExhausted reports whether the search exceeded maxSteps. The result is then incomplete, and the
 // target is allowed.
-func (s *search) isExhausted() bool { return s.stepsLeft < 0 }
+func (s *searchBudget) isExhausted() bool { return s.stepsLeft < 0 }
 
 // release ends the search.
-func (s *search) release() {
+func (s *searchBudget) release() {
 	if s.candidates != nil {
 		bitSetPool.Put(s.candidates)
 	}
@@ -106,8 +106,8 @@ type bitSet struct{ bits []uint64 }
 
 var bitSetPool = sync.Pool{New: func() any { return new(bitSet) }}
 
-// candidates returns the patterns that may match a target.
-func (w *patternSet) candidates(target string, s *search) []uint64 {
+// candidateBits returns the patterns that may match a target.
+func (w *patternSet) candidateBits(target string, s *searchBudget) []uint64 {
 	if len(w.index.slots) == 0 {
 		return w.unindexed
 	}
@@ -119,19 +119,19 @@ func (w *patternSet) candidates(target string, s *search) []uint64 {
 	return s.candidates.bits
 }
 
-// match adds the patterns that match a target to out. Patterns are sorted by descending length, so
+// addMatches adds the patterns that match a target to out. Patterns are sorted by descending length, so
 // match stops when no later pattern can win.
-func (w *patternSet) match(target string, normalization Normalization, s *search, out *bestMatches) {
+func (w *patternSet) addMatches(target string, normalization Normalization, s *searchBudget, out *bestMatches) {
 	if s.isExhausted() {
 		return
 	}
-	for word, set := range w.candidates(target, s) {
+	for word, set := range w.candidateBits(target, s) {
 		for ; set != 0; set &= set - 1 {
 			p := &w.patterns[word<<6|bits.TrailingZeros64(set)]
 			if p.length < max(out.allow.length, out.disallow.length) {
 				return
 			}
-			if !out.couldWin(p.wins, p.length, p.rule) {
+			if !out.canImproveWith(p.allow, p.length, p.rule) {
 				continue
 			}
 			ok, steps := p.matches(target)
@@ -139,7 +139,7 @@ func (w *patternSet) match(target string, normalization Normalization, s *search
 				return
 			}
 			if ok {
-				out.add(p.wins, p.length, p.rule, normalization)
+				out.add(p.allow, p.length, p.rule, normalization)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func TestOverlappingPatterns(t *testing.T) {
 			rules = append(rules, rule{path, random.IntN(3) == 0})
 			c.add(path, rules[len(rules)-1].allow, int32(len(rules)-1))
 		}
-		m := c.matcher()
+		m := c.newMatcher()
 		target := "/"
 		for i := range 20 {
 			if i%3 == 0 {
@@ -56,7 +56,7 @@ func TestOverlappingPatterns(t *testing.T) {
 					want.add(x.allow, int32(len(x.path)), int32(i), 0)
 				}
 			}
-			s := newSearch()
+			s := newSearchBudget()
 			m.addMatches(target, 0, &s, &got)
 			s.release()
 			if got.isAllowed() != want.isAllowed() || want.isAllowed() && got.allow != want.allow || !want.isAllowed() && got.disallow != want.disallow {
@@ -85,9 +85,9 @@ func TestLongParts(t *testing.T) {
 func (s *SelectedGroup) steps(target string) int {
 	var prepared Target
 	prepared.Set(target, false)
-	work := newSearch()
+	work := newSearchBudget()
 	defer work.release()
-	s.lenient.decide(prepared.allVariants(), 0, &work, new(bestMatches))
+	s.lenient.decide(prepared.variants(), 0, &work, new(bestMatches))
 	return maxSteps - work.stepsLeft
 }
 

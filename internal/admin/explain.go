@@ -63,7 +63,7 @@ func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 		return from
 	}
 	state := entry.State()
-	from.Robots, from.DisallowAll = state.RulesAt(time.Now(), guard.Fallback)
+	from.Robots, from.DisallowAll = state.EffectiveRules(time.Now(), guard.Fallback)
 	from.Version, from.RedirectTargets = state.Current, state.RedirectTargets
 	if state.FailureCount > 0 {
 		from.Note = "the last fetches of robots.txt failed"

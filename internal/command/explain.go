@@ -174,8 +174,8 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 			note = at.site.ClientNote(r)
 		}
 		r.URL = u
-		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.Names()), r)
-		v.URL, v.Licenses, v.Note = u, file.rules.Licenses(), note
+		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.GroupNames()), r)
+		v.URL, v.Licenses, v.Note = u, file.rules.LicenseURLs(), note
 		verdicts[i], findings = v, findings || !v.Allowed
 	}
 	out := x.output.lines(cmd)

@@ -33,7 +33,7 @@ type Stored struct {
 type storedFile struct {
 	uses
 	Hash ledger.Version `json:"sha256"`
-	Text []byte         `json:"gzip"` // see [policy.Robots.Compressed]
+	Text []byte         `json:"gzip"` // see [policy.Robots.CompressedText]
 }
 
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
@@ -71,7 +71,7 @@ func (h *History) Revision(host Host) uint64 {
 func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
 	stored, files := h.snapshot(host)
 	for i, robots := range files {
-		stored.Files[i].Text = robots.Compressed()
+		stored.Files[i].Text = robots.CompressedText()
 	}
 	if len(stored.Files) == 0 && stored.LostAt.IsZero() && len(stored.LostAtByToken) == 0 {
 		return d, true, nil

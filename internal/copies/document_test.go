@@ -15,7 +15,7 @@ var restoreTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // storedCopy returns the stored form of a file that was our copy at restoreTime.
 func storedCopy(text string) storedFile {
-	return storedFile{uses: uses{LastCopied: restoreTime}, Hash: hashOf(text), Text: policy.Parse([]byte(text)).Compressed()}
+	return storedFile{uses: uses{LastCopied: restoreTime}, Hash: hashOf(text), Text: policy.Parse([]byte(text)).CompressedText()}
 }
 
 // TestRestoreRejected restores files of which one is damaged or too large. Nothing is restored.
@@ -102,7 +102,7 @@ func TestRestoredLargeFile(t *testing.T) {
 // after each document.
 func FuzzRestore(f *testing.F) {
 	f.Add(uint64(1), []byte(open), []byte(closed))
-	f.Add(uint64(2), []byte{}, policy.Parse([]byte(open)).Compressed())
+	f.Add(uint64(2), []byte{}, policy.Parse([]byte(open)).CompressedText())
 	f.Add(uint64(3), []byte("\xff\xfeU\x00"), []byte(strings.Repeat("User-agent: a\n", 100)))
 	f.Fuzz(func(t *testing.T, seed uint64, text, other []byte) {
 		dice := rand.New(rand.NewPCG(seed, 1))
@@ -114,14 +114,14 @@ func FuzzRestore(f *testing.F) {
 			for n := range dice.IntN(40) {
 				body := fmt.Appendf(nil, "%s\nUser-agent: %d\nDisallow: /%d\n", [][]byte{text, other}[dice.IntN(2)], n, dice.IntN(3))
 				robots := policy.Parse(body)
-				file := storedFile{Hash: sha256.Sum256(body), Text: robots.Compressed()}
+				file := storedFile{Hash: sha256.Sum256(body), Text: robots.CompressedText()}
 				switch dice.IntN(30) {
 				case 0:
 					file.Text = other
 				case 1:
 					file.Hash = sha256.Sum256(other)
 				case 2:
-					file.Text = policy.Parse([]byte(strings.Repeat("#", policy.MaxSize-dice.IntN(9)))).Compressed()
+					file.Text = policy.Parse([]byte(strings.Repeat("#", policy.MaxSize-dice.IntN(9)))).CompressedText()
 				}
 				file.LastCopied, file.ProxyTime, file.HeldUntil = at(), time.Duration(dice.IntN(5))*time.Hour, at()
 				if dice.IntN(2) == 0 {

@@ -19,7 +19,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 			}
 		}
 		for _, r := range changes {
-			for _, path := range matchingPaths(r.Canonical()) {
+			for _, path := range matchingPaths(r.CanonicalPath()) {
 				if !yield(path) {
 					return
 				}
@@ -28,7 +28,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 		for _, r := range changes {
 			for _, rules := range [][]policy.Rule{before, after} {
 				for _, other := range rules {
-					a, b := r.Canonical(), other.Canonical()
+					a, b := r.CanonicalPath(), other.CanonicalPath()
 					if work -= min(len(a), maxPattern) * min(len(b), maxPattern); work < 0 {
 						return
 					}

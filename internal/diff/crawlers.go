@@ -17,7 +17,7 @@ func (p Pair) crawlers() []uaident.Identity {
 			all = append(all, uaident.Identity{Token: c.Token, Crawler: &registry.Crawlers()[i], Class: c.Class})
 		}
 	}
-	names, overlay := append(p.Old.Names(), p.New.Names()...), p.Overlay()
+	names, overlay := append(p.Old.GroupNames(), p.New.GroupNames()...), p.Overlay()
 	seen := make(map[string]bool)
 	for _, name := range names {
 		name, _, _ = strings.Cut(name, "/")

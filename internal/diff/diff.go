@@ -17,7 +17,7 @@ type Pair struct {
 // Overlay returns the crawler names defined only in the two files. Callers identify clients with
 // the overlay.
 func (p Pair) Overlay() *uaident.Overlay {
-	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
+	return uaident.Default().Overlay(append(p.Old.GroupNames(), p.New.GroupNames()...))
 }
 
 // selectedGroup is the group of a client, or nil.
@@ -172,7 +172,7 @@ func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work
 	old, now := rulesOfInterpretations(before.SelectedGroup), rulesOfInterpretations(after.SelectedGroup)
 	added, removed := missingRules(now, old), missingRules(old, now)
 	changes := append(slices.Clone(added), removed...)
-	if before.Ambiguous() || after.Ambiguous() {
+	if before.IsAmbiguous() || after.IsAmbiguous() {
 		changes = append(slices.Clone(old), now...) // a rule may now apply to another interpretation
 	}
 	if len(changes) == 0 {

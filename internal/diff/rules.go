@@ -27,11 +27,11 @@ type ruleKey struct {
 func missingRules(rules, other []policy.Rule) []policy.Rule {
 	have := make(map[ruleKey]bool)
 	for _, r := range other {
-		have[ruleKey{r.Allow, r.Canonical()}] = true
+		have[ruleKey{r.Allow, r.CanonicalPath()}] = true
 	}
 	var left []policy.Rule
 	for _, r := range rules {
-		k := ruleKey{r.Allow, r.Canonical()}
+		k := ruleKey{r.Allow, r.CanonicalPath()}
 		if k.canonical != "" && !have[k] {
 			have[k] = true
 			left = append(left, r)
@@ -55,7 +55,7 @@ func countAdded(before, after *policy.Robots) int {
 			}
 			slices.Sort(names)
 			for _, r := range g.Rules {
-				of(line{strings.Join(names, "\n"), ruleKey{r.Allow, r.Canonical()}})
+				of(line{strings.Join(names, "\n"), ruleKey{r.Allow, r.CanonicalPath()}})
 			}
 		}
 	}

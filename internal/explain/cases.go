@@ -144,7 +144,7 @@ func (c *Case) setExpected(word string) error {
 // isPreference reports whether a word is a preference such as train-ai=n.
 func isPreference(word string) bool {
 	label, value, _ := strings.Cut(word, "=")
-	isLabel := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
+	isLabel := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 	return isLabel && slices.Contains([]string{policy.PreferenceYes.String(), policy.PreferenceNo.String(), policy.PreferenceUnknown.String()}, value)
 }
 
@@ -206,7 +206,7 @@ func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult
 
 // findPreference returns the preference with this label, and its lines in the file.
 func (v *Verdict) findPreference(label string) (preference policy.Preference, because string) {
-	use := slices.IndexFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
+	use := slices.IndexFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 	if v.Verdict != judge.Allowed.String() {
 		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + v.Verdict
 	}

@@ -136,7 +136,7 @@ func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *polic
 	c.Words, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
 	c.GroupNames = []GroupName{}
 	if token != "*" {
-		c.GroupNames = append(c.GroupNames, GroupName{token, robots != nil && robots.Named(token)})
+		c.GroupNames = append(c.GroupNames, GroupName{token, robots != nil && robots.NamesToken(token)})
 	}
 	if known := r.Lookup(token); known != nil {
 		c.Name, c.Class, c.Operator, c.Source = known.Token, known.Class.String(), known.Operator, known.Source
@@ -165,12 +165,12 @@ func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selecte
 	for _, f := range t.Variants() {
 		e.TargetForms = append(e.TargetForms, Form{f.Text, f.Normalization.String()})
 	}
-	matches := s.Matches(t)
+	matches := s.MatchingRules(t)
 	for _, m := range matches[:min(len(matches), maxMatches)] {
 		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Normalization.String()})
 	}
 	e.Matches = slices.Clip(e.Matches)
-	if !s.Ambiguous() {
+	if !s.IsAmbiguous() {
 		return
 	}
 	lenient, strict := s.LenientAndStrict()
@@ -179,6 +179,6 @@ func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.Selecte
 		says *policy.SelectedGroup
 	}{{"forgiving", lenient}, {"strict", strict}} {
 		v := r.says.JudgeTarget(t)
-		e.Interpretations = append(e.Interpretations, Interpretation{r.name, v.Allowed, describeGroup(r.says, r.says.Named()), v.Rule.String(), v.Rule.Line})
+		e.Interpretations = append(e.Interpretations, Interpretation{r.name, v.Allowed, describeGroup(r.says, r.says.NamesCrawler()), v.Rule.String(), v.Rule.Line})
 	}
 }

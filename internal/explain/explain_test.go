@@ -24,7 +24,7 @@ func TestReadings(t *testing.T) {
 	} {
 		group := robots.Select(true, tc.token)
 		target.Set(tc.target, false)
-		e := Explanation{Group: describeGroup(group, group.Named())}
+		e := Explanation{Group: describeGroup(group, group.NamesCrawler())}
 		e.setTarget(tc.target, &target, group)
 		var text strings.Builder
 		e.WriteText(&text)

@@ -54,7 +54,7 @@ type judgedRequest struct {
 func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judgedRequest {
 	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
 	j := &judgedRequest{request: judge.Request{
-		Client: client, Verification: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetOf(r.URL),
+		Client: client, Verification: r.Identity, Token: r.Token, Method: cmp.Or(r.Method, http.MethodGet), Target: policy.TargetFromURL(r.URL),
 	}}
 	s.Settings.Judge(&j.request, rules, &j.scratch, &j.result)
 	return j
@@ -65,7 +65,7 @@ func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *ju
 func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
-		overlay = s.Registry.Overlay(from.Robots.Names())
+		overlay = s.Registry.Overlay(from.Robots.GroupNames())
 	}
 	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.RedirectTargets, DisallowAll: from.DisallowAll}, overlay, r)
 	client, result := j.request.Client, &j.result
@@ -81,7 +81,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	}
 	e.Client.Note = s.ClientNote(r)
 	if from.Robots != nil {
-		e.Robots.RuleCount, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.Licenses()
+		e.Robots.RuleCount, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.LicenseURLs()
 	}
 	if from.Version != nil {
 		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])

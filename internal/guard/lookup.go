@@ -61,10 +61,10 @@ func (g *Guard) fetchIfDue(l *robotsLookup) {
 
 // canJudgeBy reports whether the guard can decide about a request without a fetch.
 func (g *Guard) canJudgeBy(state *policy.State, now time.Time) bool {
-	if state == nil || state.Expired(now) {
+	if state == nil || state.IsExpired(now) {
 		return false
 	}
-	_, closed := state.RulesAt(now, g.Fallback)
+	_, closed := state.EffectiveRules(now, g.Fallback)
 	return !closed
 }
 
@@ -97,7 +97,7 @@ func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 // refetchBeforeRefusal fetches the robots.txt if our copy is older than [Guard.minAgeForRefetch], or if the site
 // served another file. After a failure, refetchBeforeRefusal waits for the next due time.
 func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
-	if !l.entry.PossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.minAgeForRefetch(l.j.Site.Key) {
+	if !l.entry.IsPossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.minAgeForRefetch(l.j.Site.Key) {
 		return
 	}
 	var until time.Time
@@ -105,7 +105,7 @@ func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
 		until = l.waitUntil
 	}
 	// A running fetch is new enough, and so is a fetch that has failed since.
-	if !l.entry.IsDue(l.now) && l.entry.State().FailureCount == 0 && !l.entry.PossiblyChanged() {
+	if !l.entry.IsDue(l.now) && l.entry.State().FailureCount == 0 && !l.entry.IsPossiblyChanged() {
 		l.entry.MarkPossiblyChanged(l.now)
 	}
 	g.fetchAndWait(l.r, l.entry, l.j.Site, until)

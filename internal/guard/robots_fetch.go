@@ -88,7 +88,7 @@ func (g *Guard) recordRobotsResponse(f *robotsFetch, response robotsResponse) {
 	if entry == nil && f.hasExactHost {
 		entry = g.getOrCreateEntry(f.site)
 	}
-	if entry != nil && (entry.State() == nil || entry.PossiblyChanged()) { // grace starts when the guard learns of a change
+	if entry != nil && (entry.State() == nil || entry.IsPossiblyChanged()) { // grace starts when the guard learns of a change
 		var until time.Time
 		if isRedirect(response.status) { // the guard should know all redirects before the client follows them
 			until = now.Add(g.FetchWait)

@@ -178,7 +178,7 @@ func TestAnAnswerThatDiffersMakesTheCopyDue(t *testing.T) {
 	if w.Body.String() != loose {
 		t.Errorf("the crawler got %q", w.Body)
 	}
-	if !s.entry.PossiblyChanged() || !s.entry.IsDue(time.Now()) {
+	if !s.entry.IsPossiblyChanged() || !s.entry.IsDue(time.Now()) {
 		t.Fatal("the copy is not due")
 	}
 	if j := s.g.Judge(requestBy("bingbot/2.0", "/x")); j.Verdict != judge.Stale || j.Action != judge.NoAction {
@@ -194,7 +194,7 @@ func TestABrowserShowsASuspectCopyToo(t *testing.T) {
 	s.hold()
 	s.entry.State().Current.LastFetched = time.Now().Add(-time.Minute)
 	s.reads(requestBy(uaFirefox, "/robots.txt"), loose)
-	if !s.entry.PossiblyChanged() {
+	if !s.entry.IsPossiblyChanged() {
 		t.Error("the copy is not suspect")
 	}
 }

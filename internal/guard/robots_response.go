@@ -56,7 +56,7 @@ func (w *robotsRecorder) response(err error) robotsResponse {
 	header := w.Header()
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
-		isEncoded: header.Get("Content-Encoding") != "", lifetime: policy.LifetimeOf(header, time.Now()), location: header.Get("Location"),
+		isEncoded: header.Get("Content-Encoding") != "", lifetime: policy.ParseLifetime(header, time.Now()), location: header.Get("Location"),
 	}
 	switch {
 	case w.status == 0 && err != nil:

@@ -108,7 +108,7 @@ func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback
 	if state == nil {
 		return nil, false
 	}
-	robots, closed := state.RulesAt(now, fallback)
+	robots, closed := state.EffectiveRules(now, fallback)
 	if robots == nil {
 		return nil, closed
 	}

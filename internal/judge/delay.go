@@ -9,7 +9,7 @@ import (
 // Crawl-delay and the client also obeys the * group's, CrawlDelay returns the * group's.
 func CrawlDelay(group *policy.SelectedGroup, support uaident.CrawlDelay) policy.Delay {
 	if support.Wildcard {
-		return group.DelayOrWildcard()
+		return group.DelayOrWildcardDelay()
 	}
 	return group.Delay()
 }

@@ -9,7 +9,7 @@ import (
 
 // NamesClient reports whether a group of a robots.txt names a client by this name.
 func NamesClient(robots *policy.Robots, client uaident.Identity, name string) bool {
-	if !robots.Named(name) {
+	if !robots.NamesToken(name) {
 		return false
 	}
 	_, named, _ := GroupQuery{Names: []string{name}, FirstProductOnly: isFirstProductOnly(client)}.Group(robots)

@@ -114,7 +114,7 @@ func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratc
 	scratch.Target.Set(q.Target, s.KeepSlashes)
 	if !applies {
 		r.Verdict, r.Reason = Exempt, ReasonWellKnown
-		if verdict := group.WellKnown().JudgeTarget(&scratch.Target); !verdict.Allowed {
+		if verdict := group.WellKnownGroup().JudgeTarget(&scratch.Target); !verdict.Allowed {
 			r.Group, r.RobotsVerdict, r.Verdict, r.Reason = group, verdict, Disallowed, ReasonRule
 		}
 		return

@@ -10,7 +10,7 @@ import (
 type GroupQuery struct {
 	Names            []string // names of the client, most specific first
 	WildcardApplies  bool     // whether the * group applies to its request
-	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnown]
+	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnownGroup]
 	Lenient          bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.ParsesLeniently]
 	Spoofed          bool     // the client is spoofed
 	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
@@ -52,11 +52,11 @@ func tokenQuery(names []string, token string) GroupQuery {
 // only use then is [GroupQuery.WellKnownOnly].
 func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	group = s.selectGroup(robots, s.WildcardApplies)
-	if s.FirstProductOnly && group.Named() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
+	if s.FirstProductOnly && group.NamesCrawler() && namesLongerProduct(group.FirstAgent().Name, s.Names[0]) {
 		group = robots.Select(s.WildcardApplies)
 	}
 	if group != nil || s.WildcardApplies {
-		return group, group.Named(), true
+		return group, group.NamesCrawler(), true
 	}
 	group = robots.Select(true)
 	return group, false, group == nil
@@ -77,7 +77,7 @@ func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy
 	group, _, applies := s.Group(robots)
 	switch {
 	case !applies && s.WellKnownOnly:
-		return group.WellKnown().JudgeTarget(target)
+		return group.WellKnownGroup().JudgeTarget(target)
 	case !applies:
 		return policy.Verdict{Allowed: true}
 	}
@@ -95,7 +95,7 @@ func (s GroupQuery) verdictOfGroup(robots *policy.Robots, group *policy.Selected
 	switch {
 	case s.WildcardApplies:
 	case s.WellKnownOnly:
-		wildcardGroup = wildcardGroup.WellKnown()
+		wildcardGroup = wildcardGroup.WellKnownGroup()
 	default:
 		return verdict
 	}

@@ -56,7 +56,7 @@ func robotSimilarity(token, name string) int {
 // checkApp adds a finding if a group with a Disallow rule names an app, and reports whether it did.
 func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
 	robots := appRobots()[strings.ToLower(name)]
-	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.Canonical() != "" })
+	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.CanonicalPath() != "" })
 	if forbids < 0 || robots == nil && !uaident.IsApplication(name) {
 		return false
 	}

@@ -159,7 +159,7 @@ func keepStandardLines(text string) string {
 
 // examplePath returns a path that a rule matches, or "" for a rule that matches nothing.
 func examplePath(r policy.Rule) string {
-	canonical := r.Canonical()
+	canonical := r.CanonicalPath()
 	if canonical == "" {
 		return ""
 	}
@@ -172,7 +172,7 @@ func describeDelay(robots *policy.Robots, r comparedCrawler) string {
 	group := robots.Select(true, r.groupNames...)
 	delay := group.Delay()
 	if r.delay == "obeyed" {
-		delay = group.DelayOrWildcard()
+		delay = group.DelayOrWildcardDelay()
 	}
 	if delay.Line == 0 {
 		return ""

@@ -45,7 +45,7 @@ func (c *checker) checkDelay(r policy.Record) {
 		c.addFinding(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
-	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.includesWildcard && delay >= minBingDelay && bing.DelayOrWildcard().Line == r.Line {
+	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.includesWildcard && delay >= minBingDelay && bing.DelayOrWildcardDelay().Line == r.Line {
 		c.addFinding(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
 	}
 }

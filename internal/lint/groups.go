@@ -12,7 +12,7 @@ func disallowsAll(v policy.Verdict) bool {
 	if v.Allowed {
 		return false
 	}
-	switch v.Rule.Canonical() {
+	switch v.Rule.CanonicalPath() {
 	case "/", "/*", "*":
 		return true
 	}
@@ -26,7 +26,7 @@ const unmatchedPath = "/a-page-that-no-rule-is-about"
 func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
-	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.Named("AdsBot-Google") {
+	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.NamesToken("AdsBot-Google") {
 		c.addFinding(AdsIgnoreStar, v.Group.Line, c.lineAt(v.Group.Line).valueColumn(),
 			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
@@ -51,7 +51,7 @@ func (c *checker) opensSite(line int) bool {
 func (c *checker) groupsWithoutRules() map[int]bool {
 	found := make(map[int]bool)
 	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {
-		return !r.Allow && r.Canonical() != ""
+		return !r.Allow && r.CanonicalPath() != ""
 	})
 	if !starForbids {
 		return found
@@ -101,6 +101,6 @@ func (c *checker) checkSplitCrawlers() {
 // sameRules reports whether two groups have the same rules in the same order.
 func sameRules(a, b []policy.Rule) bool {
 	return slices.EqualFunc(a, b, func(a, b policy.Rule) bool {
-		return a.Allow == b.Allow && a.Canonical() == b.Canonical()
+		return a.Allow == b.Allow && a.CanonicalPath() == b.CanonicalPath()
 	})
 }

@@ -63,8 +63,8 @@ func (c *checker) checkMembers(line int, dictionary string) {
 	for _, label := range members.Names() {
 		member, _ := members.Get(label)
 		item, isItem := member.(httpsfv.Item)
-		isKnown := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.String() == label })
-		switch draft := policy.FormerLabel(label); {
+		isKnown := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
+		switch draft := policy.FormerLabelDraft(label); {
 		case draft != "":
 			c.addValue(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
 		case !isKnown:
@@ -82,7 +82,7 @@ func (c *checker) checkContentSignal(r policy.Record) {
 	for part := range strings.SplitSeq(value, ",") {
 		name, says, ok := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "=")
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
-		known := slices.ContainsFunc(policy.Uses(), func(u policy.Use) bool { return u.Signal() == name })
+		known := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.SignalLabel() == name })
 		if !ok || known && says != "yes" && says != "no" {
 			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
 			return
@@ -95,7 +95,7 @@ func (c *checker) checkContentSignal(r policy.Record) {
 func (c *checker) prefixVerdict(group int, path string) (v policy.Verdict) {
 	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules
-	prefix := policy.Rule{Path: path}.Canonical()
+	prefix := policy.Rule{Path: path}.CanonicalPath()
 	if prefix == "" {
 		prefix = "/"
 	}
@@ -103,7 +103,7 @@ func (c *checker) prefixVerdict(group int, path string) (v policy.Verdict) {
 		return v
 	}
 	for _, r := range rules {
-		if pattern := strings.TrimRight(r.Canonical(), "*"); r.Canonical() != "" && strings.HasPrefix(prefix, pattern) {
+		if pattern := strings.TrimRight(r.CanonicalPath(), "*"); r.CanonicalPath() != "" && strings.HasPrefix(prefix, pattern) {
 			v.Rule = r
 			return v
 		}

@@ -50,7 +50,7 @@ func (c *checker) losesPreference(a policy.Agent, targets []policy.Target, state
 	}
 	var what []string
 	first := 0
-	for _, use := range policy.Uses() {
+	for _, use := range policy.AllUses() {
 		if line := lines[use]; line > 0 && own[use] == policy.PreferenceUnknown {
 			what = append(what, use.String())
 			if first == 0 || line < first {

@@ -178,7 +178,7 @@ func (s *ruleSet) check() {
 	}
 	first := make(map[kind]policy.Rule)
 	for _, r := range s.rules {
-		canonical := r.Canonical()
+		canonical := r.CanonicalPath()
 		if canonical == "" {
 			continue
 		}
@@ -199,7 +199,7 @@ func (s *ruleSet) check() {
 		}
 	}
 	for _, r := range s.rules {
-		if canonical := r.Canonical(); canonical != "" && !s.reported[r.Line] {
+		if canonical := r.CanonicalPath(); canonical != "" && !s.reported[r.Line] {
 			s.checkRule(r, canonical)
 		}
 	}
@@ -222,7 +222,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
 	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
-			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.Canonical()))
+			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.CanonicalPath()))
 	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line)
@@ -245,7 +245,7 @@ func (s *ruleSet) matching(target string) []policy.Match {
 	}
 	var t policy.Target
 	t.Set(target, false)
-	return s.selection.Matches(&t)
+	return s.selection.MatchingRules(&t)
 }
 
 // matches reports whether a rule matches a target.
@@ -256,14 +256,14 @@ func (s *ruleSet) matches(r policy.Rule, target string) bool {
 // findCoveringRule returns a shorter Disallow rule for all URLs of r. No allow rule of a length between
 // the two may overlap r.
 func (s *ruleSet) findCoveringRule(r policy.Rule, probe string) policy.Rule {
-	canonical := r.Canonical()
+	canonical := r.CanonicalPath()
 	for _, m := range s.matching(probe) {
 		if m.Rule.Allow || m.Rule == r || m.Length >= len(canonical) {
 			continue
 		}
 		for _, a := range s.rules {
-			n := len(a.Canonical())
-			if a.Allow && n >= m.Length && n < len(canonical) && mayOverlap(a.Canonical(), canonical) {
+			n := len(a.CanonicalPath())
+			if a.Allow && n >= m.Length && n < len(canonical) && mayOverlap(a.CanonicalPath(), canonical) {
 				return policy.Rule{}
 			}
 		}

@@ -119,7 +119,7 @@ func (c *composition) findTargets() (all []targetCrawler) {
 			continue
 		}
 		for _, alias := range w.crawler.Aliases {
-			if c.plan.byCrawler[strings.ToLower(alias)] == nil && c.file.robots.Named(alias) {
+			if c.plan.byCrawler[strings.ToLower(alias)] == nil && c.file.robots.NamesToken(alias) {
 				all = append(all, targetCrawler{alias, append(groupNames{alias}, names...), w})
 			}
 		}
@@ -302,7 +302,7 @@ func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	for _, path := range paths {
 		bytes += len(path)
 	}
-	if len(others)*bytes > maxCompared || len(others)*len(before.Names()) > maxNames {
+	if len(others)*bytes > maxCompared || len(others)*len(before.GroupNames()) > maxNames {
 		return errors.New("crawlers interpret the base in two ways, and it is too long to check the effect of the rules on other crawlers; run caddy robots-guard lint on it and fix its findings")
 	}
 	for _, names := range others {
@@ -344,7 +344,7 @@ func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
 	isAbout := func(name string) bool {
 		return slices.ContainsFunc(targets, func(t targetCrawler) bool { return policy.NameMatches(name, t.name) })
 	}
-	for _, name := range c.file.robots.Names() {
+	for _, name := range c.file.robots.GroupNames() {
 		folded := strings.ToLower(name)
 		if !known[folded] && !isWildcard(name) && !isAbout(name) {
 			others = append(others, groupNames{name})

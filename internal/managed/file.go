@@ -56,7 +56,7 @@ type agentLine struct {
 
 // agentLinesNaming returns the user-agent lines naming a crawler.
 func (f *baseFile) agentLinesNaming(name string) (places []agentLine) {
-	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.Named(name) {
+	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.NamesToken(name) {
 		return nil
 	}
 	for i, g := range f.groups {

@@ -200,7 +200,7 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGro
 		}
 		return 0
 	}
-	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.Named()
+	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.NamesCrawler()
 	if !isPreference || r.Allow || r.linesAt("")[0] != w.wholeSiteLine {
 		return 0
 	}

@@ -212,7 +212,7 @@ func (p *Plan) wouldInherit(names groupNames, robots *policy.Robots) bool {
 		if p.byCrawler[strings.ToLower(name)] != nil {
 			return i > 0
 		}
-		if robots.Named(name) {
+		if robots.NamesToken(name) {
 			return false
 		}
 	}

@@ -172,7 +172,7 @@ func (p *Plan) checkExtraLines() error {
 		}
 		robots := policy.Parse([]byte("User-agent: *\n" + s + "\n"))
 		records := robots.Records()
-		if len(robots.Names()) > 1 || robots.RuleCount() > 0 || len(records) == 1 && records[0].Group >= 0 {
+		if len(robots.GroupNames()) > 1 || robots.RuleCount() > 0 || len(records) == 1 && records[0].Group >= 0 {
 			return fmt.Errorf("line %q belongs to a group of crawlers; write a rule for it, such as disallow GPTBot", s)
 		}
 	}

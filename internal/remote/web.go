@@ -147,7 +147,7 @@ func (w *urlSource) get(ctx context.Context, target *url.URL, validators FetchRe
 		return a, nil, err
 	}
 	defer response.Body.Close()
-	a.Lifetime = FreshnessLimits.Lifetime(policy.FetchResult{Status: response.StatusCode, Header: response.Header}, w.now())
+	a.Lifetime = FreshnessLimits.Lifetime(response.Header, w.now())
 	a.ETag, a.LastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")
 	switch code := response.StatusCode; {
 	case code == http.StatusOK:

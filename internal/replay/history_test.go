@@ -42,7 +42,7 @@ func TestTexts(t *testing.T) {
 			robots, overlay := texts.RobotsAt(tc.host, tc.at)
 			if tc.want == "" {
 				if robots != nil {
-					t.Errorf("got %v", robots.Names())
+					t.Errorf("got %v", robots.GroupNames())
 				}
 				return
 			}

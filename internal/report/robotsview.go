@@ -28,7 +28,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	}
 	found := s.findings(live)
 	r.UnlistedFindings, r.Findings = found.UnlistedFindings, append(r.Findings, found.Findings...)
-	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.Licenses()
+	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.LicenseURLs()
 	if site >= 0 {
 		r.countHits(s.Ledger.Sites[site].Files, good.Hash)
 	}

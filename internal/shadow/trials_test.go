@@ -18,7 +18,7 @@ var start = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // read is a text that was read so many minutes after the start.
 func read(text string, minutes int) *policy.Version {
-	return policy.VersionOf(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, start.Add(time.Duration(minutes)*time.Minute))
+	return policy.NewVersion(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, start.Add(time.Duration(minutes)*time.Minute))
 }
 
 var example = policy.Key{Server: ":443", Site: "example.com", Secure: true, Host: "example.com"}

@@ -88,7 +88,7 @@ func TestNotModifiedWithoutADate(t *testing.T) {
 		}
 	}))
 	defer origin.Close()
-	answer := NewURLSource(origin.URL+"/robots.txt", "", true).Fetch(t.Context(), policy.VersionOf(policy.FetchResult{
+	answer := NewURLSource(origin.URL+"/robots.txt", "", true).Fetch(t.Context(), policy.NewVersion(policy.FetchResult{
 		Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n"), Header: http.Header{"Last-Modified": {monday}},
 	}, time.Now()))
 	if answer.AccessResult() != policy.Successful || answer.Err != nil {

@@ -102,7 +102,7 @@ func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next cad
 	start := time.Now()
 	var have *policy.Version
 	if r.Header.Get("Have") != "" {
-		have = policy.VersionOf(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, start)
+		have = policy.NewVersion(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, start)
 	}
 	answer := fetch(ctx, have)
 	got := probed{Status: answer.Status, Header: answer.Header, Body: string(answer.Body), Took: time.Since(start)}

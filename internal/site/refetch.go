@@ -49,11 +49,11 @@ func refetchIncomplete(fetch Fetch) Fetch {
 
 // mayBeIncomplete reports whether a changed file may be incomplete because of a write in progress.
 func mayBeIncomplete(answer policy.FetchResult, stored *policy.Version, now time.Time) bool {
-	hash, ok := policy.HashOf(answer)
+	hash, ok := policy.ResponseHash(answer)
 	if !ok || stored == nil || hash == stored.Hash {
 		return false
 	}
-	if age, ok := policy.SinceModified(answer.Header, now); ok && answer.AccessResult() == policy.Successful {
+	if age, ok := policy.TimeSinceModified(answer.Header, now); ok && answer.AccessResult() == policy.Successful {
 		return age.Abs() < maxIncompleteAge
 	}
 	isGone := answer.Status == http.StatusNotFound || answer.Status == http.StatusGone

@@ -24,8 +24,8 @@ func TestReadWhileWritten(t *testing.T) {
 		}
 		return policy.FetchResult{Status: status, Body: []byte(body), Header: header}
 	}
-	have := policy.VersionOf(answer(200, strict, "", ""), time.Now())
-	free := policy.VersionOf(answer(200, "", "", ""), time.Now())
+	have := policy.NewVersion(answer(200, strict, "", ""), time.Now())
+	free := policy.NewVersion(answer(200, "", "", ""), time.Now())
 	const at, before, long = "Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:50 GMT" // the synctest clock starts at the first value
 	for _, tc := range []struct {
 		name          string
@@ -92,7 +92,7 @@ func TestSourcesReadOnceMore(t *testing.T) {
 		root FOLDER
 		file_server
 	}`, "FOLDER", filepath.Dir(path))
-	have := policy.VersionOf(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
+	have := policy.NewVersion(policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /\n")}, time.Now())
 	elsewhere := NewURLSource("http://127.0.0.1:"+site.port+"/robots.txt", "a.test:"+site.port, true)
 	file, _ := FileSource{Path: path}.Prepare(nil, policy.Key{})
 	for name, read := range map[string]func(){

@@ -60,8 +60,8 @@ var mistakes = []mistake{
 	},
 	{
 		"the file is not read before a block", "internal/guard/lookup.go",
-		"	if !l.entry.PossiblyChanged() && l.now.Sub(",
-		"	if true || !l.entry.PossiblyChanged() && l.now.Sub(",
+		"	if !l.entry.IsPossiblyChanged() && l.now.Sub(",
+		"	if true || !l.entry.IsPossiblyChanged() && l.now.Sub(",
 	},
 	{
 		"a copy never is too old", "policy/entry.go",

@@ -178,7 +178,7 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *signingAgent) (d *keyD
 	if err != nil {
 		return nil, 0, err
 	}
-	return &keyDirectory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(policy.FetchResult{Header: response.Header}, now))}, 0, nil
+	return &keyDirectory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(response.Header, now))}, 0, nil
 }
 
 // addJitter adds a random amount to d, so that instances do not fetch at the same time.

@@ -1,9 +1,13 @@
 package policy
 
-// decide finds the rules that decide a target. It skips variants with an operation of excluded.
-// compared is false if all variants were skipped. Resolved dot segments, and a path after a scheme
-// without a slash, are different paths. A rule that allows one path does not allow the other paths.
-func (s *interpretation) decide(variants []variant, excluded Normalization, work *search, best *bestMatches) (allowed, compared bool) {
+// decide reports whether the rules allow a target, and sets best to the deciding rules. The variants
+// of a target are usually spellings of one path, and the best rule over all variants decides. If a
+// variant has resolved dot segments or comes from the part after a scheme, the variants are different
+// paths. Each path, in all variants of its query, is then decided alone, and the target is allowed
+// only if all paths are allowed.
+//
+// decide skips the variants with an operation of excluded. compared is false if it skipped all.
+func (s *interpretation) decide(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (allowed, compared bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
 		compared = s.addMatches(variants, excluded, work, best)
 		return best.isAllowed(), compared
@@ -11,12 +15,12 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 	allowed = true
 	for len(variants) > 0 {
 		end := 1
-		for end < len(variants) && variants[end].samePath > 0 {
+		for end < len(variants) && variants[end].sharesPath {
 			end++
 		}
 		var path bestMatches
 		compared = s.addMatches(variants[:end], excluded, work, &path) || compared
-		best.addPath(&path)
+		best.addPathResult(&path)
 		allowed = allowed && path.isAllowed()
 		variants = variants[end:]
 	}
@@ -25,9 +29,9 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 
 // addMatches adds the rules that match some variants of a target to best. See decide for excluded and
 // compared.
-func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *search, best *bestMatches) (compared bool) {
+func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
 	for i := range variants {
-		if x := &variants[i]; !x.isUnwritten() && x.normalization&excluded == 0 {
+		if x := &variants[i]; x.normalization&excluded == 0 {
 			s.matcher.addMatches(x.text, x.normalization, work, best)
 			compared = true
 		}
@@ -35,9 +39,9 @@ func (s *interpretation) addMatches(variants []variant, excluded Normalization, 
 	return compared
 }
 
-// addPath adds the result of one of several paths. A disallow rule takes precedence over an allow
+// addPathResult adds the result of one of several paths. A disallow rule takes precedence over an allow
 // rule.
-func (o *bestMatches) addPath(path *bestMatches) {
+func (o *bestMatches) addPathResult(path *bestMatches) {
 	if path.isAllowed() {
 		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
 	} else {
