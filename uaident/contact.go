@@ -67,7 +67,7 @@ func isRobotAddress(contact string) bool {
 		return hasRobotWord(mailbox)
 	}
 	host, path := splitAddress(contact)
-	if isOneOf(host, codeHosts[:]) {
+	if isCodeHost(host) {
 		return false
 	}
 	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGenericRobotWord(first) {
@@ -112,12 +112,15 @@ func splitAddress(contact string) (host, path string) {
 // robot.
 func isProgramSource(contact string) bool {
 	host, path := splitAddress(contact)
-	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isServiceName(path))
+	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
 }
 
 // codeHosts host the source of programs. An address on them identifies a program, not its
 // operator.
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
+
+// isCodeHost reports whether host is one of codeHosts, ignoring www. and the port.
+func isCodeHost(host string) bool { return isOneOf(siteHost(host), codeHosts[:]) }
 
 // hasRobotWord reports whether an address contains a robot word. The word begins with bot,
 // ends like a robot's name, or contains crawl, robot or spider.
