@@ -157,7 +157,7 @@ func readRegistryFile(cmd *cobra.Command, name string) (*registryfile.File, erro
 	if err != nil {
 		return nil, err
 	}
-	return registryfile.Parse(name, data)
+	return registryfile.Parse(name, data, uaident.Default())
 }
 
 // diff prints how a registry differs from another or from the built-in registry.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 	"github.com/robotsguard/caddy-robots-guard/uaident/registryfile"
 )
@@ -29,21 +30,25 @@ func main() {
 
 // Generate returns the Go source for registry.json and words.json in dir.
 func Generate(dir string) ([]byte, error) {
-	file := filepath.Join(dir, "registry.json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	registry, err := registryfile.Parse(file, data)
+	data, err := os.ReadFile(filepath.Join(dir, "words.json"))
 	if err != nil {
 		return nil, err
 	}
 	var vocabulary words.Vocabulary
-	if data, err = os.ReadFile(filepath.Join(dir, "words.json")); err != nil {
-		return nil, err
-	}
 	if err := json.Unmarshal(data, &vocabulary); err != nil {
 		return nil, fmt.Errorf("words.json: %w", err)
+	}
+	base, err := uaident.NewRegistry(vocabulary) // not the built-in registry of the previous run
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "registry.json")
+	if data, err = os.ReadFile(file); err != nil {
+		return nil, err
+	}
+	registry, err := registryfile.Parse(file, data, base)
+	if err != nil {
+		return nil, err
 	}
 	var names []words.CrawlerName
 	for i, c := range registry.Crawlers {
