@@ -76,10 +76,7 @@ func isRobotAddress(contact string) bool {
 	return hasRobotWord(path)
 }
 
-// robotPaths are path elements of pages that describe a robot.
-var robotPaths = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", "spider", "spiders", "robot", "robots"}
-
-// hasRobotPath reports whether an element of a URL's path is one of robotPaths, such as /bot,
+// hasRobotPath reports whether an element of a URL's path is a word for a robot, such as /bot,
 // /crawler.html or /spider-info.
 func hasRobotPath(contact string) bool {
 	_, path := splitAddress(contact)
@@ -91,7 +88,7 @@ func hasRobotPath(contact string) bool {
 		for end < len(part) && words.Fold[part[end]]&words.Letter != 0 {
 			end++
 		}
-		if isOneOf(part[:end], robotPaths[:]) {
+		if isGenericRobotWord(part[:end]) {
 			return true
 		}
 	}
@@ -132,7 +129,7 @@ func hasRobotWord(text string) bool {
 			continue
 		}
 		i += len(w)
-		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || containsPart(w, robotWords) {
+		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || robotAddressWords.isIn(w) {
 			return true
 		}
 	}

@@ -135,9 +135,6 @@ var nonNameWords = [...]string{
 	"beta", "like", "compatible", "is", "www", "a", "an", "this",
 }
 
-// genericRobotWords are words for robots.
-var genericRobotWords = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
-
 // isOneOf reports whether w is in list, ignoring case. The words of list must be in lower
 // case.
 func isOneOf(w string, list []string) bool {

@@ -189,7 +189,7 @@ func (s *parsedUserAgent) followsConvention(i int, name string) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !hasPart(name, monitorParts, 5) && !hasPart(name, monitorEndParts, 5)
+		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.isIn(name) && !nonCrawlerEndParts.isIn(name)
 }
 
 // hasPlus reports whether a plus sign precedes contact j. Crawlers write the sign, browser
