@@ -90,11 +90,11 @@ func compile(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
 			names = append(names, words.CrawlerName{Name: a, Crawler: i})
 		}
 	}
-	keys, stops, err := words.BuildKeys(v, names)
+	keys, numStops, err := words.BuildKeys(v, names)
 	if err != nil {
 		return nil, fmt.Errorf("crawler: %w", err)
 	}
-	n := &Registry{crawlers: crawlers, keys: keys, numStopWords: stops, table: new(words.Table)}
+	n := &Registry{crawlers: crawlers, keys: keys, numPlainStopKeys: numStops, table: new(words.Table)}
 	for i, k := range keys {
 		n.table.Add(k.Text, i)
 	}
