@@ -55,7 +55,7 @@ func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
 		}
 		host, path := splitAddress(text)
 		label := mainLabel(contactHost(text))
-		if label == "" || path == "" || isOneOf(host, codeHosts[:]) || !o.mayContain(words.Hash(label)) {
+		if label == "" || path == "" || isCodeHost(host) || !o.mayContain(words.Hash(label)) {
 			continue
 		}
 		for j := range o.names {
@@ -92,6 +92,11 @@ func contactHost(contact string) string {
 	if _, domain, ok := strings.Cut(host, "@"); ok {
 		host = domain
 	}
+	return siteHost(host)
+}
+
+// siteHost returns a host without www. and the port.
+func siteHost(host string) string {
 	if hasFoldedPrefix(host, "www.") {
 		host = host[len("www."):]
 	}

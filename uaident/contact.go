@@ -67,7 +67,7 @@ func isRobotAddress(contact string) bool {
 		return hasRobotWord(mailbox)
 	}
 	host, path := splitAddress(contact)
-	if isOneOf(host, codeHosts[:]) {
+	if isCodeHost(host) {
 		return false
 	}
 	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGenericRobotWord(first) {
@@ -76,10 +76,7 @@ func isRobotAddress(contact string) bool {
 	return hasRobotWord(path)
 }
 
-// robotPaths are path elements of pages that describe a robot.
-var robotPaths = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", "spider", "spiders", "robot", "robots"}
-
-// hasRobotPath reports whether an element of a URL's path is one of robotPaths, such as /bot,
+// hasRobotPath reports whether an element of a URL's path is a word for a robot, such as /bot,
 // /crawler.html or /spider-info.
 func hasRobotPath(contact string) bool {
 	_, path := splitAddress(contact)
@@ -91,7 +88,7 @@ func hasRobotPath(contact string) bool {
 		for end < len(part) && words.Fold[part[end]]&words.Letter != 0 {
 			end++
 		}
-		if isOneOf(part[:end], robotPaths[:]) {
+		if isGenericRobotWord(part[:end]) {
 			return true
 		}
 	}
@@ -112,12 +109,15 @@ func splitAddress(contact string) (host, path string) {
 // robot.
 func isProgramSource(contact string) bool {
 	host, path := splitAddress(contact)
-	return isOneOf(host, codeHosts[:]) && (!hasRobotWord(path) || isServiceName(path))
+	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
 }
 
 // codeHosts host the source of programs. An address on them identifies a program, not its
 // operator.
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
+
+// isCodeHost reports whether host is one of codeHosts, ignoring www. and the port.
+func isCodeHost(host string) bool { return isOneOf(siteHost(host), codeHosts[:]) }
 
 // hasRobotWord reports whether an address contains a robot word. The word begins with bot,
 // ends like a robot's name, or contains crawl, robot or spider.
@@ -129,7 +129,7 @@ func hasRobotWord(text string) bool {
 			continue
 		}
 		i += len(w)
-		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || containsPart(w, robotWords) {
+		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || robotAddressWords.isIn(w) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import "sync/atomic"
 // continue to use a previous registry. Load takes no lock.
 type CurrentRegistry struct{ registry atomic.Pointer[Registry] }
 
-// NewCurrentRegistry returns a Current with r, which must not be nil.
+// NewCurrentRegistry returns a CurrentRegistry that holds r. r must not be nil.
 func NewCurrentRegistry(r *Registry) *CurrentRegistry {
 	c := new(CurrentRegistry)
 	c.registry.Store(r)

@@ -5,7 +5,7 @@
 //	id.Token              // "Googlebot-Image", as sent
 //	id.Class              // uaident.Search
 //	id.AppendNames(nil)   // ["Googlebot-Image", "Googlebot"]
-//	id.Wildcard()         // true: the `*` group applies
+//	id.WildcardApplies()  // true: the `*` group applies
 //
 // # Trust
 //
@@ -36,24 +36,24 @@
 //   - If a User-Agent contains several registry names, a name to which the `*` group applies
 //     takes precedence: "UptimeRobot/2.0 GPTBot/1.2" is GPTBot. Next is the first product,
 //     unless the User-Agent begins with Mozilla, then a name with a contact. An unknown
-//     robot's product or a policy's name also takes precedence over a registry name that is
-//     exempt from `*`.
-//   - A policy's name before a registry name is the token, as in "FooSpider/Nutch-1.7". The
-//     names of the registry entry follow in the chain.
+//     robot's product or a group name of the robots.txt also takes precedence over a registry
+//     name that is exempt from `*`.
+//   - A group name of the robots.txt before a registry name is the token, as in
+//     "FooSpider/Nutch-1.7". The names of the registry entry follow in the chain.
 //   - Only one pair of names differs by case: Exalead's Exabot and Exa's ExaBot.
 //   - iMessage sends "facebookexternalhit/1.1 Facebot Twitterbot/1.0" from the reader's
 //     device. The result is facebookexternalhit of class [Preview].
 //   - An empty User-Agent, or "-" as in logs, is a browser.
 //   - A token ends at the first dot of its version. Nutch-1.7 has the token "Nutch-1" and the
-//     registry entry Nutch. FooBot-2.0 is FooBot if a policy has a group for FooBot.
+//     registry entry Nutch. FooBot-2.0 is FooBot if the robots.txt has a group for FooBot.
 //   - Google-Extended and similar tokens exist in robots.txt files only. A client that sends
 //     such a token is identified, but has an empty chain.
 //   - Any bytes are valid input. The package reads the first 2,048 bytes.
 //
-// # Names of a policy
+// # Group names of a robots.txt
 //
-// A robots.txt can name a crawler without a registry entry. An [Overlay] passes such names to
-// [Registry.IdentifyWith]. They identify a client only in the position of a product, so that
+// A robots.txt can name a crawler without a registry entry. An [Overlay] passes such group names
+// to [Registry.IdentifyWith]. They identify a client only in the position of a product, so that
 // a rule for "Fire" does not apply to a tablet.
 //
 // # The registry

@@ -1,8 +1,6 @@
 package uaident
 
 import (
-	"strings"
-
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
@@ -38,8 +36,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	if s.numWords == 0 {
 		return Identity{}
 	}
-	if s.startsLikeBrowser() && s.signBits&robotSigns == 0 &&
-		(s.signBits&signUnknown == 0 || s.signBits&kindSign(words.Contact) == 0 && s.numStopWords > 1) && !s.hasRobotContact() {
+	if s.isPlainBrowser() {
 		if o == nil || s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
 			return Identity{}
 		}
@@ -48,7 +45,21 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	return s.identify(r, o)
 }
 
+// robotSigns are the signs that browsers do not have.
 const robotSigns = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
+
+// isPlainBrowser reports whether the User-Agent begins like a browser's and contains nothing that
+// could make the client a crawler or a program. isPlainBrowser spares most requests the other checks.
+func (s *parsedUserAgent) isPlainBrowser() bool {
+	switch hasContact := s.signBits&kindSign(words.Contact) != 0; {
+	case !s.startsLikeBrowser(), s.signBits&robotSigns != 0:
+		return false
+	case s.signBits&signUnknown == 0: // all words are a browser's, so only an address can be a robot's
+		return !hasContact || s.robotContact() < 0
+	default: // an unknown product next to other words of a browser is an app or an extension
+		return !hasContact && s.numStopWords > 1
+	}
+}
 
 // startsLikeBrowser reports whether the User-Agent begins with a word at which only browsers begin,
 // such as Mozilla or Opera.
@@ -62,7 +73,7 @@ func (s *parsedUserAgent) startsLikeBrowser() bool {
 
 // identify returns the identity for a User-Agent that is not clearly a browser's.
 func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
-	registered, fallback := s.findRegistered(r)
+	registered, program := s.findRegistered(r)
 	isOwnName := registered.Crawler != nil && !s.onlyMentions(registered)
 	if isOwnName && registered.WildcardApplies() {
 		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7
@@ -83,11 +94,11 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 		}
 		return registered
 	}
-	if id := s.identifyByStructure(fallback); id.Token != "" {
+	if id := s.identifyByStructure(program); id.Token != "" {
 		return s.addFamily(r, id)
 	}
-	if fallback.Crawler != nil {
-		return s.replaceAppEngine(r, fallback)
+	if program.Crawler != nil {
+		return s.replaceAppEngine(r, program)
 	}
 	if id := s.identifyByContact(r); id.Token != "" {
 		return id
@@ -97,7 +108,7 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 		if looksLikeLibrary(name) {
 			return Identity{Token: name, Class: Library, Evidence: FromLibrary}
 		}
-		if start := int(s.words[i].start); strings.HasPrefix(s.ua[start:], name) {
+		if start := int(s.words[i].start); s.startsWithName(i, name) {
 			name = s.ua[start:s.endOfEscapedName(start+len(name))]
 		}
 		return s.addFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
@@ -127,7 +138,7 @@ func (s *parsedUserAgent) startsWithRobot() bool {
 func (s *parsedUserAgent) unregisteredRobotName() string {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Unknown && w.flags&spelledLikeRobot != 0 && w.flags&(afterLike|inVersion|inDevice) == 0 &&
+		if w.kind == words.Unknown && w.flags&spelledLikeRobot != 0 && w.flags&(afterLike|notAProduct|inDevice) == 0 &&
 			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isServiceName(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
 			return cutVersion(s.wordText(w))
 		}

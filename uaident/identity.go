@@ -11,13 +11,13 @@ type Identity struct {
 	Crawler *Crawler
 	// Class is the kind of client.
 	Class Class
-	// Evidence names the reason of the result.
+	// Evidence is the reason for the result.
 	Evidence Evidence
 
-	policyName string // spelling in the policy
+	policyName string // spelling of the group name in the robots.txt, or ""
 }
 
-// Evidence names the reason for an identity. Robots and many other programs share the weak
+// Evidence is the reason for an identity. Robots and many other programs share the weak
 // kinds below, so a client with weak evidence only has class [Other].
 type Evidence uint8
 
@@ -25,7 +25,7 @@ const (
 	NoEvidence       Evidence = iota // a browser, or an empty User-Agent
 	FromRegistry                     // a name in the registry
 	FromFamily                       // begins with the name of a family of the registry
-	FromPolicyName                   // a product that the policy names
+	FromPolicyName                   // a product for which the robots.txt has a group
 	FromSuffix                       // a word that ends like a robot's name, or a word for a robot
 	FromConvention                   // "(compatible; FooBar/1.0; +http...", the convention of crawlers
 	FromRobotContact                 // a product next to a robot's URL or mail address
@@ -52,8 +52,8 @@ func (e Evidence) String() string {
 	return "invalid"
 }
 
-// Name returns the display name: the registry's spelling, else the policy's spelling, else the
-// token. Name returns "" for a browser. Clients can invent any number of tokens, so use Name as a
+// Name returns the display name: the registry's spelling, else the spelling in the robots.txt,
+// else the token. Name returns "" for a browser. Clients can invent any number of tokens, so use Name as a
 // key only if [Identity.HasKnownName] is true.
 func (id Identity) Name() string {
 	switch {
@@ -65,7 +65,7 @@ func (id Identity) Name() string {
 	return id.Token
 }
 
-// HasKnownName reports whether [Identity.Name] comes from a registry or a policy.
+// HasKnownName reports whether [Identity.Name] comes from a registry or from an overlay.
 func (id Identity) HasKnownName() bool { return id.Crawler != nil || id.policyName != "" }
 
 // AppendNames appends to dst the names of the client for the selection of a group, in order of

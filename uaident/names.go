@@ -12,8 +12,10 @@ import (
 // maxNameWords is the maximum number of words in a name.
 const maxNameWords = 6
 
-// nameStartingAt returns the name that begins with word i. The name ends with the last robot word.
-// Without a robot word the name ends before a version, a comment or a separator.
+// nameStartingAt returns the name of the product that begins with word i. The name ends with the
+// last robot word, else before a version, a comment or a separator. If a later word of the product
+// is the whole name of a robot, that word is the result: FooBot for "some words FooBot/1.0" and
+// "foo/FooBot".
 func (s *parsedUserAgent) nameStartingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
@@ -55,6 +57,11 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 		return s.ua[start:at]
 	}
 	return s.ua[start:end]
+}
+
+// startsWithName reports whether a result of nameStartingAt(i) begins with word i.
+func (s *parsedUserAgent) startsWithName(i int, name string) bool {
+	return strings.HasPrefix(s.ua[s.words[i].start:], name)
 }
 
 // nameEndingAt returns the name that ends with word i. nameEndingAt returns "" for a generic word
@@ -134,9 +141,6 @@ var nonNameWords = [...]string{
 	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
 	"beta", "like", "compatible", "is", "www", "a", "an", "this",
 }
-
-// genericRobotWords are words for robots.
-var genericRobotWords = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
 
 // isOneOf reports whether w is in list, ignoring case. The words of list must be in lower
 // case.

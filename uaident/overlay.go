@@ -106,14 +106,15 @@ func (s *parsedUserAgent) overlayIdentity(o *Overlay, until int) Identity {
 	return s.overlayNameByHost(o)
 }
 
-// overlayIdentityWith is named for names with a version (withVersion is true) or without.
+// overlayIdentityWith is overlayIdentity for names that are followed by a version, as in FooBot-2.0
+// (withVersion is true), or for names that are not.
 func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion bool) Identity {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if int(w.start) >= until {
 			break
 		}
-		if w.kind == words.Contact || w.flags&(afterLike|inVersion) != 0 {
+		if w.kind == words.Contact || w.flags&(afterLike|notAProduct) != 0 {
 			continue
 		}
 		hash := w.hash

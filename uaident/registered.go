@@ -7,12 +7,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// findRegistered finds registry names in the User-Agent. crawler is the best match of a
-// crawler. fallback is the first match of a library or headless browser, used if no crawler
-// matches. After the name of a programming language a library of that language takes
-// precedence: "Python/3.12 aiohttp/3.10" is aiohttp. Its entry falls back to the group for
-// Python.
-func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, fallback Identity) {
+// findRegistered finds registry names in the User-Agent and joins their words (see [word]).
+// crawler is the name with the highest rank that is a crawler's. program is the first name of a
+// library or headless browser, which identifies the client if no crawler does. After the name of a
+// programming language a library of that language takes precedence: "Python/3.12 aiohttp/3.10" is
+// aiohttp. Its entry falls back to the group for Python.
+func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, program Identity) {
 	bestRank, nameEnd := 0, uint16(0) // end of the last name with several words
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -34,23 +34,30 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, fallback Identit
 		}
 		nameEnd = w.end
 		rank := s.nameRank(i)
-		isLanguageLibrary := c.Class == Library && fallback.Class == Library && slices.Contains(c.Fallback, fallback.Crawler.Token)
-		if isWeak && rank == rankElsewhere && !s.hasOnlyMozilla() && !isLanguageLibrary ||
-			isWeak && rank == rankFirstProduct && (s.hasDeviceWords() || s.isApp()) && s.contactOfProduct(i) < 0 && c.WildcardApplies() ||
-			c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.contactOfProduct(i) < 0 {
+		isLanguageLibrary := c.Class == Library && program.Class == Library && slices.Contains(c.Fallback, program.Crawler.Token)
+		var isOtherProgram bool // another program with the same name sent the User-Agent
+		switch {
+		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.contactOfProduct(i) < 0:
+			isOtherProgram = true
+		case isWeak && rank == rankElsewhere:
+			isOtherProgram = !s.hasOnlyMozilla() && !isLanguageLibrary
+		case isWeak && rank == rankFirstProduct:
+			isOtherProgram = (s.hasDeviceWords() || s.isApp()) && s.contactOfProduct(i) < 0 && c.WildcardApplies()
+		}
+		if isOtherProgram {
 			continue
 		}
 		id := Identity{Token: token, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 		switch {
 		case c.Class == Library:
 			id.Evidence = FromLibrary
-			if (fallback.Crawler == nil || isLanguageLibrary) && (rank > rankElsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
-				fallback = id
+			if (program.Crawler == nil || isLanguageLibrary) && (rank > rankElsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
+				program = id
 			}
 		case c.Class == Headless:
 			id.Evidence = FromHeadless
-			if fallback.Crawler == nil {
-				fallback = id
+			if program.Crawler == nil {
+				program = id
 			}
 		default:
 			if c.WildcardApplies() {
@@ -61,22 +68,22 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, fallback Identit
 			}
 		}
 	}
-	return crawler, fallback
+	return crawler, program
 }
 
-// hasDeviceWords reports whether a User-Agent names the system of a device, as apps do: "Acme/9692
-// CFNetwork/1121.2.2 Darwin/19.3.0".
+// hasDeviceWords reports whether the User-Agent contains at least two stop words or Android. Apps
+// send such words about their device: "Acme/9692 CFNetwork/1121.2.2 Darwin/19.3.0".
 func (s *parsedUserAgent) hasDeviceWords() bool {
 	return s.numStopWords > 1 || s.signBits&kindSign(words.Device) != 0
 }
 
-// endsLikeProduct reports whether a name that ends at end is a whole product: "Java/17", but
-// not "Java(TM) Runtime".
+// endsLikeProduct reports whether the name of a product can end at end. "Java/17" is a product,
+// and "Java(TM) Runtime" is not.
 func (s *parsedUserAgent) endsLikeProduct(end int) bool {
 	return s.nameCanEndAt(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
-// Positions of a name, in increasing order of precedence.
+// Ranks of a registry name by its position, in increasing order of precedence.
 const (
 	rankElsewhere = 1 + iota
 	rankAfterCompatible
@@ -84,6 +91,7 @@ const (
 	rankFirstProduct
 )
 
+// nameRank returns the rank of the registry name that begins with word i.
 func (s *parsedUserAgent) nameRank(i int) int {
 	w := &s.words[i]
 	switch {
@@ -99,8 +107,10 @@ func (s *parsedUserAgent) nameRank(i int) int {
 	return rankElsewhere
 }
 
-// registeredNameAt returns the crawler with the longest name that begins at w.
-func (s *parsedUserAgent) registeredNameAt(r *Registry, w *word) (c *Crawler, token string, weak bool) {
+// registeredNameAt returns the crawler with the longest registry name that begins with w, or nil.
+// For a name of several words registeredNameAt joins the words (see [word]). isWeak reports whether
+// the name is in the list "weak" of words.json.
+func (s *parsedUserAgent) registeredNameAt(r *Registry, w *word) (c *Crawler, token string, isWeak bool) {
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
 		end := int(w.start) + len(p.Text)
@@ -109,7 +119,7 @@ func (s *parsedUserAgent) registeredNameAt(r *Registry, w *word) (c *Crawler, to
 			w.kind, w.end = words.Name, uint16(end)
 			for i := range s.words[:s.numWords] {
 				if v := &s.words[i]; v.start > w.start && v.start < w.end {
-					v.flags |= inVersion
+					v.flags |= notAProduct
 				}
 			}
 			return &r.crawlers[p.Crawler], s.ua[w.start:end], false
@@ -121,8 +131,8 @@ func (s *parsedUserAgent) registeredNameAt(r *Registry, w *word) (c *Crawler, to
 	return &r.crawlers[k.Crawler], s.wordText(w), k.Weak
 }
 
-// retryWithoutVersion repeats the lookup of an unknown word without the version at its end, as in
-// Nutch-1.7, Nutch-1.7-SNAPSHOT and trendictionbot0.5.0.
+// retryWithoutVersion looks up an unknown word without the version at its end: Nutch for Nutch-1.7
+// and Nutch-1.7-SNAPSHOT, trendictionbot for trendictionbot0.5.0.
 func (s *parsedUserAgent) retryWithoutVersion(r *Registry, w *word) {
 	text := s.wordText(w)
 	if len(text) > maxName { // longer than any name
@@ -135,10 +145,10 @@ func (s *parsedUserAgent) retryWithoutVersion(r *Registry, w *word) {
 	}
 }
 
-// retryWithoutDomain repeats the lookup of an unknown domain name without its top-level domain:
-// HostTracker.com is HostTracker. The names of libraries are excluded, because a site with a
-// library's name has nothing to do with the library. Ordinary words are excluded, because
-// such a site could be blocked in place of the crawler with that name.
+// retryWithoutDomain looks up an unknown domain name without its top-level domain: HostTracker for
+// HostTracker.com. Names of libraries are excluded, because a site with a library's name has
+// nothing to do with the library. Weak names are excluded, because a site with such a name could
+// be blocked in place of the crawler.
 func (s *parsedUserAgent) retryWithoutDomain(r *Registry, w *word) {
 	text := s.wordText(w)
 	i := strings.IndexByte(text, '.')
@@ -156,18 +166,17 @@ func (s *parsedUserAgent) retryWithoutDomain(r *Registry, w *word) {
 	s.lookUpPrefix(r, w, i)
 }
 
-// isURLWithoutScheme reports whether a domain name begins an address without a scheme, as in
-// "+acme.example/about". Otherwise the domain name is a product.
+// isURLWithoutScheme reports whether a domain name is the start of a URL without a scheme, as in
+// "+acme.example/about", and not a product.
 func (s *parsedUserAgent) isURLWithoutScheme(w *word) bool {
 	start, end := int(w.start), int(w.end)
 	return start > 0 && s.ua[start-1] == '+' || end+1 < len(s.ua) && s.ua[end] == '/' && words.Fold[s.ua[end+1]]&words.Letter != 0
 }
 
-// versionOffset returns the offset of the version in a word, including the separator before the
-// version, or 0. A letter between the first digit and the first dot means that there is no
-// version: Foo-2-Bar. A version without a separator must contain a dot: Foo1.7. A separator
-// at the end of the word, as in "Foo_(comment)", and a UUID after the name also count as
-// versions.
+// versionOffset returns the offset at which a name ends and its version begins, or 0 for a word
+// without a version. The version includes the separator: 5 for Nutch-1.7. A version without a
+// separator must contain a dot: Foo1.7. A letter before the first dot means that there is no
+// version: Foo-2-Bar. A UUID, or a separator at the end of the word, also counts as a version.
 func versionOffset(text string) int {
 	for i := 1; i+1 < len(text); i++ {
 		if words.IsDigit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
@@ -215,8 +224,8 @@ func isUUID(text string) bool {
 	return true
 }
 
-// lookUpPrefix looks up the first n bytes of a word. The token is the word up to the first dot
-// of its version.
+// lookUpPrefix sets the key and kind of a word to those of its first n bytes. The word then ends at
+// the first dot of its version: Nutch-1 for Nutch-1.7.
 func (s *parsedUserAgent) lookUpPrefix(r *Registry, w *word, n int) {
 	end := w.start + uint16(len(cutVersion(s.wordText(w))))
 	w.end = w.start + uint16(n)

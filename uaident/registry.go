@@ -36,9 +36,10 @@ type Crawler struct {
 	// Family extends the entry to unknown names that begin with the token and "-" or a
 	// capital letter, such as Baiduspider-foo and YandexFoo.
 	Family bool
-	// App marks a name that a person's app sends too. The name identifies the crawler only
-	// with a URL or mail address next to the name, or after "compatible;". App does not
-	// restrict names with a robot word.
+	// App marks a name that a person's app sends too. The name identifies the crawler only with a
+	// URL or mail address next to the name, or after "compatible;". A name that is spelled like a
+	// robot's is not restricted. The words of the list "weak" in words.json are restricted less:
+	// they also identify the crawler as the first product, unless an app sent the request.
 	App bool
 	// ExactCase marks a token that differs from another crawler's token by case only: ExaBot
 	// (Exa) and Exabot (Exalead). Any other spelling is the other crawler. Groups of a
@@ -126,10 +127,10 @@ func (c *Crawler) WildcardApplies() bool {
 
 // Registry finds crawlers by name. A Registry is immutable and safe for concurrent use.
 type Registry struct {
-	crawlers     []Crawler
-	keys         []words.Key
-	numStopWords int // the first keys are stop words; this is their number
-	table        *words.Table
+	crawlers         []Crawler
+	keys             []words.Key
+	numPlainStopKeys int // number of stop words that begin no name; their keys come first
+	table            *words.Table
 }
 
 // Default returns the built-in registry. The registry is compiled from registry.json and

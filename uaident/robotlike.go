@@ -2,43 +2,72 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
-// nameParts is a set of name endings, indexed by first letter. Each ending begins with two
+// The lists in this file decide what an unknown name says about its client. A name consists of
+// parts: FooBot-Link has the parts Foo, Bot and Link. A part ends at the end of the name, before a
+// separator or a version, and between a lower-case and an upper-case letter.
+//
+//	list                 where the word must stand       function            effect
+//	robotParts           at the end of a part            looksLikeRobot      a robot
+//	robotAddressWords    anywhere in an address          hasRobotWord        a robot, if not a service
+//	genericRobotWords    the whole word                  isGenericRobotWord  a robot in an address; ends a name
+//	serviceWords         anywhere                        isServiceName       class Other instead of a robot
+//	serviceParts         a part, or the end of one       isServiceName       the same
+//	servicePrefixes      directly before "bot"           isServiceName       the same
+//	monitorPrefixes      the same, in the same word      isServiceName       the same
+//	nonCrawlerParts      at the end of a part            followsConvention   no evidence by convention
+//	nonCrawlerEndParts   at the end of the name          followsConvention   the same
+//	toolParts            at the end of a part            looksLikeTool       weak evidence
+//	libraryParts         at the end of a part            looksLikeLibrary    class Library
+//
+// Two lists of words.json apply to whole words of the User-Agent only: "generic" words are
+// evidence of a robot, and "tool" words are weak evidence.
+
+// wordSet is a set of words that are searched for inside a name. Each word has at least two
 // letters.
-type nameParts struct {
-	secondLetters [26]uint32 // bit set of the second letters
-	endings       [26][]string
-	// afterCapitals allows an ending directly after capital letters: AIAgent.
+type wordSet struct {
+	secondLetters [26]uint32   // by first letter: bit set of the second letters
+	words         [26][]string // by first letter
+	wordOptions
+}
+
+// wordOptions restricts the places of a name where a word of a wordSet counts. By default a word
+// must stand at the end of a part.
+type wordOptions struct {
+	// anywhere allows all places.
+	anywhere bool
+	// maxWholePart is the length in bytes up to which a word must be a whole part, so that
+	// "prefetch" does not contain fetch.
+	maxWholePart int
+	// afterCapitals also starts a part directly after capital letters: AIAgent.
 	afterCapitals bool
-	// onlyAtEnd allows only a plural, digits or a version after an ending.
+	// onlyAtEnd allows only a plural, digits or a version after a word.
 	onlyAtEnd bool
 }
 
-func newNameParts(endings ...string) *nameParts {
-	var p nameParts
-	for _, e := range endings {
-		letter := e[0] - 'a'
-		p.secondLetters[letter] |= 1 << (e[1] - 'a')
-		p.endings[letter] = append(p.endings[letter], e)
+func newWordSet(options wordOptions, words ...string) *wordSet {
+	set := wordSet{wordOptions: options}
+	for _, w := range words {
+		letter := w[0] - 'a'
+		set.secondLetters[letter] |= 1 << (w[1] - 'a')
+		set.words[letter] = append(set.words[letter], w)
 	}
-	return &p
-}
-
-func allowAfterCapitals(p *nameParts) *nameParts {
-	p.afterCapitals = true
-	return p
-}
-
-func restrictToEnd(p *nameParts) *nameParts {
-	p.onlyAtEnd = true
-	return p
+	return &set
 }
 
 // robotParts are endings of robot names.
-var robotParts = newNameParts("bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
+var robotParts = newWordSet(wordOptions{}, "bot", "crawler", "spider", "crawl", "spyder", "scraper", "scrapper", "harvester")
+
+// robotAddressWords occur in addresses of robots.
+var robotAddressWords = newWordSet(wordOptions{anywhere: true}, "crawl", "robot", "spider")
+
+// genericRobotWords are words for robots.
+var genericRobotWords = [...]string{
+	"bot", "bots", "crawl", "crawler", "crawlers", "robot", "robots", "spider", "spiders", "webcrawler", "webspider", "spyder", "scraper",
+}
 
 // serviceWords occur in names and addresses of robots that act for a person or a site. An
 // UptimeBot visits the sites of its customers, and an RssBot the feeds of its readers.
-var serviceWords = newNameParts(
+var serviceWords = newWordSet(wordOptions{anywhere: true},
 	"uptime", "webhook", "unfurl", "linkpreview", "link-preview", "previewbot", "healthcheck", "health-check",
 	"rssreader", "feedreader", "dcv",
 	"podca", "fetcher", // podcast, podcatcher
@@ -47,36 +76,41 @@ var serviceWords = newNameParts(
 
 // serviceParts occur in the names of such robots as separate parts. ShoppingBot and
 // ScrapingBot do not contain one, Foo-Bot-Preview does.
-var serviceParts = newNameParts(
+var serviceParts = newWordSet(wordOptions{maxWholePart: len("pingbot")},
 	"pingbot", "preview", "previewer",
 	"webcal", "caldav", // calendar subscriptions
 )
 
 // servicePrefixes stand directly before "bot" in the names of such robots: StatusBot,
 // calendar-bot, Acme RSS Bot.
-var servicePrefixes = groupByLastLetter(
+var servicePrefixes = [...]string{
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
 	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
 	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
-)
+}
 
 // monitorPrefixes are servicePrefixes for names of one word only. An Acme Price Monitoring
 // Bot crawls.
-var monitorPrefixes = groupByLastLetter("monitor", "monitoring")
+var monitorPrefixes = [...]string{"monitor", "monitoring"}
 
-func groupByLastLetter(words ...string) (by [26][]string) {
-	for _, w := range words {
-		last := w[len(w)-1] - 'a'
-		by[last] = append(by[last], w)
-	}
-	return by
-}
+// nonCrawlerParts are endings of the names of programs that monitor or show a site, or act for a
+// person. Such a program can follow the convention of crawlers.
+var nonCrawlerParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true},
+	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
+	"synthetic",                                       // synthetic requests of a monitor
+	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
+	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
+)
 
-// robotWords occur in addresses of robots.
-var robotWords = newNameParts("crawl", "robot", "spider")
+// nonCrawlerEndParts are nonCrawlerParts at the end of a name only. An EmailHunter is not a mail
+// program.
+var nonCrawlerEndParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true, onlyAtEnd: true},
+	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
+	"health", "ping", "checker", "verifier", "verify",
+)
 
 // toolParts are endings of tool names. Apps use some of them too, so they are weak evidence.
-var toolParts = newNameParts(
+var toolParts = newWordSet(wordOptions{maxWholePart: 5},
 	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
 	"synthetic", "feedparser", "parser", "screenshot", "thumbnail", "thumbnailer", "analyzer", "analyser",
 	"analytics", "auditor", "audit", "pinger", "prober", "probe", "searchengine", "sitemap", "imageproxy",
@@ -85,24 +119,10 @@ var toolParts = newNameParts(
 	"capture", "linkcheck", "uptime", "status",
 )
 
-// monitorParts are endings of names that monitor or show a site, or act for a person. They
-// outweigh the convention of crawlers.
-var monitorParts = allowAfterCapitals(newNameParts(
-	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
-	"synthetic",                                       // synthetic requests of a monitor
-	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
-	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
-))
-
-// monitorEndParts are monitorParts at the end of a name only. An EmailHunter is not a mail
-// program.
-var monitorEndParts = restrictToEnd(allowAfterCapitals(newNameParts(
-	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
-	"health", "ping", "checker", "verifier", "verify",
-)))
-
 // libraryParts are endings of the names of HTTP libraries.
-var libraryParts = newNameParts("httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient")
+var libraryParts = newWordSet(wordOptions{maxWholePart: 5},
+	"httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient",
+)
 
 // nonRobotWords are ordinary words and names of people that end like a robot's name.
 var nonRobotWords = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot", "talbot", "verbot"}
@@ -113,7 +133,7 @@ const maxNonRobotWord = len("aufgebot")
 // foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Cubot is a brand of
 // phones: CUBOT_NOTE_S.
 func looksLikeRobot(w string) bool {
-	if hasPart(w, robotParts, 0) {
+	if robotParts.isIn(w) {
 		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNonRobotWord || !isOneOf(w, nonRobotWords[:]))
 	}
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
@@ -125,14 +145,14 @@ func looksLikeRobot(w string) bool {
 
 // looksLikeTool reports whether a part of w is the ending of a tool name: LinkChecker,
 // page-preview-tool.
-func looksLikeTool(w string) bool { return hasPart(w, toolParts, 5) }
+func looksLikeTool(w string) bool { return toolParts.isIn(w) }
 
 // isServiceName reports whether a name or address belongs to a robot that acts for a person or a
 // site: UptimeBot, Acme-Webhooks. Operators give the suffix -User to fetchers for a person:
 // FooBot-User.
 func isServiceName(name string) bool {
-	return len(name) <= maxName && (containsPart(name, serviceWords) || hasPart(name, serviceParts, len("pingbot")) ||
-		hasServicePrefix(name) || hasFoldedSuffix(name, "-user"))
+	return len(name) <= maxName && (serviceWords.isIn(name) || serviceParts.isIn(name) || hasServicePrefix(name) ||
+		hasFoldedSuffix(name, "-user"))
 }
 
 // hasServicePrefix reports whether one of servicePrefixes or monitorPrefixes stands before
@@ -149,24 +169,18 @@ func hasServicePrefix(name string) bool {
 		if n := len(prefix); n > 0 && (prefix[n-1] == '-' || prefix[n-1] == '_' || prefix[n-1] == ' ') {
 			prefix, isSeparateWord = prefix[:n-1], prefix[n-1] == ' '
 		}
-		if endsWith(prefix, &servicePrefixes) || !isSeparateWord && endsWith(prefix, &monitorPrefixes) {
+		if hasFoldedSuffixOf(prefix, servicePrefixes[:]) || !isSeparateWord && hasFoldedSuffixOf(prefix, monitorPrefixes[:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// endsWith reports whether a name ends with one of the words.
-func endsWith(name string, words *[26][]string) bool {
-	if name == "" {
-		return false
-	}
-	last := (name[len(name)-1] | 0x20) - 'a'
-	if last >= 26 {
-		return false
-	}
-	for _, word := range words[last] {
-		if hasFoldedSuffix(name, word) {
+// hasFoldedSuffixOf reports whether s ends with one of the suffixes, ignoring ASCII case. The
+// suffixes must be in lower case.
+func hasFoldedSuffixOf(s string, suffixes []string) bool {
+	for _, suffix := range suffixes {
+		if s != "" && s[len(s)-1]|0x20 == suffix[len(suffix)-1] && hasFoldedSuffix(s, suffix) {
 			return true
 		}
 	}
@@ -186,20 +200,17 @@ func hasGoogleForm(name string) bool {
 }
 
 // looksLikeLibrary reports whether a word is spelled like the name of an HTTP library.
-func looksLikeLibrary(w string) bool { return hasPart(w, libraryParts, 5) }
+func looksLikeLibrary(w string) bool { return libraryParts.isIn(w) }
 
-// hasPart reports whether w contains one of the endings at the end of a part of its spelling.
-// A part ends at the end of w, before a separator or version, and between a lower-case and an
-// upper-case letter. Endings of at most short bytes must also start a part, so that
-// "prefetch" does not contain fetch.
-func hasPart(w string, p *nameParts, maxShort int) bool {
-	for i := range len(w) - 1 {
-		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
+// isIn reports whether name contains a word of the set at a place where the word counts.
+func (p *wordSet) isIn(name string) bool {
+	for i := range len(name) - 1 {
+		letter := (name[i] | 0x20) - 'a'
+		if letter >= 26 || p.secondLetters[letter]>>((name[i+1]|0x20)-'a')&1 == 0 {
 			continue
 		}
-		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) && p.endsPart(w, i+len(ending)) && (len(ending) > maxShort || p.startsPart(w, i)) {
+		for _, w := range p.words[letter] {
+			if hasFoldedPrefix(name[i:], w) && (p.anywhere || p.endsPart(name, i+len(w)) && (len(w) > p.maxWholePart || p.startsPart(name, i))) {
 				return true
 			}
 		}
@@ -207,36 +218,14 @@ func hasPart(w string, p *nameParts, maxShort int) bool {
 	return false
 }
 
-// hasSecond reports whether an ending with the given first letter has next as its second
-// byte.
-func (p *nameParts) hasSecond(letter, next byte) bool {
-	return p.secondLetters[letter]>>((next|0x20)-'a')&1 != 0
-}
-
-// containsPart reports whether w contains one of the endings anywhere.
-func containsPart(w string, p *nameParts) bool {
-	for i := range len(w) - 1 {
-		letter := (w[i] | 0x20) - 'a'
-		if letter >= 26 || !p.hasSecond(letter, w[i+1]) {
-			continue
-		}
-		for _, ending := range p.endings[letter] {
-			if hasFoldedPrefix(w[i:], ending) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// startsPart reports whether a part of the spelling of w begins at i.
-func (p *nameParts) startsPart(w string, i int) bool {
+// startsPart reports whether a part of w begins at i.
+func (p *wordSet) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
 		w[i] < 'a' && (w[i-1] >= 'a' || p.afterCapitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
-// endsPart reports whether a part of the spelling of w ends at i.
-func (p *nameParts) endsPart(w string, i int) bool {
+// endsPart reports whether a part of w, or with onlyAtEnd the whole name, ends at i.
+func (p *wordSet) endsPart(w string, i int) bool {
 	return isPartEnd(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
 }
 
@@ -254,6 +243,7 @@ func hasMoreLetters(rest string) bool {
 	return false
 }
 
+// isPartEnd reports whether a part of w ends at i.
 func isPartEnd(w string, i int) bool {
 	if i+1 == len(w) && w[i]|0x20 == 's' { // a plural
 		return true

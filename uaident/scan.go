@@ -12,11 +12,22 @@ const (
 	maxWords          = 48   // number of words in parsedUserAgent.words, without stop words and numbers
 )
 
-// word is a word of a User-Agent, or a URL or mail address.
+// word is a word of a User-Agent, or a URL or mail address. The registry sets kind and key:
+//
+//	kind                    key     meaning
+//	Unknown                 -1      in no name of the registry
+//	Unknown                 >= 0    the first word of longer registry names
+//	Stop                    >= 0    the same, and a stop word; other stop words are not stored
+//	Name, Generic or Tool   >= 0    a registry name, or a word of words.json
+//	Contact                 -1      a URL or mail address
+//
+// findRegistered looks up words again without their version or domain, and joins the words of a
+// registry name: the first word gets the kind Name and the end of the whole name, and the other
+// words get the flag notAProduct.
 type word struct {
 	hash       uint32
 	start, end uint16
-	key        int16 // number of its key, -1 if unknown
+	key        int16 // index in Registry.keys, or -1
 	kind       words.Kind
 	flags      wordFlags
 	comment    uint8 // ordinal of the comment with the word; 0 outside comments
@@ -28,7 +39,7 @@ const (
 	afterLike        wordFlags = 1 << iota // "like Googlebot"
 	afterCompatible                        // "compatible; Googlebot"
 	inDevice                               // after "Android" in the same comment
-	inVersion                              // directly after a slash, or part of a longer name
+	notAProduct                            // directly after a slash, or a later word of a longer name
 	spelledLikeRobot                       // spelled like a robot's name
 )
 
@@ -42,21 +53,23 @@ type wordContext struct {
 type parsedUserAgent struct {
 	ua               string
 	words            [maxWords]word
-	numWords         int
+	numWords         int        // number of valid elements of words
 	firstKind        words.Kind // kind of the first word that is not a number
 	hasWord          bool       // the User-Agent has a word
-	numStopWords     int        // number of stop words
+	numStopWords     int        // number of stop words in ua
 	signBits         uint32     // bit set of word kinds and of the bits below
-	registeredOffset uint16     // offset of the registry's crawler
+	registeredOffset uint16     // offset of the crawler that findRegistered found
 }
 
-// Additional bits of parsedUserAgent.signBits.
+// A sign is a kind of word that occurs in the User-Agent. These are the additional bits of
+// parsedUserAgent.signBits.
 const (
 	signRobotLike  = 1 << (16 + iota) // an unknown word spelled like a robot's name
 	signCompatible                    // an unknown word after "compatible;"
 	signUnknown                       // an unknown word
 )
 
+// kindSign returns the bit of parsedUserAgent.signBits for a kind of word.
 func kindSign(k words.Kind) uint32 { return 1 << k }
 
 // depthChange is the change of the comment depth at a byte.
@@ -135,7 +148,7 @@ func (s *parsedUserAgent) split(r *Registry, ua string) {
 		}
 		w := word{hash: hash, start: uint16(start), end: uint16(end), key: -1, comment: comment}
 		if start > 0 && ua[start-1] == '/' {
-			w.flags = inVersion
+			w.flags = notAProduct
 		}
 		var contactEnd int
 		if contactEnd, prev = s.addWord(r, w, letters, prev); contactEnd > 0 {
@@ -144,8 +157,8 @@ func (s *parsedUserAgent) split(r *Registry, ua string) {
 	}
 }
 
-// wordAt returns the end and hash of the word that begins at start, and the union of the
-// classes of its bytes.
+// wordAt returns the end and the hash of the word that begins at start, and the bitwise OR of its
+// bytes after [words.Fold].
 func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	hash, c := words.Seed, words.Fold[ua[start]]
 	letters = c
@@ -162,10 +175,10 @@ func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
 	}
 }
 
-// addWord classifies a word and stores the word, unless it cannot be a name. addWord adds the kind of the
-// word to the signs. letters is the union of the classes of its
-// bytes, and prev is the context of the word. addWord returns the context of the next word.
-// contactEnd is the end of the URL or mail address that begins with the word, or 0.
+// addWord sets the kind of a word and adds the kind to signBits. addWord stores the word if a later
+// step needs the word, as a name or a contact. letters is the union of the classes of the word's
+// bytes (see [words.Fold]), and prev is the context of the word. next is the context of the next
+// word. contactEnd is the end of the URL or mail address that begins with the word, or 0.
 func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordContext) (contactEnd int, next wordContext) {
 	s.lookUp(r, &w)
 	if w.kind != words.Stop {
@@ -210,9 +223,10 @@ func (s *parsedUserAgent) addWord(r *Registry, w word, letters byte, prev wordCo
 	return contactEnd, wordContext{afterDevice: prev.afterDevice}
 }
 
-// addUnknown updates the signs for a word without a registry key.
+// addUnknown adds the signs of a word that is neither a registry name nor in words.json, and sets
+// spelledLikeRobot.
 func (s *parsedUserAgent) addUnknown(w *word, prev wordContext) {
-	if w.flags&inVersion != 0 {
+	if w.flags&notAProduct != 0 {
 		return
 	}
 	s.signBits |= signUnknown
@@ -236,14 +250,16 @@ func webKitPrefixLength(s string) int {
 	return 0
 }
 
-// isStop reports whether a word is a stop word, by its hash. isStop checks the first slot only,
-// where most stop words are. lookUp finds the rest.
+// isStop reports whether the hash of a word is the hash of a stop word that begins no registry
+// name. isStop checks only the first slot of the hash table, where most stop words are. lookUp
+// finds the others.
 func (r *Registry) isStop(hash uint32) bool {
 	slot := r.table[words.Slot(hash)]
-	return words.Tag(slot) == words.Tag(hash) && words.KeyNumber(slot) <= r.numStopWords && slot != 0
+	return words.Tag(slot) == words.Tag(hash) && words.KeyNumber(slot) <= r.numPlainStopKeys && slot != 0
 }
 
-// lookUp sets the key and kind of a word from the registry.
+// lookUp sets the key and kind of a word from the registry. lookUp leaves a word that the registry
+// lacks unchanged.
 func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
 	for i := words.Slot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]
@@ -254,7 +270,7 @@ func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
 			continue
 		}
 		number := words.KeyNumber(slot) - 1
-		if number < r.numStopWords {
+		if number < r.numPlainStopKeys {
 			w.kind = words.Stop
 			return
 		}

@@ -63,6 +63,9 @@ var serviceTests = map[string][]identifyTest{
 		{"Mozilla/5.0 (compatible; Acme2RSS/0.7; +https://acme.example)", "Acme2RSS", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; AcmeFeeds/1.0; +https://acme.example)", "AcmeFeeds", Other, FromCompatible},
 		{"Mozilla/5.0 (compatible; Acme/1.0; +https://github.com/acme/acme)", "Acme", Other, FromCompatible}, // a program that many people run
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://www.github.com/acme/acme)", "Acme", Other, FromCompatible},
+		{"Mozilla/5.0 (compatible; Acme/1.0; +https://GitHub.com:443/acme/acme)", "Acme", Other, FromCompatible},
+		{"Acme/1.0 (+https://www.github.com/acme/chat-bot)", "Acme", Other, FromContact},
 		{"AcmePingBot/1.0", "AcmePingBot", Other, FromTool},
 		{"AcmePodcastBot/1.0", "AcmePodcastBot", Other, FromTool},
 		{"Podcast-Archiver/0.5 (https://acme.example)", "Podcast-Archiver", Other, FromTool},

@@ -7,10 +7,10 @@ import (
 )
 
 // identifyByStructure identifies a client by parts of the User-Agent that browsers do not send. The
-// class is GenericCrawler for parts that only robots send, else Other. fallback is the
+// class is GenericCrawler for parts that only robots send, else Other. program is the
 // library or headless browser in the User-Agent, if any.
-func (s *parsedUserAgent) identifyByStructure(fallback Identity) Identity {
-	id := s.identifyProduct(fallback)
+func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
+	id := s.identifyProduct(program)
 	switch {
 	case id.Token == "":
 	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.siteIsService(id.Token) || s.continuesAsService(id.Token)):
@@ -55,7 +55,7 @@ func (s *parsedUserAgent) continuesAsService(token string) bool {
 }
 
 // identifyProduct finds the name of a client by the structure of the User-Agent.
-func (s *parsedUserAgent) identifyProduct(fallback Identity) Identity {
+func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 	robotIdentity := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
 	}
@@ -90,17 +90,17 @@ func (s *parsedUserAgent) identifyProduct(fallback Identity) Identity {
 		if i := s.robotWord(); i >= 0 {
 			return robotIdentity(s.wordText(&s.words[i]), FromSuffix)
 		}
-		if s.hasOnlyMozilla() && s.startsWithMozilla5() && fallback.Crawler == nil && s.words[first].kind == words.Unknown {
+		if s.hasOnlyMozilla() && s.startsWithMozilla5() && program.Crawler == nil && s.words[first].kind == words.Unknown {
 			return otherIdentity(s.nameStartingAt(first), FromStructure)
 		}
 		return Identity{}
 	}
 	name := s.nameStartingAt(first)
-	if fallback.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) { // the name of a library comes first
+	if program.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) { // the name of a library comes first
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0, !strings.HasPrefix(s.ua[s.words[first].start:], name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
+	case s.robotWord() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
 		return robotIdentity(name, FromSuffix)
 	case s.signBits&kindSign(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
@@ -133,7 +133,7 @@ func (s *parsedUserAgent) findRobotWord() int {
 	generic := -1
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.flags&(afterLike|inVersion) != 0 || w.flags&inDevice != 0 && s.contactOfProduct(i) < 0 {
+		if w.flags&(afterLike|notAProduct) != 0 || w.flags&inDevice != 0 && s.contactOfProduct(i) < 0 {
 			continue
 		}
 		switch w.kind {
@@ -189,7 +189,7 @@ func (s *parsedUserAgent) followsConvention(i int, name string) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !hasPart(name, monitorParts, 5) && !hasPart(name, monitorEndParts, 5)
+		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.isIn(name) && !nonCrawlerEndParts.isIn(name)
 }
 
 // hasPlus reports whether a plus sign precedes contact j. Crawlers write the sign, browser
@@ -219,7 +219,7 @@ func (s *parsedUserAgent) robotContact() int {
 func (s *parsedUserAgent) productWithContact() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|inVersion) == 0 && s.contactOfProduct(i) >= 0 && (s.hasVersion(i) || s.isAdjacent(i, s.contactOfProduct(i))) {
+		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|notAProduct) == 0 && s.contactOfProduct(i) >= 0 && (s.hasVersion(i) || s.isAdjacent(i, s.contactOfProduct(i))) {
 			return i
 		}
 	}

@@ -4,7 +4,7 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
-var defaultRegistry = Registry{crawlers: defaultCrawlers, keys: defaultKeys, table: &defaultTable, numStopWords: 342}
+var defaultRegistry = Registry{crawlers: defaultCrawlers, keys: defaultKeys, table: &defaultTable, numPlainStopKeys: 342}
 
 var defaultCrawlers = []Crawler{
 	{Token: "008", Operator: "80legs", Class: 0x4, Aliases: []string{"80legs"}, Source: "https://github.com/monperrus/crawler-user-agents", Checked: "2026-11-21", Provenance: 0x1},

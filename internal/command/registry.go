@@ -77,7 +77,7 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 		return false, g.showEntries(cmd, rest)
 	case what == "export" && len(rest) == 0:
 		out := g.lines(cmd)
-		_, _ = out.screen.Write(registryfile.Embedded()) // flush returns the error
+		_, _ = out.screen.Write(uaident.JSON()) // flush returns the error
 		return false, out.flush()
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
 		return g.diff(cmd, rest)
@@ -157,7 +157,7 @@ func readRegistryFile(cmd *cobra.Command, name string) (*registryfile.File, erro
 	if err != nil {
 		return nil, err
 	}
-	return registryfile.Parse(name, data)
+	return registryfile.Parse(name, data, uaident.Default())
 }
 
 // diff prints how a registry differs from another or from the built-in registry.

@@ -95,7 +95,7 @@ func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 // and more than one, is an error. While a configuration is loaded, inUse is nil, so that the owner can use any valid
 // version.
 func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
-	e, err := registryfile.Parse(f.Name(), data)
+	e, err := registryfile.Parse(f.Name(), data, uaident.Default())
 	if err != nil {
 		return nil, err
 	}

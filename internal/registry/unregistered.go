@@ -189,7 +189,7 @@ func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Propo
 	proposals := []report.Proposal{}
 	for name, stats := range b.names {
 		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}
-		if stats.count-stats.countError < minRequests || registry.Lookup(name) != nil || c.Validate() != nil {
+		if stats.count-stats.countError < minRequests || registry.Lookup(name) != nil || registry.Validate(&c) != nil {
 			continue
 		}
 		proposals = append(proposals, report.Proposal{

@@ -177,7 +177,7 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	case e.Source == "" && provenance != "unsourced":
 		fail(`missing source; add the operator's page, or write "provenance": "unsourced"`)
 	}
-	if err := e.Validate(); err != nil {
+	if err := r.base.Validate(&e.Crawler); err != nil {
 		fail("%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("crawler %q: ", e.Token)))
 	}
 	d := e.CrawlDelay
@@ -216,7 +216,7 @@ func (r *parser) checkNames(entries []entry) {
 	}
 	for i := range entries {
 		for _, f := range entries[i].Fallback {
-			if _, ok := r.nameOwners[strings.ToLower(f)]; !ok && uaident.Default().Lookup(f) == nil {
+			if _, ok := r.nameOwners[strings.ToLower(f)]; !ok && r.base.Lookup(f) == nil {
 				r.failAt(entries[i].offset, "%s: unknown fallback %q; add an entry for it, or remove it", entries[i].Token, f)
 			}
 		}

@@ -18,14 +18,15 @@ var fileFields = []string{"$schema", "date", "crawlers"}
 // parser decodes a registry file and collects errors.
 type parser struct {
 	*jsontext.Decoder
+	base       *uaident.Registry
 	errs       []error
 	nameOwners map[string]string // maps a name to the token of its entry
 }
 
 // Parse decodes a registry file. The error lists up to 50 mistakes. Each has the name of the file,
-// line, column and a remedy. A file without mistakes can be merged into the built-in
-// registry.
-func Parse(name string, data []byte) (*File, error) {
+// line, column and a remedy. A file without mistakes can be merged into base, which is
+// [uaident.Default] for a configured file.
+func Parse(name string, data []byte, base *uaident.Registry) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxBytes>>20)
 	}
@@ -33,7 +34,7 @@ func Parse(name string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &parser{Decoder: decoder, nameOwners: make(map[string]string)}
+	r := &parser{Decoder: decoder, base: base, nameOwners: make(map[string]string)}
 	f, entries := r.parseFile()
 	r.checkNames(entries)
 	if len(r.errs) > maxErrors {
@@ -42,7 +43,7 @@ func Parse(name string, data []byte) (*File, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
 	}
-	if _, err := f.Merge(uaident.Default()); err != nil {
+	if _, err := f.Merge(base); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, nil

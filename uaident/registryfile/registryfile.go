@@ -1,5 +1,5 @@
 // Package registryfile parses, writes and compares crawler registries in JSON. The built-in
-// registry of package uaident is compiled from such a file. [Embedded] returns its source.
+// registry of package uaident is compiled from such a file, which [uaident.JSON] returns.
 //
 // docs/registry.schema.json is the schema of the format.
 package registryfile
@@ -27,9 +27,6 @@ type File struct {
 	// Crawlers are the entries in the order of the file.
 	Crawlers []uaident.Crawler
 }
-
-// Embedded returns the source of the built-in registry.
-func Embedded() []byte { return uaident.JSON() }
 
 // Merge returns base with the entries of f added. An entry of f replaces an entry of base with
 // the same token.

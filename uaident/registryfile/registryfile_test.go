@@ -13,10 +13,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// TestEmbedded checks that the embedded file equals the compiled registry, and that Write
-// reproduces the entries.
+// TestEmbedded checks that the embedded file equals the compiled registry, and that
+// AppendEntry reproduces the entries.
 func TestEmbedded(t *testing.T) {
-	e, err := Parse("registry.json", Embedded())
+	e, err := Parse("registry.json", uaident.JSON(), uaident.Default())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +34,7 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("compiled entry %+v, embedded entry %+v", c, e.Crawlers[i])
 		}
 	}
-	var b bytes.Buffer
-	if err := Write(&b, e.Crawlers); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Parse("again", b.Bytes())
+	again, err := Parse("again", fileWith(e.Crawlers), uaident.Default())
 	if err != nil || !reflect.DeepEqual(again.Crawlers, e.Crawlers) {
 		t.Errorf("the written file differs from its source: %v", err)
 	}
@@ -46,6 +42,15 @@ func TestEmbedded(t *testing.T) {
 	if err != nil || len(Diff(same.Crawlers(), uaident.Default().Crawlers())) > 0 {
 		t.Errorf("merging the embedded file changes the registry: %v", err)
 	}
+}
+
+// fileWith returns a registry file with the given entries.
+func fileWith(crawlers []uaident.Crawler) []byte {
+	var entries [][]byte
+	for i := range crawlers {
+		entries = append(entries, AppendEntry(nil, &crawlers[i]))
+	}
+	return slices.Concat([]byte(`{"crawlers": [`), bytes.Join(entries, []byte(",\n")), []byte("]}"))
 }
 
 const source = `"source": "https://foo.example/bot"`
@@ -108,7 +113,7 @@ func TestMistakes(t *testing.T) {
 		{"{\"crawlers\": [{" + good + "},\n{" + strings.Replace(good, "FooBot", "foobot", 1) + "}]}", `f:2:1: foobot: the name "foobot" already belongs to FooBot`},
 	}
 	for _, tt := range tests {
-		_, err := Parse("f", []byte(tt.text))
+		_, err := Parse("f", []byte(tt.text), uaident.Default())
 		switch {
 		case err == nil && tt.want != "":
 			t.Errorf("%.200s: no error, want %q", tt.text, tt.want)
@@ -121,26 +126,26 @@ func TestMistakes(t *testing.T) {
 // TestManyMistakes checks that one error lists all mistakes, and the bounds of mistakes, entries
 // and bytes.
 func TestManyMistakes(t *testing.T) {
-	_, err := Parse("f", []byte("{\"crawlers\": [\n{\"token\": \"A\"},\n{\"clas\": {\"x\": [1, {}]}, \"token\": 5},\n7\n]}"))
+	_, err := Parse("f", []byte("{\"crawlers\": [\n{\"token\": \"A\"},\n{\"clas\": {\"x\": [1, {}]}, \"token\": 5},\n7\n]}"), uaident.Default())
 	for _, want := range []string{"f:2:1: A: missing class", `f:3:2: unknown field "clas"`, "f:3:35: token must be a string", "f:4:1: an entry is an object"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Repeat("1,", 200)+`1]}`)); err == nil || !strings.Contains(err.Error(), "and 151 more mistakes") {
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Repeat("1,", 200)+`1]}`), uaident.Default()); err == nil || !strings.Contains(err.Error(), "and 151 more mistakes") {
 		t.Errorf("%v", err)
 	}
 	var many []string
 	for i := range MaxCrawlers + 1 {
 		many = append(many, fmt.Sprintf(`{"token": "A%d", "class": "seo", "provenance": "unsourced"}`, i))
 	}
-	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many, ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "more than 3000 crawlers") {
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many, ",")+`]}`), uaident.Default()); err == nil || !strings.Contains(err.Error(), "more than 3000 crawlers") {
 		t.Errorf("%v", err)
 	}
-	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many[:2999], ",")+`]}`)); err == nil || !strings.Contains(err.Error(), "exceed the maximum") {
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Join(many[:2999], ",")+`]}`), uaident.Default()); err == nil || !strings.Contains(err.Error(), "exceed the maximum") {
 		t.Errorf("%v", err)
 	}
-	if _, err = Parse("f", make([]byte, MaxBytes+1)); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
+	if _, err = Parse("f", make([]byte, MaxBytes+1), uaident.Default()); err == nil || !strings.Contains(err.Error(), "larger than 4 MiB") {
 		t.Errorf("%v", err)
 	}
 }
@@ -199,17 +204,14 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"date": "2026-11-23", "crawlers": [{"token": "FooBot", "class": "search", "source": "https://foo.example/bot", "verification": {"rdns": [".foo.example"]}}]}`))
 	f.Add([]byte(`{"crawlers": [{"aliases": [1, {"a": []}], "token": "\ud800"}, 5]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := Parse("f", data)
+		e, err := Parse("f", data, uaident.Default())
 		if err != nil {
 			return
 		}
-		var b bytes.Buffer
-		if err := Write(&b, e.Crawlers); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Parse("again", b.Bytes())
+		file := fileWith(e.Crawlers)
+		again, err := Parse("again", file, uaident.Default())
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, b.Bytes())
+			t.Fatalf("%v in\n%s", err, file)
 		}
 		if changes := Diff(e.Crawlers, again.Crawlers); len(changes) > 0 {
 			t.Errorf("%+v", changes)

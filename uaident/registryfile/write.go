@@ -3,7 +3,6 @@ package registryfile
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -75,17 +74,4 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(&w) // the struct contains only JSON types
 	return append(dst, bytes.TrimRight(b.Bytes(), "\n")...)
-}
-
-// Write writes a registry file with one entry a line.
-func Write(w io.Writer, crawlers []uaident.Crawler) error {
-	b := []byte("{\"crawlers\": [")
-	for i := range crawlers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = AppendEntry(append(b, '\n'), &crawlers[i])
-	}
-	_, err := w.Write(append(b, "\n]}\n"...))
-	return err
 }

@@ -16,10 +16,10 @@ import (
 // entry removes that alias from the entry. To change single fields, change a copy of the
 // entry that [Registry.Lookup] returns.
 //
-// The error lists every unusable token with the reason. See [Crawler.Validate]. A name that
+// The error lists every unusable token with the reason. See [Registry.Validate]. A name that
 // is given twice and a fallback without an entry are errors too.
 func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
-	newNames, errs := newNamesOf(crawlers)
+	newNames, errs := r.collectNames(crawlers)
 	merged := slices.Clone(crawlers)
 	for i := range merged {
 		merged[i].Aliases, merged[i].Fallback = slices.Clone(merged[i].Aliases), slices.Clone(merged[i].Fallback)
@@ -47,14 +47,14 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return r.compile(merged)
+	return compile(r.vocabulary(), merged)
 }
 
-// newNamesOf returns the folded names of crawlers, and the errors in these crawlers.
-func newNamesOf(crawlers []Crawler) (given map[string]bool, errs []error) {
+// collectNames returns the folded names of new crawlers, and the errors in these crawlers.
+func (r *Registry) collectNames(crawlers []Crawler) (given map[string]bool, errs []error) {
 	given = make(map[string]bool)
 	for _, c := range crawlers {
-		if err := c.Validate(); err != nil {
+		if err := r.Validate(&c); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -77,8 +77,12 @@ func (c *Crawler) foldName(name string) string {
 	return strings.ToLower(name)
 }
 
-// compile returns a registry of the given crawlers with the vocabulary of r.
-func (r *Registry) compile(crawlers []Crawler) (*Registry, error) {
+// NewRegistry returns a registry without crawlers for the generator of the built-in registry. v is
+// the content of words.json.
+func NewRegistry(v words.Vocabulary) (*Registry, error) { return compile(v, nil) }
+
+// compile returns a registry of the given crawlers and of the words that are not names.
+func compile(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
 	var names []words.CrawlerName
 	for i, c := range crawlers {
 		names = append(names, words.CrawlerName{Name: c.Token, Crawler: i, Exact: c.ExactCase})
@@ -86,20 +90,21 @@ func (r *Registry) compile(crawlers []Crawler) (*Registry, error) {
 			names = append(names, words.CrawlerName{Name: a, Crawler: i})
 		}
 	}
-	keys, stops, err := words.BuildKeys(r.vocabulary(), names)
+	keys, numStops, err := words.BuildKeys(v, names)
 	if err != nil {
 		return nil, fmt.Errorf("crawler: %w", err)
 	}
-	n := &Registry{crawlers: crawlers, keys: keys, numStopWords: stops, table: new(words.Table)}
+	n := &Registry{crawlers: crawlers, keys: keys, numPlainStopKeys: numStops, table: new(words.Table)}
 	for i, k := range keys {
 		n.table.Add(k.Text, i)
 	}
 	return n, nil
 }
 
-// Validate returns an error if a field of c is invalid. Validate does not look up fallbacks.
-// See [Registry.WithCrawlers].
-func (c *Crawler) Validate() error {
+// Validate returns an error if a field of c is invalid, or if a name of c is a word of r that cannot
+// name a crawler, such as mozilla. Validate does not check that the fallbacks exist, as
+// [Registry.WithCrawlers] does.
+func (r *Registry) Validate(c *Crawler) error {
 	for _, name := range append([]string{c.Token}, c.Aliases...) {
 		switch {
 		case words.FirstWord(name) == "":
@@ -111,7 +116,7 @@ func (c *Crawler) Validate() error {
 		case len(trimVersion(name)) < len(name):
 			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, trimVersion(name))
 		}
-		if k := defaultRegistry.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
+		if k := r.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
 			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler", c.Token, name)
 		}
 	}

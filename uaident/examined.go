@@ -43,7 +43,7 @@ func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 			text string
 		}{
 			{afterLike, `after "like"`}, {afterCompatible, `after "compatible;"`}, {inDevice, "in the name of a device"},
-			{inVersion, "in a version"}, {spelledLikeRobot, "spelled like a robot's name"},
+			{notAProduct, "in a version"}, {spelledLikeRobot, "spelled like a robot's name"},
 		} {
 			if w.flags&note.flag != 0 {
 				examinedWord.Notes = append(examinedWord.Notes, note.text)
