@@ -201,13 +201,13 @@ func configuredPort(ctx caddy.Context, secure bool) int {
 func (a *App) modesBySite() map[string]string {
 	modes := make(map[string]string)
 	for _, server := range serversOf(a.ctx) {
-		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
+		site.WalkRoutes(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
 				if !ok || p.IsErrorRoute {
 					continue
 				}
-				labels := a.sites.HostsOf(server).LabelsOf(p.Hosts)
+				labels := a.sites.HostsOfServer(server).LabelsForRoute(p.Hosts)
 				if guard.Decide != nil {
 					labels = guard.Decide.siteLabels()
 				}
@@ -248,7 +248,7 @@ func (a *App) Start() (err error) {
 	a.MaxPolicies = guard.MaxPoliciesFor(a.MaxPolicies, a.sites.NumGuardedHosts(), a.logger)
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
-			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite()},
+			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsHostLabel, Modes: a.modesBySite()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
 			History:   a.historyReader(),

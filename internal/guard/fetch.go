@@ -53,7 +53,7 @@ func (g *Guard) KeyAt(server *caddyhttp.Server, authority string, secure bool) p
 
 // siteForAuthority returns the site of an authority at a server.
 func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, secure bool) site.Site {
-	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyAt(authority, secure)))
+	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyForAuthority(authority, secure)))
 }
 
 // newRefresher returns a function that starts a fetch without a client's request.

@@ -134,7 +134,7 @@ func (g *Guard) identifyAgain(l *robotsLookup) {
 		l.identifiedBy = now
 		return
 	}
-	client := g.Settings.Identify(registry, site.UserAgentOf(l.r), names)
+	client := g.Settings.Identify(registry, site.RequestUserAgent(l.r), names)
 	if client.Class == uaident.Browser {
 		return
 	}

@@ -103,7 +103,7 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 		return PathUnknown
 	}
 	original := site.OriginalRequest(r)
-	if judge.DisallowsPath(robots, token, site.TargetOf(original), original.URL.Path, g.Settings.KeepSlashes) && !site.IsIncluded(r) {
+	if judge.DisallowsPath(robots, token, site.RequestTarget(original), original.URL.Path, g.Settings.KeepSlashes) && !site.IsTemplateInclude(r) {
 		return PathDisallowed
 	}
 	return PathAllowed

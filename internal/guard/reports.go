@@ -133,7 +133,7 @@ func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(belongsToSite(key),
 // authority without a port matches any port.
 func belongsToSite(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
-	number := site.PortOf(port)
+	number := site.ParsePort(port)
 	return func(h copies.Host) bool {
 		if key.Source != "" {
 			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost

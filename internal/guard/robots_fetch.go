@@ -210,7 +210,7 @@ func (g *Guard) requestHostOf(r *http.Request, s *site.Site) copies.RequestHost 
 	of.BehindProxy = site.IsTrustedProxy(r)
 	name, port := addr.SplitPort(s.Key.Host)
 	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
-	if of.Port = site.PortOf(port); of.Port == 0 {
+	if of.Port = site.ParsePort(port); of.Port == 0 {
 		of.Port = site.ListenerPort(r, s.Key.Secure, of.BehindProxy)
 	}
 	return of

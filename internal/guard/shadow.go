@@ -218,7 +218,7 @@ func (g *Guard) logTrial(r *http.Request, j *Judgement, source string, note *sha
 			zap.String("tried", source),
 			zap.String("tried_rule", note.VerdictOnTrial.Rule.String()),
 			zap.Int("tried_line", note.VerdictOnTrial.Rule.Line),
-			site.LogField(r),
+			site.RequestLogField(r),
 		)
 	}
 }

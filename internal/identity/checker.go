@@ -90,7 +90,7 @@ func (c *Checker) warnIfBehindProxy(r *http.Request) {
 		if r.Header[name] != nil {
 			c.warnOnce(&c.warnedUntrusted, "a crawler looks spoofed, but its address may be the address of a proxy, because the request names another one; "+
 				"if a proxy or CDN is in front of this server, add it to trusted_proxies",
-				zap.String("header", name), site.LogField(r))
+				zap.String("header", name), site.RequestLogField(r))
 			return
 		}
 	}
