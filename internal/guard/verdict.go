@@ -82,7 +82,7 @@ func (g *Guard) allows(r *http.Request, j *Judgement, version *policy.Version) b
 func (g *Guard) knownRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
-		return g.state.Copies.Current(g.requestHostOf(r, j.Site).Host)
+		return g.state.Copies.CurrentCopy(g.requestHostOf(r, j.Site).Host)
 	case cached.Current == nil:
 		return nil
 	}
