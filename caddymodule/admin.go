@@ -67,7 +67,7 @@ func findRunningConfig() admin.Running {
 // Fetch implements admin.Running.
 func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	return r.State.FetchNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
-		found := site.FindHandlerFor(r.servers, r.sites, key, isGuard)
+		found := site.FindHandlerOfSite(r.servers, r.sites, key, isGuard)
 		if handler, ok := found.Handler.(*Handler); ok {
 			return handler.guard, found.Server
 		}
@@ -89,7 +89,7 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 		name := site.HostAsSent(authority, secure)
 		found := site.FindHandler(r.servers, name, secure, isGuard)
 		handler, ok := found.Handler.(*Handler)
-		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.ListensAt(found.Server, name, secure) {
+		if ok && (scheme == "" || scheme == site.SchemeOf(secure)) && r.sites.ListensAtAuthority(found.Server, name, secure) {
 			return handler.guard.GetOrCreateEntryFor(found.Server, name, secure)
 		}
 	}
@@ -98,7 +98,7 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 
 // Guard implements admin.Running.
 func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
-	if host = site.HostOf(url); host == "" {
+	if host = site.HostOfURL(url); host == "" {
 		return "", nil
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")

@@ -224,13 +224,13 @@ func (a *App) sitesWithChangeGuard() map[string]bool {
 // visitGuards calls visit with each guard and the label of each of its sites.
 func (a *App) visitGuards(visit func(label string, guard *Handler)) {
 	for _, server := range serversOf(a.ctx) {
-		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
+		site.WalkRoutes(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
 				if !ok || p.IsErrorRoute {
 					continue
 				}
-				labels := a.sites.HostsOf(server).LabelsOf(p.Hosts)
+				labels := a.sites.HostsOfServer(server).LabelsForRoute(p.Hosts)
 				if guard.Decide != nil {
 					labels = guard.Decide.siteLabels()
 				}
@@ -266,7 +266,7 @@ func (a *App) Start() (err error) {
 	a.MaxPolicies = guard.MaxPoliciesFor(a.MaxPolicies, a.sites.NumGuardedHosts(), a.logger)
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
-			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite(), WithChangeGuard: a.sitesWithChangeGuard()},
+			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsHostLabel, Modes: a.modesBySite(), WithChangeGuard: a.sitesWithChangeGuard()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
 			History:   a.historyReader(),

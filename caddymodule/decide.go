@@ -99,14 +99,14 @@ func (d *Decide) defaultHost() string {
 
 // siteHosts returns the hosts that the proxy serves.
 func (d *Decide) siteHosts() *site.Hosts {
-	hosts := site.HostsOfServer(nil)
+	hosts := site.NewHosts(nil)
 	hosts.AddNames(d.Hosts)
 	return hosts
 }
 
 // siteLabels returns the labels of the sites, with [judge.OtherName] for all other hosts.
 func (d *Decide) siteLabels() []string {
-	return append(d.siteHosts().LabelsOf(d.Hosts), judge.OtherName)
+	return append(d.siteHosts().LabelsForRoute(d.Hosts), judge.OtherName)
 }
 
 // ConfigureGuard configures a guard to decide for another proxy. A nil *Decide changes nothing.

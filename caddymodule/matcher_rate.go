@@ -84,7 +84,7 @@ func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
 }
 
 func rateStateNames() (words []string) {
-	for _, state := range rate.States() {
+	for _, state := range rate.AllStates() {
 		words = append(words, state.String())
 	}
 	return words

@@ -88,12 +88,12 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) Match(r *http.Request) bool {
 	client := judgementOf(r)
 	if client == nil {
-		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.RequestUserAgent(r), m.overlay)}}
 		if m.selector.Identities != 0 {
 			client.Verification, _ = m.app.identity.Identify(r, client.Client)
 		}
 	}
-	if site.IsVirtual(r.Context()) || !m.selector.Identities.Has(client.Verification) {
+	if site.IsGuardRequest(r.Context()) || !m.selector.Identities.Has(client.Verification) {
 		return false
 	}
 	if m.selector.IsEmpty() {

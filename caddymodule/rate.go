@@ -164,12 +164,12 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	}
 	limits, err := r.ParseLimits(registry)
 	return &rate.Settings{
-		MaxDelay:   cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
-		Burst:      cmp.Or(r.Burst, rate.Default.Burst),
-		Tolerance:  cmp.Or(r.Tolerance, rate.Default.Tolerance),
-		Window:     cmp.Or(time.Duration(r.Window), rate.Default.Window),
-		AllClients: r.CountBy == countAll,
-		Limits:     limits,
+		MaxDelay:           cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
+		Burst:              cmp.Or(r.Burst, rate.Default.Burst),
+		Tolerance:          cmp.Or(r.Tolerance, rate.Default.Tolerance),
+		Window:             cmp.Or(time.Duration(r.Window), rate.Default.Window),
+		CountPageResources: r.CountBy == countAll,
+		Limits:             limits,
 
 		IgnoreDelay: r.IgnoreDelay,
 		Enforce:     r.Enforces(),

@@ -50,18 +50,18 @@ func hostMatcher(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
 		return func(string) bool { return true }
 	}
-	of := site.HostsOfServer(nil)
+	of := site.NewHosts(nil)
 	of.AddNames(hosts)
 	above := make(map[string]bool, len(hosts)) // each host without its first label
 	for _, host := range hosts {
-		_, rest, _ := strings.Cut(site.NormalHost(host, false), ".")
+		_, rest, _ := strings.Cut(site.NormalizeHost(host, false), ".")
 		above[rest] = true
 	}
 	return func(host string) bool {
-		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[site.NormalHost(rest, false)] {
+		if rest, wildcard := strings.CutPrefix(host, "*."); wildcard && above[site.NormalizeHost(rest, false)] {
 			return true
 		}
-		return of.Has(site.NormalHost(host, false))
+		return of.MatchesHost(site.NormalizeHost(host, false))
 	}
 }
 

@@ -56,7 +56,7 @@ func (w *world) rateSettings() *rate.Settings {
 // limitOf returns the limit of a crawler, nil for none.
 func (w *world) limitOf(token string) *rate.Limit {
 	if s := w.rateSettings(); s != nil {
-		return s.LimitFor(uaident.Identify(token + "/1.0"))
+		return s.FirstLimitForClient(uaident.Identify(token + "/1.0"))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	name = PathEscapeName(name)
 	scheme, authority := schemeAndAuthority(name)
 	host, port := addr.SplitPort(authority)
-	normal := map[bool]string{true: site.NormalHost(authority, true), false: site.NormalHost(authority, false)}
+	normal := map[bool]string{true: site.NormalizeHost(authority, true), false: site.NormalizeHost(authority, false)}
 	var found *policy.Entry
 	best := 0
 	for _, e := range sortEntries(entries) {

@@ -151,7 +151,7 @@ func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes [
 		if err != nil {
 			return nil, nil, err
 		}
-		host := site.HostOf(name)
+		host := site.HostOfURL(name)
 		if several {
 			notes = append(notes, a.noteFirstGuard(host))
 		}

@@ -79,7 +79,7 @@ type Verification struct {
 // http sites for any host, because Caddy redirects. several reports whether another site with
 // different settings also matches.
 func findSite(sites []Site, url string) (found *Site, several bool, err error) {
-	host := site.HostOf(url)
+	host := site.HostOfURL(url)
 	if host == "" && len(sites) == 1 {
 		return &sites[0], false, nil
 	}
@@ -92,10 +92,10 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 			continue
 		}
 		named := len(s.Hosts) > 0
-		switch listens := site.Listens(s.Listen, url); { // in the order of Caddy's routes
+		switch listens := site.ListensOnPortOfURL(s.Listen, url); { // in the order of Caddy's routes
 		case named && listens:
 			fits += 6
-		case listens, named && s.IsRedirectTarget && isRedirected && site.Listens(s.Listen, httpsURL):
+		case listens, named && s.IsRedirectTarget && isRedirected && site.ListensOnPortOfURL(s.Listen, httpsURL):
 			fits += 4
 		}
 		switch {

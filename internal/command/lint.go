@@ -66,7 +66,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	switch {
 	case !ok:
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
-	case l.site != "" && site.HostOf(l.site) == "":
+	case l.site != "" && site.HostOfURL(l.site) == "":
 		return false, fmt.Errorf("%q is not a site; write https://example.com", l.site)
 	case l.siteToolPages < 0:
 		return false, fmt.Errorf("--pages %d is not a number of pages", l.siteToolPages)

@@ -23,8 +23,9 @@ const (
 	maxHolds            = 8
 )
 
-// ChangeGuard records the pages served to search engines, and holds changes of robots.txt that
-// disallow such pages. The zero value is empty. It is safe for concurrent use.
+// ChangeGuard records the pages served to search engines. If a new version of a robots.txt
+// disallows such pages, ChangeGuard starts a hold, which keeps the replaced version in force. The
+// zero value is empty. It is safe for concurrent use.
 type ChangeGuard struct {
 	Clock func() time.Time // nil for time.Now
 
@@ -34,7 +35,7 @@ type ChangeGuard struct {
 	sites [2]*simplelru.LRU[policy.Key, *guardedSite]
 }
 
-// guardedSite has the served pages and the holds of one robots.txt.
+// guardedSite has the served pages and the holds of one robots.txt, see [Hold].
 type guardedSite struct {
 	mu           sync.Mutex
 	servedPages  ledger.ServedPages
@@ -46,7 +47,8 @@ type guardedSite struct {
 	uncheckedVersion *policy.Version // the current version if restored holds are not compared with this version yet, else nil
 }
 
-// Hold keeps a replaced version in force.
+// Hold keeps a replaced version of a robots.txt in force, because its successor disallows pages
+// recently served to search engines.
 type Hold struct {
 	Version   *policy.Version // the version in force
 	Visits    []ledger.Visit  // the pages newly disallowed by the next version
@@ -61,7 +63,8 @@ func (c *ChangeGuard) now() time.Time {
 	return time.Now()
 }
 
-// NumSites returns the number of sites.
+// NumSites returns the number of sites that have served pages or holds in c, among the configured
+// or the unknown hosts.
 func (c *ChangeGuard) NumSites(segment policy.Segment) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,9 +74,9 @@ func (c *ChangeGuard) NumSites(segment policy.Segment) int {
 	return 0
 }
 
-// Use registers a user of c until ctx is done: a guard with the change guard on, or a
-// reader of the served pages. Without a user, c does nothing.
-func (c *ChangeGuard) Use(ctx context.Context) {
+// KeepInUse registers a user of c until ctx is done. A user is a guard with the option
+// change_guard, or a reader of the served pages. When the last user ends, c drops all its data.
+func (c *ChangeGuard) KeepInUse(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.numUsers.Add(1)
@@ -86,8 +89,8 @@ func (c *ChangeGuard) Use(ctx context.Context) {
 	})
 }
 
-// Site returns the served pages and the holds of a robots.txt, or nil.
-func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
+// HoldsOfSite returns the served pages and the holds of a robots.txt, or nil if c has none.
+func (c *ChangeGuard) HoldsOfSite(key policy.Key) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[key.Segment()]; sites != nil {
@@ -97,9 +100,9 @@ func (c *ChangeGuard) Site(key policy.Key) *guardedSite {
 	return nil
 }
 
-// addSite returns the served pages and the holds of a robots.txt. If c has none, add creates an empty
-// guardedSite with the current version.
-func (c *ChangeGuard) addSite(key policy.Key, current *policy.Version) *guardedSite {
+// getOrAddSite returns the served pages and the holds of a robots.txt. If c has none, it adds an
+// empty guardedSite whose last compared version is current.
+func (c *ChangeGuard) getOrAddSite(key policy.Key, current *policy.Version) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sites := c.sites[key.Segment()]
@@ -119,32 +122,33 @@ func (c *ChangeGuard) addSite(key policy.Key, current *policy.Version) *guardedS
 	return site
 }
 
-// RecordServed records that a page was served while version allowed the page.
-func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
-	site := c.addSite(key, version)
+// RecordServedPage records that a page was served to a search engine while the given version of the
+// robots.txt allowed the page. It sets the time of the visit.
+func (c *ChangeGuard) RecordServedPage(key policy.Key, version *policy.Version, visit ledger.Visit) {
+	site := c.getOrAddSite(key, version)
 	visit.At = c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
 	site.servedPages.Record(visit)
 }
 
-// HoldChanges has the changes of the holds of a site.
-type HoldChanges struct {
+// ChangedHolds lists the holds of a site that [ChangeGuard.UpdateHolds] started or ended.
+type ChangedHolds struct {
 	Started *Hold  // the new hold, or nil
 	Expired []Hold // ended holds
 	Lifted  []Hold // holds with all pages allowed again
 }
 
-// UpdateHolds compares a new version of a robots.txt with the version compared last, and returns the
-// holds. A change that disallows pages recently served to search engines starts a hold, which ends
-// after maxHoldTime or when all these pages are allowed again.
+// UpdateHolds compares the current version of a robots.txt with the version compared last, and
+// returns the holds. A change that disallows pages recently served to search engines starts a hold,
+// which ends after maxHoldTime or when all these pages are allowed again.
 //
-// Callers call UpdateHolds after each fetch and again before they block a request, so that no request
-// is blocked between a change and its hold.
-func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes HoldChanges) {
-	site := c.Site(key)
+// Callers call UpdateHolds after each fetch and again before they block a request, so that no
+// request is blocked between a change and its hold.
+func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes ChangedHolds) {
+	site := c.HoldsOfSite(key)
 	if site == nil || state.Current == nil {
-		return nil, HoldChanges{}
+		return nil, ChangedHolds{}
 	}
 	now := c.now()
 	site.mu.Lock()
@@ -153,14 +157,14 @@ func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTi
 	// A concurrent request may still have the previous version.
 	if current.FirstFetched.After(site.currentSince) {
 		if current.Hash != site.currentHash {
-			changes = site.compareVersion(state, now, now.Add(maxHoldTime), keepSlashes)
+			changes = site.updateForVersion(state, now, now.Add(maxHoldTime), keepSlashes)
 		}
 		site.currentHash, site.currentSince = current.Hash, current.FirstFetched
 		site.revision++
 	}
 	if unchecked := site.uncheckedVersion; unchecked != nil && (current.Hash == unchecked.Hash || current.FirstFetched.After(unchecked.FirstFetched)) {
 		site.uncheckedVersion = nil
-		changes.Lifted = append(changes.Lifted, site.liftHolds(current.Robots, keepSlashes)...)
+		changes.Lifted = append(changes.Lifted, site.liftNeedlessHolds(current.Robots, keepSlashes)...)
 	}
 	site.removeHolds(func(h Hold) bool {
 		if now.Before(h.End) {
@@ -172,11 +176,13 @@ func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTi
 	return site.holds, changes
 }
 
-// compareVersion compares a new version and starts a hold if necessary.
-func (site *guardedSite) compareVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes HoldChanges) {
+// updateForVersion lifts the holds that the current version makes needless. If the current version
+// disallows recently served pages, updateForVersion starts a hold of the previous version until the
+// given time.
+func (site *guardedSite) updateForVersion(state *policy.State, now, until time.Time, keepSlashes bool) (changes ChangedHolds) {
 	current := state.Current.Robots
-	changes.Lifted = site.liftHolds(current, keepSlashes)
-	previous := pastVersion(state, site.currentHash)
+	changes.Lifted = site.liftNeedlessHolds(current, keepSlashes)
+	previous := findPreviousVersion(state, site.currentHash)
 	if previous == nil {
 		return changes
 	}
@@ -199,8 +205,9 @@ func (site *guardedSite) compareVersion(state *policy.State, now, until time.Tim
 	return changes
 }
 
-// liftHolds removes the holds with all pages allowed again.
-func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
+// liftNeedlessHolds removes and returns the holds whose pages are all allowed again by the current
+// version.
+func (site *guardedSite) liftNeedlessHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.removeHolds(func(h Hold) bool {
 		if pages := ledger.ServedPagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
 			return false
@@ -238,7 +245,7 @@ func (c *ChangeGuard) EndHolds(key policy.Key) (ended []Hold) {
 	return ended
 }
 
-// HostsWithHold returns the configured hosts with a hold.
+// HostsWithHold returns the configured hosts that have a hold now.
 func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	c.mu.Lock()
 	var sites []*guardedSite
@@ -263,9 +270,10 @@ func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	return hosts
 }
 
-// HoldEnd returns the end of the last hold of a robots.txt, or the zero time without a hold.
-func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
-	site := c.Site(key)
+// LastHoldEnd returns the time at which the last current hold of a robots.txt ends, or the zero
+// time without a hold.
+func (c *ChangeGuard) LastHoldEnd(key policy.Key) (until time.Time) {
+	site := c.HoldsOfSite(key)
 	if site == nil {
 		return time.Time{}
 	}
@@ -280,14 +288,14 @@ func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 	return until
 }
 
-// IsUsed reports whether c has a user.
+// IsUsed reports whether c has a user, see [ChangeGuard.KeepInUse].
 func (c *ChangeGuard) IsUsed() bool { return c.numUsers.Load() > 0 }
 
-// Visits returns the pages of configured sites recently served to search engines.
-func (c *ChangeGuard) Visits() (visits []ledger.Visit) {
+// RecentVisits returns the pages of configured sites recently served to search engines.
+func (c *ChangeGuard) RecentVisits() (visits []ledger.Visit) {
 	now := c.now()
-	for _, key := range c.Sites() {
-		if site := c.Site(key); site != nil {
+	for _, key := range c.ConfiguredSites() {
+		if site := c.HoldsOfSite(key); site != nil {
 			site.mu.Lock()
 			visits = append(visits, site.servedPages.Recent(now)...)
 			site.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Sites returns the configured sites in c.
-func (c *ChangeGuard) Sites() []policy.Key {
+// ConfiguredSites returns the keys of the configured sites that have served pages or holds in c.
+func (c *ChangeGuard) ConfiguredSites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
@@ -19,8 +19,9 @@ func (c *ChangeGuard) Sites() []policy.Key {
 	return nil
 }
 
-// Revision returns counters of the changes of the holds and of the visits.
-func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint64) {
+// Revisions returns two counters for a configured site. holdRevision increases with each change of
+// its holds, and visitRevision with each change of its served pages. Both are 0 for other sites.
+func (c *ChangeGuard) Revisions(key policy.Key) (holdRevision, visitRevision uint64) {
 	c.mu.Lock()
 	var site *guardedSite
 	if sites := c.sites[policy.ConfiguredHosts]; sites != nil {
@@ -35,10 +36,10 @@ func (c *ChangeGuard) Revision(key policy.Key) (holdRevision, visitRevision uint
 	return site.revision, site.servedPages.Revision()
 }
 
-// Snapshot returns the visits and holds of a configured site for storage. ok is false without
-// visits and holds.
+// Snapshot returns the served pages and the holds of a site for storage. ok is false if there are
+// none.
 func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, ok bool) {
-	site := c.Site(key)
+	site := c.HoldsOfSite(key)
 	if site == nil {
 		return ledger.ChangeGuardState{}, false
 	}
@@ -54,12 +55,13 @@ func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, 
 	return stored, len(stored.Visits)+len(stored.Holds) > 0
 }
 
-// Restore merges the stored visits and holds of a site, from this or from another instance. A hold
-// ends at the same time at all instances. The first instance sets this time. added is the number of
-// new holds. complete is false if this instance lacks the version of a hold.
+// Restore merges the stored pages and holds of a site, from this or, if fromPeer is true, from
+// another instance. A hold ends at the same time at all instances, which the first instance sets.
+// added is the number of new holds. complete is false if this instance does not have the held
+// version.
 func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.State, fromPeer bool) (added int, complete bool) {
 	now := c.now()
-	site := c.siteToRestore(stored)
+	site := c.siteForRestore(stored)
 	if site == nil {
 		return 0, true // no user, or no room
 	}
@@ -71,7 +73,7 @@ func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.Stat
 		if !now.Before(h.HeldUntil) || h.HeldSince.After(now.Add(maxClockSkew)) {
 			continue
 		}
-		version := pastVersion(state, h.Version)
+		version := findPreviousVersion(state, h.Version)
 		switch {
 		case version == nil:
 			complete = false
@@ -87,8 +89,9 @@ func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.Stat
 // maxClockSkew is the maximum difference between the clocks of two instances.
 const maxClockSkew = 5 * time.Minute
 
-// siteToRestore returns the site to restore into, or nil without a user or without room.
-func (c *ChangeGuard) siteToRestore(stored ledger.ChangeGuardState) *guardedSite {
+// siteForRestore returns the site that receives stored data, and adds the site if necessary. It
+// returns nil if c has no user or no room for another site.
+func (c *ChangeGuard) siteForRestore(stored ledger.ChangeGuardState) *guardedSite {
 	c.mu.Lock()
 	users, sites := c.numUsers.Load(), c.sites[policy.ConfiguredHosts]
 	isFull := sites != nil && sites.Len() >= maxNamedSites && !sites.Contains(stored.Site)
@@ -100,12 +103,12 @@ func (c *ChangeGuard) siteToRestore(stored ledger.ChangeGuardState) *guardedSite
 	if now := c.now(); firstFetch.After(now) {
 		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
-	return c.addSite(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
+	return c.getOrAddSite(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
 }
 
-// pastVersion returns a previous version, or nil. It does not return the current version, because
-// then this instance has not seen the change yet.
-func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
+// findPreviousVersion returns the previous version of a robots.txt with a hash, or nil. It does not
+// return the current version, because then this instance has not seen the change yet.
+func findPreviousVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	if state == nil {
 		return nil
 	}
@@ -117,7 +120,8 @@ func pastVersion(state *policy.State, hash [sha256.Size]byte) *policy.Version {
 	return nil
 }
 
-// mergeHold adds a hold and reports whether anything changed. It never extends an existing hold.
+// mergeHold adds a hold from the storage and reports whether the holds changed. If the version
+// already has a hold, mergeHold can only shorten it.
 func (site *guardedSite) mergeHold(hold Hold, current *policy.Version) bool {
 	for i, existing := range site.holds {
 		if existing.Version.Hash != hold.Version.Hash {

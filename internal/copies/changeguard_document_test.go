@@ -118,7 +118,7 @@ func TestRestoreAgain(t *testing.T) {
 		return held
 	}
 	revision := func() uint64 {
-		n, _ := s.c.Revision(s.key)
+		n, _ := s.c.Revisions(s.key)
 		return n
 	}
 	for _, tc := range []struct {
@@ -141,7 +141,7 @@ func TestRestoreAgain(t *testing.T) {
 		if (revision() > before) != (tc.held > 0) || revision() < before {
 			t.Errorf("text %d for %v: revision %d after %d", tc.text, tc.until, revision(), before)
 		}
-		if until := s.c.HoldEnd(s.key); !until.Equal(s.now.Add(tc.all)) {
+		if until := s.c.LastHoldEnd(s.key); !until.Equal(s.now.Add(tc.all)) {
 			t.Errorf("text %d for %v: held until %v", tc.text, tc.until, until)
 		}
 	}

@@ -77,9 +77,9 @@ func TestLook(t *testing.T) {
 				if began != step.began || len(news.Lifted) != step.lifted || len(news.Expired) != step.ended || held != step.held {
 					t.Errorf("%d: %d began, %d lifted, %d ended, %d held, want %d, %d, %d, %d", i, began, len(news.Lifted), len(news.Expired), held, step.began, step.lifted, step.ended, step.held)
 				}
-				changed := step.become != "" && s.c.Site(s.key) != nil || step.ended > 0
+				changed := step.become != "" && s.c.HoldsOfSite(s.key) != nil || step.ended > 0
 				last := revision
-				if revision, _ = s.c.Revision(s.key); (revision > last) != changed || revision < last {
+				if revision, _ = s.c.Revisions(s.key); (revision > last) != changed || revision < last {
 					t.Errorf("%d: revision %d after %d, changed %v", i, revision, last, changed)
 				}
 			}
@@ -112,10 +112,10 @@ func TestHoldsAreBounded(t *testing.T) {
 // TestLookAtNothing looks at sites of which nothing is known.
 func TestLookAtNothing(t *testing.T) {
 	s := newChangingSite(t, forbid())
-	if held, _ := s.look(); held != 0 || s.c.Site(s.key) != nil {
+	if held, _ := s.look(); held != 0 || s.c.HoldsOfSite(s.key) != nil {
 		t.Error("a look remembers a site")
 	}
-	if holds, visits := s.c.Revision(s.key); holds != 0 || visits != 0 {
+	if holds, visits := s.c.Revisions(s.key); holds != 0 || visits != 0 {
 		t.Errorf("revisions %d and %d of nothing", holds, visits)
 	}
 	s.visit("Googlebot", "/a")
@@ -153,7 +153,7 @@ func TestAnotherInstanceWasFirst(t *testing.T) {
 	if held, news := other.look(); held != 1 || news.Started != nil {
 		t.Errorf("%d held, begun anew: %v", held, news.Started != nil)
 	}
-	if until := other.c.HoldEnd(other.key); !until.Equal(other.now.Add(time.Minute)) {
+	if until := other.c.LastHoldEnd(other.key); !until.Equal(other.now.Add(time.Minute)) {
 		t.Errorf("held until %v, want the other's time", until)
 	}
 }
@@ -167,7 +167,7 @@ func TestHeld(t *testing.T) {
 		if until != 0 {
 			want = s.now.Add(until)
 		}
-		if n, got := len(s.c.HostsWithHold()), s.c.HoldEnd(s.key); n != hosts || !got.Equal(want) {
+		if n, got := len(s.c.HostsWithHold()), s.c.LastHoldEnd(s.key); n != hosts || !got.Equal(want) {
 			t.Errorf("%d hosts until %v, want %d until %v", n, got, hosts, want)
 		}
 	}
@@ -187,7 +187,7 @@ func TestHeld(t *testing.T) {
 	held(1, 1)
 	s.now = s.now.Add(1)
 	held(0, 0) // although nobody has looked since
-	if !s.c.HoldEnd(s.key).IsZero() {
+	if !s.c.LastHoldEnd(s.key).IsZero() {
 		t.Error("what is over is held")
 	}
 }
@@ -195,7 +195,7 @@ func TestHeld(t *testing.T) {
 // TestVisits returns the visits of configured sites.
 func TestVisits(t *testing.T) {
 	s := newChangingSite(t, forbid())
-	if all := s.c.Visits(); len(all) != 0 {
+	if all := s.c.RecentVisits(); len(all) != 0 {
 		t.Errorf("%v before any", all)
 	}
 	s.visit("Googlebot", "/a")
@@ -205,11 +205,11 @@ func TestVisits(t *testing.T) {
 	s.visit("bingbot", "/b")
 	s.key.Host, s.key.Site = "c.test", "*.test"
 	s.visit("bingbot", "/b")
-	if all := s.c.Visits(); len(all) != 3 {
+	if all := s.c.RecentVisits(); len(all) != 3 {
 		t.Errorf("%v, want 3", all)
 	}
 	s.now = s.now.Add(1)
-	if all := s.c.Visits(); len(all) != 2 {
+	if all := s.c.RecentVisits(); len(all) != 2 {
 		t.Errorf("%v, want 2 a day later", all)
 	}
 }

@@ -16,22 +16,22 @@ import (
 const MaxDocument = 4 << 20
 
 // SaveInterval is the time between two writes of the files of a host. Until the next write, other
-// instances assume that our copy is unchanged.
+// instances assume that the guard's copy is unchanged.
 const SaveInterval = time.Hour
 
 // maxStoredHold is the maximum remaining time of a stored hold. Restore ignores longer holds.
 const maxStoredHold = 31 * 24 * time.Hour
 
-// Stored has the stored files of a host.
-type Stored struct {
+// StoredHost is the stored form of the files of a host.
+type StoredHost struct {
 	Host    Host         `json:"host"`
 	Unnamed bool         `json:"unnamed,omitempty"` // the host is not configured
 	Files   []storedFile `json:"files"`
-	missingRules
+	missingRulesTimes
 }
 
 type storedFile struct {
-	uses
+	fileUses
 	Hash ledger.Version `json:"sha256"`
 	Text []byte         `json:"gzip"` // see [policy.Robots.CompressedText]
 }
@@ -39,10 +39,10 @@ type storedFile struct {
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
 const storedUnnamed = 256
 
-// Hosts returns the hosts whose files should be stored: all configured hosts and up to 256 other
-// hosts. Hosts with several files come first, then the most recently used hosts. Unknown hosts have
-// a single file each, so they never evict a host with several files.
-func (h *History) Hosts() (hosts []Host) {
+// HostsToStore returns the hosts whose files should be stored: all configured hosts and up to 256
+// other hosts. Hosts with several files come first, then the most recently used hosts. Unknown
+// hosts have a single file each, so they never evict a host with several files.
+func (h *History) HostsToStore() (hosts []Host) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, record := range h.hostSets[0].hosts.Values() {
@@ -57,19 +57,21 @@ func (h *History) Hosts() (hosts []Host) {
 	return hosts
 }
 
-// Revision returns a number that increases with each change worth storing.
+// Revision returns a number that increases with each change of a host's files that is worth
+// storing.
 func (h *History) Revision(host Host) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if record := h.record(host); record != nil {
+	if record := h.findRecord(host); record != nil {
 		return record.revision
 	}
 	return 0
 }
 
-// Encode returns the files of a host for [Decode]. empty is true for a host without files.
-func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
-	stored, files := h.snapshot(host)
+// EncodeHost returns the files of a host for storage and for [DecodeStoredHost]. empty is true if
+// there is nothing to store.
+func (h *History) EncodeHost(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
+	stored, files := h.snapshotHost(host)
 	for i, robots := range files {
 		stored.Files[i].Text = robots.CompressedText()
 	}
@@ -80,34 +82,35 @@ func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty boo
 	return d, false, err
 }
 
-// snapshot returns the files of a host without their texts, and their contents.
-func (h *History) snapshot(host Host) (stored Stored, contents []*policy.Robots) {
+// snapshotHost returns the stored form of a host's files without their Text, and the parsed
+// contents of each file.
+func (h *History) snapshotHost(host Host) (stored StoredHost, contents []*policy.Robots) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.record(host)
+	record := h.findRecord(host)
 	if record == nil {
 		return stored, nil
 	}
-	stored = Stored{Host: host, Unnamed: !record.configured, missingRules: record.missingRules}
+	stored = StoredHost{Host: host, Unnamed: !record.configured, missingRulesTimes: record.missingRulesTimes}
 	stored.LostAtByToken = maps.Clone(record.LostAtByToken)
 	for _, f := range record.files {
 		robots := f.robots.Value()
 		if robots == nil {
 			continue
 		}
-		entry := storedFile{uses: f.uses, Hash: f.hash}
+		entry := storedFile{fileUses: f.fileUses, Hash: f.hash}
 		entry.Served = maps.Clone(f.Served)
 		if f.digest == record.currentDigest && !f.LastCopied.IsZero() {
-			entry.LastCopied = later(f.LastCopied, record.lastRecorded.Add(SaveInterval))
+			entry.LastCopied = laterTime(f.LastCopied, record.lastRecorded.Add(SaveInterval))
 		}
 		stored.Files, contents = append(stored.Files, entry), append(contents, robots)
 	}
 	return stored, contents
 }
 
-// Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
-// have another format.
-func Decode(data []byte) (s Stored, d ledger.Document, err error) {
+// DecodeStoredHost decodes the output of [History.EncodeHost]. It returns an error if the data are
+// damaged or have another format.
+func DecodeStoredHost(data []byte) (s StoredHost, d ledger.Document, err error) {
 	if d, err = ledger.DecodeDocument(data, &s, MaxDocument); err != nil {
 		return s, d, err
 	}
@@ -126,11 +129,11 @@ func Decode(data []byte) (s Stored, d ledger.Document, err error) {
 }
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
-// before a restart. Otherwise clockLead is how far the clock of the other instance is ahead. Restore
-// removes no records. It returns an error and changes nothing if a file cannot be decompressed or if
-// the files are too large.
-func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.Time) error {
-	versions, err := h.storedVersions(s)
+// before a restart. Otherwise clockLead is how far the clock of the other instance is ahead.
+// Restore removes no records. It returns an error and changes nothing if a file cannot be
+// decompressed or if the files are too large.
+func (h *History) Restore(s StoredHost, own bool, clockLead time.Duration, now time.Time) error {
+	versions, err := h.parseStoredFiles(s)
 	if err != nil {
 		return err
 	}
@@ -152,26 +155,26 @@ func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 			*into = make(map[string]time.Time)
 		}
 		for token, last := range from {
-			(*into)[token] = later((*into)[token], clamp(last))
+			(*into)[token] = laterTime((*into)[token], clamp(last))
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	configured := !s.Unnamed
-	if known := h.record(s.Host); known != nil {
+	if known := h.findRecord(s.Host); known != nil {
 		configured = known.configured
 	}
-	record := h.openRecord(s.Host, configured, now)
+	record := h.getOrAddRecord(s.Host, configured, now)
 	for i, stored := range s.Files {
 		f := h.restoreFile(record, versions[i], now)
-		f.LastCopied, f.ProxyTime = later(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
+		f.LastCopied, f.ProxyTime = laterTime(f.LastCopied, clamp(stored.LastCopied)), max(f.ProxyTime, stored.ProxyTime)
 		if !stored.HeldUntil.IsZero() && stored.HeldUntil.Before(now.Add(maxStoredHold)) {
-			f.HeldUntil = later(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
+			f.HeldUntil = laterTime(f.HeldUntil, stored.HeldUntil.Add(-clockLead))
 		}
 		merge(&f.Served, stored.Served)
 	}
 	merge(&record.LostAtByToken, s.LostAtByToken)
-	record.LostAt, record.GraceEndedAt = later(record.LostAt, clamp(s.LostAt)), later(record.GraceEndedAt, clamp(s.GraceEndedAt))
+	record.LostAt, record.GraceEndedAt = laterTime(record.LostAt, clamp(s.LostAt)), laterTime(record.GraceEndedAt, clamp(s.GraceEndedAt))
 	if record.RulelessSince.IsZero() && record.lastRecorded.IsZero() {
 		record.RulelessSince, record.RulelessUntil = clamp(s.RulelessSince), clamp(s.RulelessUntil)
 	}
@@ -179,10 +182,10 @@ func (h *History) Restore(s Stored, own bool, clockLead time.Duration, now time.
 	return nil
 }
 
-// storedVersions returns the contents of stored files. It parses only files that h does not have, and
-// does not lock h.mu while it parses.
-func (h *History) storedVersions(s Stored) ([]*policy.Version, error) {
-	versions := h.knownVersions(s)
+// parseStoredFiles returns the contents of stored files. It parses only files that h does not have,
+// and does not lock h.mu while it parses.
+func (h *History) parseStoredFiles(s StoredHost) ([]*policy.Version, error) {
+	versions := h.findKnownVersions(s)
 	size := 0
 	for i, v := range versions {
 		if v == nil {
@@ -202,37 +205,38 @@ func (h *History) storedVersions(s Stored) ([]*policy.Version, error) {
 	return versions, nil
 }
 
-// knownVersions returns the contents of the stored files that h has, and nil for the other files.
-func (h *History) knownVersions(s Stored) []*policy.Version {
+// findKnownVersions returns the contents of each stored file that h has already, and nil for each
+// other file.
+func (h *History) findKnownVersions(s StoredHost) []*policy.Version {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	versions := make([]*policy.Version, len(s.Files))
-	record := h.record(s.Host)
+	record := h.findRecord(s.Host)
 	if record == nil {
 		return versions
 	}
 	for i, stored := range s.Files {
 		for _, f := range record.files {
 			if f.hash == stored.Hash {
-				versions[i] = h.versionOf(f)
+				versions[i] = h.getVersion(f)
 			}
 		}
 	}
 	return versions
 }
 
-// restoreFile returns the recorded file with the rules of a stored file, and adds it if necessary.
-// h.mu must be locked.
-func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *file {
-	digest := record.digestOf(v)
+// restoreFile returns the record's file with the rules of a stored file, and adds the file if
+// necessary. h.mu must be locked.
+func (h *History) restoreFile(record *hostRecord, v *policy.Version, now time.Time) *recordedFile {
+	digest := record.rulesDigest(v)
 	if f := record.findFile(digest); f != nil {
 		return f
 	}
 	if len(record.files) > 0 {
-		return h.add(record, v, now)
+		return h.addVersion(record, v, now)
 	}
-	f := &file{digest: digest} // add would not keep the contents of the first file
+	f := &recordedFile{digest: digest} // add would not keep the contents of the first file
 	h.setVersion(record, f, v)
-	record.files = []*file{f}
+	record.files = []*recordedFile{f}
 	return f
 }

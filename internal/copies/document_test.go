@@ -13,9 +13,9 @@ import (
 
 var restoreTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// storedCopy returns the stored form of a file that was our copy at restoreTime.
+// storedCopy returns the stored form of a file that was the guard's copy at restoreTime.
 func storedCopy(text string) storedFile {
-	return storedFile{uses: uses{LastCopied: restoreTime}, Hash: hashOf(text), Text: policy.Parse([]byte(text)).CompressedText()}
+	return storedFile{fileUses: fileUses{LastCopied: restoreTime}, Hash: hashOf(text), Text: policy.Parse([]byte(text)).CompressedText()}
 }
 
 // TestRestoreRejected restores files of which one is damaged or too large. Nothing is restored.
@@ -40,10 +40,10 @@ func TestRestoreRejected(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b, host := NewHistory(nil), Host{Name: "a.test"}
-			if err := b.Restore(Stored{Host: host, Files: tc.files}, true, 0, restoreTime); (err == nil) != tc.ok {
+			if err := b.Restore(StoredHost{Host: host, Files: tc.files}, true, 0, restoreTime); (err == nil) != tc.ok {
 				t.Fatalf("got error %v", err)
 			}
-			if record := b.record(host); (record != nil) != tc.ok {
+			if record := b.findRecord(host); (record != nil) != tc.ok {
 				t.Errorf("a record exists: %t", record != nil)
 			}
 			checkBounds(t, b)
@@ -57,7 +57,7 @@ func TestRestoredHash(t *testing.T) {
 	forged := storedCopy(open)
 	forged.Hash = hashOf(closed)
 	s := newSite(t)
-	if err := s.book.Restore(Stored{Host: Host{Name: "b.test"}, Files: []storedFile{forged}}, true, 0, s.now); err != nil {
+	if err := s.book.Restore(StoredHost{Host: Host{Name: "b.test"}, Files: []storedFile{forged}}, true, 0, s.now); err != nil {
 		t.Fatal(err)
 	}
 	s.reads(200, closed).reads(200, closed+"Disallow: /x\n").after(time.Hour).wants("foobot", "disallowed")
@@ -68,7 +68,7 @@ func TestRestoredOtherFile(t *testing.T) {
 	s := newSite(t).reads(200, closed).wants("foobot", "disallowed")
 	other := storedCopy(open)
 	other.LastCopied = s.now
-	if err := s.book.Restore(Stored{Host: s.of.Host, Files: []storedFile{storedCopy(closed), other}}, false, 0, s.now); err != nil {
+	if err := s.book.Restore(StoredHost{Host: s.of.Host, Files: []storedFile{storedCopy(closed), other}}, false, 0, s.now); err != nil {
 		t.Fatal(err)
 	}
 	s.wants("foobot", "stale")
@@ -79,11 +79,11 @@ func TestRestoredOtherFile(t *testing.T) {
 func TestRestoredLargeFile(t *testing.T) {
 	large := open + strings.Repeat("#\n", policy.MaxSize)
 	first := newSite(t).reads(200, large).after(time.Hour).reads(200, closed)
-	d, _, err := first.book.Encode(first.of.Host, first.now)
+	d, _, err := first.book.EncodeHost(first.of.Host, first.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, _, err := Decode(d.Data)
+	stored, _, err := DecodeStoredHost(d.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestRestoredLargeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.after(2*time.Hour).reads(200, closed).wants("foobot", "stale").reads(200, large).reads(200, closed)
-	if n := len(s.book.record(s.of.Host).files); n != 2 {
+	if n := len(s.book.findRecord(s.of.Host).files); n != 2 {
 		t.Errorf("%d files, want 2", n)
 	}
 	s.after(day).wants("foobot", "disallowed")
@@ -110,7 +110,7 @@ func FuzzRestore(f *testing.F) {
 		at := func() time.Time { return now.Add(time.Duration(dice.IntN(20*24)-10*24) * time.Hour) }
 		for range 1 + dice.IntN(4) {
 			host := RequestHost{Host: Host{Name: fmt.Sprintf("%d.test", dice.IntN(2))}, Configured: dice.IntN(2) == 0, Grace: day}
-			stored := Stored{Host: host.Host, Unnamed: !host.Configured}
+			stored := StoredHost{Host: host.Host, Unnamed: !host.Configured}
 			for n := range dice.IntN(40) {
 				body := fmt.Appendf(nil, "%s\nUser-agent: %d\nDisallow: /%d\n", [][]byte{text, other}[dice.IntN(2)], n, dice.IntN(3))
 				robots := policy.Parse(body)
@@ -134,12 +134,12 @@ func FuzzRestore(f *testing.F) {
 			checkBounds(t, b)
 			now = now.Add(time.Duration(dice.IntN(48)) * time.Hour)
 			state := policy.State{}.AfterFetch(policy.FetchResult{Status: 200, Body: text}, now, policy.FreshnessPolicy{}, 0)
-			b.RecordCurrent(host, &state, now)
+			b.RecordCurrentCopy(host, &state, now)
 			checkBounds(t, b)
-			if d, empty, err := b.Encode(host.Host, now); err != nil {
+			if d, empty, err := b.EncodeHost(host.Host, now); err != nil {
 				t.Fatal(err)
 			} else if !empty {
-				stored, _, err := Decode(d.Data)
+				stored, _, err := DecodeStoredHost(d.Data)
 				if err == nil {
 					err = NewHistory(nil).Restore(stored, false, 0, now)
 				}

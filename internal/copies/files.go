@@ -11,8 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Host identifies a robots.txt. Host contains no host pattern and no listeners, so the files
-// survive a reload that changes these.
+// Host identifies a robots.txt whose files are recorded. Host contains no host pattern and no
+// listeners, so the files survive a reload that changes these.
 type Host struct {
 	Source        string `json:"source,omitempty"` // the configured source; only ForwardedHost may also be set
 	Secure        bool   `json:"secure,omitempty"`
@@ -21,14 +21,14 @@ type Host struct {
 	ForwardedHost string `json:"forwarded,omitempty"` // the host forwarded by a trusted proxy, if different from Name
 }
 
-// String returns the source, or the host as a URL without path and port.
+// String returns the source, or else the host as a URL without path and port.
 func (h Host) String() string {
 	return policy.Key{Source: h.Source, Secure: h.Secure, Host: h.Name}.String()
 }
 
 // These bounds apply to each host. A host evicts only its own files.
 const (
-	maxCopiedFiles    = 16      // files used as our copy
+	maxCopiedFiles    = 16      // files that were the guard's copy
 	maxServedFiles    = 16      // other served files
 	maxServedPerToken = 4       // other files served to a token
 	maxTokens         = 256     // product tokens; further tokens share everyToken
@@ -43,42 +43,43 @@ const everyToken = "*"
 // During this time the proxy may serve the file from its cache.
 const proxyExtra = 2 * time.Hour
 
-// file is a robots.txt of a host. Bodies with the same rules share a file.
+// recordedFile is a robots.txt of a host. Bodies with the same rules share a recordedFile.
 //
-// If a host has several files, each has a version. A single file can have a nil version. Then robots
-// points to the contents, which the policy cache references if the file is our copy. If the contents
-// are freed before another file is added, the rules are lost.
-type file struct {
+// If a host has several files, each has a version. A single file can have a nil version. Then
+// robots points to the contents, which the policy cache references if the file is the guard's copy.
+// If the contents are freed before another file is added, the rules are lost.
+type recordedFile struct {
 	digest  [sha256.Size]byte // of the rules
 	hash    [sha256.Size]byte // of the last body
 	version *policy.Version   // the contents; nil only for the single file of a host
 	robots  weak.Pointer[policy.Robots]
-	uses
+	fileUses
 }
 
-// uses has the times of the uses of a file. It is a part of the stored form.
-type uses struct {
-	LastCopied time.Time            `json:"copied,omitzero"`  // last time as our copy, or zero
+// fileUses has the times at which a robots.txt was used. It is a part of the stored form.
+type fileUses struct {
+	LastCopied time.Time            `json:"copied,omitzero"`  // last time as the guard's copy, or zero
 	Served     map[string]time.Time `json:"served,omitempty"` // time of the last response with the file, by product token
 	ProxyTime  time.Duration        `json:"extra,omitempty"`  // additional time for which a proxy may serve the file
 	HeldUntil  time.Time            `json:"held,omitzero"`    // end of the hold of the change guard, or zero
 }
 
-// mayBeUsed reports whether a crawler with this token may use the file. The owner ended the grace of
-// uses until graceEnded.
-func (f *file) mayBeUsed(token string, now, graceEnded time.Time, grace time.Duration) bool {
+// mayBeUsedBy reports whether a crawler with this product token may still use the file, within the
+// grace after its last use. If the owner ended the grace, only uses after graceEnded count. The
+// empty token selects only the use as the guard's copy.
+func (f *recordedFile) mayBeUsedBy(token string, now, graceEnded time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool {
 		return last.After(graceEnded) && now.Sub(last) < grace+f.ProxyTime
 	}
 	return within(f.LastCopied) || token != "" && (within(f.Served[token]) || within(f.Served[everyToken]))
 }
 
-// lastUse returns the last use of the file: as the guard's copy, held by the change guard, or served
-// by the site.
-func (f *file) lastUse() time.Time {
-	last := later(f.LastCopied, f.HeldUntil)
+// lastUse returns the last time at which the file was used: as the guard's copy, held by the change
+// guard, or served by the site.
+func (f *recordedFile) lastUse() time.Time {
+	last := laterTime(f.LastCopied, f.HeldUntil)
 	for _, at := range f.Served {
-		last = later(last, at)
+		last = laterTime(last, at)
 	}
 	return last
 }
@@ -88,25 +89,27 @@ type hostRecord struct {
 	host          Host
 	configured    bool          // the host is configured
 	grace         time.Duration // the configured grace
-	files         []*file
-	currentDigest [sha256.Size]byte // digest of our copy
-	lastRecorded  time.Time         // last record of our copy
-	currentHash   [sha256.Size]byte // hash of our copy at lastRecorded
+	files         []*recordedFile
+	currentDigest [sha256.Size]byte // digest of the guard's copy
+	lastRecorded  time.Time         // last record of the guard's copy
+	currentHash   [sha256.Size]byte // hash of the guard's copy at lastRecorded
 
-	missingRules
+	missingRulesTimes
 	revision uint64 // number of changes worth storing
 }
 
-// missingRules has the times of copies without rules and of dropped files. It is a part of the stored
-// form.
-type missingRules struct {
-	// RulelessSince is the start of the period in which our copies have no rules, and RulelessUntil
-	// its last record. RulelessSince is zero while our copy has rules.
+// missingRulesTimes has the times for which the rules of a host are missing or unknown. It is a
+// part of the stored form.
+type missingRulesTimes struct {
+	// RulelessSince is the start of the period in which the guard's copies have no rules, and
+	// RulelessUntil the last record in this period. RulelessSince is zero while the guard's copy
+	// has rules.
 	RulelessSince time.Time `json:"away,omitzero"`
 	RulelessUntil time.Time `json:"away_until,omitzero"`
 
-	// LostAt is the last time when a dropped file was our copy. LostAtByToken has the last time when a
-	// dropped file was served, by token. The rules of dropped files are unknown.
+	// LostAt is the last time when a dropped file was the guard's copy. LostAtByToken has the last
+	// time when a dropped file was served, by product token. The rules of dropped files are
+	// unknown.
 	LostAt        time.Time            `json:"lost,omitzero"`
 	LostAtByToken map[string]time.Time `json:"lost_for,omitempty"`
 
@@ -114,7 +117,7 @@ type missingRules struct {
 }
 
 // findFile returns the file with these rules, or nil.
-func (record *hostRecord) findFile(digest [sha256.Size]byte) *file {
+func (record *hostRecord) findFile(digest [sha256.Size]byte) *recordedFile {
 	for _, f := range record.files {
 		if f.digest == digest {
 			return f
@@ -123,9 +126,9 @@ func (record *hostRecord) findFile(digest [sha256.Size]byte) *file {
 	return nil
 }
 
-// digestOf returns the digest of the rules of a version. digestOf reuses the digest of a recorded
-// file with the same body.
-func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
+// rulesDigest returns the digest of the rules of a version. It reuses the digest of a recorded file
+// with the same body.
+func (record *hostRecord) rulesDigest(v *policy.Version) [sha256.Size]byte {
 	for _, f := range record.files {
 		if f.hash == v.Hash {
 			return f.digest
@@ -134,7 +137,7 @@ func (record *hostRecord) digestOf(v *policy.Version) [sha256.Size]byte {
 	return v.Robots.RulesDigest()
 }
 
-// tokenCount returns the number of product tokens with a served file of the host.
+// tokenCount returns the number of product tokens to which the site served a recorded file.
 func (record *hostRecord) tokenCount() int {
 	all := make(map[string]bool)
 	for _, f := range record.files {
@@ -145,14 +148,15 @@ func (record *hostRecord) tokenCount() int {
 	return len(all)
 }
 
-// hasToken reports whether the site served a file to a token.
+// hasToken reports whether the site served a recorded file to a client with this product token.
 func (record *hostRecord) hasToken(token string) bool {
-	return slices.ContainsFunc(record.files, func(f *file) bool { return !f.Served[token].IsZero() })
+	return slices.ContainsFunc(record.files, func(f *recordedFile) bool { return !f.Served[token].IsZero() })
 }
 
-// removeExpired drops files and tokens older than the horizon.
-func (record *hostRecord) removeExpired(now time.Time, horizon time.Duration) (dropped []*file) {
-	record.files = slices.DeleteFunc(record.files, func(f *file) bool {
+// dropExpired removes the files and the product tokens not used for longer than horizon, and
+// returns the removed files. It never removes the guard's copy.
+func (record *hostRecord) dropExpired(now time.Time, horizon time.Duration) (dropped []*recordedFile) {
+	record.files = slices.DeleteFunc(record.files, func(f *recordedFile) bool {
 		old := func(at time.Time) bool { return now.Sub(at) >= horizon+f.ProxyTime }
 		maps.DeleteFunc(f.Served, func(_ string, at time.Time) bool { return old(at) })
 		if f.digest == record.currentDigest || !old(f.lastUse()) {
@@ -165,10 +169,11 @@ func (record *hostRecord) removeExpired(now time.Time, horizon time.Duration) (d
 	return dropped
 }
 
-// fileToEvict returns a file beyond the bounds, or nil. It never returns our copy.
-func (record *hostRecord) fileToEvict() *file {
+// fileToEvict returns the oldest file if the host has too many files or too many bytes, or nil. It
+// never returns the guard's copy.
+func (record *hostRecord) fileToEvict() *recordedFile {
 	copied, served, text := 0, 0, 0
-	var oldestCopy, oldestServed *file
+	var oldestCopy, oldestServed *recordedFile
 	for _, f := range record.files {
 		if f.version != nil {
 			text += len(f.version.Robots.Text())
@@ -196,48 +201,51 @@ func (record *hostRecord) fileToEvict() *file {
 	return nil
 }
 
-// markLost records that a dropped file may still be used by a crawler.
-func (record *hostRecord) markLost(f *file) {
+// recordLostFile records when a file was last used that is about to be dropped, since a crawler may
+// still use its rules.
+func (record *hostRecord) recordLostFile(f *recordedFile) {
 	if !f.LastCopied.IsZero() {
-		record.LostAt = later(record.LostAt, f.LastCopied.Add(f.ProxyTime))
+		record.LostAt = laterTime(record.LostAt, f.LastCopied.Add(f.ProxyTime))
 	}
 	for token, at := range f.Served {
-		record.markLostFor(token, at.Add(f.ProxyTime))
+		record.recordLostFileForToken(token, at.Add(f.ProxyTime))
 	}
 }
 
-// markLostFor does the same as markLost for one token.
-func (record *hostRecord) markLostFor(token string, at time.Time) {
+// recordLostFileForToken records that a file whose rules are unknown was served to a product token
+// at the given time.
+func (record *hostRecord) recordLostFileForToken(token string, at time.Time) {
 	if record.LostAtByToken == nil {
 		record.LostAtByToken = make(map[string]time.Time)
 	}
 	if _, known := record.LostAtByToken[token]; !known && len(record.LostAtByToken) >= maxTokens {
 		token = everyToken
 	}
-	record.LostAtByToken[token] = later(record.LostAtByToken[token], at)
+	record.LostAtByToken[token] = laterTime(record.LostAtByToken[token], at)
 }
 
-// mayHaveLostFile reports whether a crawler with this token may use a dropped file.
+// mayHaveLostFile reports whether a crawler with this product token may still use a file that was
+// dropped.
 func (record *hostRecord) mayHaveLostFile(token string, now time.Time, grace time.Duration) bool {
 	within := func(last time.Time) bool { return last.After(record.GraceEndedAt) && now.Sub(last) < grace }
 	return within(record.LostAt) || token != "" && (within(record.LostAtByToken[token]) || within(record.LostAtByToken[everyToken]))
 }
 
-// effectiveAt implements [History.EffectiveAt].
-func (record *hostRecord) effectiveAt(now time.Time) (at time.Time) {
+// effectiveTime implements [History.EffectiveTime].
+func (record *hostRecord) effectiveTime(now time.Time) (at time.Time) {
 	for _, f := range record.files {
-		if f.digest != record.currentDigest && f.mayBeUsed("", now, record.GraceEndedAt, record.grace) {
-			at = later(at, f.LastCopied.Add(record.grace+f.ProxyTime))
+		if f.digest != record.currentDigest && f.mayBeUsedBy("", now, record.GraceEndedAt, record.grace) {
+			at = laterTime(at, f.LastCopied.Add(record.grace+f.ProxyTime))
 		}
 	}
 	if record.mayHaveLostFile("", now, record.grace) {
-		at = later(at, record.LostAt.Add(record.grace))
+		at = laterTime(at, record.LostAt.Add(record.grace))
 	}
 	return at
 }
 
-// extendGrace extends the grace by the time between from and to. Grace does not elapse while our fetches
-// fail.
+// extendGrace extends the grace of the files by the time between from and to. The grace does not
+// elapse while the guard's fetches fail.
 func (record *hostRecord) extendGrace(from, to time.Time) {
 	shifted := func(at time.Time) time.Time {
 		switch {
@@ -261,15 +269,15 @@ func (record *hostRecord) extendGrace(from, to time.Time) {
 	record.revision++
 }
 
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
+// laterTime returns the later of two times.
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
 	return a
 }
 
-// boundedToken returns a product token in lower case, cut to maxToken bytes.
-func boundedToken(token string) string {
+// normalizeToken returns a product token in lower case, cut to maxToken bytes.
+func normalizeToken(token string) string {
 	return strings.ToLower(token[:min(len(token), maxToken)])
 }

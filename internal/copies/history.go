@@ -21,7 +21,8 @@ var (
 // Horizon is the maximum grace of a configuration or a crawler's operator. Older files are dropped.
 const Horizon = 7 * 24 * time.Hour
 
-// History records the files of all hosts. It is safe for concurrent use.
+// History records the robots.txt files that crawlers may be using, for all hosts. It is safe for
+// concurrent use.
 type History struct {
 	deriveFromRobots func(*policy.Robots) any
 
@@ -37,15 +38,15 @@ type hostSet struct {
 	lastEviction time.Time // time of the last dropped host
 }
 
-// sharedVersion is a file shared by several hosts.
+// sharedVersion is the content of a robots.txt that several hosts may share.
 type sharedVersion struct {
 	version  *policy.Version
 	size     int
 	numUsers [2]int // number of files, by index into History.hostSets
 }
 
-// NewHistory returns an empty History. derive computes [policy.Version.Derived] of each file and may be
-// nil.
+// NewHistory returns an empty History. derive computes the [policy.Version.Derived] of each
+// restored file. A nil derive leaves it nil.
 func NewHistory(derive func(*policy.Robots) any) *History {
 	if derive == nil {
 		derive = func(*policy.Robots) any { return nil }
@@ -65,8 +66,8 @@ func hostSetIndex(configured bool) int {
 	return 1
 }
 
-// record returns the files of a host, or nil if the host has no record. h.mu must be locked.
-func (h *History) record(host Host) *hostRecord {
+// findRecord returns the record of a host, or nil if the host has none. h.mu must be locked.
+func (h *History) findRecord(host Host) *hostRecord {
 	for i := range h.hostSets {
 		if record, ok := h.hostSets[i].hosts.Get(host); ok {
 			return record
@@ -75,26 +76,26 @@ func (h *History) record(host Host) *hostRecord {
 	return nil
 }
 
-// openRecord returns the files of a host, and moves them to the set of configured or of other hosts.
-// It adds a record if the host has none. h.mu must be locked.
-func (h *History) openRecord(host Host, configured bool, now time.Time) *hostRecord {
-	record := h.record(host)
+// getOrAddRecord returns the record of a host, and adds a record if the host has none. It moves the
+// record to the set of configured or of other hosts. h.mu must be locked.
+func (h *History) getOrAddRecord(host Host, configured bool, now time.Time) *hostRecord {
+	record := h.findRecord(host)
 	switch {
 	case record != nil && record.configured == configured:
 		return record
 	case record != nil:
 		h.hostSets[hostSetIndex(record.configured)].hosts.Remove(host)
-		h.releaseAll(record)
+		h.releaseVersions(record)
 		record.configured = configured
 		h.restoreVersions(record)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
-		record = &hostRecord{host: host, configured: configured, missingRules: missingRules{LostAt: h.hostSets[hostSetIndex(configured)].lastEviction}}
+		record = &hostRecord{host: host, configured: configured, missingRulesTimes: missingRulesTimes{LostAt: h.hostSets[hostSetIndex(configured)].lastEviction}}
 	}
 	set := &h.hostSets[hostSetIndex(configured)]
 	if set.hosts.Len() >= maxHosts[hostSetIndex(configured)] {
 		if _, oldest, ok := set.hosts.RemoveOldest(); ok {
-			h.releaseAll(oldest)
+			h.releaseVersions(oldest)
 			set.lastEviction = now
 		}
 	}
@@ -104,7 +105,7 @@ func (h *History) openRecord(host Host, configured bool, now time.Time) *hostRec
 
 // setVersion stores the contents of a file, whose version must be nil. Equal files share a version.
 // h.mu must be locked.
-func (h *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
+func (h *History) setVersion(record *hostRecord, f *recordedFile, v *policy.Version) {
 	s := h.versionsByHash[v.Hash]
 	if s == nil {
 		s = &sharedVersion{version: v, size: v.Robots.Size()}
@@ -116,8 +117,9 @@ func (h *History) setVersion(record *hostRecord, f *file, v *policy.Version) {
 	}
 }
 
-// release reverses setVersion. It does nothing for a file without a version. h.mu must be locked.
-func (h *History) release(record *hostRecord, f *file) {
+// releaseVersion frees the contents that setVersion stored for a file. It does nothing for a file
+// without a version. h.mu must be locked.
+func (h *History) releaseVersion(record *hostRecord, f *recordedFile) {
 	if f.version == nil {
 		return
 	}
@@ -131,9 +133,9 @@ func (h *History) release(record *hostRecord, f *file) {
 	f.version = nil
 }
 
-func (h *History) releaseAll(record *hostRecord) {
+func (h *History) releaseVersions(record *hostRecord) {
 	for _, f := range record.files {
-		h.release(record, f)
+		h.releaseVersion(record, f)
 	}
 }
 
@@ -146,13 +148,13 @@ func (h *History) restoreVersions(record *hostRecord) {
 	}
 }
 
-// restoreVersion stores the contents of a file without a version. It returns false if the contents
-// are already freed. h.mu must be locked.
-func (h *History) restoreVersion(record *hostRecord, f *file) bool {
+// restoreVersion stores the contents of a file without a version again. It returns false if the
+// garbage collector has freed the contents. h.mu must be locked.
+func (h *History) restoreVersion(record *hostRecord, f *recordedFile) bool {
 	if f.version != nil {
 		return true
 	}
-	v := h.versionOf(f)
+	v := h.getVersion(f)
 	if v == nil {
 		return false
 	}
@@ -160,8 +162,9 @@ func (h *History) restoreVersion(record *hostRecord, f *file) bool {
 	return true
 }
 
-// versionOf returns the contents of a file, or nil if the contents are freed. h.mu must be locked.
-func (h *History) versionOf(f *file) *policy.Version {
+// getVersion returns the contents of a file, or nil if the garbage collector has freed them. h.mu
+// must be locked.
+func (h *History) getVersion(f *recordedFile) *policy.Version {
 	if f.version != nil {
 		return f.version
 	}
@@ -171,32 +174,32 @@ func (h *History) versionOf(f *file) *policy.Version {
 	return nil
 }
 
-// add returns the file with the rules of a version and makes the version the last body. h.mu must
-// be locked.
-func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *file {
-	digest := record.digestOf(v)
+// addVersion returns the file with the rules of a version, and adds the file if necessary. The
+// version becomes the last body of the file. h.mu must be locked.
+func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Time) *recordedFile {
+	digest := record.rulesDigest(v)
 	f := record.findFile(digest)
 	switch {
 	case f == nil && len(record.files) == 0:
-		f = &file{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
-		record.files = []*file{f}
+		f = &recordedFile{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
+		record.files = []*recordedFile{f}
 		record.revision++
 		return f
 	case f == nil:
-		f = &file{digest: digest}
+		f = &recordedFile{digest: digest}
 		previous := record.files[0] // only a single file can lack its version, and its contents may be freed
 		if !h.restoreVersion(record, previous) {
 			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest { // not for a file that was only served
-				previous.LastCopied = later(previous.LastCopied, now) // the copy may have been in use until now
+				previous.LastCopied = laterTime(previous.LastCopied, now) // the copy may have been in use until now
 			}
-			record.markLost(previous)
+			record.recordLostFile(previous)
 			record.files = record.files[1:]
 		}
 		h.setVersion(record, f, v)
 		record.files = append(record.files, f)
 		record.revision++
 	case f.hash != v.Hash && f.version != nil: // only a comment differs
-		h.release(record, f)
+		h.releaseVersion(record, f)
 		h.setVersion(record, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
 		f.hash, f.robots = v.Hash, weak.Make(v.Robots)
@@ -204,17 +207,18 @@ func (h *History) add(record *hostRecord, v *policy.Version, now time.Time) *fil
 	return f
 }
 
-// enforceBounds drops files beyond the bounds of the host, then files of the hosts with the largest
-// files. h.mu must be locked.
+// enforceBounds drops expired files of a host, then files beyond the bounds of the host. If h has
+// too many bytes, enforceBounds then drops files of the hosts with the most bytes. h.mu must be
+// locked.
 func (h *History) enforceBounds(record *hostRecord, now time.Time) {
-	for _, f := range record.removeExpired(now, Horizon) {
-		h.release(record, f)
+	for _, f := range record.dropExpired(now, Horizon) {
+		h.releaseVersion(record, f)
 	}
 	for f := record.fileToEvict(); f != nil; f = record.fileToEvict() {
 		h.dropFile(record, f)
 	}
 	if len(record.files) == 1 && record.files[0].digest == record.currentDigest { // the policy cache references this file
-		h.release(record, record.files[0])
+		h.releaseVersion(record, record.files[0])
 	}
 	i := hostSetIndex(record.configured)
 	if h.hostSets[i].versionBytes <= maxBytes[i] {
@@ -227,10 +231,11 @@ func (h *History) enforceBounds(record *hostRecord, now time.Time) {
 	}
 }
 
-// dropFile removes a file of a host although a crawler may still use the file. h.mu must be locked.
-func (h *History) dropFile(record *hostRecord, f *file) {
-	record.markLost(f)
-	h.release(record, f)
+// dropFile removes a file of a host although a crawler may still use the file, and records this.
+// h.mu must be locked.
+func (h *History) dropFile(record *hostRecord, f *recordedFile) {
+	record.recordLostFile(f)
+	h.releaseVersion(record, f)
 	for i := range record.files {
 		if record.files[i] == f {
 			record.files = append(record.files[:i], record.files[i+1:]...)
@@ -240,8 +245,8 @@ func (h *History) dropFile(record *hostRecord, f *file) {
 	record.revision++
 }
 
-// evictLargestHost drops the oldest file of the host with the most bytes. evictLargestHost returns false if
-// no host has several files. h.mu must be locked.
+// evictLargestHost drops the oldest file of the host with the most bytes, in the set of hosts with
+// index i. It returns false if no host has several files. h.mu must be locked.
 func (h *History) evictLargestHost(i int) bool {
 	var largest *hostRecord
 	largestSize := 0
@@ -259,7 +264,7 @@ func (h *History) evictLargestHost(i int) bool {
 	if largest == nil {
 		return false
 	}
-	var oldest *file
+	var oldest *recordedFile
 	for _, f := range largest.files {
 		if f.digest != largest.currentDigest && (oldest == nil || f.lastUse().Before(oldest.lastUse())) {
 			oldest = f
@@ -270,12 +275,12 @@ func (h *History) evictLargestHost(i int) bool {
 	}
 	h.dropFile(largest, oldest)
 	if len(largest.files) == 1 && largest.files[0].digest == largest.currentDigest {
-		h.release(largest, largest.files[0])
+		h.releaseVersion(largest, largest.files[0])
 	}
 	return true
 }
 
-// RequestHost is the host of a request, with the settings for the host.
+// RequestHost is the host of a request, with the settings for this host.
 type RequestHost struct {
 	Host
 	Configured  bool          // the host is configured
@@ -283,8 +288,9 @@ type RequestHost struct {
 	BehindProxy bool          // a trusted proxy forwarded the request; the proxy may have a cache
 }
 
-// proxyTime returns how much longer a proxy may serve a version from its cache.
-func (o RequestHost) proxyTime(v *policy.Version) time.Duration {
+// proxyCacheTime returns how much longer crawlers may get a version from the cache of a proxy in
+// front of Caddy.
+func (o RequestHost) proxyCacheTime(v *policy.Version) time.Duration {
 	switch {
 	case !o.BehindProxy:
 		return 0
@@ -297,14 +303,14 @@ func (o RequestHost) proxyTime(v *policy.Version) time.Duration {
 // minRecordInterval is the minimum time between two records of an unchanged copy.
 const minRecordInterval = time.Minute
 
-// RecordCurrent records our copy of a host and the previous copies.
-func (h *History) RecordCurrent(host RequestHost, state *policy.State, now time.Time) {
+// RecordCurrentCopy records the guard's copy of a host and the copies before it.
+func (h *History) RecordCurrentCopy(host RequestHost, state *policy.State, now time.Time) {
 	if state == nil || state.Current == nil {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.openRecord(host.Host, host.Configured, now)
+	record := h.getOrAddRecord(host.Host, host.Configured, now)
 	record.grace = host.Grace
 	good := state.Current
 	if record.currentHash == good.Hash && now.Sub(record.lastRecorded).Abs() < minRecordInterval {
@@ -316,13 +322,14 @@ func (h *History) RecordCurrent(host RequestHost, state *policy.State, now time.
 		}
 	}
 	h.recordCopy(record, host, good, now, now)
-	record.currentDigest, record.currentHash, record.lastRecorded = record.digestOf(good), good.Hash, now
+	record.currentDigest, record.currentHash, record.lastRecorded = record.rulesDigest(good), good.Hash, now
 	h.enforceBounds(record, now)
 }
 
-// recordCopy records a version as our copy until the given time. A version without rules affects
-// verdicts only after our copies had no rules for [policy.MinAbsence], so that a short 404 does not give
-// every crawler a day without rules. h.mu must be locked.
+// recordCopy records that a version was the guard's copy until the given time. A version without
+// rules affects verdicts only after the guard's copies had no rules for [policy.MinAbsence], so that a short 404 does not give
+// every crawler a day without rules. h.mu
+// must be locked.
 func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Version, until, now time.Time) {
 	if !v.Robots.HasGroups() {
 		if !until.After(record.RulelessUntil) {
@@ -332,52 +339,53 @@ func (h *History) recordCopy(record *hostRecord, host RequestHost, v *policy.Ver
 			record.RulelessSince = v.FirstFetched
 		}
 		record.RulelessUntil = until
-		if f := h.add(record, v, now); record.RulelessUntil.Sub(record.RulelessSince) >= policy.MinAbsence {
-			f.LastCopied, f.ProxyTime = later(f.LastCopied, until), max(f.ProxyTime, host.proxyTime(v))
+		if f := h.addVersion(record, v, now); record.RulelessUntil.Sub(record.RulelessSince) >= policy.MinAbsence {
+			f.LastCopied, f.ProxyTime = laterTime(f.LastCopied, until), max(f.ProxyTime, host.proxyCacheTime(v))
 		}
 		return
 	}
-	f := h.add(record, v, now)
+	f := h.addVersion(record, v, now)
 	if until.After(f.LastCopied) {
 		f.LastCopied = until
 		if until.After(record.RulelessUntil) {
 			record.RulelessSince = time.Time{}
 		}
 	}
-	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
+	f.ProxyTime = max(f.ProxyTime, host.proxyCacheTime(v))
 }
 
-// RecordServed records that the site served a version to a client with this product token. The version may
-// differ from our copy.
-func (h *History) RecordServed(host RequestHost, token string, v *policy.Version, now time.Time) {
+// RecordServedFile records that the site served a version to a client with this product token. The
+// version may differ from the guard's copy.
+func (h *History) RecordServedFile(host RequestHost, token string, v *policy.Version, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.openRecord(host.Host, host.Configured, now)
-	token = record.tokenOrOverflow(boundedToken(token))
-	f := h.add(record, v, now)
+	record := h.getOrAddRecord(host.Host, host.Configured, now)
+	token = record.tokenOrOverflow(normalizeToken(token))
+	f := h.addVersion(record, v, now)
 	if f.Served == nil {
 		f.Served = make(map[string]time.Time)
 	}
 	if now.Sub(f.Served[token]) >= minRecordInterval {
 		record.revision++
 	}
-	f.Served[token] = later(f.Served[token], now)
-	f.ProxyTime = max(f.ProxyTime, host.proxyTime(v))
-	record.limitTokens(token)
+	f.Served[token] = laterTime(f.Served[token], now)
+	f.ProxyTime = max(f.ProxyTime, host.proxyCacheTime(v))
+	record.limitFilesOfToken(token)
 	h.enforceBounds(record, now)
 }
 
-// RecordServedUnknown records that the site served an unreadable file, for example with an unknown
-// Content-Encoding. The file may allow anything.
-func (h *History) RecordServedUnknown(host RequestHost, token string, now time.Time) {
+// RecordServedUnreadable records that the site served a file that the guard cannot read, for
+// example with an unknown Content-Encoding. The file may allow anything.
+func (h *History) RecordServedUnreadable(host RequestHost, token string, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.openRecord(host.Host, host.Configured, now)
-	record.markLostFor(record.tokenOrOverflow(boundedToken(token)), now)
+	record := h.getOrAddRecord(host.Host, host.Configured, now)
+	record.recordLostFileForToken(record.tokenOrOverflow(normalizeToken(token)), now)
 	record.revision++
 }
 
-// tokenOrOverflow returns the token under which files served to a client are recorded.
+// tokenOrOverflow returns the product token under which files served to a client are recorded: the
+// token itself, or everyToken if the token is empty or the host has too many tokens.
 func (record *hostRecord) tokenOrOverflow(token string) string {
 	if token == "" || !record.hasToken(token) && record.tokenCount() >= maxTokens {
 		return everyToken
@@ -385,10 +393,10 @@ func (record *hostRecord) tokenOrOverflow(token string) string {
 	return token
 }
 
-// limitTokens drops the oldest file of a token if more files than allowed were served to the token.
-// A file used as our copy stays.
-func (record *hostRecord) limitTokens(token string) {
-	var oldest *file
+// limitFilesOfToken forgets that the oldest file was served to a product token, if the token was
+// served too many files. The guard's copy does not count.
+func (record *hostRecord) limitFilesOfToken(token string) {
+	var oldest *recordedFile
 	n := 0
 	for _, f := range record.files {
 		if at := f.Served[token]; !at.IsZero() && f.digest != record.currentDigest {
@@ -399,30 +407,30 @@ func (record *hostRecord) limitTokens(token string) {
 		}
 	}
 	if n > maxServedPerToken {
-		record.markLostFor(token, oldest.Served[token].Add(oldest.ProxyTime))
+		record.recordLostFileForToken(token, oldest.Served[token].Add(oldest.ProxyTime))
 		delete(oldest.Served, token)
 	}
 }
 
-// PossiblyUsed returns the files, except our copy, that a crawler with this product token may use
-// at now. The empty token selects only files that were our copy. lost is true if a usable file was
-// dropped, so its rules are unknown. While our fetches fail, now must be the time of the first
-// failure.
-func (h *History) PossiblyUsed(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
+// PossiblyUsedVersions returns the files, except the guard's copy, that a crawler with this product
+// token may use at now. The empty token selects only files that were the guard's copy. lost is true
+// if a file that the crawler may use was dropped, so its rules are unknown. While the guard's
+// fetches fail, now must be the time of the first failure.
+func (h *History) PossiblyUsedVersions(host Host, token string, copy *policy.Version, now time.Time, grace time.Duration) (versions []*policy.Version, lost bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.record(host)
+	record := h.findRecord(host)
 	if record == nil {
 		return nil, false
 	}
 	if len(record.files) > 1 || len(record.LostAtByToken) > 0 { // rare; folding a token may allocate
-		token = boundedToken(token)
+		token = normalizeToken(token)
 	}
 	for _, f := range record.files {
-		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsed(token, now, record.GraceEndedAt, grace) {
+		if f.hash == copy.Hash || f.digest == record.currentDigest && record.currentHash == copy.Hash || !f.mayBeUsedBy(token, now, record.GraceEndedAt, grace) {
 			continue
 		}
-		if v := h.versionOf(f); v != nil {
+		if v := h.getVersion(f); v != nil {
 			versions = append(versions, v)
 		} else {
 			lost = true
@@ -431,11 +439,11 @@ func (h *History) PossiblyUsed(host Host, token string, copy *policy.Version, no
 	return versions, lost || record.mayHaveLostFile(token, now, grace)
 }
 
-// Current returns our latest copy for a host, or nil.
-func (h *History) Current(host Host) *policy.Robots {
+// CurrentCopy returns the guard's latest copy of a host's robots.txt, or nil.
+func (h *History) CurrentCopy(host Host) *policy.Robots {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if record := h.record(host); record != nil {
+	if record := h.findRecord(host); record != nil {
 		if f := record.findFile(record.currentDigest); f != nil {
 			return f.robots.Value()
 		}
@@ -443,33 +451,34 @@ func (h *History) Current(host Host) *policy.Robots {
 	return nil
 }
 
-// ExtendGrace extends the grace of a host by the time in which our fetches failed.
+// ExtendGrace extends the grace of a host by the time between from and to, in which the guard's
+// fetches failed.
 func (h *History) ExtendGrace(host Host, from, to time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if record := h.record(host); record != nil && to.After(from) {
+	if record := h.findRecord(host); record != nil && to.After(from) {
 		record.extendGrace(from, to)
 	}
 }
 
 // SetHeldUntil records that a hold of the change guard keeps an older file in force until the given
-// time. If until is now, the older file is no longer in force.
+// time. If until is now, the hold has ended.
 func (h *History) SetHeldUntil(host RequestHost, v *policy.Version, until, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.openRecord(host.Host, host.Configured, now)
-	if f := h.add(record, v, now); !f.HeldUntil.Equal(until) {
+	record := h.getOrAddRecord(host.Host, host.Configured, now)
+	if f := h.addVersion(record, v, now); !f.HeldUntil.Equal(until) {
 		f.HeldUntil = until
 		record.revision++
 	}
 	h.enforceBounds(record, now)
 }
 
-// HeldVersions returns the older files of a host with a hold of the change guard at now.
+// HeldVersions returns the older files that a hold of the change guard keeps in force at now.
 func (h *History) HeldVersions(host Host, now time.Time) (held []*policy.Version) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	record := h.record(host)
+	record := h.findRecord(host)
 	if record == nil {
 		return nil
 	}
@@ -481,25 +490,27 @@ func (h *History) HeldVersions(host Host, now time.Time) (held []*policy.Version
 	return held
 }
 
-// EffectiveAt returns the time from which crawlers may use only our copy. The site may have served
-// a different file to a crawler, which EffectiveAt ignores. The zero time means now.
-func (h *History) EffectiveAt(host Host, now time.Time) time.Time {
+// EffectiveTime returns the time from which crawlers may use only the guard's current copy of a
+// host. The zero time means now. EffectiveTime ignores files that the site served to crawlers and
+// that were never the guard's copy.
+func (h *History) EffectiveTime(host Host, now time.Time) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if record := h.record(host); record != nil {
-		return record.effectiveAt(now)
+	if record := h.findRecord(host); record != nil {
+		return record.effectiveTime(now)
 	}
 	return time.Time{}
 }
 
-// Pending returns the hosts with a nonzero EffectiveAt.
-func (h *History) Pending(now time.Time) map[Host]time.Time {
+// PendingEffectiveTimes returns the [History.EffectiveTime] of each host for which crawlers may
+// still use an older copy.
+func (h *History) PendingEffectiveTimes(now time.Time) map[Host]time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	pending := make(map[Host]time.Time)
 	for i := range h.hostSets {
 		for _, record := range h.hostSets[i].hosts.Values() {
-			if at := record.effectiveAt(now); !at.IsZero() {
+			if at := record.effectiveTime(now); !at.IsZero() {
 				pending[record.host] = at
 			}
 		}
@@ -507,7 +518,7 @@ func (h *History) Pending(now time.Time) map[Host]time.Time {
 	return pending
 }
 
-// EndGrace ends the grace of all previous files of the hosts for which matches returns true.
+// EndGrace ends the grace of all previous files of those hosts for which matches returns true.
 func (h *History) EndGrace(matches func(Host) bool, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -516,10 +527,10 @@ func (h *History) EndGrace(matches func(Host) bool, now time.Time) {
 			if !matches(record.host) {
 				continue
 			}
-			record.GraceEndedAt = later(record.GraceEndedAt, now)
+			record.GraceEndedAt = laterTime(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.GraceEndedAt = later(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
+					record.GraceEndedAt = laterTime(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
 				}
 			}
 			record.revision++

@@ -44,13 +44,13 @@ func (s *site) reads(status int, body string) *site {
 		s.book.ExtendGrace(s.of.Host, before.FailingSince, s.now)
 	}
 	if s.state.FailureCount == 0 {
-		s.book.RecordCurrent(s.of, &s.state, s.now)
+		s.book.RecordCurrentCopy(s.of, &s.state, s.now)
 	}
 	return s
 }
 
 func (s *site) serves(token, body string) *site {
-	s.book.RecordServed(s.of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, s.now)
+	s.book.RecordServedFile(s.of, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, s.now)
 	return s
 }
 
@@ -61,7 +61,7 @@ func (s *site) wants(token, want string) *site {
 	if s.state.FailureCount > 0 {
 		now = s.state.FailingSince
 	}
-	s.book.RecordCurrent(s.of, &s.state, now)
+	s.book.RecordCurrentCopy(s.of, &s.state, now)
 	if got := verdict(s.book, s.of.Host, s.state.Current, token, "/page", now, policy.MaxAge); got != want {
 		s.Errorf("%s: %s, want %s", token, got, want)
 	}
@@ -72,11 +72,11 @@ const day = 24 * time.Hour
 
 func TestNewDisallowWaits(t *testing.T) {
 	s := newSite(t).reads(200, open).after(5*day).reads(200, closed).wants("foobot", "stale")
-	if at := s.book.EffectiveAt(s.of.Host, s.now); !at.Equal(s.now.Add(day)) {
+	if at := s.book.EffectiveTime(s.of.Host, s.now); !at.Equal(s.now.Add(day)) {
 		t.Errorf("takes effect at %v, want in a day", at)
 	}
 	s.after(day-time.Second).wants("foobot", "stale").after(time.Second).wants("foobot", "disallowed")
-	if at := s.book.EffectiveAt(s.of.Host, s.now); !at.IsZero() {
+	if at := s.book.EffectiveTime(s.of.Host, s.now); !at.IsZero() {
 		t.Errorf("takes effect at %v, want now", at)
 	}
 }
@@ -188,7 +188,7 @@ func TestLargeHostsEvictOwnFiles(t *testing.T) {
 	var state policy.State
 	record := func(host RequestHost, state policy.State, body string) policy.State {
 		state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.FreshnessPolicy{}, 0)
-		b.RecordCurrent(host, &state, now)
+		b.RecordCurrentCopy(host, &state, now)
 		return state
 	}
 	state = record(small, record(small, state, open), closed)
@@ -207,7 +207,7 @@ func TestLargeHostsEvictOwnFiles(t *testing.T) {
 	if got := verdict(b, small.Host, state.Current, "foobot", "/page", now, day); got != "stale" {
 		t.Errorf("the small host: %s, want stale", got)
 	}
-	if _, lost := b.PossiblyUsed(small.Host, "", state.Current, now, day); lost {
+	if _, lost := b.PossiblyUsedVersions(small.Host, "", state.Current, now, day); lost {
 		t.Error("the small host has lost a file")
 	}
 }
@@ -220,7 +220,7 @@ func TestEvictedHost(t *testing.T) {
 	s := newSite(t).reads(200, open)
 	for i := range 4 {
 		other := RequestHost{Host: Host{Name: fmt.Sprintf("%d.test", i)}, Configured: true}
-		s.book.RecordCurrent(other, &s.state, s.now)
+		s.book.RecordCurrentCopy(other, &s.state, s.now)
 	}
 	s.state = policy.State{}
 	s.after(time.Hour).reads(200, closed).wants("foobot", "stale").after(day).wants("foobot", "disallowed")
@@ -237,15 +237,15 @@ func TestUnconfiguredHostIsStored(t *testing.T) {
 		invented.book, invented.now, invented.of = s.book, s.now, RequestHost{Host: Host{Name: fmt.Sprintf("x%d.test", i)}, Grace: day}
 		invented.reads(200, open)
 	}
-	hosts := s.book.Hosts()
+	hosts := s.book.HostsToStore()
 	if len(hosts) != storedUnnamed || hosts[0] != s.of.Host {
 		t.Fatalf("%d hosts are stored, %v first", len(hosts), hosts[0])
 	}
-	d, empty, err := s.book.Encode(s.of.Host, s.now)
+	d, empty, err := s.book.EncodeHost(s.of.Host, s.now)
 	if err != nil || empty {
 		t.Fatal(empty, err)
 	}
-	stored, _, err := Decode(d.Data)
+	stored, _, err := DecodeStoredHost(d.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// use is a time when a file was our copy (empty token) or was served to a token.
+// use is a time when a file was the guard's copy (empty token) or was served to a token.
 type use struct {
 	text, token string
 	at          time.Time
 }
 
-// model implements the rule in the simplest way. A request is disallowed only if our copy and every
+// model implements the rule in the simplest way. A request is disallowed only if the guard's copy and every
 // file used within the grace disallow it.
 type model []use
 
@@ -42,7 +42,7 @@ func verdict(b *History, host Host, copy *policy.Version, token, path string, no
 	if allows(copy) {
 		return "allowed"
 	}
-	others, lost := b.PossiblyUsed(host, token, copy, now, grace)
+	others, lost := b.PossiblyUsedVersions(host, token, copy, now, grace)
 	if lost {
 		return "stale"
 	}
@@ -74,7 +74,7 @@ func TestHistoryAgainstModel(t *testing.T) {
 			}
 			state = state.AfterFetch(policy.FetchResult{Status: 200, Body: []byte(body)}, now, policy.FreshnessPolicy{}, 0)
 			m = append(m, use{body, "", now})
-			b.RecordCurrent(host, &state, now)
+			b.RecordCurrentCopy(host, &state, now)
 		}
 		read(text())
 		for range 60 {
@@ -84,12 +84,12 @@ func TestHistoryAgainstModel(t *testing.T) {
 				read(text())
 			case 1: // the site serves a different file to this client
 				body := text()
-				b.RecordServed(host, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
+				b.RecordServedFile(host, token, &policy.Version{Robots: policy.Parse([]byte(body)), Hash: hashOf(body), Lifetime: policy.NoLifetime}, now)
 				m = append(m, use{body, token, now})
 			default:
 				path := fmt.Sprintf("/%c", 'a'+dice.IntN(3))
 				m = append(m, use{state.Current.Robots.Text(), "", now})
-				b.RecordCurrent(host, &state, now)
+				b.RecordCurrentCopy(host, &state, now)
 				got, want := verdict(b, host.Host, state.Current, token, path, now, grace), m.verdict(state.Current.Robots.Text(), token, path, now, grace)
 				if got != want {
 					t.Fatalf("seed %d at %v: %s requests %s: %s, want %s", seed, now.Sub(start), token, path, got, want)

@@ -25,11 +25,11 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 	if s.Rate == nil || r.Reason == judge.ReasonRobotsTxt || r.Reason == judge.ReasonExempt || r.Action == judge.Blocked {
 		return nil
 	}
-	path, limit, delay := q.DecodedPath(), s.Rate.LimitFor(q.Client), judge.CrawlDelay(r.Group, q.Client.CrawlDelay()).Interval
+	path, limit, delay := q.DecodedPath(), s.Rate.FirstLimitForClient(q.Client), judge.CrawlDelay(r.Group, q.Client.CrawlDelay()).Interval
 	if !s.Rate.CountsRequest(q.Method, path, robots) {
 		limit, delay = nil, 0
 	}
-	rules := s.Rate.Rules(&q.Client, q.Verification, delay, limit)
+	rules := s.Rate.RulesForClient(&q.Client, q.Verification, delay, limit)
 	limited := &Rate{Mode: "observe", SecondsPerRequest: rules.CrawlDelay.Interval.Seconds()}
 	if s.Rate.Enforce {
 		limited.Mode = "enforce"

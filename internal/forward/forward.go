@@ -43,7 +43,7 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	original.host = site.NormalHost(original.host, original.proto == "https") // all spellings of a host are the same site for a proxy
+	original.host = site.NormalizeHost(original.host, original.proto == "https") // all spellings of a host are the same site for a proxy
 	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
 		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
@@ -264,7 +264,7 @@ func checkAuthority(host string) error {
 // isSameHost reports whether a name is equal to a host without its port.
 func isSameHost(name, host string) bool {
 	hostName, _ := addr.SplitPort(host)
-	return site.NormalHost(name, true) == site.NormalHost(hostName, true)
+	return site.NormalizeHost(name, true) == site.NormalizeHost(hostName, true)
 }
 
 // unescapePath decodes a path as far as possible.

@@ -71,12 +71,12 @@ func TestAsked(t *testing.T) {
 			continue
 		}
 		original := site.OriginalRequest(asked)
-		key := site.HostsOfServer(nil).Key(asked)
-		if original.Method != tc.method || asked.Method != tc.method || site.TargetOf(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
-			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, site.TargetOf(original), original.URL.Path, key)
+		key := site.NewHosts(nil).KeyForRequest(asked)
+		if original.Method != tc.method || asked.Method != tc.method || site.RequestTarget(original) != tc.target || original.URL.Path != tc.path || key.String() != tc.key {
+			t.Errorf("%s: %s %s, path %s, of %s", name, original.Method, site.RequestTarget(original), original.URL.Path, key)
 		}
-		if key.ForwardedHost != "" || site.UserAgentOf(asked) != "bingbot" || site.ClientAddr(asked).String() != "192.0.2.7" {
-			t.Errorf("%s: forwarded %q by %q at %s", name, key.ForwardedHost, site.UserAgentOf(asked), site.ClientAddr(asked))
+		if key.ForwardedHost != "" || site.RequestUserAgent(asked) != "bingbot" || site.ClientAddr(asked).String() != "192.0.2.7" {
+			t.Errorf("%s: forwarded %q by %q at %s", name, key.ForwardedHost, site.RequestUserAgent(asked), site.ClientAddr(asked))
 		}
 		if asked.Header.Get(originalURL)+asked.Header.Get(forwardedURI) != "" {
 			t.Errorf("%s: the description is left in the header: %v", name, asked.Header)

@@ -47,7 +47,7 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
-	g.state.changeGuard.RecordServed(j.Site.Key, j.Version, ledger.Visit{
+	g.state.changeGuard.RecordServedPage(j.Site.Key, j.Version, ledger.Visit{
 		Crawler:         j.Client.Name(),
 		GroupNames:      who.Names,
 		WildcardApplies: who.WildcardApplies,

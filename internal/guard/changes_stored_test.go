@@ -64,14 +64,14 @@ const shut = "User-agent: *\nDisallow: /\n"
 
 // guards turns on the change guard of an instance.
 func (i *guardInstance) guards(t *testing.T) *guardInstance {
-	i.shared.changeGuard.Use(t.Context())
+	i.shared.changeGuard.KeepInUse(t.Context())
 	return i
 }
 
 // served records that a search engine was served a page.
 func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
-	i.shared.changeGuard.RecordServed(key, e.State().Current,
+	i.shared.changeGuard.RecordServedPage(key, e.State().Current,
 		ledger.Visit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)})
 }
 
@@ -175,7 +175,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	first.later(t, time.Second)
 	second.time = first.time
 	second.Sync(ctx)
-	if second.shared.changeGuard.Site(siteA) == nil {
+	if second.shared.changeGuard.HoldsOfSite(siteA) == nil {
 		t.Fatal("a sibling does not know what was served")
 	}
 

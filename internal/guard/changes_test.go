@@ -42,7 +42,7 @@ func TestChangeGuardOverReloads(t *testing.T) {
 		s.observe()
 		ctx, end := context.WithCancel(t.Context())
 		if g.ChangeGuardTime > 0 {
-			g.state.changeGuard.Use(ctx)
+			g.state.changeGuard.KeepInUse(ctx)
 		}
 		return end
 	}

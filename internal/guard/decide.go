@@ -77,7 +77,7 @@ func (g *Guard) refuseUndescribedRequest(w http.ResponseWriter, r *http.Request,
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
 		}
 		if c := g.Logger.Check(level, message); c != nil {
-			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), site.LogField(r), zap.Uint64("suppressed", suppressed))
+			c.Write(zap.String("reason", problem.Reason.String()), zap.Error(problem.Err), site.RequestLogField(r), zap.Uint64("suppressed", suppressed))
 		}
 	}
 	body := "Robots Guard cannot judge this request: " + problem.Error() + ".\n"
@@ -129,7 +129,7 @@ var answerFields = func() map[string]string {
 // proxy's response, so the guard fetches the file now and the request waits as a first request
 // does.
 func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
-	userAgent := site.UserAgentOf(asked)
+	userAgent := site.RequestUserAgent(asked)
 	if userAgent == site.GuardUserAgent {
 		return // our own fetch, through the proxy
 	}

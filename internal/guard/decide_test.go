@@ -36,7 +36,7 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	t.Helper()
 	s := &hostSource{text: text}
 	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
-	g.ForwardAuth = site.HostsOfServer(nil)
+	g.ForwardAuth = site.NewHosts(nil)
 	g.ForwardAuth.AddNames(caddyhttp.MatchHost{"a.test"})
 	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
 		if next != nil {

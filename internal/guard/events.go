@@ -156,7 +156,7 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 		"version":    version,
 		"method":     r.Method,
 		"uri":        text.Truncate(j.Target, maxLoggedTarget),
-		"user_agent": text.Truncate(site.UserAgentOf(r), maxLoggedUserAgent),
+		"user_agent": text.Truncate(site.RequestUserAgent(r), maxLoggedUserAgent),
 		"client_ip":  site.ClientIP(r),
 	})
 }

@@ -54,7 +54,7 @@ func (g *Guard) KeyForAuthority(server *caddyhttp.Server, authority string, secu
 
 // siteForAuthority returns the site of an authority at a server.
 func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, secure bool) site.Site {
-	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyAt(authority, secure)))
+	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyForAuthority(authority, secure)))
 }
 
 // prepareFetchWithoutRequest returns a function that starts a fetch without a client's request.

@@ -34,7 +34,7 @@ func (f *heldResources) release() {
 		return
 	}
 	if f.slot != nil {
-		f.slot.Release()
+		f.slot.ReleaseSlot()
 	}
 	f.heldSlot = nil // a guard in an error route acquires its own slot
 	if f.inFlight != nil {

@@ -19,10 +19,10 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 	shared := first.state
 	names := func(hosts ...string) (release func()) {
 		sites := new(site.Sites)
-		of := site.HostsOfServer(nil)
+		of := site.NewHosts(nil)
 		of.AddNames(caddyhttp.MatchHost(hosts))
-		sites.Add(of)
-		return shared.UseSettings(Settings{Sites: ConfiguredSites{IsConfigured: sites.IsLabel}})
+		sites.AddHosts(of)
+		return shared.UseSettings(Settings{Sites: ConfiguredSites{IsConfigured: sites.IsHostLabel}})
 	}
 	known := func() (labels []string) {
 		for label := range shared.siteRecords.allWithCurrentMode() {

@@ -77,10 +77,10 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	g := &Guard{Config: c, state: shared, Metrics: shared.Metrics, hasSourcePerHost: strings.Contains(c.SourceKey, site.HostPlaceholder)}
 	g.serialNumber = g.state.guards.Add(1)
 	if g.ForwardAuth != nil {
-		g.Sites.Add(g.ForwardAuth)
+		g.Sites.AddHosts(g.ForwardAuth)
 	}
 	if g.ChangeGuardTime > 0 {
-		g.state.changeGuard.Use(ctx)
+		g.state.changeGuard.KeepInUse(ctx)
 	}
 	if g.SourceKey != "" {
 		g.state.sources.add(ctx, g)
@@ -104,7 +104,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if g.ForwardAuth != nil {
 		return g.serveForwardAuth(w, r)
 	}
-	if site.IsVirtual(r.Context()) {
+	if site.IsGuardRequest(r.Context()) {
 		return serveOwnFetch(w, r, next)
 	}
 	configured := g.namedSite(r)
@@ -130,7 +130,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
-	return site.RecordError(r.Context(), next.ServeHTTP(w, r))
+	return site.RecordHandlerError(r.Context(), next.ServeHTTP(w, r))
 }
 
 // respond passes a request on, or responds if the request is blocked or slowed. j is nil for a
@@ -167,7 +167,7 @@ func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedS
 
 // judgeAt is Judge with the result of namedSite.
 func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
-	userAgent := site.UserAgentOf(r)
+	userAgent := site.RequestUserAgent(r)
 	if userAgent == "" || site.HasNoPath(r) {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 		return nil
 	}
 	original := site.OriginalRequest(r)
-	if site.IsACMEChallenge(original) || site.IsIncluded(r) {
+	if site.IsACMEChallenge(original) || site.IsTemplateInclude(r) {
 		return nil
 	}
 	if before := g.standingJudgement(r); before != nil {
@@ -193,7 +193,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	j := newJudgement(configured, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{
-		Client: client, Verification: who, Method: original.Method, Target: site.TargetOf(original), Path: original.URL.Path,
+		Client: client, Verification: who, Method: original.Method, Target: site.RequestTarget(original), Path: original.URL.Path,
 	}
 	j.VerifiedBy = proof
 	if signed, ok := identity.SignatureResult(r); ok {
@@ -213,7 +213,7 @@ func (g *Guard) namedSite(r *http.Request) *site.Site {
 	if g.SourceKey != "" {
 		return nil
 	}
-	return g.hostsOfServer(r).Site(r)
+	return g.hostsOfServer(r).CachedSite(r)
 }
 
 // hostsOfServer returns the configured hosts of the request's server.
@@ -232,7 +232,7 @@ func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 
 // siteByHost is siteForRequest for hosts unknown to namedSite.
 func (g *Guard) siteByHost(r *http.Request) site.Site {
-	return g.withSourceKey(site.NewSite(g.hostsOfServer(r).Key(r)))
+	return g.withSourceKey(site.NewSite(g.hostsOfServer(r).KeyForRequest(r)))
 }
 
 // withSourceKey returns a site with the key of the guard's source.
@@ -256,5 +256,5 @@ func (g *Guard) configuredHosts(server *caddyhttp.Server) *site.Hosts {
 	if g.ForwardAuth != nil {
 		return g.ForwardAuth
 	}
-	return g.Sites.HostsOf(server)
+	return g.Sites.HostsOfServer(server)
 }

@@ -130,5 +130,5 @@ func fetchDone(g *Guard, r *http.Request) <-chan struct{} {
 // keyFor returns the key of the robots.txt for a request.
 func keyFor(r *http.Request) policy.Key {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return site.HostsOfServer(server).Key(r)
+	return site.NewHosts(server).KeyForRequest(r)
 }

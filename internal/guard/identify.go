@@ -48,7 +48,7 @@ func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Versio
 		return q
 	}
 	registry := g.Registry.Load()
-	q.Client = g.Settings.Identify(registry, site.UserAgentOf(r), names.overlayFor(registry, version.Robots))
+	q.Client = g.Settings.Identify(registry, site.RequestUserAgent(r), names.overlayFor(registry, version.Robots))
 	return q
 }
 

@@ -19,7 +19,7 @@ import (
 type Judgement struct {
 	judge.Request
 	judge.Result
-	userAgent       string          // see [site.UserAgentOf]
+	userAgent       string          // see [site.RequestUserAgent]
 	VerifiedBy      verify.Method   // how the identity was verified or refuted
 	allowedByHold   bool            // a version enforced by the change guard allows the request
 	isAnnounced     bool            // after [Guard.Announce]

@@ -51,7 +51,7 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	}
 	c.Write(
 		zap.Inline(j),
-		site.LogField(r),
+		site.RequestLogField(r),
 		readField,
 		readAt,
 		zap.Uint64("suppressed", suppressed),

@@ -137,7 +137,7 @@ func (g *Guard) identifyByCurrentNames(l *robotsLookup) {
 		l.identifiedBy = now
 		return
 	}
-	client := g.Settings.Identify(registry, site.UserAgentOf(l.r), names)
+	client := g.Settings.Identify(registry, site.RequestUserAgent(l.r), names)
 	if client.Class == uaident.Browser {
 		return
 	}

@@ -102,8 +102,8 @@ func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string
 		return PathUnknown
 	}
 	original := site.OriginalRequest(r)
-	sent := site.TargetOf(original)
-	if !judge.DisallowsPath(version.Robots, token, sent, original.URL.Path, g.Settings.KeepSlashes) || site.IsIncluded(r) ||
+	sent := site.RequestTarget(original)
+	if !judge.DisallowsPath(version.Robots, token, sent, original.URL.Path, g.Settings.KeepSlashes) || site.IsTemplateInclude(r) ||
 		judge.IsRedirectTarget(state.RedirectTargets, sent) || g.isOtherSitesRedirectTarget(s, sent) {
 		return PathAllowed
 	}

@@ -36,7 +36,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.ReasonRobotsTxt {
 		return
 	}
-	limit, robots := g.Rate.LimitFor(j.Client), j.robots()
+	limit, robots := g.Rate.FirstLimitForClient(j.Client), j.robots()
 	var delay policy.Delay
 	if j.Version != nil && !g.Rate.IgnoreDelay {
 		delay = judge.CrawlDelay(j.Group, j.Client.CrawlDelay())
@@ -51,13 +51,13 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	if delay.Interval == 0 && limit == nil {
 		return // the file read by the crawler has no delay
 	}
-	rules := g.Rate.Rules(&j.Client, j.Verification, delay.Interval, limit)
+	rules := g.Rate.RulesForClient(&j.Client, j.Verification, delay.Interval, limit)
 	who := rate.Client{
 		Site: j.Site.OwnKey(), UnknownHost: j.Site.OwnKey().Segment() == policy.UnknownHosts,
 		Token: j.KnownName(), Identity: j.Verification, IsSharedSoftware: rate.IsSharedSoftware(&j.Client),
 	}
 	if who.Token == "" && limit != nil {
-		who.Token = limit.Name()
+		who.Token = limit.ProductToken()
 	}
 	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
 		who.Network = addr.Network(site.ClientAddr(r))
@@ -67,13 +67,13 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 		who.HeldSlot = before.resources.heldSlot
 		found = j.removeChargedLimits(before, &rules)
 	}
-	pace := g.state.rates.Charge(now, &who, &rules)
+	pace := g.state.rates.ChargeRequest(now, &who, &rules)
 	if found.IsOverRate && found.Wait > pace.Wait {
 		pace.IsOverRate, pace.Wait, pace.IsOverLimit, pace.Requests = true, found.Wait, found.IsOverLimit, found.Requests
 		pace.MustSlow = pace.MustSlow || rules.Mode == rate.Enforce && (found.IsOverLimit || !rules.IgnoresCrawlDelay)
 	}
 	j.resources.setSlots(pace.Slot, who.HeldSlot)
-	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOf(pace), delay, stale, every, limit
+	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOfPace(pace), delay, stale, every, limit
 	j.Rate.Pace = pace
 	if pace.MustSlow {
 		j.Rate.actionWithoutSlowing, j.Action = j.Action, judge.Slowed

@@ -25,7 +25,7 @@ func resolveRedirectTarget(location string, own *policy.Key) string {
 	if to.Path == "" {
 		to.Path = "/" // as requested by clients
 	}
-	if to.Scheme == base.Scheme && site.NormalHost(to.Host, own.Secure) == own.Host {
+	if to.Scheme == base.Scheme && site.NormalizeHost(to.Host, own.Secure) == own.Host {
 		return to.RequestURI()
 	}
 	return to.String()

@@ -109,11 +109,11 @@ func (g *Guard) newFetchObserver(s *site.Site, of copies.RequestHost) func(befor
 			if before.FailureCount > 0 {
 				g.state.Copies.ExtendGrace(of.Host, before.FailingSince, now)
 			}
-			g.state.Copies.RecordCurrent(of, &after, now)
+			g.state.Copies.RecordCurrentCopy(of, &after, now)
 		}
 		takesEffect := time.Time{}
 		if changed {
-			takesEffect = g.state.Copies.EffectiveAt(of.Host, time.Now())
+			takesEffect = g.state.Copies.EffectiveTime(of.Host, time.Now())
 		}
 		g.logFetched(s, before, after, changed, takesEffect)
 		g.logProtectionChanges(s.Key)

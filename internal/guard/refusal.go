@@ -163,7 +163,7 @@ func formatRateLimitPolicy(p *Rate) string {
 		items = append(items, fmt.Sprintf("%q;q=%d;w=%d", name, quota, window))
 	}
 	if p.EnforcedInterval > 0 {
-		quota, window := rate.Quota(p.EnforcedInterval)
+		quota, window := rate.QuotaForInterval(p.EnforcedInterval)
 		add(delayPolicy, quota, int64(window/time.Second))
 	}
 	l := p.Limit
@@ -172,7 +172,7 @@ func formatRateLimitPolicy(p *Rate) string {
 	case l.Per%time.Second == 0:
 		add(limitPolicy, l.Requests, int64(l.Per/time.Second))
 	default:
-		quota, window := rate.Quota(l.Rule.Interval)
+		quota, window := rate.QuotaForInterval(l.Rule.Interval)
 		add(limitPolicy, quota, int64(window/time.Second))
 	}
 	if l != nil && l.Concurrent > 0 {

@@ -28,7 +28,7 @@ func (s *State) SiteStates() map[string]report.SiteState {
 			if e := s.Cache.Get(key); e != nil {
 				live.State = e.State()
 			}
-			live.HeldUntil, live.TakesEffect = s.changeGuard.HoldEnd(key), takesEffect(key)
+			live.HeldUntil, live.TakesEffect = s.changeGuard.LastHoldEnd(key), takesEffect(key)
 		}
 		sites[label] = live
 	}
@@ -113,7 +113,7 @@ func (s *State) CrawlersWithFetchSince(has func(host string) bool, since time.Ti
 // EffectiveTimes returns a function for the end of the grace of a site's previous robots.txt for all
 // crawlers. The function returns the zero time if no grace runs. Use one function for many sites.
 func (s *State) EffectiveTimes() func(policy.Key) time.Time {
-	pending := s.Copies.Pending(time.Now())
+	pending := s.Copies.PendingEffectiveTimes(time.Now())
 	return func(key policy.Key) (at time.Time) {
 		isOfSite := newHostMatcher(key)
 		for host, t := range pending {
@@ -133,7 +133,7 @@ func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(newHostMatcher(key)
 // authority without a port matches any port.
 func newHostMatcher(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
-	number := site.PortOf(port)
+	number := site.ParsePort(port)
 	return func(h copies.Host) bool {
 		if key.Source != "" {
 			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost

@@ -141,7 +141,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 		return
 	}
 	if response.hash == [sha256.Size]byte{} {
-		g.state.Copies.RecordServedUnknown(f.requestHost, productToken(f.j), now)
+		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
 		return
 	}
 	version := &policy.Version{Hash: response.hash, Lifetime: response.lifetime}
@@ -151,7 +151,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 		version.Robots = policy.Parse(text)
 		version.Derived = newOverlayCache(version.Robots)
 	}
-	g.state.Copies.RecordServed(f.requestHost, productToken(f.j), version, now)
+	g.state.Copies.RecordServedFile(f.requestHost, productToken(f.j), version, now)
 	if good := entry.Current(); good != nil && version.Robots.HasGroups() && isRefusal(good.Status) && f.hasExactHost && f.isAnonymous {
 		g.logRefused(f.site, good.Status)
 	}
@@ -161,10 +161,10 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 // an unknown file.
 func (g *Guard) recordRedirectedRobots(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != resolveRedirectTarget(response.location, f.site.OwnKey()) {
-		g.state.Copies.RecordServedUnknown(f.requestHost, productToken(f.j), now)
+		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
 		return
 	}
-	g.state.Copies.RecordServed(f.requestHost, productToken(f.j), state.Current, now)
+	g.state.Copies.RecordServedFile(f.requestHost, productToken(f.j), state.Current, now)
 }
 
 // hasErrorRoutes reports whether the server has handle_errors, which may serve a robots.txt.
@@ -210,7 +210,7 @@ func (g *Guard) newRequestHost(r *http.Request, s *site.Site) copies.RequestHost
 	of.BehindProxy = site.IsTrustedProxy(r)
 	name, port := addr.SplitPort(s.Key.Host)
 	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
-	if of.Port = site.PortOf(port); of.Port == 0 {
+	if of.Port = site.ParsePort(port); of.Port == 0 {
 		of.Port = site.ListenerPort(r, s.Key.Secure, of.BehindProxy)
 	}
 	return of
@@ -266,6 +266,6 @@ func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *po
 	if state.FailureCount > 0 && state.FailingSince.Before(now) {
 		now = state.FailingSince // the time of failing fetches does not count
 	}
-	g.state.Copies.RecordCurrent(of, state, now)
-	return g.state.Copies.PossiblyUsed(of.Host, token, state.Current, now, g.gracePeriod(j))
+	g.state.Copies.RecordCurrentCopy(of, state, now)
+	return g.state.Copies.PossiblyUsedVersions(of.Host, token, state.Current, now, g.gracePeriod(j))
 }

@@ -43,7 +43,7 @@ type Settings struct {
 // UseSettings applies the settings of a configuration until release is called. During a reload the newest
 // settings apply.
 func (s *State) UseSettings(settings Settings) (release func()) {
-	end, _ := s.settings.Use(settings, s.applySettings) // applySettings returns no error
+	end, _ := s.settings.Apply(settings, s.applySettings) // applySettings returns no error
 	return func() {
 		_ = end()
 		s.removeUnconfigured() // recorded by the last requests of the released configuration

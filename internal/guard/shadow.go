@@ -222,7 +222,7 @@ func (g *Guard) logTrialDifference(r *http.Request, j *Judgement, source string,
 			zap.String("tried", source),
 			zap.String("tried_rule", note.VerdictOnTrial.Rule.String()),
 			zap.Int("tried_line", note.VerdictOnTrial.Rule.Line),
-			site.LogField(r),
+			site.RequestLogField(r),
 		)
 	}
 }

@@ -91,10 +91,10 @@ func (s *State) HostsWithHold() map[string]bool {
 }
 
 // RecordServedPages records pages served to search engines until ctx ends, for [State.ServedPages].
-func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.Use(ctx) }
+func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.KeepInUse(ctx) }
 
 // ServedPages returns the pages recently served to search engines.
-func (s *State) ServedPages() []ledger.Visit { return s.changeGuard.Visits() }
+func (s *State) ServedPages() []ledger.Visit { return s.changeGuard.RecentVisits() }
 
 // VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }

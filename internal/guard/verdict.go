@@ -84,7 +84,7 @@ func (g *Guard) versionAllows(r *http.Request, j *Judgement, version *policy.Ver
 func (g *Guard) cachedOrStoredRobots(r *http.Request, j *Judgement, cached *policy.State) *policy.Robots {
 	switch {
 	case cached == nil:
-		return g.state.Copies.Current(g.newRequestHost(r, j.Site).Host)
+		return g.state.Copies.CurrentCopy(g.newRequestHost(r, j.Site).Host)
 	case cached.Current == nil:
 		return nil
 	}

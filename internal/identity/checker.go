@@ -90,7 +90,7 @@ func (c *Checker) warnIfBehindProxy(r *http.Request) {
 		if r.Header[name] != nil {
 			c.warnOnce(&c.warnedUntrusted, "a crawler looks spoofed, but its address may be the address of a proxy, because the request names another one; "+
 				"if a proxy or CDN is in front of this server, add it to trusted_proxies",
-				zap.String("header", name), site.LogField(r))
+				zap.String("header", name), site.RequestLogField(r))
 			return
 		}
 	}
@@ -137,11 +137,11 @@ func (s *Shared) Import(data []byte) error { return s.Verifier.Import(data) }
 // ApplyConfig applies the settings of a configuration until stop is called. stop restores the
 // settings of the previous configuration if still running.
 func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
-	return s.settings.Use(c, s.Verifier.Configure)
+	return s.settings.Apply(c, s.Verifier.Configure)
 }
 
 // ApplyCount returns the number of calls that applied settings.
-func (s *Shared) ApplyCount() uint64 { return s.settings.UseCount() }
+func (s *Shared) ApplyCount() uint64 { return s.settings.ApplyCount() }
 
 // IsRefreshingLists reports whether RefreshLists is running.
 func (s *Shared) IsRefreshingLists() bool {

@@ -30,7 +30,7 @@ func (c *Checker) checkSignature(r *http.Request) botauth.Result {
 	}
 	original := site.OriginalRequest(r)
 	result := c.Signatures.Load().Check(botauth.Request{
-		Method: original.Method, Scheme: site.SchemeOf(site.IsSecure(r, site.IsTrustedProxy(r))), Authority: r.Host, Target: site.TargetOf(original), Header: r.Header,
+		Method: original.Method, Scheme: site.SchemeOf(site.IsSecure(r, site.IsTrustedProxy(r))), Authority: r.Host, Target: site.RequestTarget(original), Header: r.Header,
 	})
 	c.OnSignature(result.Reason)
 	if check := c.Logger.Check(zap.DebugLevel, "signature checked"); check != nil {

@@ -30,8 +30,8 @@ func (r *Rate) Allow(now, interval time.Duration, burst int) bool {
 	}
 }
 
-// CapUsedBurst limits the used part of the burst to a duration. Callers use CapUsedBurst when the interval has
-// become shorter.
+// CapUsedBurst limits the used part of the burst to a duration. Callers use CapUsedBurst when the
+// interval has become shorter.
 func (r *Rate) CapUsedBurst(now, most time.Duration) {
 	for {
 		due := r.dueTime.Load()
@@ -44,7 +44,7 @@ func (r *Rate) CapUsedBurst(now, most time.Duration) {
 // Refund undoes the charge of an event with this interval.
 func (r *Rate) Refund(interval time.Duration) { r.dueTime.Add(-int64(interval)) }
 
-// Charge charges an event now, whether allowed or not.
+// Charge charges an event now, even if [Rate.Allow] would not allow the event.
 func (r *Rate) Charge(now, interval time.Duration) {
 	for {
 		due := r.dueTime.Load()
@@ -60,5 +60,5 @@ func (r *Rate) DueTime() time.Duration { return time.Duration(r.dueTime.Load()) 
 // TimeUntilDue returns the time from now until DueTime.
 func (r *Rate) TimeUntilDue(now time.Duration) time.Duration { return r.DueTime() - now }
 
-// Reset removes all events, for any clock.
+// Reset removes all events, also for a clock with another start.
 func (r *Rate) Reset() { r.dueTime.Store(math.MinInt64 / 2) }

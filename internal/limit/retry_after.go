@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// RetryAfter returns the time in a Retry-After header, a number of seconds or a date (RFC 9110
-// section 10.2.3), of at most a year. The result is 0 if the header is missing or invalid.
+// RetryAfter returns the duration in a Retry-After header, which is a number of seconds or a date
+// (RFC 9110 section 10.2.3). The maximum is a year. The result is 0 if the header is missing or
+// invalid.
 func RetryAfter(header http.Header, now time.Time) time.Duration {
 	const year = 365 * 24 * 3600
 	value := header.Get("Retry-After")

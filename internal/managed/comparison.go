@@ -91,7 +91,7 @@ func allHosts(a, b *Schedule, more []string) []string {
 		}
 		for _, host := range s.spec.StagingHosts {
 			if host != AllHosts {
-				hosts[site.NormalHost(host, false)] = true
+				hosts[site.NormalizeHost(host, false)] = true
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func (n *nameResolver) tokensOf(words []string) (all []string, err error) {
 func normalizeHosts(words []string) (hosts []string, err error) {
 	for _, word := range words {
 		rest, below := strings.CutPrefix(word, "*.")
-		host := site.NormalHost(rest, false)
+		host := site.NormalizeHost(rest, false)
 		if rest == "" || strings.ContainsAny(host, "*/:{} \t") {
 			return nil, fmt.Errorf("%q is not a host; write the host as in the site's address, without a port, such as shop.example.com or *.example.com", word)
 		}

@@ -61,7 +61,7 @@ func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
 		return nil, err
 	}
 	if len(spec.StagingHosts) > 0 {
-		s.stagingHosts = site.HostsOfServer(nil)
+		s.stagingHosts = site.NewHosts(nil)
 		s.stagingHosts.AddNames(spec.StagingHosts)
 	}
 	return s, s.makeTables()
@@ -251,7 +251,7 @@ func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
 
 // IsStaging reports whether a host is a staging site.
 func (s *Schedule) IsStaging(host string) bool {
-	return s.stagingHosts != nil && (slices.Contains(s.spec.StagingHosts, AllHosts) || s.stagingHosts.Has(host))
+	return s.stagingHosts != nil && (slices.Contains(s.spec.StagingHosts, AllHosts) || s.stagingHosts.MatchesHost(host))
 }
 
 // Period is a time span with the same rules in force at some hosts. Periods are comparable. The zero

@@ -109,7 +109,7 @@ func TestSeriesBudget(t *testing.T) {
 		}
 	}
 	for _, class := range uaident.Classes() {
-		for _, state := range rate.States() {
+		for _, state := range rate.AllStates() {
 			m.CountRatedRequest(class, state)
 		}
 		m.ObserveFirstByte(class, time.Second)

@@ -103,7 +103,7 @@ func TestComparedWithAddressLimiter(t *testing.T) {
 					now, from := start.Add(since), c.addresses[n%len(c.addresses)]
 					requests++
 					client := Client{Site: shop, Token: c.token, Identity: c.identity, Network: netip.PrefixFrom(from, 24).Masked()}
-					if !ours.Charge(now, &client, delayRules(5*time.Second)).IsOverRate {
+					if !ours.ChargeRequest(now, &client, delayRules(5*time.Second)).IsOverRate {
 						here++
 					}
 					if theirs.allows(from, now) {
@@ -137,7 +137,7 @@ func BenchmarkComparedWithAddressLimiter(b *testing.B) {
 		client := Client{Site: shop, Token: "CCBot", Identity: verify.Claimed}
 		for b.Loop() {
 			client.Network = netip.PrefixFrom(addresses[n%len(addresses)], 24)
-			budgets.Charge(start.Add(time.Duration(n)*time.Millisecond), &client, rules)
+			budgets.ChargeRequest(start.Add(time.Duration(n)*time.Millisecond), &client, rules)
 			n++
 		}
 		b.ReportMetric(float64(memory()-before)/1024, "KiB-retained")

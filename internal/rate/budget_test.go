@@ -99,7 +99,7 @@ func TestBudgetAgainstModel(t *testing.T) {
 func TestChangedWindow(t *testing.T) {
 	var w requestWindow
 	now := 100 * time.Hour
-	add := func(now, length time.Duration) int { return w.sum(w.add(now, length)) }
+	add := func(now, length time.Duration) int { return w.sumUntilPart(w.addRequest(now, length)) }
 	for range 50 {
 		add(now, 5*time.Minute)
 	}
@@ -126,14 +126,14 @@ func TestConcurrentSpend(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for i := range 1000 {
-				if !b.Charge(start, verified.from(i), rules).IsOverRate {
+				if !b.ChargeRequest(start, verified.from(i), rules).IsOverRate {
 					passed.Add(1)
 				}
 			}
 		})
 	}
 	group.Wait()
-	if p := b.Charge(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
+	if p := b.ChargeRequest(start, &verified, rules); p.Requests != 8001 || passed.Load() > 100 || passed.Load() < 10 {
 		t.Errorf("%d counted, %d passed", p.Requests, passed.Load())
 	}
 }
@@ -141,11 +141,11 @@ func TestConcurrentSpend(t *testing.T) {
 func TestSpendDoesNotAllocate(t *testing.T) {
 	b, rules, few := NewBudgets(start), delayRules(10*time.Second), concurrentRules(4)
 	for _, client := range []*Client{&verified, claimed.from(1), {Site: shop}} {
-		b.Charge(start, client, rules)
-		if n := testing.AllocsPerRun(100, func() { b.Charge(start, client, rules) }); n > 0 {
+		b.ChargeRequest(start, client, rules)
+		if n := testing.AllocsPerRun(100, func() { b.ChargeRequest(start, client, rules) }); n > 0 {
 			t.Errorf("%+v: %v allocations", client, n)
 		}
-		if n := testing.AllocsPerRun(100, func() { b.Charge(start, client, few) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { b.ChargeRequest(start, client, few) }); n > 0 {
 			t.Errorf("%+v: %v allocations for a slot", client, n)
 		}
 	}
@@ -170,8 +170,8 @@ func BenchmarkSpend(b *testing.B) {
 			budgets := NewBudgets(at)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				if p := budgets.Charge(at.Add(time.Duration(i)*time.Millisecond), bench.client, bench.rules); p.Slot != nil {
-					p.Slot.Release()
+				if p := budgets.ChargeRequest(at.Add(time.Duration(i)*time.Millisecond), bench.client, bench.rules); p.Slot != nil {
+					p.Slot.ReleaseSlot()
 				}
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Client identifies the client of a request.
+// Client identifies the client of a request for [Budgets.ChargeRequest].
 type Client struct {
 	// Site is the key of the robots.txt. UnknownHost is true for an unknown host.
 	Site        *policy.Key
@@ -25,14 +25,14 @@ type Client struct {
 	// Network is the network of the client, from addr.Network. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
-	// HeldSlot is the slot already acquired by the request, or nil. The request does not acquire a
-	// second slot there.
+	// HeldSlot is the slot that the request already holds, or nil. The request acquires no second
+	// slot of the same budget.
 	HeldSlot *Concurrency
 }
 
 // Budgets contains the budgets of all crawlers at all sites. Their number is bounded. A new budget
-// replaces the least recently used budget of its bucket. Spoofed clients neither use nor evict the
-// budget of a verified crawler. Unknown hosts do not evict the budgets of configured hosts.
+// replaces the least recently used budget of its hash bucket. Spoofed clients neither use nor evict
+// the budget of a verified crawler. Unknown hosts do not evict the budgets of configured hosts.
 //
 // Budgets is safe for concurrent use. A request waits for another request only to add a new budget.
 type Budgets struct {
@@ -42,7 +42,7 @@ type Budgets struct {
 	peers                           peers
 }
 
-// budgetTables are the budgets of configured or of unknown sites.
+// budgetTables are the budgets of all configured sites, or of all unknown hosts.
 type budgetTables struct {
 	verified *table // by site and crawler
 	claimed  *table // by site and claimed name
@@ -64,7 +64,7 @@ func NewBudgets(start time.Time) *Budgets {
 	return b
 }
 
-// Charge charges a request to the budgets of its client and returns the pace of the client:
+// ChargeRequest charges a request to the budgets of its client and returns the pace of the client:
 //   - A verified crawler has one budget for each site, from all addresses.
 //   - A claimed crawler uses the budget of its network, and then the shared budget of the
 //     claimed name. Software that anybody can run has no shared budget.
@@ -80,8 +80,8 @@ func NewBudgets(start time.Time) *Budgets {
 // has stayed within the rate for 24 hours.
 //
 // If the rules limit concurrent requests, a request within the rate holds a slot until the caller
-// calls [Concurrency.Release].
-func (b *Budgets) Charge(at time.Time, client *Client, rules *Rules) (pace Pace) {
+// calls [Concurrency.ReleaseSlot].
+func (b *Budgets) ChargeRequest(at time.Time, client *Client, rules *Rules) (pace Pace) {
 	hasRate := rules.CrawlDelay.Interval > 0 || rules.ConfiguredLimit.Interval > 0
 	if !hasRate && rules.Concurrent <= 0 {
 		return pace
@@ -106,7 +106,7 @@ func (b *Budgets) Charge(at time.Time, client *Client, rules *Rules) (pace Pace)
 	case Enforce:
 		pace.MustSlow = isStopped
 	case SlowSearch:
-		pace.MustSlow, pace.SlowingEnded = clientBudget.searchSlowing().shouldSlow(now, isStopped)
+		pace.MustSlow, pace.SlowingEnded = clientBudget.getOrAddSearchSlowing().shouldSlow(now, isStopped)
 	}
 	pace.keepOrReleaseSlot(slotBudget, client, full, isStopped)
 	return pace
@@ -119,7 +119,7 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mixBits(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
-	p, name := b.tablesFor(client), b.hashName(site, client.Token)
+	p, name := b.tablesForClient(client), b.hashName(site, client.Token)
 	switch {
 	case client.Token == "" || client.Identity == verify.Spoofed:
 		own = p.networks.findBudget(b.hashNetwork(site, client.Network), now)
@@ -127,7 +127,7 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 		return own
 	case client.Identity == verify.Verified:
 		own = p.verified.findBudget(name, now)
-		b.chargeShared(own, p.verified, pace, now, client, rules, full)
+		b.chargeSharedBudget(own, p.verified, pace, now, client, rules, full)
 		return own
 	}
 	own = p.networks.findBudget(b.hashNetwork(name, client.Network), now)
@@ -137,13 +137,13 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	}
 	byNetwork, all := *pace, p.claimed.findBudget(name, now)
 	if byNetwork.exceedsEnforcedRate(rules) {
-		pace.Wait = max(pace.Wait, all.waitTime(now, rules))
+		pace.Wait = max(pace.Wait, all.timeUntilWithinRate(now, rules))
 		return own
 	}
-	chargedToName := b.chargeShared(all, p.claimed, pace, now, client, rules, full)
+	chargedToName := b.chargeSharedBudget(all, p.claimed, pace, now, client, rules, full)
 	switch stops := pace.exceedsEnforcedRate(rules); {
 	case stops || full:
-		own.refund(charged)
+		own.refundCharge(charged)
 		own.refundSharedCount(all, chargedToName, now, rules)
 	case byNetwork.IsOverRate:
 		*pace = byNetwork
@@ -151,24 +151,26 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	return own
 }
 
-// chargeShared charges a request to the budget of a crawler name, which instances share.
-func (b *Budgets) chargeShared(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) charge {
+// chargeSharedBudget charges a request to a crawler name's budget, in which other instances take
+// part. in is the table of the budget.
+func (b *Budgets) chargeSharedBudget(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) budgetCharge {
 	sharing := b.peers.isSharing.Load() && !client.UnknownHost
 	if sharing && of.sharedID.Load() == 0 {
-		b.peers.shareBudget(of, in, sharedIDOf(client, rules.ConfiguredLimit))
+		b.peers.addSharedBudget(of, in, newSharedID(client, rules.ConfiguredLimit))
 	}
 	return of.chargeRequest(pace, now, rules, sharing, full)
 }
 
-// tablesFor returns the tables for a client.
-func (b *Budgets) tablesFor(client *Client) *budgetTables {
+// tablesForClient returns the tables with the budgets of a client: those of configured sites or of
+// unknown hosts.
+func (b *Budgets) tablesForClient(client *Client) *budgetTables {
 	if client.UnknownHost {
 		return &b.unknownTables
 	}
 	return &b.configuredTables
 }
 
-// Len returns the number of budgets.
+// Len returns the number of budgets of all clients.
 func (b *Budgets) Len() (n int) {
 	for _, p := range []budgetTables{b.configuredTables, b.unknownTables} {
 		n += p.verified.len() + p.claimed.len() + p.networks.len()
@@ -190,12 +192,12 @@ func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	return h
 }
 
-// hashName returns a hash of a name at a site.
+// hashName returns a hash of a crawler name at a site. site is a hash of [Budgets.hashSite].
 func (b *Budgets) hashName(site uint64, token string) uint64 {
 	return mixBits(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
 }
 
-// hashNetwork adds a network to a hash.
+// hashNetwork returns a hash of h, the hash of a site or of a name, and a network.
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])

@@ -63,10 +63,10 @@ func TestSharedBudgets(t *testing.T) {
 	} {
 		b := NewBudgets(start)
 		rules := &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 1}}
-		if b.Charge(start, &tc.first, rules).IsOverRate {
+		if b.ChargeRequest(start, &tc.first, rules).IsOverRate {
 			t.Fatalf("%s: the first request is over the rate", tc.name)
 		}
-		if got := b.Charge(start, &tc.then, rules).IsOverRate; got != tc.shared {
+		if got := b.ChargeRequest(start, &tc.then, rules).IsOverRate; got != tc.shared {
 			t.Errorf("%s: over %v, want %v", tc.name, got, tc.shared)
 		}
 	}
@@ -78,15 +78,15 @@ func TestBudgetKeys(t *testing.T) {
 	first, then := claimed, claimed
 	first.Network, then.Network, first.IsSharedSoftware, then.IsSharedSoftware = six, four, true, true
 	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 1}}
-	b.Charge(start, &first, rules)
-	if b.Charge(start, &then, rules).IsOverRate {
+	b.ChargeRequest(start, &first, rules)
+	if b.ChargeRequest(start, &then, rules).IsOverRate {
 		t.Errorf("%v and %v share a budget", six, four)
 	}
 	for i := range 32 {
 		host := fmt.Sprint(i, ".example")
 		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, Secure: true}
-		b.Charge(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 4}})
-		b.Charge(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 5}})
+		b.ChargeRequest(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 4}})
+		b.ChargeRequest(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 5}})
 	}
 	if got := b.configuredTables.verified.len(); got != 2*32 {
 		t.Errorf("%d sites with different limits have %d budgets", 2*32, got)
@@ -99,7 +99,7 @@ func TestVerifiedFromManyNetworks(t *testing.T) {
 	b, rules := NewBudgets(start), delayRules(10*time.Second)
 	passed := 0
 	for i := range 10 * 60 * 2 { // ten minutes, two requests a second
-		if !b.Charge(start.Add(time.Duration(i)*time.Second/2), verified.from(i%1000), rules).IsOverRate {
+		if !b.ChargeRequest(start.Add(time.Duration(i)*time.Second/2), verified.from(i%1000), rules).IsOverRate {
 			passed++
 		}
 	}
@@ -117,15 +117,15 @@ func TestImpostors(t *testing.T) {
 	for i := range 40_000 {
 		at = start.Add(time.Duration(i) * 20 * time.Millisecond)
 		for _, identity := range []verify.State{verify.Claimed, verify.Spoofed, verify.Unknown} {
-			b.Charge(at, Client{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
+			b.ChargeRequest(at, Client{Site: shop, Token: "bingbot", Identity: identity}.from(i%10_000), rules)
 		}
 		if i%500 == 0 { // one in ten seconds
-			if p := b.Charge(at, verified.from(i), rules); p.IsOverRate || p.Requests > 31 {
+			if p := b.ChargeRequest(at, verified.from(i), rules); p.IsOverRate || p.Requests > 31 {
 				t.Fatalf("after %v: %+v", at.Sub(start), p)
 			}
 		}
 	}
-	if p := b.Charge(at, claimed.from(3), rules); !p.IsOverRate {
+	if p := b.ChargeRequest(at, claimed.from(3), rules); !p.IsOverRate {
 		t.Errorf("the claimed crawler is not over the rate: %+v", p)
 	}
 }
@@ -140,7 +140,7 @@ func TestBing(t *testing.T) {
 			b, rules, offset := NewBudgets(start), delayRules(delay), time.Duration(random.Int64N(int64(delay)))
 			for i := range 2000 {
 				at := start.Add(offset + time.Duration(i)*delay + time.Duration(random.Int64N(int64(delay))))
-				if p := b.Charge(at, &verified, rules); p.IsOverRate {
+				if p := b.ChargeRequest(at, &verified, rules); p.IsOverRate {
 					t.Fatalf("a window of %v, request %d: %+v", delay, i, p)
 				}
 			}
@@ -151,20 +151,20 @@ func TestBing(t *testing.T) {
 // TestBoundedMemory sends requests with 100,000 invented names, networks and hosts.
 func TestBoundedMemory(t *testing.T) {
 	b, rules := NewBudgets(start), delayRules(time.Second)
-	b.Charge(start, &verified, rules)
+	b.ChargeRequest(start, &verified, rules)
 	for i := range 100_000 {
 		host := policy.Key{Host: fmt.Sprintf("h%d.example", i)}
-		b.Charge(start, Client{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
-		b.Charge(start, Client{Site: shop}.from(i), rules)
-		b.Charge(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
+		b.ChargeRequest(start, Client{Site: shop, Token: fmt.Sprintf("bot%d", i)}.from(i), rules)
+		b.ChargeRequest(start, Client{Site: shop}.from(i), rules)
+		b.ChargeRequest(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
 	}
 	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 	for range 9 {
-		b.Charge(start, &verified, rules)
+		b.ChargeRequest(start, &verified, rules)
 	}
-	if p := b.Charge(start, &verified, rules); p.Requests != 11 {
+	if p := b.ChargeRequest(start, &verified, rules); p.Requests != 11 {
 		t.Errorf("the budget of a verified crawler at a configured site was evicted: %+v", p)
 	}
 }
@@ -176,14 +176,14 @@ func TestConfiguredLimit(t *testing.T) {
 	rules.ConfiguredLimit = Rule{Interval: 4 * time.Second, Burst: 2}
 	b := NewBudgets(start)
 	for i, want := range []Pace{{}, {}, {IsOverRate: true, IsOverLimit: true, Wait: 4 * time.Second}, {IsOverRate: true, IsOverLimit: true, Wait: 4 * time.Second}} {
-		if got := b.Charge(start, &verified, rules); got != want {
+		if got := b.ChargeRequest(start, &verified, rules); got != want {
 			t.Errorf("request %d: %+v, want %+v", i+1, got, want)
 		}
 	}
-	if p := b.Charge(start.Add(3*time.Second), &verified, rules); p.Wait != time.Second {
+	if p := b.ChargeRequest(start.Add(3*time.Second), &verified, rules); p.Wait != time.Second {
 		t.Errorf("after 3 seconds: %+v", p)
 	}
-	if p := b.Charge(start.Add(4*time.Second), &verified, rules); p.IsOverRate {
+	if p := b.ChargeRequest(start.Add(4*time.Second), &verified, rules); p.IsOverRate {
 		t.Errorf("after 4 seconds: %+v", p)
 	}
 }
@@ -194,14 +194,14 @@ func TestWaitIsSufficient(t *testing.T) {
 	rules := delayRules(7 * time.Second)
 	rules.ConfiguredLimit = Rule{Interval: 3 * time.Second, Burst: 4}
 	for range 5000 {
-		p := b.Charge(at, &verified, rules)
+		p := b.ChargeRequest(at, &verified, rules)
 		if !p.IsOverRate {
 			at = at.Add(100 * time.Millisecond)
 			continue
 		}
 		refused++
 		at = at.Add(p.Wait)
-		if p := b.Charge(at, &verified, rules); p.IsOverRate {
+		if p := b.ChargeRequest(at, &verified, rules); p.IsOverRate {
 			t.Fatalf("the request after the wait must wait %v more", p.Wait)
 		}
 	}
@@ -214,7 +214,7 @@ func TestWaitIsSufficient(t *testing.T) {
 func TestNoRules(t *testing.T) {
 	b := NewBudgets(start)
 	for range 1000 {
-		if p := b.Charge(start, &verified, new(Rules)); p != (Pace{}) {
+		if p := b.ChargeRequest(start, &verified, new(Rules)); p != (Pace{}) {
 			t.Fatal(p)
 		}
 	}
@@ -230,11 +230,11 @@ func TestRunByManyHasNoSharedBudget(t *testing.T) {
 	reader := Client{Site: shop, Token: "FreshRSS", Identity: verify.Claimed, IsSharedSoftware: true}
 	for i := range 20 {
 		for range 10 {
-			if p := b.Charge(start, reader.from(i), rules); p.IsOverRate {
+			if p := b.ChargeRequest(start, reader.from(i), rules); p.IsOverRate {
 				t.Fatalf("in network %d: %+v", i, p)
 			}
 		}
-		if !b.Charge(start, reader.from(i), rules).IsOverRate {
+		if !b.ChargeRequest(start, reader.from(i), rules).IsOverRate {
 			t.Fatalf("network %d has no limit", i)
 		}
 	}

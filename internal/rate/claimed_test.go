@@ -15,7 +15,7 @@ func TestLimitOfClaimedName(t *testing.T) {
 		passed, over := 0, 0
 		for at := start; at.Before(start.Add(10 * time.Minute)); at = at.Add(time.Second) {
 			for n := range 10 {
-				p := b.Charge(at, claimed.from(n), rules)
+				p := b.ChargeRequest(at, claimed.from(n), rules)
 				if !p.MustSlow {
 					passed++
 				}
@@ -37,11 +37,11 @@ func TestLimitOfClaimedName(t *testing.T) {
 // name. Its own budget is not charged, so its request after Wait passes.
 func TestSlowedRequestIsNotCharged(t *testing.T) {
 	b, rules := NewBudgets(start), &Rules{ConfiguredLimit: Rule{Interval: 10 * time.Second, Burst: 1}, Window: 5 * time.Minute, Mode: Enforce}
-	b.Charge(start, claimed.from(2), rules)
-	if p := b.Charge(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
+	b.ChargeRequest(start, claimed.from(2), rules)
+	if p := b.ChargeRequest(start.Add(time.Second), claimed.from(1), rules); p.Wait != 9*time.Second {
 		t.Fatalf("%+v", p)
 	}
-	if p := b.Charge(start.Add(10*time.Second), claimed.from(1), rules); p.IsOverRate {
+	if p := b.ChargeRequest(start.Add(10*time.Second), claimed.from(1), rules); p.IsOverRate {
 		t.Errorf("the request after the wait is over the rate: %+v", p)
 	}
 }
@@ -79,7 +79,7 @@ func TestClaimedNamesAgainstModel(t *testing.T) {
 				}
 				want.IsOverLimit = byName.IsOverLimit
 			}
-			if got := b.Charge(start.Add(now), claimed.from(n), &rules); got.IsOverRate != want.IsOverRate || got.IsOverLimit != want.IsOverLimit {
+			if got := b.ChargeRequest(start.Add(now), claimed.from(n), &rules); got.IsOverRate != want.IsOverRate || got.IsOverLimit != want.IsOverLimit {
 				t.Fatalf("seed %d, request %d at %v from %d by %+v: %+v, want %+v", seed, i, now, n, rules, got, want)
 			}
 			now += time.Duration(random.Int64N(int64(mean)) * random.Int64N(3) / 2)

@@ -14,18 +14,18 @@ func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
 	for _, others := range []int{10_000, 1 << 30} {
 		b := NewBudgets(start)
 		b.SetSharing(start, true)
-		b.Charge(start, claimed.from(0), limit) // adds the shared budget of the name
+		b.ChargeRequest(start, claimed.from(0), limit) // adds the shared budget of the name
 		at := start
 		for range 2 {
 			at = at.Add(15 * time.Second)
-			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), sharedIDOf(&claimed, limit.ConfiguredLimit), others)
+			data := fmt.Sprintf(`{"saved":%q,"requests":{"%x":%d}}`, at.Format(time.RFC3339), newSharedID(&claimed, limit.ConfiguredLimit), others)
 			if err := b.Import("other", []byte(data), at); err != nil {
 				t.Fatal(err)
 			}
 		}
 		over := false
 		for i := range 30 {
-			p := b.Charge(at, claimed.from(i), limit)
+			p := b.ChargeRequest(at, claimed.from(i), limit)
 			over = over || p.IsOverRate
 			if p.Wait < 0 || p.Wait > limit.Window {
 				t.Fatalf("%d requests elsewhere: wait is %v", others, p.Wait)
@@ -39,7 +39,7 @@ func TestWaitIsBoundedWithOtherInstances(t *testing.T) {
 		if live(b) != 0 {
 			t.Fatal("the counts of the other instance still apply")
 		}
-		if p := b.Charge(at, claimed.from(40), limit); p.Wait > 2*time.Second {
+		if p := b.ChargeRequest(at, claimed.from(40), limit); p.Wait > 2*time.Second {
 			t.Errorf("%d requests elsewhere, two minutes ago: wait is %v", others, p.Wait)
 		}
 	}
@@ -51,13 +51,13 @@ func TestMilderLimit(t *testing.T) {
 	b := NewBudgets(start)
 	strict := &Rules{ConfiguredLimit: Rule{Interval: 2 * time.Hour, Burst: 12}, Window: 5 * time.Minute}
 	for range 20 {
-		b.Charge(start, &verified, strict)
+		b.ChargeRequest(start, &verified, strict)
 	}
 	mild := &Rules{ConfiguredLimit: Rule{Interval: time.Second, Burst: 10}, Window: 5 * time.Minute}
-	if p := b.Charge(start, &verified, mild); p.Wait > time.Second {
+	if p := b.ChargeRequest(start, &verified, mild); p.Wait > time.Second {
 		t.Errorf("wait is %v", p.Wait)
 	}
-	if p := b.Charge(start.Add(10*time.Second), &verified, mild); p.IsOverRate {
+	if p := b.ChargeRequest(start.Add(10*time.Second), &verified, mild); p.IsOverRate {
 		t.Errorf("ten seconds later the request is over the rate, and wait is %v", p.Wait)
 	}
 }
@@ -71,7 +71,7 @@ func TestLimitsAreIndependent(t *testing.T) {
 	passed := [2]int{}
 	for at := time.Duration(0); at < 10*time.Minute; at += time.Second {
 		for i, rules := range []*Rules{strict, mild} {
-			if !b.Charge(start.Add(at), &verified, rules).IsOverRate {
+			if !b.ChargeRequest(start.Add(at), &verified, rules).IsOverRate {
 				passed[i]++
 			}
 		}

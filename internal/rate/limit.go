@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Limit is a configured limit for each of some clients.
+// Limit is a configured limit of a crawler or of a class. It applies separately to each client that
+// it names.
 type Limit struct {
 	Client   string // configured product token or class
 	Clients  judge.Selector
@@ -29,16 +30,16 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s %d/%s", l.Client, l.Requests, text.Duration(l.Per))
 }
 
-// Name returns the product token of the limit, or "" for a class.
-func (l *Limit) Name() string {
+// ProductToken returns the product token that the limit names, or "" if the limit names a class.
+func (l *Limit) ProductToken() string {
 	if _, isClass := uaident.ParseClass(l.Client); isClass {
 		return ""
 	}
 	return strings.TrimPrefix(l.Client, judge.TokenPrefix)
 }
 
-// StringWithConcurrent returns the whole limit without the burst, for example "GPTBot 30/1m
-// concurrent 4".
+// StringWithConcurrent returns the limit with both maxima but without the burst, for example
+// "GPTBot 30/1m concurrent 4".
 func (l *Limit) StringWithConcurrent() string {
 	if l.Requests == 0 || l.Concurrent == 0 {
 		return l.String()
@@ -46,8 +47,8 @@ func (l *Limit) StringWithConcurrent() string {
 	return fmt.Sprintf("%s concurrent %d", l, l.Concurrent)
 }
 
-// ExceededPart returns the exceeded part of the limit for a request. If full, the request exceeds
-// the concurrent requests, as in "GPTBot concurrent 4".
+// ExceededPart returns the part of the limit that a request exceeds: the maximum of concurrent
+// requests if full is true, as in "GPTBot concurrent 4", otherwise [Limit.String].
 func (l *Limit) ExceededPart(full bool) string {
 	if full {
 		return fmt.Sprintf("%s concurrent %d", l.Client, l.Concurrent)
@@ -55,8 +56,8 @@ func (l *Limit) ExceededPart(full bool) string {
 	return l.String()
 }
 
-// LimitFor returns the first limit for a client, or nil.
-func (s *Settings) LimitFor(client uaident.Identity) *Limit {
+// FirstLimitForClient returns the first configured limit that names a client or its class, or nil.
+func (s *Settings) FirstLimitForClient(client uaident.Identity) *Limit {
 	for i := range s.Limits {
 		if s.Limits[i].Clients.Matches(client) {
 			return &s.Limits[i]

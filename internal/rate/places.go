@@ -11,16 +11,16 @@ import (
 // requests is unknown. The time is long enough to avoid constant retries.
 const concurrentWait = 10 * time.Second
 
-// Concurrency is the number of concurrent requests of a crawler. The zero value has no requests. It
-// is safe for concurrent use.
+// Concurrency counts the running requests of a crawler. Each of them holds a slot, and the caller
+// passes the number of slots. The zero value has no requests. It is safe for concurrent use.
 type Concurrency struct {
 	inUse           atomic.Int32
 	nameConcurrency atomic.Pointer[Concurrency] // slots of the claimed name, if p has the slots of a network, else nil
 }
 
-// acquire acquires a slot if fewer than limit slots are in use, and reports whether a slot was
-// free.
-func (p *Concurrency) acquire(limit int) bool {
+// acquireSlot acquires a slot if fewer than limit slots are in use, and reports whether it acquired
+// one.
+func (p *Concurrency) acquireSlot(limit int) bool {
 	for {
 		n := p.inUse.Load()
 		if int(n) >= limit {
@@ -32,17 +32,18 @@ func (p *Concurrency) acquire(limit int) bool {
 	}
 }
 
-// Release returns the slot of a request. Call Release once for each acquired slot.
-func (p *Concurrency) Release() {
+// ReleaseSlot releases the slot of a request that has ended. Call ReleaseSlot once for each
+// acquired slot.
+func (p *Concurrency) ReleaseSlot() {
 	p.inUse.Add(-1)
 	if all := p.nameConcurrency.Load(); all != nil {
-		all.releaseOne()
+		all.releaseSlotIfUsed()
 	}
 }
 
-// releaseOne returns a slot, unless all slots are free. The budget of a claimed name may have been
-// evicted in the meantime, with its used slots.
-func (p *Concurrency) releaseOne() {
+// releaseSlotIfUsed releases a slot, unless all slots are free already. The budget of a claimed
+// name may have been evicted in the meantime, with its used slots.
+func (p *Concurrency) releaseSlotIfUsed() {
 	for {
 		n := p.inUse.Load()
 		if n <= 0 || p.inUse.CompareAndSwap(n, n-1) {
@@ -51,13 +52,14 @@ func (p *Concurrency) releaseOne() {
 	}
 }
 
-// acquireBoth acquires a slot of a network and a slot of its claimed name. A network gets at most
-// half of the name's slots and so cannot shut out other networks.
-func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
-	if !p.acquire((limit + 1) / 2) {
+// acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of its claimed name
+// (all). It reports whether both had a free slot, and otherwise acquires none. A network gets at
+// most half of the name's slots and so cannot shut out other networks.
+func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) bool {
+	if !p.acquireSlot((limit + 1) / 2) {
 		return false
 	}
-	if !all.acquire(limit) {
+	if !all.acquireSlot(limit) {
 		p.inUse.Add(-1)
 		return false
 	}
@@ -73,7 +75,7 @@ func (p *Concurrency) acquireBoth(all *Concurrency, limit int) bool {
 // verified crawler.
 func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
 	const salt = 0x9e3779b97f4a7c15 // distinguishes the keys of slots from the keys of budgets in the same table
-	p, site := b.tablesFor(client), mixBits(site^salt)
+	p, site := b.tablesForClient(client), mixBits(site^salt)
 	name, isShared := b.hashName(site, client.Token), false
 	switch {
 	case client.Token == "" || client.Identity == verify.Spoofed:
@@ -87,18 +89,19 @@ func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, ru
 	case client.HeldSlot == &budget.concurrent:
 		return budget, false
 	case isShared:
-		return budget, !budget.concurrent.acquireBoth(&p.claimed.findBudget(name, now).concurrent, rules.Concurrent)
+		return budget, !budget.concurrent.acquireSlotOfNetworkAndName(&p.claimed.findBudget(name, now).concurrent, rules.Concurrent)
 	}
-	return budget, !budget.concurrent.acquire(rules.Concurrent)
+	return budget, !budget.concurrent.acquireSlot(rules.Concurrent)
 }
 
-// keepOrReleaseSlot returns the slot of a request over the rate, in every mode, so that observe
-// reports the same as enforce.
+// keepOrReleaseSlot keeps the slot of a request within the rate, for the caller to release. It
+// releases the slot of a request over the rate, in every mode, so that observe reports the same as
+// enforce.
 func (p *Pace) keepOrReleaseSlot(budget *budget, client *Client, full, stops bool) {
 	switch {
 	case budget == nil || full || client.HeldSlot == &budget.concurrent:
 	case stops:
-		budget.concurrent.Release()
+		budget.concurrent.ReleaseSlot()
 	default:
 		p.Slot = &budget.concurrent
 	}

@@ -34,19 +34,19 @@ func TestSharedSlots(t *testing.T) {
 		{"two unknown clients from two networks", *Client{Site: shop}.from(1), *Client{Site: shop}.from(2), false},
 	} {
 		b := NewBudgets(start)
-		first := b.Charge(start, &tc.first, concurrentRules(1))
+		first := b.ChargeRequest(start, &tc.first, concurrentRules(1))
 		if first.Slot == nil || first.IsOverRate {
 			t.Fatalf("%s: the first request has no slot: %+v", tc.name, first)
 		}
-		then := b.Charge(start, &tc.then, concurrentRules(1))
+		then := b.ChargeRequest(start, &tc.then, concurrentRules(1))
 		if then.IsOverConcurrent != tc.shared || then.MustSlow != tc.shared || (then.Slot == nil) != tc.shared {
 			t.Errorf("%s: %+v, want OverConcurrent %v", tc.name, then, tc.shared)
 		}
 		if then.IsOverConcurrent && (!then.IsOverLimit || then.Wait != concurrentWait) {
 			t.Errorf("%s: %+v", tc.name, then)
 		}
-		first.Slot.Release()
-		if again := b.Charge(start, &tc.then, concurrentRules(1)); tc.shared && again.IsOverRate {
+		first.Slot.ReleaseSlot()
+		if again := b.ChargeRequest(start, &tc.then, concurrentRules(1)); tc.shared && again.IsOverRate {
 			t.Errorf("%s: no free slot after a release: %+v", tc.name, again)
 		}
 	}
@@ -58,7 +58,7 @@ func TestNetworkGetsHalfOfSlots(t *testing.T) {
 	b := NewBudgets(start)
 	var taken []*Concurrency
 	from := func(network int) bool {
-		p := b.Charge(start, claimed.from(network), concurrentRules(5))
+		p := b.ChargeRequest(start, claimed.from(network), concurrentRules(5))
 		if p.Slot != nil {
 			taken = append(taken, p.Slot)
 		}
@@ -75,7 +75,7 @@ func TestNetworkGetsHalfOfSlots(t *testing.T) {
 		}
 	}
 	for _, place := range taken {
-		place.Release()
+		place.ReleaseSlot()
 	}
 	for n := range 5 {
 		if !from(10 + n) {
@@ -109,7 +109,7 @@ func TestSlotsByMode(t *testing.T) {
 		var taken []*Concurrency
 		over, slowed := 0, 0
 		for range 10 {
-			p := b.Charge(start, &verified, &tc.rules)
+			p := b.ChargeRequest(start, &verified, &tc.rules)
 			if p.Slot != nil {
 				taken = append(taken, p.Slot)
 			}
@@ -124,7 +124,7 @@ func TestSlotsByMode(t *testing.T) {
 			t.Errorf("%s: %d slots, %d over, %d slowed, want %d, %d, %d", tc.name, len(taken), over, slowed, tc.slots, tc.over, tc.slows)
 		}
 		for _, place := range taken {
-			place.Release()
+			place.ReleaseSlot()
 		}
 		if n := taken[0].inUse.Load(); n != 0 {
 			t.Errorf("%s: %d slots are still in use", tc.name, n)
@@ -136,14 +136,14 @@ func TestSlotsByMode(t *testing.T) {
 func TestFullChargesNothing(t *testing.T) {
 	b := NewBudgets(start)
 	rules := &Rules{Concurrent: 1, ConfiguredLimit: Rule{Interval: time.Minute, Burst: 2}, Mode: Enforce}
-	first := b.Charge(start, &verified, rules)
+	first := b.ChargeRequest(start, &verified, rules)
 	for range 20 {
-		if p := b.Charge(start, &verified, rules); !p.IsOverConcurrent {
+		if p := b.ChargeRequest(start, &verified, rules); !p.IsOverConcurrent {
 			t.Fatalf("%+v", p)
 		}
 	}
-	first.Slot.Release()
-	if p := b.Charge(start, &verified, rules); p.IsOverRate {
+	first.Slot.ReleaseSlot()
+	if p := b.ChargeRequest(start, &verified, rules); p.IsOverRate {
 		t.Errorf("the second of two allowed requests: %+v", p)
 	}
 }
@@ -152,12 +152,12 @@ func TestFullChargesNothing(t *testing.T) {
 // limit.
 func TestSlotsSurviveReload(t *testing.T) {
 	b := NewBudgets(start)
-	running := b.Charge(start, &verified, &Rules{Concurrent: 5, ConfiguredLimit: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
-	if p := b.Charge(start, &verified, concurrentRules(1)); !p.IsOverConcurrent {
+	running := b.ChargeRequest(start, &verified, &Rules{Concurrent: 5, ConfiguredLimit: Rule{Interval: time.Second, Burst: 5}, Mode: Enforce})
+	if p := b.ChargeRequest(start, &verified, concurrentRules(1)); !p.IsOverConcurrent {
 		t.Errorf("the running request is not counted: %+v", p)
 	}
-	running.Slot.Release()
-	if p := b.Charge(start, &verified, concurrentRules(1)); p.IsOverConcurrent {
+	running.Slot.ReleaseSlot()
+	if p := b.ChargeRequest(start, &verified, concurrentRules(1)); p.IsOverConcurrent {
 		t.Errorf("%+v", p)
 	}
 }
@@ -166,10 +166,10 @@ func TestSlotsSurviveReload(t *testing.T) {
 // first.
 func TestHeldSlot(t *testing.T) {
 	b := NewBudgets(start)
-	first := b.Charge(start, &verified, concurrentRules(1))
+	first := b.ChargeRequest(start, &verified, concurrentRules(1))
 	nested := verified
 	nested.HeldSlot = first.Slot
-	if p := b.Charge(start, &nested, concurrentRules(1)); p.IsOverRate || p.Slot != nil {
+	if p := b.ChargeRequest(start, &nested, concurrentRules(1)); p.IsOverRate || p.Slot != nil {
 		t.Errorf("%+v", p)
 	}
 	if n := first.Slot.inUse.Load(); n != 1 {
@@ -187,7 +187,7 @@ func TestConcurrentSlots(t *testing.T) {
 	for g := range 16 {
 		wg.Go(func() {
 			for range 500 {
-				p := b.Charge(start, verified.from(g), rules)
+				p := b.ChargeRequest(start, verified.from(g), rules)
 				if p.Slot == nil {
 					continue
 				}
@@ -196,7 +196,7 @@ func TestConcurrentSlots(t *testing.T) {
 				for old := peak.Load(); n > old && !peak.CompareAndSwap(old, n); old = peak.Load() {
 				}
 				under.Add(-1)
-				p.Slot.Release()
+				p.Slot.ReleaseSlot()
 			}
 		})
 	}
@@ -204,7 +204,7 @@ func TestConcurrentSlots(t *testing.T) {
 	if peak.Load() > most || entered.Load() == 0 {
 		t.Errorf("%d concurrent requests of %d in total", peak.Load(), entered.Load())
 	}
-	if p := b.Charge(start, &verified, rules); p.IsOverConcurrent || p.Slot.inUse.Load() != 1 {
+	if p := b.ChargeRequest(start, &verified, rules); p.IsOverConcurrent || p.Slot.inUse.Load() != 1 {
 		t.Errorf("slots were lost: %+v", p)
 	}
 }
@@ -213,17 +213,17 @@ func TestConcurrentSlots(t *testing.T) {
 // requests are not evicted, and the number of budgets stays bounded.
 func TestBusySlotsAreNotEvicted(t *testing.T) {
 	b, rules := NewBudgets(start), concurrentRules(1)
-	b.Charge(start, &verified, rules)
-	b.Charge(start, &claimed, rules)
+	b.ChargeRequest(start, &verified, rules)
+	b.ChargeRequest(start, &claimed, rules)
 	for i := range 50_000 {
 		at := start.Add(time.Duration(i) * time.Second)
 		for _, identity := range []verify.State{verify.Verified, verify.Claimed} {
-			p := b.Charge(at, Client{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
-			p.Slot.Release()
+			p := b.ChargeRequest(at, Client{Site: shop, Token: fmt.Sprintf("bot%d", i), Identity: identity}.from(i), rules)
+			p.Slot.ReleaseSlot()
 		}
 	}
 	for _, client := range []*Client{&verified, &claimed} {
-		if p := b.Charge(start.Add(time.Hour), client, rules); !p.IsOverConcurrent {
+		if p := b.ChargeRequest(start.Add(time.Hour), client, rules); !p.IsOverConcurrent {
 			t.Errorf("%s: the slot of a running request was evicted: %+v", client.Identity, p)
 		}
 	}
@@ -237,19 +237,19 @@ func TestBusySlotsAreNotEvicted(t *testing.T) {
 func TestEvictedNameSlots(t *testing.T) {
 	var network, evicted, current Concurrency
 	for _, name := range []*Concurrency{&evicted, &evicted, &current} {
-		if !network.acquireBoth(name, 8) {
+		if !network.acquireSlotOfNetworkAndName(name, 8) {
 			t.Fatal("no free slot")
 		}
 	}
 	for range 3 {
-		network.Release()
+		network.ReleaseSlot()
 	}
 	for range 8 {
-		if !current.acquire(8) {
+		if !current.acquireSlot(8) {
 			t.Fatal("fewer than 8 slots")
 		}
 	}
-	if current.acquire(8) {
+	if current.acquireSlot(8) {
 		t.Error("more than 8 slots")
 	}
 }

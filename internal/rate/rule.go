@@ -7,11 +7,11 @@ import "time"
 type Rule struct {
 	// Interval is the mean time between two requests.
 	Interval time.Duration
-	// Burst is the number of requests at once. Values below 1 mean 1.
+	// Burst is the maximum number of requests at the same time. Values below 1 mean 1.
 	Burst int
 }
 
-// Rules are the rules for one crawler. The stricter of CrawlDelay and ConfiguredLimit applies.
+// Rules are the rate rules for one crawler. The stricter of CrawlDelay and ConfiguredLimit applies.
 type Rules struct {
 	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average
 	// over the last Window exceeds Tolerance times the rate. The average allows for crawlers such
@@ -19,36 +19,37 @@ type Rules struct {
 	CrawlDelay Rule
 	Tolerance  float64
 	Window     time.Duration
-	// ConfiguredLimit is the configured limit, enforced at once.
+	// ConfiguredLimit is the limit from the configuration. Unlike CrawlDelay, it has no tolerance.
 	ConfiguredLimit Rule
 	// Concurrent is the configured maximum of concurrent requests, 0 for no limit.
 	Concurrent int
 	// IgnoresCrawlDelay is true if the crawler ignores Crawl-delay. CrawlDelay is then measured and never
 	// enforced.
 	IgnoresCrawlDelay bool
-	// Mode is the treatment of requests over the rate.
+	// Mode says what happens to requests over the rate.
 	Mode Mode
 }
 
-// Mode is the treatment of requests over the rate.
+// Mode says what happens to requests over the rate.
 type Mode uint8
 
 const (
 	Observe    Mode = iota // count them
 	Enforce                // slow them
-	SlowSearch             // slow a few of them, for search engines; see [Budgets.Charge]
+	SlowSearch             // slow a few of them, for search engines; see [Budgets.ChargeRequest]
 )
 
-// MaxRequests returns the number of requests in a window from which the Crawl-delay is enforced.
-// The number is at least the burst, because the interval may be longer than the window.
-func (r *Rules) MaxRequests() int { return r.maxRequestsIn(r.Window) }
+// MaxRequestsInWindow returns the number of requests in a window from which the Crawl-delay is
+// enforced. The number is at least the burst, because the interval may be longer than the window.
+func (r *Rules) MaxRequestsInWindow() int { return r.maxRequestsInSpan(r.Window) }
 
-// maxRequestsIn is like MaxRequests for another length of the window.
-func (r *Rules) maxRequestsIn(span time.Duration) int {
+// maxRequestsInSpan is like MaxRequestsInWindow for a window of another length.
+func (r *Rules) maxRequestsInSpan(span time.Duration) int {
 	return int(max(float64(r.CrawlDelay.Burst), r.Tolerance*float64(span)/float64(r.CrawlDelay.Interval)))
 }
 
-// Pace is the rate of a client at a request.
+// Pace is the result of [Budgets.ChargeRequest]: whether a request exceeds the rates of its client,
+// and how to respond.
 type Pace struct {
 	// Requests is the number of requests in the window, including this request. It is 0 for a
 	// request within the Crawl-delay.
@@ -56,19 +57,20 @@ type Pace struct {
 	// Wait is the time until the next request is within the rate, if no other request comes first.
 	// It is 0 if IsOverRate is false.
 	Wait time.Duration
-	// Slot is the slot of the request, or nil. The caller must release the slot.
+	// Slot is the slot that the request holds, or nil. The caller must release the slot after the
+	// request.
 	Slot *Concurrency
 	// IsOverRate is true if the request exceeds the rate.
 	IsOverRate bool
 	// IsOverLimit is true if the request exceeds the configured limit, not the Crawl-delay.
 	IsOverLimit bool
-	// IsOverConcurrent is true if the request exceeds the concurrent requests. IsOverRate and IsOverLimit are
-	// then true too.
+	// IsOverConcurrent is true if too many requests of the client run concurrently. IsOverRate and
+	// IsOverLimit are then true too.
 	IsOverConcurrent bool
 	// MustSlow is true if the caller must answer the request with 429.
 	MustSlow bool
-	// SlowingEnded is true for the first request not slowed because the search engine was slowed
-	// for too long.
+	// SlowingEnded is true for the first request over the rate that is passed on because the search
+	// engine has been slowed for too long.
 	SlowingEnded bool
 }
 
@@ -78,9 +80,10 @@ func (p *Pace) exceedsEnforcedRate(rules *Rules) bool {
 	return p.IsOverRate && (p.IsOverLimit || !rules.IgnoresCrawlDelay)
 }
 
-// Quota returns a mean interval as a number of requests in a window of whole seconds. Quota returns
-// the shortest exact window, or else about one request in the interval.
-func Quota(interval time.Duration) (requests int, window time.Duration) {
+// QuotaForInterval converts a mean interval between requests to a number of requests in a window of
+// whole seconds. It returns the shortest window with exactly this rate, or else about one request
+// in the interval.
+func QuotaForInterval(interval time.Duration) (requests int, window time.Duration) {
 	const most = 1000
 	for n := 1; n <= most; n++ {
 		if window = time.Duration(n) * interval; window%time.Second == 0 {

@@ -20,24 +20,25 @@ type Settings struct {
 	Burst     int
 	Tolerance float64
 	Window    time.Duration
-	// IgnoreDelay ignores Crawl-delay.
+	// IgnoreDelay turns off the rate from Crawl-delay.
 	IgnoreDelay bool
-	// Enforce slows requests over the rate. Requests of search engines are slowed only with SlowSearch,
-	// and then only few of them.
+	// Enforce slows requests over the rate with 429. Requests of search engines are slowed only
+	// with SlowSearch, and then only few of them.
 	Enforce, SlowSearch bool
 	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit
-	// AllClients also measures requests for parts of pages: styles, scripts, images, fonts.
-	AllClients bool
+	// CountPageResources also counts requests for styles, scripts, images and fonts, which browsers
+	// request with a page.
+	CountPageResources bool
 }
 
 // Default are the default settings.
 var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
 
-// Rules returns the rules for a client with a Crawl-delay (0 for none) and a limit (nil for none).
-// The enforced delay is at most the longest delay documented by the crawler's operator. A delay
-// ignored by the crawler is not enforced.
-func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
+// RulesForClient returns the rate rules for a client with a Crawl-delay (0 for none) and a limit
+// (nil for none). The enforced delay is at most the longest delay documented by the crawler's
+// operator. A delay ignored by the crawler is not enforced.
+func (s *Settings) RulesForClient(client *uaident.Identity, identity verify.State, delay time.Duration, limit *Limit) (r Rules) {
 	r.Tolerance, r.Window = s.Tolerance, s.Window
 	if limit != nil {
 		r.ConfiguredLimit, r.Concurrent = limit.Rule, limit.Concurrent
@@ -61,18 +62,18 @@ func (s *Settings) Rules(client *uaident.Identity, identity verify.State, delay 
 	return r
 }
 
-// IsSharedSoftware reports whether anybody can run the software of a client: a library, a feed reader or
-// other software without an operator that does not crawl by itself.
+// IsSharedSoftware reports whether anybody can run the software of a client: a library, a feed
+// reader or other software without an operator that does not crawl by itself.
 func IsSharedSoftware(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.WildcardApplies()
 }
 
-// CountsRequest reports whether the rate includes a request. The path is decoded and has no query.
-// The rate never includes requests for robots.txt and sitemaps, requests under /.well-known/ (RFC
-// 8615), or preflight requests of browsers (Fetch standard, section 3.2).
+// CountsRequest reports whether the rate includes a request. target is a decoded path without a
+// query. The rate never includes requests for robots.txt and sitemaps, requests under /.well-known/
+// (RFC 8615), or preflight requests of browsers (Fetch standard, section 3.2).
 func (s *Settings) CountsRequest(method, target string, robots *policy.Robots) bool {
 	return method != http.MethodOptions && target != "/robots.txt" && !isWellKnown(target) && !robots.IsSitemap(target) &&
-		(s.AllClients || !isPageResource(target))
+		(s.CountPageResources || !isPageResource(target))
 }
 
 // isWellKnown reports whether every server resolves the path to a path under /.well-known/.
@@ -80,7 +81,7 @@ func isWellKnown(target string) bool {
 	return strings.HasPrefix(target, "/.well-known/") && !strings.Contains(target, "..") && !strings.Contains(target, `\`)
 }
 
-// isPageResource reports whether a path is a part of a page, by its extension.
+// isPageResource reports whether a path has the extension of a style, script, image or font.
 func isPageResource(target string) bool {
 	switch strings.ToLower(path.Ext(target)) {
 	case ".css", ".js", ".mjs", ".map", // style and script
@@ -91,7 +92,7 @@ func isPageResource(target string) bool {
 	return false
 }
 
-// State is the state of the rate of a request.
+// State says whether a request was within the rate, over the rate, or slowed.
 type State uint8
 
 // The states, with their words in output.
@@ -105,11 +106,11 @@ const (
 
 var stateWords = [numStates]string{"", "within", "over", "slowed"}
 
-// States returns all states except NoRate.
-func States() []State { return []State{WithinRate, OverRate, SlowedDown} }
+// AllStates returns all states except NoRate.
+func AllStates() []State { return []State{WithinRate, OverRate, SlowedDown} }
 
-// StateOf returns the state of a request to which a rate applies.
-func StateOf(p Pace) State {
+// StateOfPace returns the state of a request from its pace. It never returns NoRate.
+func StateOfPace(p Pace) State {
 	switch {
 	case p.MustSlow:
 		return SlowedDown
@@ -119,7 +120,7 @@ func StateOf(p Pace) State {
 	return WithinRate
 }
 
-// String returns the word for s, "" for NoRate.
+// String returns the word for s in logs and reports, "" for NoRate.
 func (s State) String() string {
 	if s < numStates {
 		return stateWords[s]

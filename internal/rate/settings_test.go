@@ -33,7 +33,7 @@ func TestCounts(t *testing.T) {
 		{http.MethodOptions, "/", false, false},
 	} {
 		for all, want := range map[bool]bool{false: tc.pages, true: tc.all} {
-			if got := (&Settings{AllClients: all}).CountsRequest(tc.method, tc.path, robots); got != want {
+			if got := (&Settings{CountPageResources: all}).CountsRequest(tc.method, tc.path, robots); got != want {
 				t.Errorf("%s %s, all %v: %v, want %v", tc.method, tc.path, all, got, want)
 			}
 		}
@@ -76,7 +76,7 @@ func TestSettingsRules(t *testing.T) {
 		if !s.IgnoreDelay {
 			tc.want.CrawlDelay.Burst = 10
 		}
-		if got := s.Rules(new(uaident.Identify(tc.userAgent)), tc.identity, tc.delay, tc.limit); got != tc.want {
+		if got := s.RulesForClient(new(uaident.Identify(tc.userAgent)), tc.identity, tc.delay, tc.limit); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, got, tc.want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestQuota(t *testing.T) {
 		time.Second / 3:         {3, time.Second},
 		7777777777:              {1, 8 * time.Second},
 	} {
-		if n, window := Quota(interval); n != want.requests || window != want.window {
+		if n, window := QuotaForInterval(interval); n != want.requests || window != want.window {
 			t.Errorf("%v: %d in %v, want %+v", interval, n, window, want)
 		}
 	}

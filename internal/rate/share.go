@@ -33,14 +33,14 @@ const (
 // errInvalidCounts is the error for stored data not from [Budgets.Export].
 var errInvalidCounts = errors.New("invalid request counts")
 
-// countsJSON is the stored form of an instance's request counts.
-type countsJSON struct {
+// storedCounts is the stored form of the request counts of an instance.
+type storedCounts struct {
 	Saved    time.Time      `json:"saved"`
 	Requests map[string]int `json:"requests"` // in the last window, by sharedWindowID in hexadecimal
 }
 
-// peers are the other instances of a site. With the zero value, a budget includes the requests of
-// this instance only.
+// peers has the request counts of the other instances. With the zero value, a budget includes the
+// requests to this instance only.
 type peers struct {
 	isSharing        atomic.Bool
 	mu               sync.Mutex
@@ -49,13 +49,13 @@ type peers struct {
 	sharedBudgets    []sharedBudget   // may include evicted budgets
 }
 
-// sharedBudget is a budget shared between instances, with its table.
+// sharedBudget is a budget whose request counts instances share, with the table of the budget.
 type sharedBudget struct {
 	*budget
 	table *table
 }
 
-// peer is the last import from another instance.
+// peer has the request counts last imported from another instance.
 type peer struct {
 	saved       time.Time     // time of the export by the other instance's clock
 	lastChanged time.Duration // time by our clock at which saved last changed
@@ -63,9 +63,9 @@ type peer struct {
 	requests    map[uint64]int
 }
 
-// sharedIDOf returns the ID of a budget, which is the same on all instances with the same rule. It
-// returns 0 for budgets not shared.
-func sharedIDOf(client *Client, limit Rule) uint64 {
+// newSharedID returns the ID of a budget for other instances. The ID is the same on all instances
+// with the same rule. It is 0 for a budget that is not shared.
+func newSharedID(client *Client, limit Rule) uint64 {
 	if client.UnknownHost || client.Token == "" || client.Identity == verify.Spoofed {
 		return 0
 	}
@@ -74,16 +74,17 @@ func sharedIDOf(client *Client, limit Rule) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// sharedWindowID returns the ID of the budget and the length of its window. The length prevents
-// confusion during a reload: instances reload one after the other, and the count of an hour is not
-// the count of a minute.
+// sharedWindowID returns an ID for the budget together with the length of its window. The length
+// prevents confusion during a reload: instances reload one after the other, and the count of an
+// hour is not the count of a minute.
 func (b *budget) sharedWindowID() uint64 {
 	return mixBits(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
 }
 
-// shareBudget sets the ID by which other instances know a budget.
-func (p *peers) shareBudget(of *budget, in *table, name uint64) {
-	if name == 0 || !of.sharedID.CompareAndSwap(0, name) {
+// addSharedBudget adds a budget to the budgets shared with other instances, which know the budget
+// by id. It does nothing if id is 0 or the budget already has an ID.
+func (p *peers) addSharedBudget(of *budget, in *table, id uint64) {
+	if id == 0 || !of.sharedID.CompareAndSwap(0, id) {
 		return
 	}
 	p.mu.Lock()
@@ -94,18 +95,18 @@ func (p *peers) shareBudget(of *budget, in *table, name uint64) {
 	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
 }
 
-// removeEvicted drops the evicted budgets. p.mu must be locked.
+// removeEvicted drops the budgets that their tables have evicted. p.mu must be locked.
 func (p *peers) removeEvicted() {
 	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
 }
 
-// SetSharing sets whether other instances exist. With other instances, call SetSharing regularly. SetSharing also
-// drops the request counts of instances that stopped exporting.
+// SetSharing sets whether other instances exist. While they exist, call SetSharing regularly, since
+// it also drops the request counts of instances that stopped exporting.
 func (b *Budgets) SetSharing(at time.Time, others bool) {
 	before := b.peers.isSharing.Swap(others)
 	switch {
 	case others:
-		b.updateBudgets(at)
+		b.updateOtherRequests(at)
 	case before:
 		b.peers.mu.Lock()
 		defer b.peers.mu.Unlock()
@@ -116,14 +117,14 @@ func (b *Budgets) SetSharing(at time.Time, others bool) {
 }
 
 // Export returns the number of requests of each crawler to this instance in the last window, for
-// [Budgets.Import]. Export returns nil without requests.
+// [Budgets.Import]. Export returns nil if there are no requests.
 func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	now := max(0, at.Sub(b.start))
-	c := countsJSON{Saved: at, Requests: make(map[string]int)}
+	c := storedCounts{Saved: at, Requests: make(map[string]int)}
 	b.peers.mu.Lock()
 	b.peers.removeEvicted()
 	for _, of := range b.peers.sharedBudgets {
-		if n := of.recentRequests(now); n > 0 && len(c.Requests) < maxShared {
+		if n := of.numRecentRequests(now); n > 0 && len(c.Requests) < maxShared {
 			c.Requests[strconv.FormatUint(of.sharedWindowID(), 16)] = n
 		}
 	}
@@ -138,7 +139,7 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 // change. The request counts of a stopped instance then expire even if its clock is wrong. Import
 // returns an error and changes nothing if data is not from [Budgets.Export].
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
-	var c countsJSON
+	var c storedCounts
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("%w: %w", errInvalidCounts, err)
 	}
@@ -153,13 +154,14 @@ func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 		}
 		requests[name] = n
 	}
-	b.peers.recordPeer(instance, c.Saved, requests, max(0, at.Sub(b.start)))
-	b.updateBudgets(at)
+	b.peers.recordPeerCounts(instance, c.Saved, requests, max(0, at.Sub(b.start)))
+	b.updateOtherRequests(at)
 	return nil
 }
 
-// recordPeer stores the request counts of an instance.
-func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
+// recordPeerCounts stores the request counts of another instance. The counts of its first import
+// are ignored, since the instance may have stopped long ago.
+func (p *peers) recordPeerCounts(instance string, saved time.Time, requests map[uint64]int, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.byInstance[instance]
@@ -175,9 +177,9 @@ func (p *peers) recordPeer(instance string, saved time.Time, requests map[uint64
 	}
 }
 
-// updateBudgets sets the requests to other instances in each budget. It drops instances without a
-// change of their request counts within peerLifetime.
-func (b *Budgets) updateBudgets(at time.Time) {
+// updateOtherRequests sets, in each shared budget, the number of requests to other instances. It
+// drops instances whose request counts have not changed within peerLifetime.
+func (b *Budgets) updateOtherRequests(at time.Time) {
 	now := max(0, at.Sub(b.start))
 	b.peers.mu.Lock()
 	defer b.peers.mu.Unlock()
@@ -207,25 +209,27 @@ func (b *Budgets) updateBudgets(at time.Time) {
 	}
 }
 
-// timeCovered returns the time covered by the request counts of all instances. This is the window
-// of this instance plus the age of the other instances' numbers. A crawler may have moved from
+// spanOfCounts returns the time covered by the request counts of all instances. This is the window
+// of this instance plus the age of the other instances' counts. A crawler may have moved from
 // another instance to this instance, so that both counted its requests.
-func (b *budget) timeCovered(now, window time.Duration) time.Duration {
+func (b *budget) spanOfCounts(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherRequestsUntil.Load()))
 }
 
-// maxRequestsIn returns the maximum number of requests allowed by the rule in a period.
-func (r Rule) maxRequestsIn(in time.Duration) int {
+// maxRequestsInSpan returns the maximum number of requests that the rule allows in a period, 0 for
+// the zero Rule.
+func (r Rule) maxRequestsInSpan(in time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
 	}
 	return max(r.Burst, 1) + int(in/r.Interval)
 }
 
-// shareOf returns the part of the rule for this instance, in proportion to its part of the
-// crawler's requests. The burst is not divided. The interval is at most most, the lifetime of other
+// ownShare returns the rule for this instance, with a longer interval in proportion to its share of
+// the crawler's requests. own and others are the numbers of requests to this and to other
+// instances. The burst is not divided. The interval is at most most, the lifetime of other
 // instances' request counts.
-func (r Rule) shareOf(own, others int, most time.Duration) Rule {
+func (r Rule) ownShare(own, others int, most time.Duration) Rule {
 	if own > 0 && others > 0 && r.Interval > 0 {
 		longer := float64(r.Interval) * (1 + float64(others)/float64(own))
 		r.Interval = time.Duration(min(longer, float64(max(r.Interval, most))))

@@ -63,7 +63,7 @@ func TestMoveToAnotherInstance(t *testing.T) {
 					if now >= moves {
 						i, c.up[0] = 1, !ends
 					}
-					if asked++; c.instances[i].Charge(c.at(i, now), &verified, rules).IsOverRate {
+					if asked++; c.instances[i].ChargeRequest(c.at(i, now), &verified, rules).IsOverRate {
 						refused++
 					}
 				}
@@ -94,7 +94,7 @@ func TestDifferentWindows(t *testing.T) {
 		if asked == 1207 || asked == 2405 { // between two syncs
 			rules[asked/2400] = &Rules{ConfiguredLimit: Rule{time.Second, 10}, Window: time.Minute}
 		}
-		if c.instances[i].Charge(c.at(i, now), &verified, rules[i]).IsOverRate {
+		if c.instances[i].ChargeRequest(c.at(i, now), &verified, rules[i]).IsOverRate {
 			refused++
 		}
 	}
@@ -104,7 +104,7 @@ func TestDifferentWindows(t *testing.T) {
 	for now := time.Hour; now < time.Hour+20*time.Minute; now += 15 * time.Second {
 		for i := range 2 {
 			for range 30 {
-				c.instances[i].Charge(c.at(i, now), &verified, rules[i])
+				c.instances[i].ChargeRequest(c.at(i, now), &verified, rules[i])
 			}
 		}
 		c.sync(t, now)
@@ -123,7 +123,7 @@ func TestPollingNetworks(t *testing.T) {
 	for _, concurrent := range []int{0, 2} {
 		rules := &Rules{ConfiguredLimit: Rule{time.Second, 10}, Window: 5 * time.Minute, Concurrent: concurrent}
 		c := newCluster(2)
-		if slot := c.instances[0].Charge(c.at(0, 0), claimed.from(1), rules).Slot; (slot != nil) != (concurrent > 0) {
+		if slot := c.instances[0].ChargeRequest(c.at(0, 0), claimed.from(1), rules).Slot; (slot != nil) != (concurrent > 0) {
 			t.Fatal("unexpected slot")
 		}
 		refused, synced := 0, time.Duration(0)
@@ -132,11 +132,11 @@ func TestPollingNetworks(t *testing.T) {
 			for ; synced <= now; synced += 15 * time.Second {
 				c.sync(t, synced)
 			}
-			release(c.instances[0].Charge(c.at(0, now), claimed.from(1+tick%2), rules))
+			release(c.instances[0].ChargeRequest(c.at(0, now), claimed.from(1+tick%2), rules))
 			if tick%200 != 0 {
 				continue
 			}
-			pace := c.instances[1].Charge(c.at(1, now), claimed.from(3), rules)
+			pace := c.instances[1].ChargeRequest(c.at(1, now), claimed.from(3), rules)
 			if release(pace); pace.IsOverRate {
 				refused++
 			}
@@ -153,6 +153,6 @@ func TestPollingNetworks(t *testing.T) {
 // release releases the slot of a request, if any.
 func release(p Pace) {
 	if p.Slot != nil {
-		p.Slot.Release()
+		p.Slot.ReleaseSlot()
 	}
 }

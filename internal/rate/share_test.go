@@ -61,7 +61,7 @@ func (c *cluster) run(t *testing.T, client *Client, rules *Rules, from, to time.
 			c.sync(t, synced)
 		}
 		i := route()
-		over := c.instances[i].Charge(c.at(i, now), client.from(i), rules).IsOverRate
+		over := c.instances[i].ChargeRequest(c.at(i, now), client.from(i), rules).IsOverRate
 		if now >= to-last {
 			asked++
 			if !over {
@@ -182,7 +182,7 @@ func TestStoppedInstance(t *testing.T) {
 	}
 	other := NewBudgets(start)
 	other.SetSharing(start, true)
-	other.Charge(start, &verified, rules)
+	other.ChargeRequest(start, &verified, rules)
 	for i := range 4 { // repeated imports of unchanged counts
 		at := start.Add(time.Duration(i) * 15 * time.Second)
 		if err := other.Import("1", exported, at); err != nil {
@@ -225,25 +225,25 @@ func TestImportErrors(t *testing.T) {
 func TestExport(t *testing.T) {
 	rules := delayRules(time.Second)
 	b := NewBudgets(start)
-	b.Charge(start, &verified, rules)
+	b.ChargeRequest(start, &verified, rules)
 	if data, err := b.Export(start); data != nil || err != nil {
 		t.Errorf("exported without other instances: %s, %v", data, err)
 	}
 	b.SetSharing(start, true)
 	for _, client := range []Client{{Site: shop}, {Site: shop, Token: "bingbot", UnknownHost: true, Identity: verified.Identity}} {
-		b.Charge(start, client.from(1), rules)
+		b.ChargeRequest(start, client.from(1), rules)
 	}
 	if data, err := b.Export(start); data != nil || err != nil {
 		t.Errorf("exported: %s, %v", data, err)
 	}
-	b.Charge(start, &verified, rules)
+	b.ChargeRequest(start, &verified, rules)
 	if data, err := b.Export(start); !strings.Contains(string(data), `":2}`) || err != nil {
 		t.Errorf("exported: %s, %v, want the counts before and after Share", data, err)
 	}
 	if data, err := b.Export(start.Add(time.Hour)); data != nil || err != nil {
 		t.Errorf("exported an hour later: %s, %v", data, err)
 	}
-	if n := testing.AllocsPerRun(100, func() { b.Charge(start, &verified, rules) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { b.ChargeRequest(start, &verified, rules) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -255,7 +255,7 @@ func TestEvictedBudgetsAreNotExported(t *testing.T) {
 	rules := &Rules{CrawlDelay: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
 	for n := range 3 * maxCrawlers {
 		client := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
-		b.Charge(start, &client, rules)
+		b.ChargeRequest(start, &client, rules)
 	}
 	data, err := b.Export(start)
 	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {

@@ -17,8 +17,9 @@ const (
 	slowedMemory = slowingWindow * windowParts / (windowParts - 1)
 )
 
-// searchSlowing is the slowing of a search engine. The zero value has slowed no request. Times are
-// never 0. It is safe for concurrent use.
+// searchSlowing records which requests of a search engine were answered with 429, so that only few
+// of them are. The zero value has slowed no request. Times are never 0. It is safe for concurrent
+// use.
 type searchSlowing struct {
 	requests, slowed      requestWindow // requests in slowingWindow, slowed requests in slowedMemory
 	beganAt, lastOverRate atomic.Int64  // first slowed request, and last request over the rate, of the current slowing
@@ -27,8 +28,9 @@ type searchSlowing struct {
 	endedAt atomic.Int64
 }
 
-// searchSlowing returns the slowing of a budget.
-func (b *budget) searchSlowing() *searchSlowing {
+// getOrAddSearchSlowing returns the record of slowed requests in a budget, and adds an empty record
+// if necessary.
+func (b *budget) getOrAddSearchSlowing() *searchSlowing {
 	if s := b.searchSlowingState.Load(); s != nil {
 		return s
 	}
@@ -36,11 +38,11 @@ func (b *budget) searchSlowing() *searchSlowing {
 	return b.searchSlowingState.Load()
 }
 
-// shouldSlow records a request and reports whether to slow this request. over is true for a request
-// over the rate. ended is true if slowing just reached its maximum duration.
+// shouldSlow records a request and reports whether to answer it with 429. over is true for a
+// request over the rate. ended is true if the slowing has just reached its maximum duration.
 func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bool) {
 	now = max(now, 1)
-	part := s.requests.add(now, slowingWindow)
+	part := s.requests.addRequest(now, slowingWindow)
 	if !over {
 		return false, false
 	}
@@ -61,11 +63,11 @@ func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bo
 	switch {
 	case began != 0 && now-began >= slowingWindow:
 		return false, s.endedAt.CompareAndSwap(0, int64(now))
-	case (s.slowed.sum(partNumber(now, slowedMemory))+1)*slowingShare > s.requests.sum(part):
+	case (s.slowed.sumUntilPart(partNumber(now, slowedMemory))+1)*slowingShare > s.requests.sumUntilPart(part):
 		return false, false
 	case began == 0:
 		s.beganAt.Store(int64(now))
 	}
-	s.slowed.add(now, slowedMemory)
+	s.slowed.addRequest(now, slowedMemory)
 	return true, false
 }

@@ -33,7 +33,7 @@ func TestSlowed(t *testing.T) {
 	} {
 		b, over, slow := NewBudgets(start), 0, 0
 		for range 100 {
-			p := b.Charge(start, &tc.who, &tc.rules)
+			p := b.ChargeRequest(start, &tc.who, &tc.rules)
 			if p.IsOverRate {
 				over++
 			}
@@ -70,7 +70,7 @@ func TestSlowingOfSearchEngines(t *testing.T) {
 			if at%(24*time.Hour) >= 24*time.Hour-tc.pause {
 				continue
 			}
-			p := b.Charge(start.Add(at), verified.from(int(at)%1000), rules)
+			p := b.ChargeRequest(start.Add(at), verified.from(int(at)%1000), rules)
 			hour := &hours[at/time.Hour]
 			hour[0]++
 			if p.MustSlow {
@@ -174,12 +174,12 @@ func TestImpostorsDoNotSlowSearchEngine(t *testing.T) {
 		}
 		for i := range flood {
 			if at%(2*time.Second) == 0 {
-				b.Charge(start.Add(at), claimed.from(100+i), rules)
+				b.ChargeRequest(start.Add(at), claimed.from(100+i), rules)
 			}
 		}
 		if at%time.Minute == 0 && at > 11*time.Hour {
 			asked++
-			if b.Charge(start.Add(at), claimed.from(1), rules).MustSlow {
+			if b.ChargeRequest(start.Add(at), claimed.from(1), rules).MustSlow {
 				slowed++
 			}
 		}

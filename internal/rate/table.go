@@ -11,7 +11,7 @@ import (
 // bucket have running requests.
 const bucketSize = 8
 
-// bucket contains the budgets of keys with the same hash.
+// bucket contains those budgets of a table whose keys have the same low bits.
 type bucket [bucketSize]atomic.Pointer[budget]
 
 // table maps keys to budgets. The number of budgets is bounded. Finding an existing budget takes no
@@ -48,7 +48,7 @@ func (t *table) findBudget(key uint64, now time.Duration) *budget {
 	return t.addBudget(p, key, now)
 }
 
-// contains reports whether the table contains b, so b was not evicted.
+// contains reports whether the table still contains b, or has evicted it.
 func (t *table) contains(b *budget) bool {
 	p := &t.buckets[b.key&uint64(len(t.buckets)-1)]
 	for i := range p {
@@ -59,15 +59,17 @@ func (t *table) contains(b *budget) bool {
 	return false
 }
 
-// evictedBefore reports whether b is evicted before other.
-func (b *budget) evictedBefore(other *budget) bool {
+// isEvictedBefore reports whether a table evicts b before other: budgets without running requests
+// first, then the least recently used.
+func (b *budget) isEvictedBefore(other *budget) bool {
 	if busy, others := b.concurrent.inUse.Load() > 0, other.concurrent.inUse.Load() > 0; busy != others {
 		return others
 	}
 	return b.lastUsed.Load() < other.lastUsed.Load()
 }
 
-// addBudget adds a budget for a key and replaces the least recently used budget of the bucket.
+// addBudget adds a budget for a key to a bucket. If the bucket is full, the budget replaces the
+// least recently used budget.
 func (t *table) addBudget(p *bucket, key uint64, now time.Duration) *budget {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +83,7 @@ func (t *table) addBudget(p *bucket, key uint64, now time.Duration) *budget {
 		if b.key == key {
 			return b // added by another goroutine
 		}
-		if b.evictedBefore(p[oldest].Load()) {
+		if b.isEvictedBefore(p[oldest].Load()) {
 			oldest = i
 		}
 	}
@@ -91,7 +93,7 @@ func (t *table) addBudget(p *bucket, key uint64, now time.Duration) *budget {
 	return b
 }
 
-// len returns the number of budgets.
+// len returns the number of budgets in the table.
 func (t *table) len() (n int) {
 	for i := range t.buckets {
 		for j := range t.buckets[i] {

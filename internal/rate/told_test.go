@@ -27,11 +27,11 @@ func TestRequestAfterWaitPasses(t *testing.T) {
 		networks := 1 + random.IntN(3)
 		for i := range 300 {
 			from := random.IntN(networks)
-			p := b.Charge(at, client.from(from), &rules)
+			p := b.ChargeRequest(at, client.from(from), &rules)
 			if p.MustSlow && random.IntN(2) == 0 {
 				repeated++
 				at = at.Add(p.Wait)
-				if again := b.Charge(at, client.from(from), &rules); again.MustSlow {
+				if again := b.ChargeRequest(at, client.from(from), &rules); again.MustSlow {
 					t.Fatalf("seed %d, request %d, %v by %+v: %+v and then %+v", seed, i, client.Identity, rules, p, again)
 				}
 			}

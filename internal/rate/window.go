@@ -10,18 +10,18 @@ import (
 // longer than the length of the window.
 const windowParts = 10
 
-// requestWindow counts requests in a sliding window. Each part is a word with the number of the part in
-// its upper half and the number of requests in its lower half. The zero window has no requests. It
-// is safe for concurrent use.
+// requestWindow counts requests in a sliding window, which has windowParts parts. Each part is a
+// word with the number of the part in its upper half and the number of requests in its lower half.
+// The zero window has no requests. It is safe for concurrent use.
 type requestWindow [windowParts]atomic.Uint64
 
-// partNumber returns the number of the part at now, in a window of the given length.
+// partNumber returns the number of the part that contains now, in a window of the given length.
 func partNumber(now, length time.Duration) uint64 {
 	return uint64(now) / uint64(max(length/windowParts, 1))
 }
 
-// add adds a request and returns the number of its part.
-func (w *requestWindow) add(now, length time.Duration) (part uint64) {
+// addRequest counts a request and returns the number of its part.
+func (w *requestWindow) addRequest(now, length time.Duration) (part uint64) {
 	part = partNumber(now, length)
 	word := &w[part%windowParts]
 	for {
@@ -39,8 +39,9 @@ func (w *requestWindow) add(now, length time.Duration) (part uint64) {
 	}
 }
 
-// subtract removes a request from a part, unless the part was overwritten.
-func (w *requestWindow) subtract(part uint64) {
+// subtractRequest removes a request from the count of a part, unless a later part has replaced this
+// part.
+func (w *requestWindow) subtractRequest(part uint64) {
 	word := &w[part%windowParts]
 	for old := word.Load(); old>>32 == part && uint32(old) > 0; old = word.Load() {
 		if word.CompareAndSwap(old, old-1) {
@@ -49,8 +50,8 @@ func (w *requestWindow) subtract(part uint64) {
 	}
 }
 
-// sum returns the number of requests in a part and the previous parts of the window.
-func (w *requestWindow) sum(part uint64) (seen int) {
+// sumUntilPart returns the number of requests in a part and in the earlier parts of the window.
+func (w *requestWindow) sumUntilPart(part uint64) (seen int) {
 	for i := range w {
 		if word := w[i].Load(); part-word>>32 < windowParts {
 			seen += int(uint32(word))

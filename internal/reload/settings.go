@@ -6,25 +6,26 @@ import (
 	"sync"
 )
 
-// ActiveSettings has the settings of the running configurations for their shared state. During a reload
-// two configurations run, and the new configuration may still fail. The settings of the latest
-// running configuration apply. The zero value has no settings. ActiveSettings is safe for concurrent use.
+// ActiveSettings has the settings of the running configurations for state that all of them share.
+// During a reload two configurations run, and the new configuration may still fail. The settings of
+// the latest running configuration apply. The zero value has no settings. ActiveSettings is safe
+// for concurrent use.
 type ActiveSettings[T any] struct {
 	mu             sync.Mutex
-	useCount       uint64
+	applyCount     uint64
 	activeSettings []*T // the latest at the end
 }
 
-// Use applies the settings of a configuration until release is called. If apply fails, the previous
-// settings still apply. release applies the latest other settings, or the zero value if no settings
-// remain. Later calls of release do nothing.
-func (s *ActiveSettings[T]) Use(value T, apply func(T) error) (release func() error, err error) {
+// Apply applies the settings of a configuration until release is called. If apply fails, the
+// previous settings still apply. release applies the latest other settings, or the zero value if no
+// settings remain. Later calls of release do nothing.
+func (s *ActiveSettings[T]) Apply(value T, apply func(T) error) (release func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := apply(value); err != nil {
 		return func() error { return nil }, err
 	}
-	s.useCount++
+	s.applyCount++
 	used := &value
 	s.activeSettings = append(s.activeSettings, used)
 	return func() error { return s.release(used, apply) }, nil
@@ -49,9 +50,9 @@ func (s *ActiveSettings[T]) release(used *T, apply func(T) error) error {
 	return apply(next)
 }
 
-// UseCount returns the number of applied settings, including released settings.
-func (s *ActiveSettings[T]) UseCount() uint64 {
+// ApplyCount returns how many times [ActiveSettings.Apply] has succeeded.
+func (s *ActiveSettings[T]) ApplyCount() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.useCount
+	return s.applyCount
 }

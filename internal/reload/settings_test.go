@@ -19,7 +19,7 @@ func TestSettings(t *testing.T) {
 	}
 	use := func(value string) func() error {
 		t.Helper()
-		release, err := s.Use(value, apply)
+		release, err := s.Apply(value, apply)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	first, second, third := use("first"), use("second"), use("third")
-	bad, err := s.Use("bad", apply)
+	bad, err := s.Apply("bad", apply)
 	if err == nil || applied != "third" {
 		t.Errorf("%q applies after settings that cannot be used; %v", applied, err)
 	}
@@ -41,7 +41,7 @@ func TestSettings(t *testing.T) {
 	release(third, "first")
 	release(third, "first") // again
 	release(first, "")
-	if len(s.activeSettings) != 0 || s.UseCount() != 3 {
-		t.Errorf("%d settings are active, %d were used", len(s.activeSettings), s.UseCount())
+	if len(s.activeSettings) != 0 || s.ApplyCount() != 3 {
+		t.Errorf("%d settings are active, %d were used", len(s.activeSettings), s.ApplyCount())
 	}
 }

@@ -36,7 +36,7 @@ func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity)
 	}
 	q := w.judgeRequestOf(who)
 	a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
-	if a.limit = w.rate.LimitFor(who.client); a.limit != nil && a.limit.Requests == 0 {
+	if a.limit = w.rate.FirstLimitForClient(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
 	}
 	if !a.isLimited() || !w.rate.CountsRequest(q.Method, q.Path, current.robots) {
@@ -76,12 +76,12 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 	delay := e.limits.delay
 	key := s.crawlers.keyOf(e.crawler)
 	client := uaident.Identity{Crawler: e.limits.crawler, Class: key.class}
-	rules := s.rate.Rules(&client, verify.Claimed, delay, e.limits.limit)
+	rules := s.rate.RulesForClient(&client, verify.Claimed, delay, e.limits.limit)
 	rules.Concurrent = 0
 	if key.name == otherName {
 		key.name = ""
 		if e.limits.limit != nil {
-			key.name = e.limits.limit.Name()
+			key.name = e.limits.limit.ProductToken()
 		}
 	}
 	who := rate.Client{
@@ -91,7 +91,7 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 	c := s.tally.countsOf(e.crawler)
 	c.limitedRequests++
 	c.delay, c.limit = delay, e.limits.limit
-	switch pace := s.budgets.Charge(fromUnixNano(e.at), &who, &rules); {
+	switch pace := s.budgets.ChargeRequest(fromUnixNano(e.at), &who, &rules); {
 	case pace.MustSlow:
 		c.slowed++
 		c.overLimit++

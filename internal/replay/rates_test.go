@@ -107,14 +107,14 @@ func concurrent(client string) func(*Options) {
 // a second in ten minutes.
 func over(t *testing.T, networks int) (n uint64) {
 	t.Helper()
-	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.Rules(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
+	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.RulesForClient(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
 	for i := range 1200 {
 		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // in whole seconds, as in the log
 		who := rate.Client{
 			Site: new(policy.Key), Token: "CCBot", Identity: verify.Claimed,
 			Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, byte(2 + i%networks), 0}), 24),
 		}
-		if budgets.Charge(at, &who, &rules).IsOverRate {
+		if budgets.ChargeRequest(at, &who, &rules).IsOverRate {
 			n++
 		}
 	}

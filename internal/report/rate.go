@@ -64,6 +64,6 @@ func (v *view) setDelay(r *RequestRate, entries []siteRow, seen uint64) {
 	if known != nil {
 		r.CrawlDelaySupport, reads = known.CrawlDelay.Support.String(), known.CrawlDelay.Support != uaident.DelayIgnored
 	}
-	rules := rate.Default.Rules(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
-	r.Exceeds = reads && seen > uint64(rules.MaxRequests())
+	rules := rate.Default.RulesForClient(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
+	r.Exceeds = reads && seen > uint64(rules.MaxRequestsInWindow())
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Adopt copies the cached state of a site from its other keys to its key if newer, and returns the
-// other keys.
-func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
+// AdoptFromFormerKeys restores the cached robots.txt of a site, after a change of the
+// configuration, from the keys that the site may have had before. It copies only newer state, which
+// is due for a fetch at once, and returns the keys of the copied state.
+func (s *Sites) AdoptFromFormerKeys(cache *policy.Cache, server *caddyhttp.Server, site *Site) (adopted []policy.Key) {
 	since := lastFetched(cache.Get(site.Key))
-	for _, before := range site.otherKeys(server) {
+	for _, before := range site.formerKeys(server) {
 		known := cache.Get(before)
-		if known == nil || known.State() == nil || !since.IsZero() && !lastFetched(known).After(since) || before.Source == "" && s.isOfAnother(server, before) {
+		if known == nil || known.State() == nil || !since.IsZero() && !lastFetched(known).After(since) || before.Source == "" && s.belongsToOtherServer(server, before) {
 			continue
 		}
 		state := *known.State()
@@ -28,7 +29,8 @@ func (s *Sites) Adopt(cache *policy.Cache, server *caddyhttp.Server, site *Site)
 	return adopted
 }
 
-// lastFetched returns when the robots.txt of an entry was read last, zero for never.
+// lastFetched returns the time of the last successful fetch of a cached robots.txt, or the zero
+// time without a robots.txt.
 func lastFetched(e *policy.Entry) (at time.Time) {
 	if good := e.Current(); good != nil {
 		at = good.LastFetched
@@ -36,11 +38,11 @@ func lastFetched(e *policy.Entry) (at time.Time) {
 	return at
 }
 
-// otherKeys returns the keys that the robots.txt of a site may have had in another configuration.
-// In this configuration, the host may have had another server, or no second server. A wildcard, a
+// formerKeys returns the keys that the robots.txt of a site may have had in a previous
+// configuration. There, the host may have had another server, or no second server. A wildcard, a
 // site for any host or a separate site may have had the host. A source is the same for every
 // server.
-func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
+func (s *Site) formerKeys(server *caddyhttp.Server) (others []policy.Key) {
 	add := func(other policy.Key) {
 		if other != s.Key && !slices.Contains(others, other) {
 			others = append(others, other)
@@ -64,14 +66,14 @@ func (s *Site) otherKeys(server *caddyhttp.Server) (others []policy.Key) {
 	return others
 }
 
-// isOfAnother reports whether another server of the configuration has a guard for the site of
-// a key.
-func (s *Sites) isOfAnother(server *caddyhttp.Server, key policy.Key) bool {
+// belongsToOtherServer reports whether key belongs to a site with a guard at another server of the
+// configuration.
+func (s *Sites) belongsToOtherServer(server *caddyhttp.Server, key policy.Key) bool {
 	if s.Servers == nil {
 		return false
 	}
 	for _, other := range s.Servers() {
-		if other != server && s.HostsOf(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
+		if other != server && s.HostsOfServer(other).Name == key.Server && s.guardedHosts(other)[key.Site] {
 			return true
 		}
 	}

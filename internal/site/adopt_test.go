@@ -25,7 +25,7 @@ func TestOtherKeys(t *testing.T) {
 		{Site: "*.example.com", Server: "192.0.2.1:80", Host: "a.example.com:81", ForwardedHost: "b.example.com"},
 	} {
 		site := NewSite(key)
-		others := site.otherKeys(own)
+		others := site.formerKeys(own)
 		for _, site := range []string{"a.example.com", "*.example.com", ""} {
 			for _, server := range []string{"", "192.0.2.1:80"} {
 				other := key
@@ -43,7 +43,7 @@ func TestOtherKeys(t *testing.T) {
 	const source = "https://robots.test/a.example.com"
 	for _, site := range []string{"a.example.com", "*.example.com", ""} {
 		s := NewSite(policy.Key{Site: site, Server: "192.0.2.1:80", Host: "a.example.com"}).WithSource(source)
-		others := s.otherKeys(nil)
+		others := s.formerKeys(nil)
 		for _, other := range []policy.Key{
 			{Source: source},
 			{Source: source, ForwardedHost: "a.example.com", Site: "*.example.com"},
@@ -74,7 +74,7 @@ func TestOtherKeys(t *testing.T) {
 		{wild, "a.example.com", true},
 		{open, "a.example.com", true},
 	} {
-		if got := sites.isOfAnother(tc.server, policy.Key{Site: tc.site, Host: "a.example.com"}); got != tc.want {
+		if got := sites.belongsToOtherServer(tc.server, policy.Key{Site: tc.site, Host: "a.example.com"}); got != tc.want {
 			t.Errorf("%q is of another server than %v: %t, want %t", tc.site, tc.server.Listen, got, tc.want)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// answerFromResponse converts an HTTP response with its body, or with as much of the body as the parser
-// reads.
-func answerFromResponse(status int, header http.Header, body []byte) policy.FetchResult {
+// fetchResultFromResponse converts an HTTP response into the result of a fetch. body may end after
+// [policy.MaxSize]+1 bytes, since the parser reads no more.
+func fetchResultFromResponse(status int, header http.Header, body []byte) policy.FetchResult {
 	answer := policy.FetchResult{Status: status, Header: header}
 	switch {
 	case status < 200 || status > 599,
@@ -41,8 +41,9 @@ func answerFromResponse(status int, header http.Header, body []byte) policy.Fetc
 // support for windows of 8 MiB.
 const maxZstdWindow = 8 << 20
 
-// DecodeBody decodes a body with a Content-Encoding. The guard sends no Accept-Encoding, but some sites
-// have only compressed files. DecodeBody stops after as many bytes as the parser reads.
+// DecodeBody decompresses the body of a response with a Content-Encoding, if this is gzip or zstd.
+// It returns an error for other registered codings. The guard sends no Accept-Encoding, but some
+// sites have only compressed files. DecodeBody stops after as many bytes as the parser reads.
 func DecodeBody(header http.Header, body []byte) ([]byte, error) {
 	var decoder io.Reader
 	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {
@@ -94,8 +95,9 @@ func isUnregisteredCoding(coding string) bool {
 	return true
 }
 
-// FirstResponse returns the first response of a fetch, which may have followed redirects to a page. ok
-// is false if the response is unknown, for example after a timeout.
+// FirstResponse returns the first response of a fetch, for the response audit. If redirects led to
+// no robots.txt, this is the first redirect. Otherwise it is the last response. ok is false if the
+// response is unknown, for example after a timeout.
 func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResponse, ok bool) {
 	response = responseaudit.RobotsResponse{Status: answer.Status, IsHTML: IsHTMLPage(answer.Status, answer.Header, answer.Body)}
 	response.IsLoop = answer.Status >= 300 && answer.Status < 400 // FollowRedirects stopped at this redirect
@@ -111,8 +113,9 @@ func FirstResponse(answer policy.FetchResult) (response responseaudit.RobotsResp
 	return response, true
 }
 
-// IsHTMLPage reports whether a response is an HTML page. bodyStart is the beginning of its body. If
-// the response may be a file, the body decides, since some servers send a robots.txt as text/html.
+// IsHTMLPage reports whether a response is an HTML page instead of a robots.txt. bodyStart is the
+// beginning of the body. For status 200 the Content-Type is ignored, since some servers send a
+// robots.txt as text/html.
 func IsHTMLPage(status int, header http.Header, bodyStart []byte) bool {
 	isHTML := strings.HasPrefix(header.Get("Content-Type"), "text/html") || strings.HasPrefix(header.Get("Content-Type"), "application/xhtml")
 	isEncoded := header.Get("Content-Encoding") != ""

@@ -51,7 +51,7 @@ func TestDecodeBody(t *testing.T) {
 		{"one that nobody knows, and no text", []string{"lzma"}, []byte("]\x00\x00"), "", `"lzma"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			answer := answerFromResponse(http.StatusOK, http.Header{"Content-Encoding": tc.coding}, tc.body)
+			answer := fetchResultFromResponse(http.StatusOK, http.Header{"Content-Encoding": tc.coding}, tc.body)
 			if string(answer.Body) != tc.want {
 				t.Errorf("got %.100q", answer.Body)
 			}
@@ -69,7 +69,7 @@ func TestAnswerOf(t *testing.T) {
 		401: policy.Unavailable, 404: policy.Unavailable, 429: policy.TooManyRequests, 451: policy.Unavailable,
 		500: policy.Unreachable, 503: policy.Unreachable, 600: policy.Unreachable,
 	} {
-		answer := answerFromResponse(status, nil, []byte("Disallow"))
+		answer := fetchResultFromResponse(status, nil, []byte("Disallow"))
 		if answer.AccessResult() != want {
 			t.Errorf("%d means %v, want %v", status, answer.AccessResult(), want)
 		}

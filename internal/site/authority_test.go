@@ -44,10 +44,10 @@ func TestKeyAt(t *testing.T) {
 		{"http://[::1%25eth0]:9501/x", 9501, policy.Key{Server: at, Site: "::1", Host: "[::1]:9501"}},
 		{"http://[::1%25eth0]/x", 80, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
 	} {
-		if got := hosts.KeyAt(HostAsSent(addr.Authority(tc.url), false), false); got != tc.want {
+		if got := hosts.KeyForAuthority(HostAsSent(addr.Authority(tc.url), false), false); got != tc.want {
 			t.Errorf("%s: %+v\nwant %+v", tc.url, got, tc.want)
 		}
-		if got := hosts.Key(requestFor(t, tc.url, tc.port)); got != tc.want {
+		if got := hosts.KeyForRequest(requestFor(t, tc.url, tc.port)); got != tc.want {
 			t.Errorf("a request for %s: %+v\nwant %+v", tc.url, got, tc.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestHostOfAURL(t *testing.T) {
 		"https://Shop.test:8443/x": "shop.test", "https://shop.test.:443/x": "shop.test.", "https://anna:x@shop.test/": "shop.test",
 		"http://bücher.test": "xn--bcher-kva.test", "http://[::1]:80": "[::1]", "http://[fe80::1%25eth0]:80": "[fe80::1]", "/x": "", "https://anna@/x": "",
 	} {
-		if got := HostOf(url); got != want {
+		if got := HostOfURL(url); got != want {
 			t.Errorf("%s: %q, want %q", url, got, want)
 		}
 	}

@@ -9,23 +9,24 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// ClientAddr returns the address of the client, as sent by trusted proxies if any. It returns the
-// zero Addr without an address.
+// ClientAddr returns the client's IP address as determined by Caddy, which believes trusted
+// proxies. It returns the zero Addr if the address is unknown or invalid.
 func ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := netip.ParseAddr(ClientIP(r))
 	return addr
 }
 
-// ClientIP returns the client address as Caddy formats it, for logs, or "".
+// ClientIP returns the client's IP address in Caddy's format, for logs, or "" if it is unknown.
 func ClientIP(r *http.Request) string {
 	clientIP, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	return clientIP
 }
 
-// AddrMayBeForged reports whether the client may have written its address itself. Most proxies
-// append the client's address to the X-Forwarded-For from the client. Without
+// AddrMayBeForged reports whether the client may have invented the address that [ClientAddr]
+// returns. Most proxies append the client's address to the X-Forwarded-For from the client. Without
 // trusted_proxies_strict Caddy uses the first address in this field. If more addresses follow, the
-// first may be invented. The address of an early request, see [IsEarlyData], may be invented too.
+// client may have written the first address itself. The source address of a request in early data,
+// see [IsEarlyData], may be invented too.
 func AddrMayBeForged(r *http.Request) bool {
 	if IsEarlyData(r) {
 		return true
@@ -38,7 +39,7 @@ func AddrMayBeForged(r *http.Request) bool {
 		var first netip.Addr
 		for _, value := range r.Header.Values(field) {
 			for part := range strings.SplitSeq(value, ",") {
-				addr := forwardedAddr(part)
+				addr := parseForwardedAddr(part)
 				switch {
 				case !first.IsValid():
 					first = addr
@@ -55,10 +56,10 @@ func AddrMayBeForged(r *http.Request) bool {
 	return false
 }
 
-// IsEarlyData reports whether a request arrived before the TLS handshake was complete, in early data
-// (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send an early request
+// IsEarlyData reports whether a request arrived before the TLS handshake was complete, in early
+// data (0-RTT) of HTTP/3, here or at a proxy (RFC 8470 section 5.1). A client can send early data
 // with a forged source address, because the client does not need the response packets. A client
-// that sets the header itself only loses the trust in its address.
+// that sends the header Early-Data itself only makes its own address untrusted.
 func IsEarlyData(r *http.Request) bool {
 	return r.TLS != nil && !r.TLS.HandshakeComplete || r.Header["Early-Data"] != nil
 }
@@ -66,12 +67,12 @@ func IsEarlyData(r *http.Request) bool {
 // HasProxyAddr reports whether the client address is the address of a trusted proxy, because the
 // proxy did not send the client's address.
 func HasProxyAddr(r *http.Request) bool {
-	return IsTrustedProxy(r) && ClientAddr(r).Unmap() == forwardedAddr(r.RemoteAddr)
+	return IsTrustedProxy(r) && ClientAddr(r).Unmap() == parseForwardedAddr(r.RemoteAddr)
 }
 
-// forwardedAddr parses an address with or without a port, as Caddy does. It returns the zero
-// Addr for invalid input.
-func forwardedAddr(part string) netip.Addr {
+// parseForwardedAddr parses an IP address with or without a port, as Caddy does. It returns the
+// zero Addr for invalid input.
+func parseForwardedAddr(part string) netip.Addr {
 	host, _, err := net.SplitHostPort(part)
 	if err != nil {
 		host = part

@@ -64,7 +64,7 @@ func TestConditionalReading(t *testing.T) {
 
 func TestConditionalVirtualRequest(t *testing.T) {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
-	u := authorityOf(pattern).url("/robots.txt")
+	u := newAuthority(pattern).url("/robots.txt")
 	serve := func(conditions http.Header) policy.FetchResult {
 		return NewServerSource(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
 	}

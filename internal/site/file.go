@@ -37,9 +37,9 @@ func (s FileSource) fetch() policy.FetchResult {
 	return policy.FetchResult{Status: http.StatusOK, Body: body}
 }
 
-// CheckFile returns an error if an option names an unusable file. It runs during loading of the
-// configuration. A missing file is an error only if alternative is set. The error then ends with
-// alternative, the description of another option.
+// CheckFile returns an error if the file at path, which a Caddyfile option names, cannot be read.
+// It runs while the configuration is loaded. A missing file is an error only if alternative is set.
+// alternative is advice at the end of this error, such as "write base none".
 func CheckFile(option, path, alternative string) error {
 	_, err := ReadFile(path)
 	if err == nil || alternative == "" && errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +55,7 @@ func CheckFile(option, path, alternative string) error {
 	return fmt.Errorf("%s file %s: %w%s", option, path, err, absoluteHint)
 }
 
-// similarFileHint returns a hint if a file with a similar name exists.
+// similarFileHint returns a hint with the name of a similar file in the same directory, or "".
 func similarFileHint(path string) string {
 	if near := text.NearestFile(path); near != "" {
 		return "did you mean " + near + "? Correct the path"

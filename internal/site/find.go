@@ -11,34 +11,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// FoundHandler is a handler and its place in the configuration.
+// FoundHandler is the result of [FindHandler]: a handler with its server and the hosts of its site.
 type FoundHandler struct {
 	Handler caddyhttp.MiddlewareHandler // nil if not found
 	Server  *caddyhttp.Server
 	Hosts   []string // empty for any host
-	// Ambiguous is true if other handlers fit as well, with matchers in addition to the host.
+	// Ambiguous is true if several handlers of the server fit equally well. Their other matchers
+	// decide which handler gets a request.
 	Ambiguous bool
 }
 
-// FindHandler returns the handler for requests to an authority, over https or http. The function is
-// must return true for the handler. Proxies, http_port and https_port may map ports, so several
-// handlers may fit. FindHandler prefers, in this order:
+// FindHandler returns the handler for requests to an authority, over https or http. It considers
+// only handlers for which matches returns true. Proxies, http_port and https_port may map ports, so
+// several handlers may fit. FindHandler prefers, in this order:
 //   - a server that listens on the port of the authority
 //   - a server with TLS for https, and without TLS for http
 //   - a site that names the host, then a wildcard, then a site for any host
 //   - the first handler in the configuration
-func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler) {
+func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, matches func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler) {
 	host, port := addr.SplitPort(HostAsSent(authority, secure))
 	best := [2]int{}
 	for _, server := range servers {
 		listens := 0
-		if isSecure(server) == secure {
+		if usesTLS(server) == secure {
 			listens++
 		}
-		if listensAt(server, portOrDefault(port, secure)) {
+		if listensOnPort(server, parsePortOrDefault(port, secure)) {
 			listens += 2
 		}
-		Walk(server, func(p RoutePlace, route caddyhttp.Route) {
+		WalkRoutes(server, func(p RoutePlace, route caddyhttp.Route) {
 			if redirected := redirectedHosts(route); redirected != nil {
 				p.Hosts = redirected
 			}
@@ -47,7 +48,7 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 			if p.IsErrorRoute || fits == 0 || nearer < 0 || nearer == 0 && (found.Ambiguous || found.Server != server) {
 				return
 			}
-			switch i := slices.IndexFunc(route.Handlers, is); {
+			switch i := slices.IndexFunc(route.Handlers, matches); {
 			case i < 0:
 			case nearer == 0:
 				found.Ambiguous = true
@@ -60,18 +61,20 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, is 
 	return found
 }
 
-// HostOf returns the host of a URL as sent by clients, without the port. It returns "" for a path.
-func HostOf(url string) string {
+// HostOfURL returns the host of a URL as clients send it, without the port. It returns "" for a
+// path.
+func HostOfURL(url string) string {
 	host, _ := addr.SplitPort(HostAsSent(addr.Authority(url), true))
 	return host
 }
 
-// HostMatchScore returns how closely the hosts of a site match a host. Zero means no match.
+// HostMatchScore returns how closely the host names of a site match a host: 3 for the same name, 2
+// for a wildcard, 1 for a site for any host (no names), 0 for no match.
 func HostMatchScore(names []string, host string) int {
 	if len(names) == 0 {
 		return 1 // any host
 	}
-	h := HostsOfServer(nil)
+	h := NewHosts(nil)
 	h.AddNames(names)
 	switch label, named := h.Label(addr.Unbracket(host)); {
 	case named:
@@ -82,31 +85,32 @@ func HostMatchScore(names []string, host string) int {
 	return 0
 }
 
-// Listens reports whether one of the addresses of a server has the port of a URL. The default
-// port applies to http and https URLs only.
-func Listens(addresses []string, url string) bool {
+// ListensOnPortOfURL reports whether a server with these listen addresses listens on the port of a
+// URL. A URL without a port has the default port of http or https. With another scheme, the URL
+// must have a port.
+func ListensOnPortOfURL(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"
 	_, port := addr.SplitPort(HostAsSent(addr.Authority(url), secure))
-	return (port != "" || secure || scheme == "http") && hasPort(addresses, portOrDefault(port, secure))
+	return (port != "" || secure || scheme == "http") && hasPort(addresses, parsePortOrDefault(port, secure))
 }
 
 // FindRedirectedHandler is like [FindHandler], but follows Caddy's automatic redirect to https. If
-// requests for an http authority only get this redirect, FindRedirectedHandler returns the handler
-// at the redirect's target, and target is the authority there. Otherwise target is "".
-func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, is func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler, target string) {
+// an http authority has only this redirect, FindRedirectedHandler returns the handler for the https
+// authority, and this authority as target. Otherwise target is "".
+func FindRedirectedHandler(servers []*caddyhttp.Server, authority string, secure bool, matches func(caddyhttp.MiddlewareHandler) bool) (found FoundHandler, target string) {
 	if !secure {
 		host, _ := addr.SplitPort(HostAsSent(authority, false))
 		first := FindHandler(servers, authority, false, func(caddyhttp.MiddlewareHandler) bool { return true })
 		// Without hosts, the route is Caddy's last route for any host, after all other sites.
-		if location := httpsRedirectLocation(first.Handler); location != "" && len(first.Hosts) > 0 && !isSecure(first.Server) {
+		if location := httpsRedirectLocation(first.Handler); location != "" && len(first.Hosts) > 0 && !usesTLS(first.Server) {
 			target = HostAsSent(strings.TrimSuffix(strings.Replace(location, redirectHost, host, 1), redirectURI), true)
-			if found = FindHandler(servers, target, true, is); found.Handler != nil && isSecure(found.Server) {
+			if found = FindHandler(servers, target, true, matches); found.Handler != nil && usesTLS(found.Server) {
 				return found, target
 			}
 		}
 	}
-	return FindHandler(servers, authority, secure, is), ""
+	return FindHandler(servers, authority, secure, matches), ""
 }
 
 // The Location of an automatic redirect has this prefix, perhaps a port, and this suffix.
@@ -115,8 +119,9 @@ const (
 	redirectURI  = "{http.request.uri}"
 )
 
-// httpsRedirectLocation returns the Location of an automatic redirect, or "" for another handler. An owner's
-// redirect may have conditions. Its handler is a pointer, and Caddy's own handler is a value.
+// httpsRedirectLocation returns the Location of Caddy's automatic redirect to https, or "" for
+// another handler. A redirect from the owner's configuration does not count, since it may have
+// conditions. The owner's handler is a pointer, and Caddy's own handler is a value.
 func httpsRedirectLocation(h caddyhttp.MiddlewareHandler) string {
 	response, ok := h.(caddyhttp.StaticResponse)
 	if location := response.Headers.Get("Location"); ok && strings.HasPrefix(location, redirectHost) && strings.HasSuffix(location, redirectURI) {
@@ -125,8 +130,8 @@ func httpsRedirectLocation(h caddyhttp.MiddlewareHandler) string {
 	return ""
 }
 
-// redirectedHosts returns the hosts of an automatic redirect, or nil for another route. The
-// matchers of an automatic redirect are values, and an owner's matchers are pointers.
+// redirectedHosts returns the hosts of Caddy's automatic redirect to https, or nil for another
+// route. The matchers of an automatic redirect are values, and an owner's matchers are pointers.
 func redirectedHosts(route caddyhttp.Route) (names []string) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {

@@ -17,33 +17,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// healthBypass hides failures of the guard's own requests from the passive health checks of a
+// healthCheckBypass hides failures of the guard's own requests from the passive health checks of a
 // proxy. Otherwise one robots.txt with status 500 would make reverse_proxy mark the whole upstream
 // as down.
 //
-// healthBypass wraps the transport of a proxy and passes all requests of clients through. If a
+// healthCheckBypass wraps the transport of a proxy and passes all requests of clients through. If a
 // request of the guard fails, the bypass reports to the proxy that the client canceled the request.
 // The guard gets the response directly.
-type healthBypass struct {
+type healthCheckBypass struct {
 	proxy     *reverseproxy.Handler
 	transport *http.Transport
 }
 
-// exchangeKey is the context key for the *exchange of a virtual request.
-type exchangeKey struct{}
+// hiddenExchangeKey is the context key for the *hiddenExchange of one of the guard's own requests.
+type hiddenExchangeKey struct{}
 
-// exchange has the response of an upstream to a virtual request, if the bypass hides the response
-// from the server.
-type exchange struct {
+// hiddenExchange has what the server hides from the guard in one of the guard's own requests: an
+// upstream's response, if [healthCheckBypass] kept the response from the proxy, and a handler's
+// error.
+type hiddenExchange struct {
 	mu           sync.Mutex
-	hiddenAnswer *policy.FetchResult
-	handlerErr   error // error of a handler of the site
+	hiddenResult *policy.FetchResult
+	handlerErr   error // last error of a handler of the site
 }
 
-// RecordError records the error of a handler for a request of the guard. Caddy's response to this
-// error has only a status. RecordError returns err.
-func RecordError(ctx context.Context, err error) error {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok && err != nil {
+// RecordHandlerError returns err, and records err if ctx belongs to one of the guard's own
+// requests. Without the record, the guard would know only the status of Caddy's error response. err
+// is the error of a handler of the site, or nil.
+func RecordHandlerError(ctx context.Context, err error) error {
+	if x, ok := ctx.Value(hiddenExchangeKey{}).(*hiddenExchange); ok && err != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.handlerErr = err
@@ -51,8 +53,9 @@ func RecordError(ctx context.Context, err error) error {
 	return err
 }
 
-// siteError returns the error of the site, or nil.
-func (x *exchange) siteError() error {
+// recordedHandlerError returns the last error passed to [RecordHandlerError], without its position
+// in Caddy's code, or nil.
+func (x *hiddenExchange) recordedHandlerError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
@@ -64,36 +67,36 @@ func (x *exchange) siteError() error {
 // errHiddenFromProxy replaces the failure for the proxy.
 var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
-func (x *exchange) setAnswer(a policy.FetchResult) {
+func (x *hiddenExchange) setHiddenResult(a policy.FetchResult) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.hiddenAnswer = &a
+	x.hiddenResult = &a
 }
 
-func (x *exchange) getAnswer() *policy.FetchResult {
+func (x *hiddenExchange) getHiddenResult() *policy.FetchResult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.hiddenAnswer
+	return x.hiddenResult
 }
 
-// bypassHealthChecks adds a bypass to each proxy of a server with passive health checks and plain
-// HTTP upstreams.
+// bypassHealthChecks adds a [healthCheckBypass] to each reverse_proxy of a server that has passive
+// health checks and plain HTTP upstreams.
 func bypassHealthChecks(server *caddyhttp.Server) {
-	Walk(server, func(_ RoutePlace, route caddyhttp.Route) {
+	WalkRoutes(server, func(_ RoutePlace, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
 			if proxy, ok := handler.(*reverseproxy.Handler); ok {
-				bypassProxy(proxy)
+				addHealthCheckBypass(proxy)
 			}
 		}
 	})
 }
 
-func bypassProxy(proxy *reverseproxy.Handler) {
+func addHealthCheckBypass(proxy *reverseproxy.Handler) {
 	if proxy.HealthChecks == nil || proxy.HealthChecks.Passive == nil || proxy.HealthChecks.Passive.FailDuration == 0 {
 		return // the proxy ignores failures
 	}
 	if transport, ok := proxy.Transport.(*reverseproxy.HTTPTransport); ok && transport.Transport != nil && bypassedTransports.add(transport.Transport) {
-		transport.Transport.RegisterProtocol("http", &healthBypass{proxy, transport.Transport})
+		transport.Transport.RegisterProtocol("http", &healthCheckBypass{proxy, transport.Transport})
 	}
 }
 
@@ -114,31 +117,31 @@ func (s *transportSet) add(transport *http.Transport) bool {
 }
 
 // RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
-func (s *healthBypass) RoundTrip(req *http.Request) (*http.Response, error) {
-	ex, _ := req.Context().Value(exchangeKey{}).(*exchange)
+func (s *healthCheckBypass) RoundTrip(req *http.Request) (*http.Response, error) {
+	ex, _ := req.Context().Value(hiddenExchangeKey{}).(*hiddenExchange)
 	if ex == nil {
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
 	// Without its exchange, the request skips the bypass on the second pass.
-	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), exchangeKey{}, nil)))
+	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), hiddenExchangeKey{}, nil)))
 	switch {
 	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
 		return nil, err
 	case err != nil:
-		ex.setAnswer(policy.FetchResult{Err: err})
+		ex.setHiddenResult(policy.FetchResult{Err: err})
 		return nil, errHiddenFromProxy
 	case !s.isHealthFailure(resp.StatusCode, time.Since(start)):
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	ex.setAnswer(readAnswer(resp, req.Header))
+	ex.setHiddenResult(readFetchResult(resp, req.Header))
 	return nil, errHiddenFromProxy
 }
 
-// retriesNextUpstream reports whether the proxy tries another upstream after err. To find a
-// reachable upstream, the proxy must see the failure.
-func (s *healthBypass) retriesNextUpstream(err error) bool {
+// retriesNextUpstream reports whether the proxy tries another upstream after err. The bypass must
+// not hide such an error, or the proxy would not try a reachable upstream.
+func (s *healthCheckBypass) retriesNextUpstream(err error) bool {
 	_, isDialError := errors.AsType[reverseproxy.DialError](err)
 	balancing := s.proxy.LoadBalancing
 	return isDialError && balancing != nil && (balancing.Retries > 0 || balancing.TryDuration > 0)
@@ -146,7 +149,7 @@ func (s *healthBypass) retriesNextUpstream(err error) bool {
 
 // isHealthFailure reports whether passive health checks treat a response as a failure. The limit
 // for latency is 25 % lower than configured, since the proxy measures a slightly longer time.
-func (s *healthBypass) isHealthFailure(status int, latency time.Duration) bool {
+func (s *healthCheckBypass) isHealthFailure(status int, latency time.Duration) bool {
 	checks := s.proxy.HealthChecks.Passive
 	if maxLatency := time.Duration(checks.UnhealthyLatency); maxLatency > 0 && latency >= maxLatency-maxLatency/4 {
 		return true

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Hosts are the configured hosts of one server.
+// Hosts are the hosts that the configuration names for one server, including wildcards.
 type Hosts struct {
 	Server            *caddyhttp.Server // nil for none
 	Name              string            // of the server in keys
@@ -24,35 +24,37 @@ type Hosts struct {
 	otherWildcards    []string          // of other shapes
 }
 
-// HostsOfServer collects the hosts from the matchers of a server's routes.
-func HostsOfServer(server *caddyhttp.Server) *Hosts {
+// NewHosts returns the hosts in the host matchers of a server's routes. It returns no hosts for a
+// nil server.
+func NewHosts(server *caddyhttp.Server) *Hosts {
 	h := &Hosts{Server: server, exactHosts: make(map[string]*namedHost), wildcardsBySuffix: make(map[string]string)}
 	if server != nil {
-		Walk(server, func(p RoutePlace, route caddyhttp.Route) {
+		WalkRoutes(server, func(p RoutePlace, route caddyhttp.Route) {
 			if !p.IsErrorRoute {
-				h.AddNames(HostsOf(route))
+				h.AddNames(HostsOfRoute(route))
 			}
 		})
 	}
 	return h
 }
 
-// Sites identifies the sites of a configuration. The zero value is for a single server.
+// Sites finds the site of a request among the servers of a configuration. The zero value knows only
+// the server of the request.
 type Sites struct {
 	// Servers returns all servers of the configuration.
 	Servers func() []*caddyhttp.Server
 	// ConfiguredPort returns http_port or, if secure is true, https_port of the configuration. If
 	// ConfiguredPort is nil, no port mapping is known.
 	ConfiguredPort func(secure bool) int
-	// IsGuard reports whether a handler is a guard or has state of sites as guards do.
+	// IsGuard reports whether a handler stores data of each site: robots_guard or robots_txt.
 	IsGuard func(caddyhttp.MiddlewareHandler) bool
 
 	byServer   sync.Map   // *caddyhttp.Server to its *Hosts; *Hosts without a server to itself
 	collecting sync.Mutex // locked during the collection of hosts, which is slow for many hosts
 }
 
-// HostsOf returns the hosts of a server. The first call collects them.
-func (s *Sites) HostsOf(server *caddyhttp.Server) *Hosts {
+// HostsOfServer returns the configured hosts of a server. The first call collects them.
+func (s *Sites) HostsOfServer(server *caddyhttp.Server) *Hosts {
 	if known, ok := s.byServer.Load(server); ok {
 		return known.(*Hosts)
 	}
@@ -61,31 +63,31 @@ func (s *Sites) HostsOf(server *caddyhttp.Server) *Hosts {
 	if known, ok := s.byServer.Load(server); ok {
 		return known.(*Hosts)
 	}
-	h := HostsOfServer(server)
+	h := NewHosts(server)
 	h.Name = s.serverName(server)
 	s.byServer.Store(server, h)
 	return h
 }
 
-// ListensAt reports whether a server listens on the port of an authority, with TLS if the authority is
-// secure. If the authority has no port, http_port and https_port fit too, because a port mapping
-// may lead to them.
-func (s *Sites) ListensAt(server *caddyhttp.Server, authority string, secure bool) bool {
+// ListensAtAuthority reports whether a server listens on the port of an authority, with TLS if
+// secure is true. If the authority has no port, http_port and https_port fit too, because a port
+// mapping may lead to them.
+func (s *Sites) ListensAtAuthority(server *caddyhttp.Server, authority string, secure bool) bool {
 	_, port := addr.SplitPort(HostAsSent(authority, secure))
-	return isSecure(server) == secure && (listensAt(server, portOrDefault(port, secure)) ||
-		port == "" && s.ConfiguredPort != nil && listensAt(server, s.ConfiguredPort(secure)))
+	return usesTLS(server) == secure && (listensOnPort(server, parsePortOrDefault(port, secure)) ||
+		port == "" && s.ConfiguredPort != nil && listensOnPort(server, s.ConfiguredPort(secure)))
 }
 
-// HostsAt returns the hosts of the server that clients reach at an authority, over https or http,
-// if the server names the host of the authority. Otherwise HostsAt returns nil.
-func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
+// HostsAtAuthority returns the hosts of the server that clients reach at an authority, over https
+// or http, if the server names the host of the authority. Otherwise it returns nil.
+func (s *Sites) HostsAtAuthority(authority string, secure bool) *Hosts {
 	if s.Servers == nil {
 		return nil
 	}
 	host, _ := addr.SplitPort(HostAsSent(authority, secure))
 	for _, server := range s.Servers() {
-		if s.ListensAt(server, authority, secure) {
-			if hosts := s.HostsOf(server); hosts.IsNamed(host) {
+		if s.ListensAtAuthority(server, authority, secure) {
+			if hosts := s.HostsOfServer(server); hosts.IsNamed(host) {
 				return hosts
 			}
 		}
@@ -93,12 +95,13 @@ func (s *Sites) HostsAt(authority string, secure bool) *Hosts {
 	return nil
 }
 
-// Add adds configured hosts without a server, for [Sites.IsLabel].
-func (s *Sites) Add(hosts *Hosts) { s.byServer.Store(hosts, hosts) }
+// AddHosts adds configured hosts that belong to no server, so that [Sites.IsHostLabel] includes
+// their labels.
+func (s *Sites) AddHosts(hosts *Hosts) { s.byServer.Store(hosts, hosts) }
 
-// IsLabel reports whether [Hosts.Label] can return a label for the collected hosts. If any hosts were
-// collected, these labels include [judge.OtherName].
-func (s *Sites) IsLabel(label string) (named bool) {
+// IsHostLabel reports whether label is the label of a host collected so far, see [Hosts.Label]. If
+// any hosts were collected, [judge.OtherName] is a label too.
+func (s *Sites) IsHostLabel(label string) (named bool) {
 	s.byServer.Range(func(_, hosts any) bool {
 		known, _ := hosts.(*Hosts).Label(label)
 		named = known == label
@@ -107,16 +110,16 @@ func (s *Sites) IsLabel(label string) (named bool) {
 	return named
 }
 
-// serverName returns the name of a server in keys: its listener addresses if another server has a
-// guard for the same host, otherwise "". The same host at two servers is two sites. With an empty
-// name, instances with other listeners can share the data of a site.
+// serverName returns the name of a server in [policy.Key]: its listener addresses if another server
+// has a guard for the same host, otherwise "". The same host at two servers is two sites. With an
+// empty name, instances with other listeners can share the data of a site.
 func (s *Sites) serverName(server *caddyhttp.Server) string {
 	if server == nil || s.Servers == nil {
 		return ""
 	}
 	own := s.guardedHosts(server)
 	for _, other := range s.Servers() {
-		if other == server || isSecure(other) != isSecure(server) {
+		if other == server || usesTLS(other) != usesTLS(server) {
 			continue // keys contain the scheme
 		}
 		others := s.guardedHosts(other)
@@ -131,22 +134,23 @@ func (s *Sites) serverName(server *caddyhttp.Server) string {
 	return ""
 }
 
-// NumGuardedHosts returns the number of configured hosts with a guard. It collects the hosts of all
-// servers, so that no request has to wait for the collection.
+// NumGuardedHosts returns the number of configured hosts with a guard. It also collects the hosts
+// of their servers, so that no request has to wait for the collection.
 func (s *Sites) NumGuardedHosts() (n int) {
 	for _, server := range s.Servers() {
 		if hosts := len(s.guardedHosts(server)); hosts > 0 {
 			n += hosts
-			s.HostsOf(server)
+			s.HostsOfServer(server)
 		}
 	}
 	return n
 }
 
-// guardedHosts returns the configured hosts of a server with a guard. "" means any host.
+// guardedHosts returns the hosts of those routes of a server that contain a guard, in lower case.
+// "" means any host.
 func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	hosts := make(map[string]bool)
-	Walk(server, func(p RoutePlace, route caddyhttp.Route) {
+	WalkRoutes(server, func(p RoutePlace, route caddyhttp.Route) {
 		if p.IsErrorRoute || !slices.ContainsFunc(route.Handlers, s.IsGuard) {
 			return
 		}
@@ -160,7 +164,7 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	return hosts
 }
 
-// AddNames adds the names of a host matcher, including wildcards. It ignores names with a
+// AddNames adds the host names of a host matcher, including wildcards. It ignores names with a
 // placeholder.
 func (h *Hosts) AddNames(names caddyhttp.MatchHost) {
 	for _, name := range names {
@@ -178,7 +182,8 @@ func (h *Hosts) AddNames(names caddyhttp.MatchHost) {
 	}
 }
 
-// normalizePattern returns the name of a host matcher in the form for comparison in Caddy.
+// normalizePattern returns a name or wildcard of a host matcher in the form that Caddy compares: in
+// lower case, with IDNs in punycode.
 func normalizePattern(name string) string {
 	if ascii, err := idna.ToASCII(name); err == nil {
 		name = ascii
@@ -186,9 +191,10 @@ func normalizePattern(name string) string {
 	return strings.ToLower(name)
 }
 
-// Label returns the configured host for a host, in lower case and without a port, and whether the
-// configuration names this very host. For a wildcard such as *.example.com the label is the
-// wildcard, because clients choose the rest.
+// Label returns the name of a host in metrics and reports: the configured host, the configured
+// wildcard that matches host, or [judge.OtherName]. host must be in lower case, without a port.
+// named is true if the configuration names the host itself. Hosts of a wildcard share a label,
+// because clients choose the rest of the name.
 func (h *Hosts) Label(host string) (label string, named bool) {
 	if h.exactHosts[host] != nil {
 		return host, true
@@ -206,12 +212,13 @@ func (h *Hosts) Label(host string) (label string, named bool) {
 	return judge.OtherName, false
 }
 
-// IsNamed reports whether the configuration names this very host. An IPv6 address may have brackets.
+// IsNamed reports whether the configuration names the host itself, not only by a wildcard. An IPv6
+// address may have brackets.
 func (h *Hosts) IsNamed(host string) bool { return h.exactHosts[addr.Unbracket(host)] != nil }
 
-// LabelsOf returns the labels of the names of host matchers. Without names a route is for any
-// host, and the label is [judge.OtherName].
-func (h *Hosts) LabelsOf(names []string) (labels []string) {
+// LabelsForRoute returns the label, see [Hosts.Label], of each host name or wildcard of a route. A
+// route without names is for any host, and its label is [judge.OtherName].
+func (h *Hosts) LabelsForRoute(names []string) (labels []string) {
 	if len(names) == 0 {
 		return []string{judge.OtherName}
 	}
@@ -222,8 +229,8 @@ func (h *Hosts) LabelsOf(names []string) (labels []string) {
 	return labels
 }
 
-// Has reports whether a host is a configured host or matches a configured wildcard.
-func (h *Hosts) Has(host string) bool {
+// MatchesHost reports whether a host is a configured host or matches a configured wildcard.
+func (h *Hosts) MatchesHost(host string) bool {
 	label, named := h.Label(host)
 	return named || label != judge.OtherName
 }
@@ -237,16 +244,17 @@ func (h *Hosts) configuredName(host string) string {
 	return label
 }
 
-// Key returns the key of the robots.txt for a request. All spellings of a host that Caddy routes to
-// the same site have the same key with the canonical host, so that clients cannot choose the key.
-// The key has the port of the listener if the request has the same port. Any other port is ignored,
-// because a proxy may map ports. Key does not allocate for hosts in canonical form.
-func (h *Hosts) Key(r *http.Request) policy.Key {
+// KeyForRequest returns the key of the robots.txt for a request. All spellings of a host that Caddy
+// routes to the same site have the same key with the canonical host, so that clients cannot choose
+// the key. The key has the port of the listener if the request has the same port. Any other port is
+// ignored, because a proxy may map ports. KeyForRequest does not allocate for hosts in canonical
+// form.
+func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
 	host, port := cutPort(r.Host)
 	if len(host) > MaxHost {
-		key.Host = NormalHost(host, key.Secure)
+		key.Host = NormalizeHost(host, key.Secure)
 		return key
 	}
 	name := host
@@ -255,35 +263,37 @@ func (h *Hosts) Key(r *http.Request) policy.Key {
 	}
 	key.Site = h.configuredName(addr.Unbracket(name))
 	switch listener := ListenerPort(r, key.Secure, proxied); {
-	case port == "" || listener == 0 || !isPort(port, listener):
+	case port == "" || listener == 0 || !isPortNumber(port, listener):
 		key.Host = name
 	case name == host && len(host)+len(port) == len(r.Host):
 		key.Host = r.Host
 	default:
 		key.Host = name + port
 	}
-	if sent := LastForwarded(r.Header, ForwardedHost); proxied && sent != r.Host { // as in ClientScheme
+	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // as in ClientScheme
 		for element := range SplitElements(sent) {
-			if asked, _ := addr.SplitPort(NormalHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
-				key.ForwardedHost = NormalHost(sent, key.Secure)
+			if asked, _ := addr.SplitPort(NormalizeHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
+				key.ForwardedHost = NormalizeHost(sent, key.Secure)
 			}
 		}
 	}
 	return key
 }
 
-// canonicalHost returns the canonical form of a host without a port if Caddy routes this form to the
-// same site. Caddy ignores only case: a host with a trailing dot or in Unicode is another host.
+// canonicalHost returns the canonical form of a host without a port, see [NormalizeHost]. If Caddy
+// routes this form to another site, canonicalHost returns the host in lower case. Caddy ignores
+// only case: a host with a trailing dot or in Unicode is another host.
 func (h *Hosts) canonicalHost(host string, secure bool) string {
-	sent, name := strings.ToLower(host), NormalHost(host, secure)
+	sent, name := strings.ToLower(host), NormalizeHost(host, secure)
 	if name != sent && h.configuredName(addr.Unbracket(name)) != h.configuredName(addr.Unbracket(sent)) {
 		return sent
 	}
 	return name
 }
 
-// ListenerPort returns the port in the authority of the site of a request. It returns 0 for the
-// default port, for a request without a listener, or if a trusted proxy maps the port.
+// ListenerPort returns the number of the port on which a request arrived. It returns 0 for the
+// default port of the scheme, for a request without a listener, or if a trusted proxy maps the
+// port.
 func ListenerPort(r *http.Request, secure, proxied bool) int {
 	port := 0
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {
@@ -292,7 +302,7 @@ func ListenerPort(r *http.Request, secure, proxied bool) int {
 	case *net.UDPAddr: // HTTP/3
 		port = addr.Port
 	}
-	if port == defaultPort(secure) || proxied && LastForwarded(r.Header, ForwardedProto) != "" {
+	if port == defaultPort(secure) || proxied && LastForwardedLine(r.Header, ForwardedProto) != "" {
 		return 0
 	}
 	return port
@@ -314,14 +324,15 @@ func matchesWildcard(pattern, host string) bool {
 	}
 }
 
-// KeyAt returns the key of the robots.txt for requests to an authority, in the form of [HostAsSent], at
-// the server of h. The result equals [Hosts.Key] of a request to the authority.
-func (h *Hosts) KeyAt(authority string, secure bool) policy.Key {
+// KeyForAuthority returns the key of the robots.txt for requests to an authority at the server of
+// h. The authority must be in the form of [HostAsSent]. The result equals [Hosts.KeyForRequest] of
+// a request to the authority.
+func (h *Hosts) KeyForAuthority(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
 	name := h.canonicalHost(host, secure)
 	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
-	number := portOrDefault(port, secure)
-	if port != "" && number != defaultPort(secure) && isPort(port, number) && h.Server != nil && listensAt(h.Server, number) {
+	number := parsePortOrDefault(port, secure)
+	if port != "" && number != defaultPort(secure) && isPortNumber(port, number) && h.Server != nil && listensOnPort(h.Server, number) {
 		key.Host += port
 	}
 	return key

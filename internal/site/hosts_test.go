@@ -18,7 +18,7 @@ import (
 // testHosts are those of a server with exact hosts, wildcards and a catch-all.
 func testHosts() *Hosts {
 	inner := caddyhttp.Route{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"inner.example.com"}}}}
-	h := HostsOfServer(&caddyhttp.Server{
+	h := NewHosts(&caddyhttp.Server{
 		Routes: caddyhttp.RouteList{
 			{MatcherSets: caddyhttp.MatcherSets{{&caddyhttp.MatchHost{"example.com", "Bücher.example", "*.example.net", "a.*.example.org", "dotted.example.", "::1", "{env.HOST}"}}}},
 			{Handlers: []caddyhttp.MiddlewareHandler{&caddyhttp.Subroute{Routes: caddyhttp.RouteList{inner}}}},
@@ -134,11 +134,11 @@ func TestKey(t *testing.T) {
 			if tc.change != nil {
 				tc.change(r)
 			}
-			named := hosts.exactHosts[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwarded(r.Header, ForwardedHost) == "" || LastForwarded(r.Header, ForwardedHost) == tc.host)
-			if got := hosts.Site(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.Site(r) != got) {
+			named := hosts.exactHosts[tc.host] != nil && tc.host != "::1" && (!tc.trusted || LastForwardedLine(r.Header, ForwardedHost) == "" || LastForwardedLine(r.Header, ForwardedHost) == tc.host)
+			if got := hosts.CachedSite(r); (got != nil) != named || named && (*got != NewSite(tc.want) || hosts.CachedSite(r) != got) {
 				t.Errorf("site = %+v, want that of the key once if it is named so", got)
 			}
-			if got := hosts.Key(r); got != tc.want {
+			if got := hosts.KeyForRequest(r); got != tc.want {
 				t.Errorf("key = %+v\nwant  %+v", got, tc.want)
 			}
 		})
@@ -158,7 +158,7 @@ func arriving(host string, at net.Addr, trusted bool) *http.Request {
 func TestSiteOfIPv6(t *testing.T) {
 	hosts := testHosts()
 	for _, port := range []int{1, 9501} {
-		if got := hosts.Site(arriving("::1", &net.TCPAddr{Port: port}, false)); got != nil {
+		if got := hosts.CachedSite(arriving("::1", &net.TCPAddr{Port: port}, false)); got != nil {
 			t.Errorf("at port %d: %+v", port, got)
 		}
 	}
@@ -185,7 +185,7 @@ func TestKeyByListener(t *testing.T) {
 		if tc.tls {
 			r.TLS = new(tls.ConnectionState)
 		}
-		if got := testHosts().Key(r).Host; got != tc.want {
+		if got := testHosts().KeyForRequest(r).Host; got != tc.want {
 			t.Errorf("%s: %s is %q, want %q", tc.name, tc.host, got, tc.want)
 		}
 	}
@@ -195,7 +195,7 @@ func TestKeyDoesNotAllocateForUsualHosts(t *testing.T) {
 	h := testHosts()
 	for _, host := range []string{"example.com", "example.com:9501", "shop.example.net"} {
 		r := arriving(host, &net.TCPAddr{Port: 9501}, false)
-		if n := testing.AllocsPerRun(100, func() { h.Key(r) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { h.KeyForRequest(r) }); n != 0 {
 			t.Errorf("the key of %s takes %v allocations", host, n)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// defaultPort returns the default port of a scheme.
+// defaultPort returns the default port of https if secure is true, otherwise of http.
 func defaultPort(secure bool) int {
 	if secure {
 		return 443
@@ -16,9 +16,9 @@ func defaultPort(secure bool) int {
 	return 80
 }
 
-// PortOf returns the number of a port with its colon. It returns 0 for "", and if the port is not a
-// number.
-func PortOf(port string) int {
+// ParsePort returns the number of a port with its colon, such as ":443". It returns 0 for "", and
+// if the port is not a number.
+func ParsePort(port string) int {
 	if port == "" {
 		return 0
 	}
@@ -26,28 +26,29 @@ func PortOf(port string) int {
 	return number
 }
 
-// portOrDefault returns the number of a port with its colon. It returns the default port for "", and
-// 0 if the port is not a number.
-func portOrDefault(port string, secure bool) int {
+// parsePortOrDefault returns the number of a port with its colon, such as ":443". It returns the
+// default port for "", and 0 if the port is not a number.
+func parsePortOrDefault(port string, secure bool) int {
 	if port == "" {
 		return defaultPort(secure)
 	}
-	return PortOf(port)
+	return ParsePort(port)
 }
 
-// isPort reports whether a port with its colon is this port in canonical form.
-func isPort(port string, number int) bool {
+// isPortNumber reports whether port, which has a colon, is the given number without leading zeros.
+func isPortNumber(port string, number int) bool {
 	n, err := strconv.ParseUint(port[1:], 10, 16)
 	return err == nil && int(n) == number && port[1] != '0'
 }
 
-// isSecure reports whether clients connect to a server with TLS.
-func isSecure(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
+// usesTLS reports whether clients connect to a server with TLS.
+func usesTLS(server *caddyhttp.Server) bool { return len(server.TLSConnPolicies) > 0 }
 
-// listensAt reports whether a server listens at a port.
-func listensAt(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
+// listensOnPort reports whether a server listens on a port.
+func listensOnPort(server *caddyhttp.Server, port int) bool { return hasPort(server.Listen, port) }
 
-// hasPort reports whether any of the addresses has a port.
+// hasPort reports whether any of the listen addresses has a port, or a range that includes the
+// port.
 func hasPort(addresses []string, port int) bool {
 	for _, listen := range addresses {
 		address, err := caddy.ParseNetworkAddress(listen)
@@ -59,6 +60,6 @@ func hasPort(addresses []string, port int) bool {
 	return false
 }
 
-// ListenAddresses returns the listen addresses of a server, joined by commas. It identifies a
-// server in keys, see serverName.
+// ListenAddresses returns the listen addresses of a server, joined by commas, which identify the
+// server in [policy.Key].
 func ListenAddresses(server *caddyhttp.Server) string { return strings.Join(server.Listen, ",") }

@@ -7,12 +7,12 @@ import (
 	"go.uber.org/zap"
 )
 
-// LogField returns a request as the field `request` of a log line: the object of Caddy's access
-// log, for the request as the client sent it. An owner's filters then apply to both.
-func LogField(r *http.Request) zap.Field {
+// RequestLogField returns the field `request` of a log line, for a request as the client sent it.
+// The field has the form of Caddy's access log, so an owner's log filters apply to it too.
+func RequestLogField(r *http.Request) zap.Field {
 	original := OriginalRequest(r)
 	sent := r.WithContext(r.Context())
-	sent.Method, sent.RequestURI = original.Method, TargetOf(original)
+	sent.Method, sent.RequestURI = original.Method, RequestTarget(original)
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return zap.Object("request", caddyhttp.LoggableHTTPRequest{
 		Request:              sent,

@@ -22,7 +22,7 @@ func TestLogField(t *testing.T) {
 		rewritten := r.Clone(ctx)
 		rewritten.Method, rewritten.RequestURI, rewritten.URL.Path = http.MethodGet, "/rewritten", "/rewritten"
 		fields := zapcore.NewMapObjectEncoder()
-		LogField(rewritten).AddTo(fields)
+		RequestLogField(rewritten).AddTo(fields)
 		got := fields.Fields["request"].(map[string]any)
 		if got["method"] != http.MethodPost || got["uri"] != "/sent?x" || got["client_ip"] != "192.0.2.7" {
 			t.Errorf("logged %v", got)

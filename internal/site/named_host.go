@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// namedHost is a configured host with its http and https sites, which are created when they
-// are first used.
+// namedHost has the http site and the https site of a configured host. Each is nil until its first
+// request.
 type namedHost [2]atomic.Pointer[Site]
 
-// Site returns the site of a request whose host is exactly as configured. It has the Key of
-// the request and is created once. Site returns nil for all other hosts, whose number has no
-// bound.
-func (h *Hosts) Site(r *http.Request) *Site {
+// CachedSite returns the site of a request whose Host is exactly a configured host. The first
+// request creates the site, with the key of [Hosts.KeyForRequest]. CachedSite returns nil for all
+// other requests, because the number of their hosts has no bound.
+func (h *Hosts) CachedSite(r *http.Request) *Site {
 	host := h.exactHosts[r.Host]
 	if host == nil {
 		return nil
@@ -31,7 +31,7 @@ func (h *Hosts) Site(r *http.Request) *Site {
 		if strings.Contains(r.Host, ":") {
 			return nil // an IPv6 address without brackets, whose end may be a port
 		}
-		site = new(NewSite(h.Key(r)))
+		site = new(NewSite(h.KeyForRequest(r)))
 		if !known.CompareAndSwap(nil, site) {
 			site = known.Load()
 		}

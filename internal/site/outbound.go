@@ -22,9 +22,9 @@ const GuardUserAgent = "RobotsGuard/1 (+https://github.com/robotsguard/caddy-rob
 // maxResponseHeader is the maximum header size of a response from another server, in bytes.
 const maxResponseHeader = 64 << 10
 
-// outboundClient fetches a robots.txt from another server, which the owner configured or a site redirects
-// to. Somebody else may control the redirect, so by default the client connects only to public
-// addresses.
+// outboundClient fetches a robots.txt from another server: the server of a configured URL, or the
+// target of a site's redirect. Somebody else may control the redirect, so by default the client
+// connects only to public addresses.
 type outboundClient struct {
 	client *http.Client
 }
@@ -53,15 +53,15 @@ func newOutboundClient(allowPrivate bool) *outboundClient {
 	}}
 }
 
-// get makes a single request and does not follow redirects.
+// get makes a single GET request and does not follow redirects.
 func (o *outboundClient) get(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 	return o.getWithHost(ctx, u, "", conditions)
 }
 
-// getWithHost does the same as get with another Host. The request then looks like a forwarded request of
-// the proxy. An empty host means the host of the URL.
+// getWithHost is like get, but sends host as the Host of the request and in X-Forwarded-Host, like
+// a proxy. An empty host means the host of the URL.
 func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
-	answer := o.do(ctx, u, host, conditions)
+	answer := o.sendRequest(ctx, u, host, conditions)
 	if answer.Err != nil && ctx.Err() != nil {
 		answer.Err = context.Cause(ctx) // more useful than "context canceled"
 	}
@@ -71,7 +71,7 @@ func (o *outboundClient) getWithHost(ctx context.Context, u *url.URL, host strin
 	return answer
 }
 
-func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
+func (o *outboundClient) sendRequest(ctx context.Context, u *url.URL, host string, conditions http.Header) policy.FetchResult {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return policy.FetchResult{Err: err}
@@ -88,27 +88,27 @@ func (o *outboundClient) do(ctx context.Context, u *url.URL, host string, condit
 		return policy.FetchResult{Err: unwrapURLError(err)}
 	}
 	defer resp.Body.Close()
-	return readAnswer(resp, conditions)
+	return readFetchResult(resp, conditions)
 }
 
-// readAnswer reads a response, with as much of the body as the parser reads. conditions are the
-// validators of the request.
-func readAnswer(resp *http.Response, conditions http.Header) policy.FetchResult {
+// readFetchResult reads a response, with as much of the body as the parser reads. conditions has
+// the If-None-Match or If-Modified-Since of the request, and decides whether a 304 is valid.
+func readFetchResult(resp *http.Response, conditions http.Header) policy.FetchResult {
 	conditional := conditions.Get("If-None-Match") != "" || conditions.Get("If-Modified-Since") != ""
 	if resp.StatusCode == http.StatusNotModified && conditional {
 		return policy.FetchResult{Status: resp.StatusCode, Header: resp.Header}
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answerFromResponse(resp.StatusCode, resp.Header, nil)
+		return fetchResultFromResponse(resp.StatusCode, resp.Header, nil)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, policy.MaxSize+1))
 	if err != nil {
 		return policy.FetchResult{Err: err}
 	}
-	return answerFromResponse(resp.StatusCode, resp.Header, body)
+	return fetchResultFromResponse(resp.StatusCode, resp.Header, body)
 }
 
-// unwrapURLError removes the method and the URL added by http.Client to an error.
+// unwrapURLError removes the method and the URL that http.Client adds to an error.
 func unwrapURLError(err error) error {
 	if wrapped, ok := err.(*url.Error); ok {
 		return wrapped.Err

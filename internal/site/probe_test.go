@@ -84,7 +84,7 @@ func parseSourceProbe(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, erro
 }
 
 func (p *sourceProbe) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if IsVirtual(r.Context()) {
+	if IsGuardRequest(r.Context()) {
 		virtuals.Add(1)
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)

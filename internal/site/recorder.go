@@ -10,11 +10,11 @@ import (
 )
 
 // errBodyLimit makes a handler stop after enough of its response was recorded.
-var errBodyLimit = errors.New("the robots guard has read enough")
+var errBodyLimit = errors.New("robots_guard has read enough of this response")
 
-// virtualResponse is the response writer of a virtual request. It records the header and the part of the
-// body for the parser. Another goroutine may read the recorder during a write of the handler, and
-// the recorder then ignores further writes.
+// virtualResponse is the response writer of one of the guard's own requests. It records the
+// status, the header, and as much of the body as the parser reads. Another goroutine may end the
+// recording while the handler writes. Later writes have no effect.
 type virtualResponse struct {
 	// header belongs to the handler. Other code may read it only after the handler has returned.
 	header http.Header
@@ -73,18 +73,18 @@ func (rec *virtualResponse) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// FlushError implements flushing for [http.ResponseController]. It only fixes the header, since no
-// client waits for the body.
+// FlushError implements flushing for [http.ResponseController]. Later changes of the header have no
+// effect. The body needs no flush, since no client waits for it.
 func (rec *virtualResponse) FlushError() error {
 	rec.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// EnableFullDuplex exists so that a server with full duplex enabled logs no warning for virtual
-// requests. Virtual requests have no body.
+// EnableFullDuplex does nothing. Without it, a server with full duplex enabled logs a warning for
+// each of the guard's own requests, which have no body.
 func (rec *virtualResponse) EnableFullDuplex() error { return nil }
 
-// recordedResponse is the recorded response.
+// recordedResponse is the response of a handler as far as [responseRecorder] recorded it.
 type recordedResponse struct {
 	status       int // 0 if the handler wrote no header
 	header       http.Header
@@ -93,7 +93,7 @@ type recordedResponse struct {
 	isIncomplete bool // the body is shorter than its Content-Length
 }
 
-// finish ends the recording and returns the response.
+// finish ends the recording and returns the recorded response.
 func (rec *virtualResponse) finish() recordedResponse {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()

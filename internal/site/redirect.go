@@ -8,16 +8,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// FollowRedirects gets a URL and follows redirects as RFC 9309 section 2.3.1.2 requires. It returns
-// the redirect itself after the fifth redirect, for a loop, and for an unusable Location. The site
-// then has no robots.txt.
+// FollowRedirects fetches u with get and follows redirects as RFC 9309 section 2.3.1.2 requires. It
+// returns the redirect itself after the fifth redirect, for a loop, and for an unusable Location.
+// The site then has no robots.txt.
 //
 // Each redirect causes a new GET without fields of the previous request. A redirect from https to
 // http is allowed, since the RFC wants redirects followed "even across authorities" and crawlers do
 // so.
 //
 // Only the request for u has conditions, since 304 from another URL might mean another file. The
-// request is repeated without conditions if 304 may mean an older file. FollowRedirects also drops the validators of a file found after a redirect.
+// request is repeated without conditions if 304 may mean an older file. FollowRedirects also drops
+// the validators of a file found after a redirect.
 //
 // isOwnURL reports whether a URL belongs to the site. A nil isOwnURL returns false for every URL.
 func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bool, conditions http.Header, get func(context.Context, *url.URL, http.Header) policy.FetchResult) policy.FetchResult {
@@ -69,7 +70,8 @@ func notModifiedMayBeOlder(answer policy.FetchResult, conditions http.Header) bo
 	return ifModifiedSince != "" && answer.Status == http.StatusNotModified && answer.Header.Get("Last-Modified") != ifModifiedSince
 }
 
-// redirectTarget returns the target of a redirect, or nil.
+// redirectTarget returns the absolute URL of a redirect's Location, or nil if answer is no redirect
+// or the Location is unusable. u is the requested URL.
 func redirectTarget(u *url.URL, answer policy.FetchResult) *url.URL {
 	location := answer.Header.Get("Location")
 	if answer.Err != nil || answer.Status < 300 || answer.Status > 399 || location == "" || answer.Status == http.StatusNotModified {

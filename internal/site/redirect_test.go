@@ -102,15 +102,15 @@ func TestAuthority(t *testing.T) {
 				r.Header.Set(name, value)
 			}
 		}
-		own := authorityOf(r)
+		own := newAuthority(r)
 		for i, list := range []string{tc.own, tc.other} {
 			for _, raw := range strings.Fields(list) {
 				u, err := url.Parse(raw)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if own.contains(u) != (i == 0) {
-					t.Errorf("%s of %s: %s", raw, tc.host, strconv.FormatBool(own.contains(u)))
+				if own.includesURL(u) != (i == 0) {
+					t.Errorf("%s of %s: %s", raw, tc.host, strconv.FormatBool(own.includesURL(u)))
 				}
 			}
 		}

@@ -20,9 +20,10 @@ const (
 	maxIncompleteAge = 2 * time.Second
 )
 
-// refetchIncomplete fetches a possibly incomplete file again. During a rewrite, a file may be empty
-// or missing for a moment. Without the second fetch, the guard would use the incomplete file until
-// the copy expires and for the grace afterwards.
+// refetchIncomplete returns a Fetch that repeats fetch once, after refetchDelay, if the fetched
+// file may be incomplete. During a rewrite, a file may be empty or missing for a moment. Without
+// the second fetch, the guard would use the incomplete file until the copy expires and for the
+// grace afterwards.
 func refetchIncomplete(fetch Fetch) Fetch {
 	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		answer := fetch(ctx, stored)

@@ -11,25 +11,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// OriginalParts is the part of a request changed by rewrites, as the client sent it.
-type OriginalParts struct {
+// OriginalRequestLine has the method and the target of a request as the client sent them, before
+// any rewrite.
+type OriginalRequestLine struct {
 	Method, RequestURI string
 	URL                *url.URL
 }
 
-// OriginalRequest returns a request as sent by the client, before any rewrite.
-func OriginalRequest(r *http.Request) OriginalParts {
+// OriginalRequest returns the method and the target of a request as the client sent them, before
+// any rewrite.
+func OriginalRequest(r *http.Request) OriginalRequestLine {
 	switch original := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(type) { // copies the large value once only
 	case http.Request:
-		return OriginalParts{original.Method, original.RequestURI, original.URL}
+		return OriginalRequestLine{original.Method, original.RequestURI, original.URL}
 	}
-	return OriginalParts{r.Method, r.RequestURI, r.URL}
+	return OriginalRequestLine{r.Method, r.RequestURI, r.URL}
 }
 
-// TargetOf returns the request target as sent. The target of CONNECT begins with an authority. A
-// target with a scheme and no slash, for example x:public/, has no path here, but a proxy passes it
-// on.
-func TargetOf(original OriginalParts) string {
+// RequestTarget returns the request target as sent. The target of CONNECT begins with an authority.
+// A target with a scheme and no slash, for example x:public/, has no path here, but a proxy passes
+// it on.
+func RequestTarget(original OriginalRequestLine) string {
 	switch {
 	case original.RequestURI != "" && original.Method != http.MethodConnect:
 		return original.RequestURI
@@ -55,17 +57,17 @@ func HasNoPath(r *http.Request) bool {
 // templatesField is the header in which templates count the depth of includes.
 const templatesField = "Caddy-Templates-Include"
 
-// IsIncluded reports whether the template function httpInclude made a request for a part of the
-// requested page. An included request has the templates header and no connection. A client's
-// request with the templates header has a connection.
-func IsIncluded(r *http.Request) bool {
+// IsTemplateInclude reports whether the template function httpInclude made a request for a part of
+// the requested page. Such a request has the templates header and no connection. A client's request
+// with the templates header has a connection.
+func IsTemplateInclude(r *http.Request) bool {
 	return len(r.Header[templatesField]) > 0 && r.Context().Value(http.LocalAddrContextKey) == nil
 }
 
-// UserAgentOf returns the User-Agent of a request. It joins several fields (RFC 9110 section 5.3).
-// A crawler's name in the second field then cannot hide behind a browser's name in the first. It
-// appends the name of a headless browser in Sec-CH-UA, see [uaident.WithBrand].
-func UserAgentOf(r *http.Request) (userAgent string) {
+// RequestUserAgent returns the User-Agent of a request. It joins several fields (RFC 9110 section
+// 5.3). A crawler's name in the second field then cannot hide behind a browser's name in the first.
+// It appends the name of a headless browser in Sec-CH-UA, see [uaident.WithBrand].
+func RequestUserAgent(r *http.Request) (userAgent string) {
 	switch fields := r.Header["User-Agent"]; len(fields) {
 	case 0:
 		return ""
@@ -80,10 +82,11 @@ func UserAgentOf(r *http.Request) (userAgent string) {
 	return userAgent
 }
 
-// IsRobotsTxt reports whether a request is for robots.txt.
-func IsRobotsTxt(original OriginalParts) bool { return original.URL.Path == "/robots.txt" }
+// IsRobotsTxt reports whether the decoded path of a request is /robots.txt.
+func IsRobotsTxt(original OriginalRequestLine) bool { return original.URL.Path == "/robots.txt" }
 
-// IsACMEChallenge reports whether a request is for a token of certificate validation.
-func IsACMEChallenge(original OriginalParts) bool {
-	return judge.IsACMEChallenge(original.Method, TargetOf(original))
+// IsACMEChallenge reports whether a request fetches a token of an ACME HTTP challenge, by which a
+// certificate authority validates the domain.
+func IsACMEChallenge(original OriginalRequestLine) bool {
+	return judge.IsACMEChallenge(original.Method, RequestTarget(original))
 }

@@ -35,7 +35,7 @@ func TestTargetOf(t *testing.T) {
 		{"a scheme and no slash that never was on a wire", &http.Request{Method: "GET", URL: parsed("x:public/y?a")}, "x:public/y?a", false},
 		{"GET *", &http.Request{Method: "GET", RequestURI: "*", URL: parsed("*")}, "*", false},
 	} {
-		if target, noPath := TargetOf(OriginalRequest(tc.r)), HasNoPath(tc.r); target != tc.target || noPath != tc.noPath {
+		if target, noPath := RequestTarget(OriginalRequest(tc.r)), HasNoPath(tc.r); target != tc.target || noPath != tc.noPath {
 			t.Errorf("%s: target %q, without path %t; want %q, %t", tc.name, target, noPath, tc.target, tc.noPath)
 		}
 	}
@@ -52,7 +52,7 @@ func TestUserAgentOf(t *testing.T) {
 		{[]string{"a", "b/1"}, "a, b/1"},
 		{[]string{"", "b/1"}, ", b/1"},
 	} {
-		if got := UserAgentOf(&http.Request{Header: http.Header{"User-Agent": tc.fields}}); got != tc.want {
+		if got := RequestUserAgent(&http.Request{Header: http.Header{"User-Agent": tc.fields}}); got != tc.want {
 			t.Errorf("%q is %q, want %q", tc.fields, got, tc.want)
 		}
 	}
@@ -69,12 +69,12 @@ func TestUserAgentOfBrand(t *testing.T) {
 		{[]string{`"Chromium";v="148"`, `"Lightpanda";v="1"`}, "a/1 Lightpanda"},
 	} {
 		header := http.Header{"User-Agent": {"a/1"}, "Sec-Ch-Ua": tc.brands}
-		if got := UserAgentOf(&http.Request{Header: header}); got != tc.want {
+		if got := RequestUserAgent(&http.Request{Header: header}); got != tc.want {
 			t.Errorf("%q: %q, want %q", tc.brands, got, tc.want)
 		}
 	}
 	header := http.Header{"Sec-Ch-Ua": {`"Lightpanda";v="1"`}}
-	if got := UserAgentOf(&http.Request{Header: header}); got != "" {
+	if got := RequestUserAgent(&http.Request{Header: header}); got != "" {
 		t.Errorf("without a User-Agent: %q", got)
 	}
 }
@@ -93,7 +93,7 @@ func TestIsIncluded(t *testing.T) {
 		{"one of a client", connected, nil, false},
 		{"one of nobody", t.Context(), nil, false},
 	} {
-		if got := IsIncluded((&http.Request{Header: tc.header}).WithContext(tc.ctx)); got != tc.want {
+		if got := IsTemplateInclude((&http.Request{Header: tc.header}).WithContext(tc.ctx)); got != tc.want {
 			t.Errorf("%s: %t", tc.name, got)
 		}
 	}

@@ -35,15 +35,15 @@ const (
 
 var errSelfTestTimeout = errors.New("no complete answer within 5s")
 
-// SelfTestSite is a configured host.
+// SelfTestSite is a configured host whose robots.txt the self-test fetches.
 type SelfTestSite struct {
 	Name  string // for example https://example.com
 	Label string // name of the configured host in reports
-	// IsUnknownHost means an invented host, for a wildcard or for a site without a host. A missing
-	// file, a page or a redirect then causes no warning.
+	// IsUnknownHost is true for an invented host name, which stands for a wildcard or for a site
+	// without a host. A missing file, a page or a redirect then causes no warning.
 	IsUnknownHost bool
-	// ReceivedRequest is set when a robots_txt of the host gets the request. It is nil for a host
-	// without robots_txt.
+	// ReceivedRequest becomes true when a robots_txt of the host gets the request. It is nil for a
+	// host without robots_txt.
 	ReceivedRequest *atomic.Bool
 	// Fetch fetches the robots.txt with a User-Agent.
 	Fetch func(ctx context.Context, userAgent string) policy.FetchResult
@@ -52,7 +52,8 @@ type SelfTestSite struct {
 // SelfTest fetches the robots.txt of each configured host and logs problems.
 type SelfTest struct {
 	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
-	// OnCrawlerResponse gets the crawler's response if the browser gets the file.
+	// OnCrawlerResponse is called with the response to the crawler's User-Agent, if the browser's
+	// User-Agent gets the robots.txt.
 	OnCrawlerResponse func(responseaudit.Fetcher, responseaudit.RobotsResponse)
 	Logger            *zap.Logger
 }
@@ -91,10 +92,10 @@ func (t *SelfTest) run(ctx context.Context) {
 			return
 		}
 		if browser.isSame(crawler) {
-			t.log(&site, browser, "browser and crawler")
+			t.logOutcome(&site, browser, "browser and crawler")
 		} else {
-			t.log(&site, browser, "browser")
-			t.log(&site, crawler, "crawler")
+			t.logOutcome(&site, browser, "browser")
+			t.logOutcome(&site, crawler, "crawler")
 		}
 		if site.ReceivedRequest != nil && browser.status != 0 && !site.ReceivedRequest.Load() {
 			t.Logger.Warn("self-test: robots_txt gets no requests for /robots.txt", zap.String("site", site.Name), zap.Int("status", browser.status),
@@ -110,11 +111,11 @@ func (t *SelfTest) run(ctx context.Context) {
 func fetchRobots(ctx context.Context, site *SelfTestSite, userAgent string) selfTestOutcome {
 	ctx, cancel := context.WithTimeoutCause(ctx, selfTestTimeout, errSelfTestTimeout)
 	defer cancel()
-	return evaluateAnswer(site.Fetch(ctx, userAgent))
+	return evaluateFetchResult(site.Fetch(ctx, userAgent))
 }
 
-// log logs the outcome for a client.
-func (t *SelfTest) log(site *SelfTestSite, outcome selfTestOutcome, client string) {
+// logOutcome logs the outcome of a fetch with the User-Agent of client, "browser" or "crawler".
+func (t *SelfTest) logOutcome(site *SelfTestSite, outcome selfTestOutcome, client string) {
 	level := zapcore.InfoLevel
 	if outcome.advice != "" && (outcome.isRefusal || !site.IsUnknownHost) {
 		level = zapcore.WarnLevel

@@ -16,22 +16,23 @@ import (
 // selfTestHost replaces the wildcard label in an invented host name.
 const selfTestHost = "robots-guard-self-test"
 
-// SelfTestHandler describes a handler of a configuration for the self-test.
+// SelfTestHandler describes a handler of the configuration for [SelfTestSites].
 type SelfTestHandler struct {
-	// Source fetches the robots.txt of the server. It is nil for handlers of other modules.
+	// Source fetches the robots.txt of the handler's server. It is nil for handlers of other
+	// modules, which the self-test ignores.
 	Source *ServerSource
 	// IsRobotsTxt is true for a robots_txt handler, which must receive the request for /robots.txt.
 	IsRobotsTxt bool
 }
 
-// SelfTestSites returns the hosts of each server with a handler of this project, in the order of
-// the configuration.
+// SelfTestSites yields the hosts that have a handler of this project, in the order of the servers
+// and of their routes.
 func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) iter.Seq[SelfTestSite] {
 	return func(yield func(SelfTestSite) bool) {
 		for _, server := range sites.Servers() {
 			handlers, hosts := handlersByHost(server, describe)
 			for _, host := range hosts {
-				if site, ok := newSelfTestSite(server, sites.HostsOf(server), host, handlers[host]); ok && !yield(site) {
+				if site, ok := newSelfTestSite(server, sites.HostsOfServer(server), host, handlers[host]); ok && !yield(site) {
 					return
 				}
 			}
@@ -39,11 +40,11 @@ func SelfTestSites(sites *Sites, describe func(caddyhttp.MiddlewareHandler) Self
 	}
 }
 
-// handlersByHost merges the handlers of this project at each host of a server. The empty host stands
-// for any host.
+// handlersByHost returns the hosts of a server that have handlers of this project, and merges the
+// handlers of each host. The empty host stands for any host.
 func handlersByHost(server *caddyhttp.Server, describe func(caddyhttp.MiddlewareHandler) SelfTestHandler) (handlers map[string]SelfTestHandler, hosts []string) {
 	handlers = make(map[string]SelfTestHandler)
-	Walk(server, func(place RoutePlace, route caddyhttp.Route) {
+	WalkRoutes(server, func(place RoutePlace, route caddyhttp.Route) {
 		for _, handler := range route.Handlers {
 			described := describe(handler)
 			described.IsRobotsTxt = described.IsRobotsTxt && !isConditional(route)
@@ -79,8 +80,8 @@ func isConditional(route caddyhttp.Route) bool {
 	})
 }
 
-// newSelfTestSite returns a host of a server. Its requests name no port, like requests of clients
-// behind port mapping. ok is false for a host with a placeholder.
+// newSelfTestSite returns the self-test's site for a host of a server. Its requests name no port,
+// like requests of clients behind port mapping. ok is false for a host with a placeholder.
 func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handler SelfTestHandler) (site SelfTestSite, ok bool) {
 	if strings.ContainsAny(host, "{}") {
 		return site, false
@@ -89,8 +90,8 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	if host == "" {
 		name = selfTestHost + ".invalid" // reserved by RFC 6761
 	}
-	secure := isSecure(server)
-	key := hosts.KeyAt(HostAsSent(name, secure), secure)
+	secure := usesTLS(server)
+	key := hosts.KeyForAuthority(HostAsSent(name, secure), secure)
 	req := NewVirtualRequest(server, key, nil)
 	if req == nil {
 		return site, false
@@ -107,11 +108,11 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	return site, true
 }
 
-// receivedRequestKey is the context key for the flag of [RecordSelfTestRequest].
+// receivedRequestKey is the context key for [SelfTestSite].ReceivedRequest.
 type receivedRequestKey struct{}
 
-// RecordSelfTestRequest records that a robots_txt received the request of the self-test. The access
-// log omits this request.
+// RecordSelfTestRequest records that robots_txt received a request of the self-test, and omits the
+// request from the access log. It does nothing for other requests.
 func RecordSelfTestRequest(ctx context.Context) {
 	if received, ok := ctx.Value(receivedRequestKey{}).(*atomic.Bool); ok {
 		received.Store(true)

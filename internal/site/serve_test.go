@@ -14,7 +14,7 @@ import (
 // serveOnce makes a handler respond to a virtual request for /robots.txt.
 func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.FetchResult {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
-	return NewServerSource(false).serve(ctx, handler, pattern, authorityOf(pattern).url("/robots.txt"), nil)
+	return NewServerSource(false).serve(ctx, handler, pattern, newAuthority(pattern).url("/robots.txt"), nil)
 }
 
 // TestServeRecovers checks that a panic matters only before enough of the body was read.
@@ -75,7 +75,7 @@ func TestServeBoundsAbandoned(t *testing.T) {
 	release := make(chan struct{})
 	s := NewServerSource(false)
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
-	u := authorityOf(pattern).url("/robots.txt")
+	u := newAuthority(pattern).url("/robots.txt")
 	deaf := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrFetchTimeout)

@@ -20,16 +20,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ServerSource fetches the robots.txt that the site serves to anonymous clients, with a virtual
-// request through the whole server. The next handler is not enough. Inside handle, route or
-// handle_path, or after a rewrite, the robots.txt may be in another route.
+// ServerSource fetches the robots.txt that the site serves to anonymous clients. It sends the
+// guard's own request through the whole server. The next handler is not enough: inside handle,
+// route or handle_path, or after a rewrite, the robots.txt may be in another route.
 type ServerSource struct {
-	// ClientAddr is the client address of the requests. The zero Addr means the default, which is outside
-	// of the owner's network.
+	// ClientAddr is the client address of the guard's own requests. The zero Addr means the
+	// default, which is outside of the owner's network.
 	ClientAddr netip.Addr
 
-	// Sites are the sites of the configuration. A redirect to these sites stays within Caddy, see
-	// configuredHostsAt. If Sites is nil, all redirects to other hosts use the network.
+	// Sites are the sites of the configuration. Redirects to the robots.txt of these sites stay
+	// within Caddy, see hostsAtRedirectTarget. If Sites is nil, all redirects to other hosts use
+	// the network.
 	Sites *Sites
 
 	outbound        *outboundClient
@@ -47,7 +48,7 @@ func NewServerSource(allowPrivate bool) *ServerSource {
 	return &ServerSource{outbound: newOutboundClient(allowPrivate)}
 }
 
-// Prepare implements [Source]. ok is false if the request did not come through a server.
+// Prepare implements [Source]. ok is false if the context of r has no Caddy server.
 func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
@@ -55,15 +56,15 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok
 	}
 	s.bypassHealthChecks(server)
 	client := newVirtualClient(server, s.ClientAddr)
-	virtual := virtualRequest(r, key, client)
-	ownAuthority, isProxied := authorityOf(virtual), client.isForwarded(r)
+	virtual := newRequestTemplate(r, key, client)
+	ownAuthority, isProxied := newAuthority(virtual), client.isForwarded(r)
 	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
-		return FollowRedirects(ctx, ownAuthority.url("/robots.txt"), ownAuthority.contains, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
-			if ownAuthority.contains(u) {
+		return FollowRedirects(ctx, ownAuthority.url("/robots.txt"), ownAuthority.includesURL, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
+			if ownAuthority.includesURL(u) {
 				return s.serve(ctx, server, virtual, u, conditions)
 			}
-			if hosts := s.configuredHostsAt(u, ownAuthority, server); hosts != nil && !isProxied {
-				if template := s.requestForHost(u, hosts, virtual); template != nil {
+			if hosts := s.hostsAtRedirectTarget(u, ownAuthority, server); hosts != nil && !isProxied {
+				if template := s.requestTemplateForHost(u, hosts, virtual); template != nil {
 					s.bypassHealthChecks(hosts.Server)
 					return s.serve(ctx, hosts.Server, template, u, conditions)
 				}
@@ -73,15 +74,16 @@ func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok
 	}), true
 }
 
-// bypassHealthChecks adds the health-check bypasses to a server once.
+// bypassHealthChecks adds a [healthCheckBypass] to the proxies of a server, once for each server.
 func (s *ServerSource) bypassHealthChecks(server *caddyhttp.Server) {
 	once, _ := s.bypassOnce.LoadOrStore(server, new(sync.Once))
 	once.(*sync.Once).Do(func() { bypassHealthChecks(server) })
 }
 
-// virtualRequest returns the template for the guard's requests about a site. It copies only the
-// parts of r that select the site, in canonical form. Other parts describe the virtual client.
-func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http.Request {
+// newRequestTemplate returns the template for the guard's own requests about a site. It copies only
+// the parts of r that select the site, in canonical form. Other parts describe client, the apparent
+// client.
+func newRequestTemplate(r *http.Request, key policy.Key, client virtualClient) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
@@ -113,10 +115,10 @@ func virtualRequest(r *http.Request, key policy.Key, client virtualClient) *http
 		// An origin that sees "http" may redirect to https forever. Caddy forwards these fields
 		// only from the address of the trusted proxy.
 		virtual.RemoteAddr = r.RemoteAddr
-		if LastForwarded(r.Header, ForwardedProto) != "" {
+		if LastForwardedLine(r.Header, ForwardedProto) != "" {
 			virtual.Header.Set(ForwardedProto, SchemeOf(key.Secure))
 		}
-		switch forwarded := LastForwarded(r.Header, ForwardedHost); {
+		switch forwarded := LastForwardedLine(r.Header, ForwardedHost); {
 		case forwarded == "":
 		case len(forwarded) > MaxHost:
 			virtual.Header.Set(ForwardedHost, forwarded)
@@ -141,20 +143,21 @@ type authority struct {
 	normalizedHosts []string // first the request's own host, then the hosts of X-Forwarded-Host
 }
 
-// authorityOf returns the authority of a virtual request. Behind a trusted proxy, the client may
-// use other hosts than the proxy does. Origins build redirects with any of them.
-func authorityOf(virtual *http.Request) authority {
+// newAuthority returns the authority of the site that one of the guard's own requests addresses.
+// Behind a trusted proxy, the client may use other hosts than the proxy does. Origins build
+// redirects with any of them.
+func newAuthority(virtual *http.Request) authority {
 	a := authority{scheme: SchemeOf(virtual.TLS != nil), host: virtual.Host}
 	if proto := virtual.Header.Get("X-Forwarded-Proto"); proto != "" {
 		a.scheme = SchemeOf(strings.EqualFold(proto, "https"))
 	}
 	secure := a.scheme == "https"
-	a.normalizedHosts = []string{NormalHost(virtual.Host, secure)}
+	a.normalizedHosts = []string{NormalizeHost(virtual.Host, secure)}
 	for host := range SplitElements(virtual.Header.Get("X-Forwarded-Host")) {
 		if len(a.normalizedHosts) == 1 {
 			a.host = host
 		}
-		a.normalizedHosts = append(a.normalizedHosts, NormalHost(host, secure))
+		a.normalizedHosts = append(a.normalizedHosts, NormalizeHost(host, secure))
 	}
 	return a
 }
@@ -163,12 +166,12 @@ func (a authority) url(path string) *url.URL {
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
 }
 
-// contains reports whether a URL belongs to this site.
-func (a authority) contains(u *url.URL) bool {
-	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, NormalHost(u.Host, a.scheme == "https"))
+// includesURL reports whether a URL has this scheme and one of these hosts.
+func (a authority) includesURL(u *url.URL) bool {
+	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, NormalizeHost(u.Host, a.scheme == "https"))
 }
 
-// serve makes the server respond to a virtual request for u. It waits neither for the rest of a
+// serve makes the server respond to a copy of template for u. It waits neither for the rest of a
 // long body nor for a handler that ignores ctx.
 func (s *ServerSource) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
 	// The server sees a cancellation without a cause, as if a client had disconnected.
@@ -177,8 +180,8 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 	serveCtx, cancel := context.WithCancel(template.Context())
 	defer cancel()
 
-	ex := new(exchange)
-	requestCtx := context.WithValue(serveCtx, exchangeKey{}, ex)
+	ex := new(hiddenExchange)
+	requestCtx := context.WithValue(serveCtx, hiddenExchangeKey{}, ex)
 	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests made by a handler have the guard's User-Agent
 	req := template.Clone(requestCtx)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
@@ -190,7 +193,7 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 
 	if s.runningRequests.Add(1) > maxRunningRequests {
 		s.runningRequests.Add(-1)
-		return policy.FetchResult{Err: errors.New("too many earlier requests for robots.txt still hang; some handler of this site does not end when its client goes away")}
+		return policy.FetchResult{Err: errors.New("too many earlier requests for robots.txt still hang; a handler of this site does not stop when its client disconnects")}
 	}
 	rec := newVirtualResponse()
 	done := make(chan error, 1)
@@ -205,12 +208,12 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 	case <-ctx.Done():
 	}
 
-	response, hidden := rec.finish(), ex.getAnswer()
+	response, hidden := rec.finish(), ex.getHiddenResult()
 	switch {
 	case hidden != nil && ctx.Err() == nil:
 		return *hidden
 	case response.isTruncated:
-		return answerFromResponse(response.status, response.header, response.body)
+		return fetchResultFromResponse(response.status, response.header, response.body)
 	case ctx.Err() != nil:
 		// This case precedes the cases below, since reverse_proxy responds with 499 to a
 		// cancellation. Any 4xx would mean a missing robots.txt.
@@ -225,11 +228,11 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 		return policy.FetchResult{Err: errors.New("the server gave up on the request (status 499)")}
 	case response.status == 0:
 		// No handler responded. net/http then sends an empty 200.
-		return answerFromResponse(http.StatusOK, rec.header, nil)
+		return fetchResultFromResponse(http.StatusOK, rec.header, nil)
 	}
-	answer := answerFromResponse(response.status, response.header, response.body)
+	answer := fetchResultFromResponse(response.status, response.header, response.body)
 	if answer.Status >= http.StatusInternalServerError {
-		answer.Err = ex.siteError()
+		answer.Err = ex.recordedHandlerError()
 	}
 	return answer
 }
@@ -241,7 +244,7 @@ const statusClientClosedRequest = 499
 // ErrResponseAborted means that a handler stopped before the end of its response.
 var ErrResponseAborted = errors.New("the answer broke off")
 
-// serveRecovered serves a request and returns a panic as an error. Handlers panic with
+// serveRecovered calls ServeHTTP and returns a panic as an error. Handlers panic with
 // [http.ErrAbortHandler] if they cannot complete a response. An unrecovered panic in this goroutine
 // would end the process.
 func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
@@ -258,44 +261,46 @@ func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Reques
 	return nil
 }
 
-// userAgentKey is the context key for another User-Agent of a virtual request.
+// userAgentKey is the context key for the User-Agent that replaces [GuardUserAgent] in the guard's
+// own requests.
 type userAgentKey struct{}
 
-// PrepareWithUserAgent does the same as [ServerSource.Prepare], with another User-Agent. Requests to other servers
-// still have the User-Agent of the guard.
+// PrepareWithUserAgent is like [ServerSource.Prepare], but the server gets userAgent. Requests to
+// other servers still have the User-Agent of the guard.
 func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
 	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
 }
 
-// configuredHostsAt returns the configured hosts of the server for a redirect's target, or nil if
+// hostsAtRedirectTarget returns the hosts of the server that serves a redirect's target, or nil if
 // the target is not the robots.txt of a configured host. Examples are redirects from
 // www.example.com to example.com and from http to https. Caddy may be unable to connect to itself
-// by this name. The origin chooses the target, so configuredHostsAt accepts no other path. Another
-// host may require client certificates.
-func (s *ServerSource) configuredHostsAt(u *url.URL, own authority, server *caddyhttp.Server) *Hosts {
+// by this name. Only /robots.txt is accepted, since the origin chooses the target, and another path
+// may require a client certificate.
+func (s *ServerSource) hostsAtRedirectTarget(u *url.URL, own authority, server *caddyhttp.Server) *Hosts {
 	if s.Sites == nil || u.RequestURI() != "/robots.txt" || own.host == "" {
 		return nil
 	}
 	secure := u.Scheme == "https"
-	host, port := addr.SplitPort(NormalHost(u.Host, secure))
+	host, port := addr.SplitPort(NormalizeHost(u.Host, secure))
 	if _, ownPort := addr.SplitPort(own.normalizedHosts[0]); u.Scheme == own.scheme && port == ownPort {
 		// The same port, although the server may listen at another port behind a port mapping.
-		if hosts := s.Sites.HostsOf(server); hosts.IsNamed(host) {
+		if hosts := s.Sites.HostsOfServer(server); hosts.IsNamed(host) {
 			return hosts
 		}
 	}
-	return s.Sites.HostsAt(host+port, secure)
+	return s.Sites.HostsAtAuthority(host+port, secure)
 }
 
-// requestForHost returns the template for a request to another configured host, with the User-Agent of r.
+// requestTemplateForHost returns the template for a request to another configured host, with the
+// User-Agent of r.
 // It returns nil for an http URL at the HTTP port of a server with TLS, where Caddy serves without TLS.
-func (s *ServerSource) requestForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
+func (s *ServerSource) requestTemplateForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
-	key := hosts.KeyAt(HostAsSent(u.Host, secure), secure)
+	key := hosts.KeyForAuthority(HostAsSent(u.Host, secure), secure)
 	other := NewVirtualRequest(hosts.Server, key, nil)
 	if other == nil {
 		return nil
 	}
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
-	return virtualRequest(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
+	return newRequestTemplate(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
 }

@@ -14,32 +14,34 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TrustedProxy describes the requests of a trusted proxy.
+// TrustedProxy describes how a trusted proxy forwards requests.
 type TrustedProxy struct {
 	RemoteAddr string // address of its connections
 	SetsProto  bool   // the proxy sets X-Forwarded-Proto
 	SetsHost   bool   // the proxy sets X-Forwarded-Host
 }
 
-// TrustedProxyOf returns the trusted proxy of a request, or nil.
+// TrustedProxyOf returns the description of the trusted proxy that sent a request, or nil if no
+// trusted proxy sent it.
 func TrustedProxyOf(r *http.Request) *TrustedProxy {
 	if !IsTrustedProxy(r) {
 		return nil
 	}
-	return &TrustedProxy{RemoteAddr: r.RemoteAddr, SetsProto: LastForwarded(r.Header, ForwardedProto) != "", SetsHost: LastForwarded(r.Header, ForwardedHost) != ""}
+	return &TrustedProxy{RemoteAddr: r.RemoteAddr, SetsProto: LastForwardedLine(r.Header, ForwardedProto) != "", SetsHost: LastForwardedLine(r.Header, ForwardedHost) != ""}
 }
 
-// NewVirtualRequest returns a request to a server for the robots.txt of a site, like a client's request,
-// for a fetch without a client. It returns nil for an https site on a server without TLS if no
-// proxy is known, and for a host only known by its digest.
+// NewVirtualRequest returns a request for the robots.txt of a site as a client would send it to
+// server, for a fetch that no client's request caused. proxy is a known proxy of the site or nil.
+// NewVirtualRequest returns nil if the site needs a proxy and none is known, for example for https
+// on a server without TLS. It also returns nil if the key has only a digest of the host.
 func NewVirtualRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedProxy) *http.Request {
-	encrypted := isSecure(server)
+	encrypted := usesTLS(server)
 	proxied := key.ForwardedHost != "" || key.Secure != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
 		return nil
 	}
 	host, port := addr.SplitPort(key.Host)
-	number := portOrDefault(port, encrypted) // 0 if invalid, which is accepted
+	number := parsePortOrDefault(port, encrypted) // 0 if invalid, which is accepted
 	ctx := context.WithValue(context.Background(), caddyhttp.ServerCtxKey, server)
 	ctx = context.WithValue(ctx, caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: proxied})
 	ctx = context.WithValue(ctx, http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: number})
@@ -63,16 +65,16 @@ func NewVirtualRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedP
 	return r
 }
 
-// FindHandlerFor returns the handler of a site for which is returns true. If several servers have
-// the host, FindHandlerFor searches the server in the key.
-func FindHandlerFor(servers []*caddyhttp.Server, sites *Sites, key policy.Key, is func(caddyhttp.MiddlewareHandler) bool) FoundHandler {
+// FindHandlerOfSite returns the handler of a site for which matches returns true. If several
+// servers have the host, FindHandlerOfSite searches only the server named in the key.
+func FindHandlerOfSite(servers []*caddyhttp.Server, sites *Sites, key policy.Key, matches func(caddyhttp.MiddlewareHandler) bool) FoundHandler {
 	if key.Server != "" {
 		for _, server := range servers {
-			if sites.HostsOf(server).Name == key.Server {
+			if sites.HostsOfServer(server).Name == key.Server {
 				servers = []*caddyhttp.Server{server}
 				break
 			}
 		}
 	}
-	return FindHandler(servers, key.Host, key.Secure, is)
+	return FindHandler(servers, key.Host, key.Secure, matches)
 }

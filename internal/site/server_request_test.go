@@ -46,9 +46,9 @@ func TestRequestsForSites(t *testing.T) {
 			if r == nil {
 				return
 			}
-			hosts := HostsOfServer(nil)
+			hosts := NewHosts(nil)
 			hosts.AddNames(caddyhttp.MatchHost{"a.test", "*.test"})
-			if got := hosts.Key(r); got != tc.key {
+			if got := hosts.KeyForRequest(r); got != tc.key {
 				t.Errorf("it is for %+v, want %+v", got, tc.key)
 			}
 			if got := r.Header.Get("X-Forwarded-Host"); got != tc.forwarded {

@@ -147,7 +147,7 @@ func TestVirtualRequestOutlivesRequest(t *testing.T) {
 	if err := virtual.Err(); err != nil {
 		t.Errorf("ended with the request: %v", err)
 	}
-	if !IsVirtual(virtual) || IsVirtual(ctx) {
+	if !IsGuardRequest(virtual) || IsGuardRequest(ctx) {
 		t.Error("the mark is not on the virtual request alone")
 	}
 	if _, ok := virtual.Value(caddyhttp.ErrorCtxKey).(error); ok {
@@ -278,10 +278,10 @@ func TestVirtualRequestIsNotLogged(t *testing.T) {
 // siteKey returns the key of the robots.txt for a request.
 func siteKey(r *http.Request) policy.Key {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return HostsOfServer(server).Key(r)
+	return NewHosts(server).KeyForRequest(r)
 }
 
 // virtualOf returns the guard's own request for the site of a request.
 func virtualOf(r *http.Request) *http.Request {
-	return virtualRequest(r, siteKey(r), virtualClient{addr: outsideIPv4})
+	return newRequestTemplate(r, siteKey(r), virtualClient{addr: outsideIPv4})
 }

@@ -37,10 +37,10 @@ const (
 	ForwardedHost  = "X-Forwarded-Host"
 )
 
-// LastForwarded returns the value of ForwardedProto or ForwardedHost received by the origin, or "".
-// The value is the whole last line, since Caddy's reverse_proxy forwards this line unchanged. Each
-// of several proxies may have added an element. Origins use different elements.
-func LastForwarded(header http.Header, name string) string {
+// LastForwardedLine returns the last line of the header field ForwardedProto or ForwardedHost, or
+// "". Caddy's reverse_proxy forwards this whole line unchanged to the origin. If there are several
+// proxies, each may have added an element, and origins use different elements.
+func LastForwardedLine(header http.Header, name string) string {
 	lines := header[name]
 	if len(lines) == 0 {
 		return ""
@@ -48,7 +48,8 @@ func LastForwarded(header http.Header, name string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// SplitElements splits a value of [LastForwarded] at its commas.
+// SplitElements yields the elements of a comma-separated value from [LastForwardedLine], without
+// spaces and empty elements.
 func SplitElements(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for element := range strings.SplitSeq(value, ",") {
@@ -59,11 +60,12 @@ func SplitElements(value string) iter.Seq[string] {
 	}
 }
 
-// IsSecure reports whether the client uses https, by the connection or by a trusted proxy.
+// IsSecure reports whether the client uses https. If proxied is true, a trusted proxy sent the
+// request, and its X-Forwarded-Proto decides. Otherwise the connection decides.
 func IsSecure(r *http.Request, proxied bool) bool {
 	if proxied {
 		// With several proxies, the first proxy knows the client's connection.
-		proto, _, _ := strings.Cut(LastForwarded(r.Header, ForwardedProto), ",")
+		proto, _, _ := strings.Cut(LastForwardedLine(r.Header, ForwardedProto), ",")
 		if proto = strings.TrimSpace(proto); proto != "" {
 			return strings.EqualFold(proto, "https")
 		}
@@ -90,14 +92,14 @@ func IsTrustedProxy(r *http.Request) bool {
 func ClientScheme(r *http.Request) (secure, ok bool) {
 	proxied := IsTrustedProxy(r)
 	if proxied {
-		if sent := LastForwarded(r.Header, ForwardedHost); sent != "" && sent != r.Host {
+		if sent := LastForwardedLine(r.Header, ForwardedHost); sent != "" && sent != r.Host {
 			return false, false
 		}
 	}
 	return IsSecure(r, proxied), true
 }
 
-// NewSite returns the site of a key.
+// NewSite returns the site whose robots.txt has the given key.
 func NewSite(key policy.Key) Site {
 	s := Site{Key: key, Label: key.Site, CacheSegment: key.Segment()}
 	if s.Label == "" {
@@ -107,7 +109,8 @@ func NewSite(key policy.Key) Site {
 	return s
 }
 
-// OwnKey returns the key of the site itself, which must not be modified.
+// OwnKey returns the key that identifies the site itself. It differs from s.Key if the site uses
+// the robots.txt of a separate source. The caller must not modify the result.
 func (s *Site) OwnKey() *policy.Key {
 	if s.ownKey != nil {
 		return s.ownKey
@@ -115,7 +118,7 @@ func (s *Site) OwnKey() *policy.Key {
 	return &s.Key
 }
 
-// WithRobotsKey returns the site with another key for its robots.txt.
+// WithRobotsKey returns a copy of the site with another key for its robots.txt.
 func (s Site) WithRobotsKey(key policy.Key) Site {
 	if key != s.Key {
 		s.ownKey, s.Key = new(*s.OwnKey()), key
@@ -123,8 +126,8 @@ func (s Site) WithRobotsKey(key policy.Key) Site {
 	return s
 }
 
-// WithSource returns the site with a separate source for its robots.txt. The source of an unknown host
-// has its own cache entry, so that invented hosts do not evict other entries.
+// WithSource returns a copy of the site with a separate source for its robots.txt. The source of an
+// unknown host has its own cache entry, so that invented hosts do not evict other entries.
 func (s Site) WithSource(source string) Site {
 	key := policy.Key{Source: source}
 	if s.CacheSegment == policy.UnknownHosts {
@@ -136,10 +139,10 @@ func (s Site) WithSource(source string) Site {
 // Digested is the prefix of the digest in place of a host that is too long.
 const Digested = "sha256-"
 
-// NormalHost returns the canonical form of an authority: in lower case, IDNs in punycode, without
-// trailing dot and default port. It returns a digest for an authority that is too long, because a
-// catch-all site serves even a host or port of a thousand characters.
-func NormalHost(host string, secure bool) string {
+// NormalizeHost returns the canonical form of an authority: in lower case, IDNs in punycode,
+// without trailing dot and default port. It returns a digest for an authority that is too long,
+// because a catch-all site serves even a host or port of a thousand characters.
+func NormalizeHost(host string, secure bool) string {
 	if len(host) > MaxHost {
 		digest := sha256.Sum256([]byte(host))
 		return Digested + hex.EncodeToString(digest[:])
@@ -199,16 +202,16 @@ func isNormalHost(host string) bool {
 	return true
 }
 
-// HostAsSent returns the Host header sent by clients for the authority of a URL. Unlike [NormalHost] it
-// preserves a trailing dot, because Caddy treats a host with this dot as another host. It removes
-// the zone of an address (RFC 6874) and a colon without a port.
+// HostAsSent returns the Host header sent by clients for the authority of a URL. Unlike
+// [NormalizeHost] it preserves a trailing dot, because Caddy treats a host with this dot as another
+// host. It removes the zone of an address (RFC 6874) and a colon without a port.
 func HostAsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")
 	host, port := addr.SplitPort(authority)
 	if address, _, zoned := strings.Cut(host, "%"); zoned && strings.HasPrefix(host, "[") {
 		authority = address + "]" + port
 	}
-	name := NormalHost(authority, secure)
+	name := NormalizeHost(authority, secure)
 	if !strings.HasSuffix(host, ".") || len(authority) > MaxHost {
 		return name
 	}

@@ -30,11 +30,11 @@ func TestNormalHost(t *testing.T) {
 		{"empty", "", true, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := NormalHost(tc.host, tc.secure)
+			got := NormalizeHost(tc.host, tc.secure)
 			if got != tc.want {
 				t.Errorf("normalHost(%q, %t) = %q, want %q", tc.host, tc.secure, got, tc.want)
 			}
-			if again := NormalHost(got, tc.secure); again != got {
+			if again := NormalizeHost(got, tc.secure); again != got {
 				t.Errorf("normalHost(%q) = %q, want the same", got, again)
 			}
 		})
@@ -42,7 +42,7 @@ func TestNormalHost(t *testing.T) {
 }
 
 func TestNormalHostDoesNotAllocateForUsualHosts(t *testing.T) {
-	if n := testing.AllocsPerRun(100, func() { NormalHost("www.example.com:8443", true) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { NormalizeHost("www.example.com:8443", true) }); n != 0 {
 		t.Errorf("allocates %v times", n)
 	}
 }

@@ -30,13 +30,13 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 	ask := func() {
 		var all sync.WaitGroup
 		for i := range got {
-			all.Go(func() { got[i] = sites.HostsOf(server) })
+			all.Go(func() { got[i] = sites.HostsOfServer(server) })
 		}
 		all.Wait()
 	}
 	ask()
-	if looks.Load() != 1 || len(slices.Compact(got)) != 1 || !got[0].Has("a.test") {
-		t.Errorf("the routes were looked at %d times; a.test is named: %t", looks.Load(), got[0].Has("a.test"))
+	if looks.Load() != 1 || len(slices.Compact(got)) != 1 || !got[0].MatchesHost("a.test") {
+		t.Errorf("the routes were looked at %d times; a.test is named: %t", looks.Load(), got[0].MatchesHost("a.test"))
 	}
 
 	sites.byServer.Clear()
@@ -51,7 +51,7 @@ func TestHostsAreCollectedOnce(t *testing.T) {
 
 // TestLabels takes the names of host matchers as Caddy compares them.
 func TestLabels(t *testing.T) {
-	h := HostsOfServer(nil)
+	h := NewHosts(nil)
 	h.AddNames(caddyhttp.MatchHost{"Example.com", "*.example.net", "b\u00fccher.example"})
 	for _, tc := range []struct{ names, want []string }{
 		{nil, []string{"_other"}},
@@ -59,7 +59,7 @@ func TestLabels(t *testing.T) {
 		{[]string{"a.example.net"}, []string{"*.example.net"}},
 		{[]string{"b\u00fccher.example"}, []string{"xn--bcher-kva.example"}},
 	} {
-		if got := h.LabelsOf(tc.names); !slices.Equal(got, tc.want) {
+		if got := h.LabelsForRoute(tc.names); !slices.Equal(got, tc.want) {
 			t.Errorf("%q: %q, want %q", tc.names, got, tc.want)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Source fetches the robots.txt of a site.
 type Source interface {
-	// Prepare copies the parts of a request needed for a fetch of its site's robots.txt. key
+	// Prepare copies the parts of a request that a later fetch of its site's robots.txt needs. key
 	// identifies the site. Prepare fetches nothing. ok is false if this source cannot fetch for
 	// this request.
 	Prepare(request *http.Request, key policy.Key) (fetch Fetch, ok bool)
@@ -28,8 +28,9 @@ var ErrFetchTimeout = errors.New("no complete answer within fetch_timeout; if th
 // key, unlike a header field.
 type virtualKey struct{}
 
-// IsVirtual reports whether a request is the guard's own. The guard must pass such requests on.
-func IsVirtual(ctx context.Context) bool {
+// IsGuardRequest reports whether ctx belongs to one of the guard's own requests. The guard must
+// pass such requests on.
+func IsGuardRequest(ctx context.Context) bool {
 	return ctx.Value(virtualKey{}) != nil
 }
 

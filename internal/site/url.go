@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// URLSource is a source with one URL of a robots.txt for all sites. A placeholder in the URL
-// selects the URL by host.
+// URLSource is a source that fetches the robots.txt of all sites from one URL. If the URL or its
+// Host contains {host}, each host has its own robots.txt.
 type URLSource struct {
 	url, host    string // an empty host means the host of the URL; both may contain HostPlaceholder
 	outbound     *outboundClient
 	allowPrivate bool
 }
 
-// NewURLSource returns the source for a URL. The first fetch checks the URL. host is the Host of the
-// request, or empty for the host of the URL. allowPrivate permits addresses in the owner's network
-// for the URL and its redirects.
+// NewURLSource returns the source for a URL. The first fetch checks the URL. host is the Host of
+// the request, or empty for the host of the URL. allowPrivate permits addresses in the owner's
+// network for the URL and its redirects.
 func NewURLSource(rawURL, host string, allowPrivate bool) *URLSource {
 	return &URLSource{url: rawURL, host: host, outbound: newOutboundClient(allowPrivate), allowPrivate: allowPrivate}
 }
@@ -29,8 +29,8 @@ func NewURLSource(rawURL, host string, allowPrivate bool) *URLSource {
 // hostSeparator separates the URL and the host in a key.
 const hostSeparator = " host "
 
-// Key returns the key for all hosts: the URL, and the host if set. [KeyForHost] returns the key of
-// a single host.
+// Key returns the source key for all hosts: the URL, and the Host if set. [KeyForHost] returns the
+// source key of a single host.
 func (s *URLSource) Key() string {
 	if s.host == "" {
 		return s.url
@@ -39,7 +39,7 @@ func (s *URLSource) Key() string {
 }
 
 // errUnconfiguredHost is the error for a host named only by clients.
-var errUnconfiguredHost = errors.New("a client has chosen this host, which may be any host in your network; add the host to decide, or remove allow_private")
+var errUnconfiguredHost = errors.New("the client chose this host, which may be any host in your network; add the host to the option decide, or remove allow_private")
 
 // Prepare implements [Source]. ok is always true, since the URL needs no request.
 func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
@@ -60,7 +60,8 @@ func (s *URLSource) Fetch(ctx context.Context, stored *policy.Version) policy.Fe
 	return s.newFetch(s.url, s.host)(ctx, stored)
 }
 
-// newFetch returns a fetch of a URL with a Host. The fetch follows redirects.
+// newFetch returns a Fetch that requests a URL, with host as the Host if set, and follows
+// redirects.
 func (s *URLSource) newFetch(rawURL, host string) Fetch {
 	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		u, err := url.Parse(rawURL)
@@ -79,10 +80,11 @@ func (s *URLSource) newFetch(rawURL, host string) Fetch {
 // HostPlaceholder stands for the host of the request in a location.
 const HostPlaceholder = "{host}"
 
-// KeyForHost returns the key of a location for a single host. key is the key for all hosts.
+// KeyForHost returns the source key of a single host: key with each {host} replaced.
 func KeyForHost(key, host string) string { return strings.ReplaceAll(key, HostPlaceholder, host) }
 
-// IsKeyOfTemplate reports whether key is the key of some host for a location with placeholders.
+// IsKeyOfTemplate reports whether key is the source key of any host for a template with {host}.
+// Without {host} in the template, both must be equal.
 func IsKeyOfTemplate(key, template string) bool {
 	prefix, _, ok := strings.Cut(template, HostPlaceholder)
 	if !ok || !strings.HasPrefix(key, prefix) {
@@ -96,7 +98,8 @@ func IsKeyOfTemplate(key, template string) bool {
 	return false
 }
 
-// HostSelectsServer reports whether the host of the request decides which server gets the fetch.
+// HostSelectsServer reports whether the authority of a source key contains {host}, so that the host
+// of a request decides which server gets the fetch.
 func HostSelectsServer(key string) bool {
 	_, rest, _ := strings.Cut(key, "://")
 	authority, _, _ := strings.Cut(rest, "/")

@@ -24,8 +24,9 @@ type virtualClient struct {
 	headerFields []string // header fields with the client's address behind a trusted proxy
 }
 
-// newVirtualClient returns the virtual client for a server. configured is the configured address. The zero Addr means
-// the default, which is IPv6 only if the server listens on IPv6 only.
+// newVirtualClient returns the apparent client of the guard's own requests to a server. configured
+// is the configured address. The zero Addr means the default, which is IPv6 only if the server
+// listens on IPv6 only.
 func newVirtualClient(server *caddyhttp.Server, configured netip.Addr) virtualClient {
 	client := virtualClient{addr: configured, headerFields: server.ClientIPHeaders}
 	switch {

@@ -65,7 +65,7 @@ func TestOutsiderBehindProxies(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "http://a.test/x", nil)
 			r = r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: tc.trusted}))
 			r.Header, r.RemoteAddr = tc.sent, "10.0.0.5:999"
-			got := virtualRequest(r, siteKey(r), newVirtualClient(server, netip.Addr{}))
+			got := newRequestTemplate(r, siteKey(r), newVirtualClient(server, netip.Addr{}))
 			tc.want.Set("User-Agent", GuardUserAgent)
 			if got.RemoteAddr != tc.from || !equalHeaders(got.Header, tc.want) {
 				t.Errorf("from %s with %v, want from %s with %v", got.RemoteAddr, got.Header, tc.from, tc.want)

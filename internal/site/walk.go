@@ -6,22 +6,22 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// RoutePlace is the place of a route in the routes of a server.
+// RoutePlace describes the surroundings of a route in the configuration of a server.
 type RoutePlace struct {
-	// Hosts are the hosts of its host matchers, or else of the enclosing routes. Nil means any
-	// host.
+	// Hosts are the names in the route's host matchers, or else those of the enclosing routes. Nil
+	// means any host.
 	Hosts []string
-	// IsErrorRoute is true for error routes.
+	// IsErrorRoute is true for a route in handle_errors.
 	IsErrorRoute bool
 }
 
 // MaxNesting is the maximum depth of nested routes, because named routes can invoke each other.
 const MaxNesting = 30
 
-// Walk calls visit for every route of a server and then for the nested routes: in subroutes, in
-// invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
+// WalkRoutes calls visit for every route of a server and then for the nested routes: in subroutes,
+// in invoked named routes, and in the response handlers of reverse_proxy and intercept. The error
 // routes come last.
-func Walk(server *caddyhttp.Server, visit func(RoutePlace, caddyhttp.Route)) {
+func WalkRoutes(server *caddyhttp.Server, visit func(RoutePlace, caddyhttp.Route)) {
 	w := routeWalker{server, visit}
 	w.walkRoutes(server.Routes, RoutePlace{}, 0)
 	if server.Errors != nil {
@@ -40,7 +40,7 @@ func (w routeWalker) walkRoutes(routes caddyhttp.RouteList, around RoutePlace, d
 	}
 	for _, route := range routes {
 		here := around
-		if own := HostsOf(route); own != nil {
+		if own := HostsOfRoute(route); own != nil {
 			here.Hosts = own
 		}
 		w.visit(here, route)
@@ -65,8 +65,9 @@ func (w routeWalker) walkRoutes(routes caddyhttp.RouteList, around RoutePlace, d
 	}
 }
 
-// HostsOf returns the names in the host matchers of a route, or nil.
-func HostsOf(route caddyhttp.Route) (names []string) {
+// HostsOfRoute returns the names in the host matchers of a route, without those of enclosing
+// routes, or nil.
+func HostsOfRoute(route caddyhttp.Route) (names []string) {
 	for _, set := range route.MatcherSets {
 		for _, matcher := range set {
 			if hosts, ok := matcher.(*caddyhttp.MatchHost); ok {

@@ -25,9 +25,9 @@ func (s *Store) changeValues() *trackedValues {
 	t.changes = func(bool) iter.Seq[valueChange] {
 		changes := s.memory.parts.Changes
 		return func(yield func(valueChange) bool) {
-			for _, site := range changes.Sites() {
+			for _, site := range changes.ConfiguredSites() {
 				current := revision{}
-				current.urgent, current.other = changes.Revision(site)
+				current.urgent, current.other = changes.Revisions(site)
 				change := valueChange{
 					name: siteName(site), logField: zap.Stringer("site", site), revision: current,
 					encode: func() (ledger.Document, bool, error) {

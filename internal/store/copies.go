@@ -24,12 +24,12 @@ func (s *Store) copyValues() *trackedValues {
 func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 	files, now := s.memory.parts.Copies, s.now()
 	return func(yield func(valueChange) bool) {
-		hosts := files.Hosts()
+		hosts := files.HostsToStore()
 		for _, host := range hosts[:min(len(hosts), maxCopyHosts)] {
 			change := valueChange{
 				name: hostName(host), logField: zap.Stringer("site", host),
 				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
-				encode:   func() (ledger.Document, bool, error) { return files.Encode(host, s.now()) },
+				encode:   func() (ledger.Document, bool, error) { return files.EncodeHost(host, s.now()) },
 			}
 			if !yield(change) {
 				return
@@ -39,7 +39,7 @@ func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 }
 
 func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
-	stored, d, err := copies.Decode(v.data)
+	stored, d, err := copies.DecodeStoredHost(v.data)
 	switch {
 	case err != nil:
 		return writtenValue{}, err

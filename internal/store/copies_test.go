@@ -21,13 +21,13 @@ var copiesOfA = copies.RequestHost{Host: copies.Host{Name: "a.test"}, Configured
 // learns fetches the robots.txt of a site and records the file.
 func (i *instance) learns(text string) {
 	i.learn(siteA, policy.ConfiguredHosts, text)
-	i.copied.RecordCurrent(copiesOfA, i.cache.Get(siteA).State(), i.time)
+	i.copied.RecordCurrentCopy(copiesOfA, i.cache.Get(siteA).State(), i.time)
 }
 
 // others returns the other files that a crawler may be using, and whether a file is lost.
 func (i *instance) others(text, token string) (texts []string, lost bool) {
 	version := policy.NewVersion(policy.FetchResult{Status: 200, Body: []byte(text)}, i.time)
-	all, lost := i.copied.PossiblyUsed(copiesOfA.Host, token, version, i.time, policy.MaxAge)
+	all, lost := i.copied.PossiblyUsedVersions(copiesOfA.Host, token, version, i.time, policy.MaxAge)
 	for _, v := range all {
 		texts = append(texts, v.Robots.Text())
 	}
@@ -45,7 +45,7 @@ func TestCopiesOfPeers(t *testing.T) {
 	}
 	there.time = noon.Add(2 * time.Minute)
 	there.learns(theirs)
-	there.copied.RecordServed(copiesOfA, "FooBot", policy.NewVersion(policy.FetchResult{Status: 200, Body: []byte(theirs + "Disallow: /c\n")}, there.time), there.time)
+	there.copied.RecordServedFile(copiesOfA, "FooBot", policy.NewVersion(policy.FetchResult{Status: 200, Body: []byte(theirs + "Disallow: /c\n")}, there.time), there.time)
 	there.later(t, 0)
 	here.time = there.time.Add(time.Minute)
 	here.Sync(ctx)

@@ -128,13 +128,13 @@ func (v *lastVisits) set(site policy.Key, at lastVisit) {
 	v.sites[site] = at
 }
 
-func (v *lastVisits) Sites() []policy.Key {
+func (v *lastVisits) ConfiguredSites() []policy.Key {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Collect(maps.Keys(v.sites))
 }
 
-func (v *lastVisits) Revision(site policy.Key) (changes, visits uint64) {
+func (v *lastVisits) Revisions(site policy.Key) (changes, visits uint64) {
 	return 0, v.get(site).revision
 }
 

@@ -28,11 +28,11 @@ type Parts struct {
 // Changes has the delayed changes of robots.txt files and the visits of search engines at named
 // sites.
 type Changes interface {
-	// Sites returns the sites with a delayed change or a visit.
-	Sites() []policy.Key
-	// Revision returns two counters. changeRevision grows with the delayed changes, which are
+	// ConfiguredSites returns the sites with a delayed change or a visit.
+	ConfiguredSites() []policy.Key
+	// Revisions returns two counters. changeRevision grows with the delayed changes, which are
 	// stored immediately. visitRevision grows with the visits.
-	Revision(site policy.Key) (changeRevision, visitRevision uint64)
+	Revisions(site policy.Key) (changeRevision, visitRevision uint64)
 	// Snapshot returns the content to store for a site. ok is false without content.
 	Snapshot(site policy.Key) (stored ledger.ChangeGuardState, ok bool)
 	// Restore restores stored content of this or another instance. delayed is the number of changes

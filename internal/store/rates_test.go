@@ -26,7 +26,7 @@ func TestRatesAmongInstances(t *testing.T) {
 		for _, i := range of {
 			i.time = m.Now
 			for n := range 40 { // ten a second at each instance, for four seconds
-				if !i.rate.Charge(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).IsOverRate {
+				if !i.rate.ChargeRequest(m.Now.Add(time.Duration(n)*100*time.Millisecond), who, rules).IsOverRate {
 					passed++
 				}
 			}

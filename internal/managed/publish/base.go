@@ -49,7 +49,7 @@ func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
 	if entry.State() == nil {
 		p.awaitStored(r.Context(), requestWait)
 		s := site.NewSite(key)
-		p.RequestSites.Adopt(p.Bases, serverOf(r), &s) // a reload may have changed the key
+		p.RequestSites.AdoptFromFormerKeys(p.Bases, serverOf(r), &s) // a reload may have changed the key
 	}
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it

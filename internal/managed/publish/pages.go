@@ -118,7 +118,7 @@ func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page)
 
 // siteKey returns the site of a request.
 func (p *Publisher) siteKey(r *http.Request) policy.Key {
-	return p.RequestSites.HostsOf(serverOf(r)).Key(r)
+	return p.RequestSites.HostsOfServer(serverOf(r)).KeyForRequest(r)
 }
 
 // cachedOrComposed returns the cached page of a base, or composes the page.
@@ -333,7 +333,7 @@ func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
 
 // isCanaryAt reports whether a host serves the change on trial.
 func (e *servedRules) isCanaryAt(host string) bool {
-	return e.canaryHosts != nil && e.canaryHosts.Has(host)
+	return e.canaryHosts != nil && e.canaryHosts.MatchesHost(host)
 }
 
 // rulesAt returns the schedule for a host.

@@ -279,7 +279,7 @@ func FindPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler
 	places := make(map[caddyhttp.MiddlewareHandler]HandlerPlace)
 	taken := make(map[string]int)
 	for _, server := range servers {
-		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
+		site.WalkRoutes(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				if p.IsErrorRoute || !is(handler) { // a handler of an unknown type may not be a valid map key
 					continue
@@ -308,12 +308,12 @@ func (p HandlerPlace) hostMatcher() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
 	}
-	return hostsOf(p.Hosts).Has
+	return hostsOf(p.Hosts).MatchesHost
 }
 
 // hostsOf returns a set of hosts and wildcards.
 func hostsOf(some []string) *site.Hosts {
-	hosts := site.HostsOfServer(nil)
+	hosts := site.NewHosts(nil)
 	hosts.AddNames(some)
 	return hosts
 }
