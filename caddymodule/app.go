@@ -88,7 +88,7 @@ type App struct {
 	cancel       context.CancelFunc
 	storeStopped <-chan struct{} // closed when the store has stopped
 
-	managedStarters       []Starter                    // handlers that start with the configuration
+	managedStarters       []ManagedStarter             // handlers that start with the configuration
 	publishers            []*publish.Publisher         // publishers of these handlers
 	afterRestore          func()                       // called after the store has loaded its data
 	storesManagedBases    bool                         // whether bases are stored
@@ -114,7 +114,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.sites = &site.Sites{
-		Servers:        func() []*caddyhttp.Server { return serversOf(ctx) },
+		Servers:        func() []*caddyhttp.Server { return sortedServers(ctx) },
 		ConfiguredPort: func(secure bool) int { return configuredPort(ctx, secure) },
 		IsGuard:        isModuleHandler,
 	}
@@ -139,10 +139,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.events, err = guard.NewEvents(ctx, a.logger); err != nil {
 		return err
 	}
-	if err := guard.OnCaddyStarted(ctx, a.watch); err != nil {
+	if err := guard.OnCaddyStarted(ctx, a.startWatching); err != nil {
 		return err
 	}
-	if err := a.provisionIdentity(); err != nil || !a.historyReader().SurvivesRestart {
+	if err := a.provisionIdentity(); err != nil || !a.historyStatus().SurvivesRestart {
 		return err
 	}
 	a.afterRestore = a.state.Memory.AnnounceStore(ctx)
@@ -159,8 +159,8 @@ func (a *App) provisionIdentity() error {
 	return a.startSignatures(a.currentRegistry.Load())
 }
 
-// runningApp returns the app of the running configuration, or nil without a robots_guard.
-func runningApp() *App {
+// findRunningApp returns the app of the running configuration, or nil without a robots_guard.
+func findRunningApp() *App {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots_guard")
 	if err != nil {
 		return nil
@@ -169,8 +169,8 @@ func runningApp() *App {
 	return running
 }
 
-// httpApp returns the HTTP app of a configuration, or an app without servers.
-func httpApp(ctx caddy.Context) *caddyhttp.App {
+// findHTTPApp returns the HTTP app of a configuration, or an app without servers.
+func findHTTPApp(ctx caddy.Context) *caddyhttp.App {
 	if app, err := ctx.AppIfConfigured("http"); err == nil {
 		if app, ok := app.(*caddyhttp.App); ok {
 			return app
@@ -179,9 +179,9 @@ func httpApp(ctx caddy.Context) *caddyhttp.App {
 	return new(caddyhttp.App)
 }
 
-// serversOf returns the servers of a configuration in the order of their names.
-func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
-	app := httpApp(ctx)
+// sortedServers returns the servers of a configuration in the order of their names.
+func sortedServers(ctx caddy.Context) (servers []*caddyhttp.Server) {
+	app := findHTTPApp(ctx)
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		servers = append(servers, app.Servers[name])
 	}
@@ -192,15 +192,15 @@ func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
 // the default port of the scheme.
 func configuredPort(ctx caddy.Context, secure bool) int {
 	if secure {
-		return httpApp(ctx).HTTPSPort
+		return findHTTPApp(ctx).HTTPSPort
 	}
-	return httpApp(ctx).HTTPPort
+	return findHTTPApp(ctx).HTTPPort
 }
 
 // modesBySite returns the mode of each site with a guard, by label.
 func (a *App) modesBySite() map[string]string {
 	modes := make(map[string]string)
-	for _, server := range serversOf(a.ctx) {
+	for _, server := range sortedServers(a.ctx) {
 		site.Walk(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
@@ -251,11 +251,11 @@ func (a *App) Start() (err error) {
 			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsLabel, Modes: a.modesBySite()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
-			History:   a.historyReader(),
+			History:   a.historyStatus(),
 			Registry:  a.currentRegistry.CurrentRegistry,
 		}),
 		a.state.SetRegistryStatus(a.currentRegistry.Status),
-		a.currentRegistry.Start(a.ctx.Storage(), a.useRegistry, a.sendEvent),
+		a.currentRegistry.Start(a.ctx.Storage(), a.prepareRegistry, a.sendEvent),
 	}
 	a.startManaged()
 	a.state.RefetchAll(a.ctx)
@@ -265,7 +265,7 @@ func (a *App) Start() (err error) {
 	if a.Verify != nil {
 		defer a.state.Identity.RefreshLists(a.ctx, a.logger)
 	}
-	if !a.historyReader().SurvivesRestart && !a.storesManagedBases {
+	if !a.historyStatus().SurvivesRestart && !a.storesManagedBases {
 		return nil
 	}
 	var ctx context.Context
@@ -274,9 +274,9 @@ func (a *App) Start() (err error) {
 	return nil
 }
 
-// watch runs after all apps have started. It watches alerts for events, and fetches the robots.txt of
+// startWatching runs after all apps have started. It watches alerts for events, and fetches the robots.txt of
 // the sites. A handler may send a request to another site of this server, such as a login.
-func (a *App) watch() {
+func (a *App) startWatching() {
 	go a.state.WatchAudit(a.ctx, a.events)
 	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.RecordSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))

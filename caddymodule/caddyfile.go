@@ -92,7 +92,7 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		h.Mode, words = words[0], words[1:]
 		if !slices.Contains(modeWords, h.Mode) {
-			return d.WrapErr(modeError(h.Mode))
+			return d.WrapErr(unknownModeError(h.Mode))
 		}
 	}
 	if h.Mode == modeEnforce && len(words) > 0 {
@@ -141,8 +141,8 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "merge_slashes", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.KeepSlashes, option.ParseInvertedOnOff)},
 		{Name: "allow_private", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.AllowPrivate, option.ParseOnOff)},
 		{Name: "wildcard", Usage: "one or more classes, for example search", ParseArguments: option.ParseManyArguments(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", ParseArguments: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", ParseArguments: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", ParseArguments: clientListParser("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", ParseArguments: clientListParser("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
 		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), ParseArguments: option.ParseOneArgument(&h.Spoofed, option.AcceptNonEmptyString)},
 		rateOption(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", ParseArguments: option.ParseOneArgument(&h.Status, option.ParseNonZeroNumber)},
@@ -172,9 +172,9 @@ func (h *Handler) setShadow(args []string) (err error) {
 	return err
 }
 
-// clientList returns the parser of an option with a list of clients. A line with "verified" sets a
+// clientListParser returns the parser of an option with a list of clients. A line with "verified" sets a
 // second list.
-func clientList(name string, claimed, verified *[]string) func([]string) error {
+func clientListParser(name string, claimed, verified *[]string) func([]string) error {
 	return func(args []string) error {
 		name, target := name, claimed
 		if len(args) > 0 && args[0] == verify.Verified.String() {

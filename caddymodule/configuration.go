@@ -67,13 +67,13 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 			return nil, err
 		}
 		handler, ok := module.New().(interface {
-			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error)
+			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.Gate, error)
 		})
 		if !ok {
 			return nil, fmt.Errorf("this program has an incompatible version of %s", p.Name)
 		}
 		check := command.ManagedCheck{Hosts: append([]string{}, p.Hosts...)}
-		var gate managed.SearchGate
+		var gate managed.Gate
 		if err = json.Unmarshal(p.Config, handler); err == nil {
 			check.CheckReport, gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
@@ -81,7 +81,7 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
 		}
 		check.Findings = append([]managed.Finding{}, check.Findings...)
-		check.HasErrors = gate.FirstStopping(check.Findings) != nil
+		check.HasErrors = gate.FindBlocker(check.Findings) != nil
 		checks = append(checks, check)
 	}
 	if len(checks) == 0 {

@@ -58,8 +58,8 @@ type CrawlerRanges struct {
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
-// changeCrawlers returns registry with the changes.
-func changeCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
+// applyCrawlerChanges returns registry with the changes.
+func applyCrawlerChanges(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}

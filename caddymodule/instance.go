@@ -12,9 +12,9 @@ import (
 // temporaryID is the ID of a process without a lasting one.
 var temporaryID = sync.OnceValue(rand.Text)
 
-// instanceID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
+// loadInstanceID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
 // values are still restored after a restart, but their keys stay for a month.
-func instanceID(logger *zap.Logger) string {
+func loadInstanceID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
 	const maxAttempts = 10
 	for attempt := 1; ; attempt++ {

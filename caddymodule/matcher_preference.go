@@ -99,7 +99,7 @@ func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_preference('train-ai=n')
 func (MatchPreference) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchPreference{Preferences: preferences}
 		err := m.Provision(ctx)
 		return m, err

@@ -77,7 +77,7 @@ func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Matc
 //
 //	expression robots_rate('over') && robots_crawler('seo')
 func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchRate{RateStates: states}
 		return m, m.Validate()
 	})

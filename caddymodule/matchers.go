@@ -86,7 +86,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 
 // Match reports whether the request matches.
 func (m MatchCrawler) Match(r *http.Request) bool {
-	client := judgementOf(r)
+	client := judgementFromRequest(r)
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
 		if m.selector.Identities != 0 {
@@ -111,7 +111,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 //	expression robots_crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err
@@ -202,7 +202,7 @@ func (m MatchDisallowed) Match(r *http.Request) bool {
 	if m.token != "" {
 		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed
 	}
-	j := judgementOf(r)
+	j := judgementFromRequest(r)
 	return j != nil && j.Verdict == judge.Disallowed
 }
 
@@ -215,7 +215,7 @@ func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_disallowed('*') && method('POST')
 func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
 		if len(tokens) > 1 {
 			return nil, errors.New("robots_disallowed takes one product token, or * for all crawlers that no group names")
 		}
@@ -225,8 +225,8 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// judgementOf returns the judgement of an earlier robots_guard, or nil.
-func judgementOf(r *http.Request) *guard.Judgement {
+// judgementFromRequest returns the judgement of an earlier robots_guard, or nil.
+func judgementFromRequest(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
 }

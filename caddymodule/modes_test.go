@@ -48,7 +48,7 @@ http://guard.internal:0 {
 	}
 	want := map[string]string{"*.example.com": "enforce", "both.example.net": "mixed", "_other": "mixed",
 		"shop.example.org": "enforce", "*.example.org": "enforce"}
-	if got := runningApp().modesBySite(); !maps.Equal(got, want) {
+	if got := findRunningApp().modesBySite(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if err := caddy.Stop(); err != nil {

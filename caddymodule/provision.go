@@ -150,12 +150,12 @@ var fallbacks = map[string]policy.Fallback{
 	unreachableGoogle:   policy.DisallowLikeGoogle,
 }
 
-// falseNameActions returns what to do about spoofed names.
-var falseNameActions = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
+// spoofedHandlings returns what to do about spoofed names.
+var spoofedHandlings = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
 
 // settings returns the settings of package judge.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: falseNameActions[h.Spoofed]}
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: spoofedHandlings[h.Spoofed]}
 	if s.WildcardClasses, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}

@@ -123,7 +123,7 @@ func (r *Rate) ValidateForHandler(answers bool, exempt []string, registry *uaide
 		return nil
 	}
 	for _, l := range r.Limits {
-		if err := l.validateAgainst(exempt, registry); err != nil {
+		if err := l.checkNotExempt(exempt, registry); err != nil {
 			return err
 		}
 	}

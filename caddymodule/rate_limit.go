@@ -64,8 +64,8 @@ func (l *RateLimit) validate() error {
 	)
 }
 
-// validateAgainst returns an error for a limit of an exempt client, by name or class.
-func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry) error {
+// checkNotExempt returns an error for a limit of an exempt client, by name or class.
+func (l *RateLimit) checkNotExempt(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
 			return fmt.Errorf("rate: the limit of %s has no effect, because the same client is in exempt; remove one", l.Client)

@@ -61,12 +61,12 @@ func (r *Registry) Options() []option.Option {
 
 // Validate checks the options without opening the file or URL.
 func (r *Registry) Validate() error {
-	_, err := r.feed()
+	_, err := r.newFeed()
 	return err
 }
 
-// feed returns a feed of the file or URL, without opening the file or URL.
-func (r *Registry) feed() (*registry.Feed, error) {
+// newFeed returns a feed of the file or URL, without opening the file or URL.
+func (r *Registry) newFeed() (*registry.Feed, error) {
 	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Clock: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
 		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.FormatDuration(r.Interval))
@@ -80,7 +80,7 @@ func (r *Registry) ReadBase(ctx context.Context) (*uaident.Registry, error) {
 	if r == nil {
 		return uaident.Default(), nil
 	}
-	feed, err := r.feed()
+	feed, err := r.newFeed()
 	if err != nil || !feed.IsFile() {
 		return uaident.Default(), err
 	}
@@ -111,7 +111,7 @@ func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.R
 	if err != nil {
 		return nil, err
 	}
-	return changeCrawlers(base, changes)
+	return applyCrawlerChanges(base, changes)
 }
 
 // configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.

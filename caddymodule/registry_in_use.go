@@ -50,7 +50,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 			return nil, &unreadableRegistryError{option.AddCaddyfileLine(r.CaddyfileLine, err)}
 		}
 		if u.version = u.feed.Content(); u.version != nil {
-			combined, err := u.combineWith(u.version)
+			combined, err := u.mergeVersion(u.version)
 			if err == nil {
 				err = registry.CheckUsable(combined)
 			}
@@ -62,7 +62,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 			u.version = nil
 		}
 	}
-	combined, err := changeCrawlers(uaident.Default(), changes)
+	combined, err := applyCrawlerChanges(uaident.Default(), changes)
 	u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 	return u, err
 }
@@ -71,7 +71,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
-		feed, err := r.feed()
+		feed, err := r.newFeed()
 		if err != nil {
 			return nil, err
 		}
@@ -85,15 +85,15 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// combineWith returns the registry with a version of the feed, which may be nil.
-func (u *registryInUse) combineWith(version *registry.Version) (combined *uaident.Registry, err error) {
+// mergeVersion returns the registry with a version of the feed, which may be nil.
+func (u *registryInUse) mergeVersion(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
 	if version != nil {
 		if base, err = version.Merge(base); err != nil {
 			return nil, err
 		}
 	}
-	return changeCrawlers(base, u.changes)
+	return applyCrawlerChanges(base, u.changes)
 }
 
 // Start applies each new version of the feed until stop is called. Start calls onChange before a
@@ -120,7 +120,7 @@ func (u *registryInUse) applyVersion() {
 	if u.onChange == nil || version == u.version {
 		return
 	}
-	combined, err := u.combineWith(version)
+	combined, err := u.mergeVersion(version)
 	if err == nil {
 		err = u.onChange(combined)
 	}

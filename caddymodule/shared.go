@@ -13,8 +13,8 @@ var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// runningState returns the state of the running configurations, or nil.
-func runningState() (state *guard.State) {
+// findRunningState returns the state of the running configurations, or nil.
+func findRunningState() (state *guard.State) {
 	statePool.Range(func(_, value any) bool {
 		state, _ = value.(*guard.State)
 		return state == nil

@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// historyReader reports whether data survive a restart. By default data survive if Caddy's storage is
+// historyStatus reports whether data survive a restart. By default data survive if Caddy's storage is
 // local.
-func (a *App) historyReader() report.History {
+func (a *App) historyStatus() report.History {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
@@ -31,9 +31,9 @@ func (a *App) historyReader() report.History {
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
 		Storage:     caddyStorage{a.ctx.Storage()},
-		Instance:    instanceID(a.logger),
+		Instance:    loadInstanceID(a.logger),
 		Memory:      a.state.Memory,
-		OnlyBases:   !a.historyReader().SurvivesRestart,
+		OnlyBases:   !a.historyStatus().SurvivesRestart,
 		Observer:    a.state.Metrics,
 		Logger:      a.logger,
 		OnRestored:  a.afterRestore,

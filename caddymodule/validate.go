@@ -42,7 +42,7 @@ func (h *Handler) Validate() error {
 // validateValues checks each value separately, so that the Caddyfile adapter can report the line.
 func (h *Handler) validateValues() error {
 	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
-		return modeError(h.Mode)
+		return unknownModeError(h.Mode)
 	}
 	if h.Mode != modeEnforce && len(h.EnforceOnly) > 0 {
 		return errors.New("enforce_only has no effect unless the mode is enforce")
@@ -103,7 +103,7 @@ func (h *Handler) validateClients() error {
 	return nil
 }
 
-func modeError(mode string) error {
+func unknownModeError(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 

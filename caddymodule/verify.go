@@ -97,8 +97,8 @@ func (a *App) startSignatures(registry *uaident.Registry) error {
 	return nil
 }
 
-// useRegistry prepares for another registry. The caller then replaces the current registry.
-func (a *App) useRegistry(registry *uaident.Registry) error {
+// prepareRegistry prepares for another registry. The caller then replaces the current registry.
+func (a *App) prepareRegistry(registry *uaident.Registry) error {
 	if _, err := identity.SigningAgents(registry); err != nil || a.Verify == nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gateWords are the values of Handler.SearchGate.
+// gateWords are the values of Handler.Gate.
 var gateWords = []string{string(managed.GateErrors), string(managed.GateWarnings), string(managed.GateOff)}
 
 // maxAtStart is the maximum number of files to check when a configuration is loaded. It limits the
@@ -28,16 +28,16 @@ const maxLogged = 20
 // and treated as missing.
 func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.readBase()
-	if err != nil || h.SearchGate == string(managed.GateOff) {
+	if err != nil || h.Gate == string(managed.GateOff) {
 		return err
 	}
 	report := s.Check(base, time.Now(), maxAtStart)
-	if f := managed.SearchGate(h.SearchGate).FirstStopping(report.Findings); f != nil {
+	if f := managed.Gate(h.Gate).FindBlocker(report.Findings); f != nil {
 		at := ""
 		if f.Position != "" {
 			at = f.Position + ": "
 		}
-		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.SearchGate, f)
+		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
 	}
 	findings := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
 		return f.Severity < policy.Warning && f.Code != managed.RuleOver
@@ -72,13 +72,13 @@ func (h *Handler) readBase() ([]byte, error) {
 
 // CheckRules checks the present and future files of a site for the commands. No hosts means any
 // host. CheckRules also reads the lists of rules. A non-nil base replaces the configured base.
-func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error) {
+func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
 		return managed.CheckReport{}, "", err
 	}
-	s, err := h.scheduleWithLists(hosts)
+	s, err := h.readScheduleWithLists(hosts)
 	if err == nil && base == nil {
 		base, err = h.readBase()
 	}
@@ -86,5 +86,5 @@ func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []
 		return managed.CheckReport{}, "", err
 	}
 	const most = 1_000_000
-	return s.Check(base, time.Now(), most), managed.SearchGate(h.SearchGate), nil
+	return s.Check(base, time.Now(), most), managed.Gate(h.Gate), nil
 }

@@ -64,7 +64,7 @@ type Handler struct {
 	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
 	// start, a finding of this severity is an error. Later the previous file stays. Default:
 	// `error`.
-	SearchGate string `json:"gate,omitempty"`
+	Gate string `json:"gate,omitempty"`
 
 	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for
 	// a search engine, or a page requested by a search engine in the last 24 hours. `any` selects
@@ -82,10 +82,10 @@ type Handler struct {
 	// error messages. Set by the Caddyfile adapter.
 	Positions map[string]string `json:"at,omitempty"`
 
-	publisher    *publish.Publisher
-	lists        *publish.Lists
-	releaseFuncs []func()          // ends what Provision started, in reverse order
-	registry     *uaident.Registry // of the configuration; nil if unknown
+	publisher       *publish.Publisher
+	scheduleBuilder *publish.ScheduleBuilder
+	releaseFuncs    []func()          // ends what Provision started, in reverse order
+	registry        *uaident.Registry // of the configuration; nil if unknown
 }
 
 // The values of Handler.Base.
@@ -119,7 +119,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkBase(); err != nil {
 		return option.AddCaddyfileLine(h.Positions[h.BaseFile], err)
 	}
-	texts, err := app.FindManagedHandlers(ctx, configKeyOf)
+	texts, err := app.FindManagedHandlers(ctx, parseConfigKey)
 	if err != nil {
 		return err
 	}
@@ -129,22 +129,24 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())
-	c, err := h.publishConfig(ctx, app)
+	c, err := h.publisherConfig(ctx, app)
 	if err != nil {
 		return err
 	}
 	if err := h.acquireLists(ctx, app, hostMatcher(hosts), c.Observer); err != nil {
 		return err
 	}
-	if c.Schedule, err = h.lists.FirstSchedule(isReload()); err != nil {
-		return h.addListLine(h.lists.Sources, err)
+	if c.Schedule, err = h.scheduleBuilder.FirstSchedule(isReload()); err != nil {
+		return h.addListPosition(h.scheduleBuilder.Sources, err)
 	}
-	c.IsPartial, c.Lists, c.SiteHosts = h.lists.LacksList(), h.lists.Report, hosts
+	c.IsPartial, c.Lists, c.SiteHosts = h.scheduleBuilder.LacksRules(), h.scheduleBuilder.ReportLists, hosts
 	h.publisher = publish.New(c)
-	h.releaseFuncs = append(h.releaseFuncs, app.RunningManaged().Add(h.publisher))
-	app.AddStarter(h)
+	h.releaseFuncs = append(h.releaseFuncs, app.RunningPublishers().Add(h.publisher))
+	app.AddManagedStarter(h)
 	h.runInBackground(func(ctx context.Context) {
-		h.lists.Run(ctx, func(next *managed.Schedule) { h.publisher.Submit(next, publish.FromRules, h.lists.LacksList()) })
+		h.scheduleBuilder.Run(ctx, func(next *managed.Schedule) {
+			h.publisher.Submit(next, publish.FromRules, h.scheduleBuilder.LacksRules())
+		})
 	})
 	return nil
 }
@@ -176,8 +178,8 @@ func (h *Handler) Cleanup() error {
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
-	h.SearchGate = cmp.Or(h.SearchGate, string(managed.GateErrors))
-	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
+	h.Gate = cmp.Or(h.Gate, string(managed.GateErrors))
+	h.Confirm = cmp.Or(h.Confirm, string(publish.ConfirmSearch))
 }
 
 // Validate checks everything that does not need the rest of the configuration.
@@ -191,7 +193,7 @@ func (h *Handler) Validate() error {
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
 	}
 	if err := cmp.Or(
-		option.CheckWord("gate", h.SearchGate, gateWords),
+		option.CheckWord("gate", h.Gate, gateWords),
 		option.CheckWord("confirm", h.Confirm, confirmWords),
 		h.validateStaging(),
 	); err != nil {
@@ -204,14 +206,14 @@ func (h *Handler) Validate() error {
 		if slices.Contains(h.ListSources[:i], place) {
 			return fmt.Errorf("rules %s is set twice; remove one", place)
 		}
-		if _, err := publish.NewList(place, nil); err != nil {
+		if _, err := publish.NewRuleList(place, nil); err != nil {
 			return err
 		}
 	}
 	if err := h.Rollout.validate(); err != nil {
 		return err
 	}
-	_, err := managed.NewSchedule(h.registryOrDefault(), h.managedSpec())
+	_, err := managed.NewSchedule(h.registryOrDefault(), h.specWithoutLists())
 	return err
 }
 
@@ -274,12 +276,12 @@ func (h *Handler) checkBase() error {
 // setBaseLine records the Caddyfile line of a missing base file. The file may exist on another machine.
 func (h *Handler) setBaseLine(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
-		h.mark(h.BaseFile, d)
+		h.recordPosition(h.BaseFile, d)
 	}
 }
 
-// mark records the position of a file or an option for error messages.
-func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
+// recordPosition records the position of a file or an option for error messages.
+func (h *Handler) recordPosition(name string, d *caddyfile.Dispenser) {
 	if h.Positions == nil {
 		h.Positions = make(map[string]string)
 	}
@@ -287,19 +289,19 @@ func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
 }
 
 // confirmWords are the values of Handler.Confirm.
-var confirmWords = []string{string(publish.Search), string(publish.Any), string(publish.Off)}
+var confirmWords = []string{string(publish.ConfirmSearch), string(publish.ConfirmAny), string(publish.ConfirmOff)}
 
-// publishConfig returns the configuration of the publisher, except for the rules.
-func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
+// publisherConfig returns the configuration of the publisher, except for the rules.
+func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
 	source, key := h.baseSource()
-	if c, err = app.PublishConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil, source != nil); err != nil {
+	if c, err = app.PublisherConfig(ctx, h.Confirm == string(publish.ConfirmSearch) || h.Rollout != nil, source != nil); err != nil {
 		return c, err
 	}
 	c.Source, c.SourceKey = source, key
-	c.Gate, c.ConfirmationMode, c.Rollout = managed.SearchGate(h.SearchGate), publish.ConfirmationMode(h.Confirm), h.Rollout.publishRollout()
+	c.Gate, c.ConfirmationMode, c.Rollout = managed.Gate(h.Gate), publish.ConfirmationMode(h.Confirm), h.Rollout.historyRollout()
 	c.NewBaseLookup = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
-			return publish.BasesByHost(c.Bases)
+			return publish.NewBaseLookup(c.Bases)
 		}
 		base, err := h.readBase()
 		if base == nil && err == nil {
@@ -319,4 +321,4 @@ func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end f
 }
 
 // Interface guard
-var _ caddymodule.Starter = (*Handler)(nil)
+var _ caddymodule.ManagedStarter = (*Handler)(nil)

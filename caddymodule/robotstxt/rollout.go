@@ -60,7 +60,7 @@ func (h *Handler) setRollout(args []string) error {
 // setRolloutLine records the position of the option.
 func (h *Handler) setRolloutLine(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
-		h.mark("rollout", d)
+		h.recordPosition("rollout", d)
 	}
 }
 
@@ -87,8 +87,8 @@ func (r *Rollout) validate() error {
 	return nil
 }
 
-// publishRollout returns the rollout for the history.
-func (r *Rollout) publishRollout() publish.Rollout {
+// historyRollout returns the rollout for the history.
+func (r *Rollout) historyRollout() publish.Rollout {
 	if r == nil {
 		return publish.Rollout{}
 	}

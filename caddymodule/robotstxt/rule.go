@@ -17,8 +17,8 @@ import (
 // Rule describes access to pages, or their use, for some crawlers.
 type Rule = rules.Rule
 
-// managedSpec returns the spec of the configuration, without lists.
-func (h *Handler) managedSpec() managed.Spec {
+// specWithoutLists returns the spec of the configuration, without lists.
+func (h *Handler) specWithoutLists() managed.Spec {
 	spec := managed.Spec{Rules: h.Rules, Sitemaps: h.Sitemaps, ExtraLines: h.ExtraLines}
 	if h.Staging {
 		if spec.StagingHosts = h.StagingHosts; len(spec.StagingHosts) == 0 {
@@ -93,8 +93,8 @@ func (h *Handler) configKey() string {
 	return string(text)
 }
 
-// configKeyOf returns the key of a handler's configuration in a route.
-func configKeyOf(config json.RawMessage) string {
+// parseConfigKey returns the key of a handler's configuration in a route.
+func parseConfigKey(config json.RawMessage) string {
 	var h Handler
 	if err := json.Unmarshal(config, &h); err != nil {
 		return ""
@@ -105,7 +105,7 @@ func configKeyOf(config json.RawMessage) string {
 
 // suggestHosts suggests hosts for an unknown host.
 func suggestHosts(word string, hosts []string) string {
-	if near := similarHost(word, hosts); near != "" {
+	if near := suggestSimilarHost(word, hosts); near != "" {
 		return near
 	}
 	if len(hosts) > 5 {
@@ -114,8 +114,8 @@ func suggestHosts(word string, hosts []string) string {
 	return "it has " + strings.Join(hosts, ", ")
 }
 
-// similarHost suggests a host with a similar name, or returns "".
-func similarHost(word string, hosts []string) string {
+// suggestSimilarHost suggests a host with a similar name, or returns "".
+func suggestSimilarHost(word string, hosts []string) string {
 	if near := text.Nearest(word, hosts); near != "" {
 		return "did you mean " + near + "?"
 	}

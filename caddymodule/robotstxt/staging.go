@@ -49,7 +49,7 @@ func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {
 			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
-				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(similarHost(host, hosts), "write robots_txt into the site of this host")))
+				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(suggestSimilarHost(host, hosts), "write robots_txt into the site of this host")))
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 	shown, _ := p.site.History()
 	changed, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
-			if err := checkShown(&s, &shown, verb); err != nil {
+			if err := checkUnreplaced(&s, &shown, verb); err != nil {
 				return s, nil, err
 			}
 		}
@@ -42,10 +42,10 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 	return changed, p.applyHistory(context.WithoutCancel(ctx))
 }
 
-// checkShown returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
+// checkUnreplaced returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
 // has not shown yet.
-func checkShown(now, shown *History, verb string) error {
-	was, is := shown.changeFor(verb), now.changeFor(verb)
+func checkUnreplaced(now, shown *History, verb string) error {
+	was, is := shown.changeForAction(verb), now.changeForAction(verb)
 	if was != nil && is != nil && was.Number != is.Number {
 		return fmt.Errorf("%w: %s", ErrOther, is.ID)
 	}
@@ -57,9 +57,9 @@ func isMissingOrDamaged(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
-// canServe returns an error if a step publishes, or puts on trial, an unreadable change. After a restart, the
+// checkServable returns an error if a step publishes, or puts on trial, an unreadable change. After a restart, the
 // change would have no rules.
-func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
+func (p *Publisher) checkServable(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
 	if after.Pending.IsOnTrial() && !before.Pending.IsOnTrial() {
 		id = after.Pending.ID
@@ -76,8 +76,8 @@ func (p *Publisher) canServe(ctx context.Context, before, after *History) error 
 // History returns the history of the site. The result is false if the history is unknown.
 func (p *Publisher) History() (History, bool) { return p.site.History() }
 
-// Site returns the name of the site in the history.
-func (p *Publisher) Site() string { return p.place.Name }
+// SiteName returns the name of the site in the history.
+func (p *Publisher) SiteName() string { return p.place.Name }
 
 // Hosts returns the hosts of the handler. No hosts means any host.
 func (p *Publisher) Hosts() []string { return p.place.Hosts }
@@ -92,5 +92,5 @@ func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	return managed.Difference(before, after), nil
+	return managed.DescribeDifference(before, after), nil
 }

@@ -41,15 +41,15 @@ func rejectWebPage(a policy.FetchResult) policy.FetchResult {
 	return a
 }
 
-// baseState returns the state of a base, and refreshes a due base in the background. Requests wait only for the
+// fetchBaseIfDue returns the state of a base, and refreshes a due base in the background. Requests wait only for the
 // first fetch.
-func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
+func (p *Publisher) fetchBaseIfDue(r *http.Request, key policy.Key) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
 	if entry.State() == nil {
-		p.awaitStored(r.Context(), requestWait)
+		p.awaitStorageRead(r.Context(), requestWait)
 		s := site.NewSite(key)
-		p.RequestSites.Adopt(p.Bases, serverOf(r), &s) // a reload may have changed the key
+		p.RequestSites.Adopt(p.Bases, serverFromRequest(r), &s) // a reload may have changed the key
 	}
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it
@@ -80,8 +80,8 @@ func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
 	return entry.State()
 }
 
-// serverOf returns the server of a request, or nil.
-func serverOf(r *http.Request) *caddyhttp.Server {
+// serverFromRequest returns the server of a request, or nil.
+func serverFromRequest(r *http.Request) *caddyhttp.Server {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return server
 }
@@ -100,31 +100,31 @@ func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.
 	}, p.fetchObserver(key))
 }
 
-// isUsable reports whether the last fetch of a base succeeded.
-func isUsable(s *policy.State) bool {
+// isBaseUsable reports whether the last fetch of a base succeeded.
+func isBaseUsable(s *policy.State) bool {
 	return s != nil && s.FailureCount == 0 && s.Current != nil
 }
 
 // fetchObserver returns a function that logs the first failure of a base, and the recovery.
 func (p *Publisher) fetchObserver(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		if !isUsable(&after) {
+		if !isBaseUsable(&after) {
 			p.Observer.OnPageFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
 		known := before.FailureCount > 0 || before.Current != nil
 		switch {
-		case isUsable(&after) && known && !isUsable(&before):
-			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
-		case isUsable(&after), known && !isUsable(&before): // logged before
+		case isBaseUsable(&after) && known && !isBaseUsable(&before):
+			log.Log(logLevelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
+		case isBaseUsable(&after), known && !isBaseUsable(&before): // logged before
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
+			log.Log(logLevelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
 		}
 	}
 }
 
-// levelFor returns the log level for a site. Hosts named only by clients must not fill the log.
-func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
+// logLevelFor returns the log level for a site. Hosts named only by clients must not fill the log.
+func logLevelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	if segment == policy.UnknownHosts {
 		return zap.DebugLevel
 	}
@@ -146,10 +146,10 @@ func lastGoodVersion(state *policy.State) *policy.Version {
 	return state.Current
 }
 
-// BasesByHost returns a function that returns the base of a host. The function returns nil if the
+// NewBaseLookup returns a function that returns the base of a host. The function returns nil if the
 // base was not fetched from the next handler. If several sites have the host, the function returns
 // the newest base.
-func BasesByHost(bases *policy.Cache) func(host string) []byte {
+func NewBaseLookup(bases *policy.Cache) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {
 		if e.Key().Source != "" {

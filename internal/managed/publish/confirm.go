@@ -19,9 +19,9 @@ type ConfirmationMode string
 
 // The values of ConfirmationMode.
 const (
-	Search ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
-	Any    ConfirmationMode = "any"    // all changes of a file
-	Off    ConfirmationMode = "off"    // no changes
+	ConfirmSearch ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
+	ConfirmAny    ConfirmationMode = "any"    // all changes of a file
+	ConfirmOff    ConfirmationMode = "off"    // no changes
 )
 
 // maxCompared is the maximum number of compared files.
@@ -29,11 +29,11 @@ const maxCompared = 1000
 
 // confirmationReasons returns the reasons to confirm a submission. first is true if nothing was published before.
 func (p *Publisher) confirmationReasons(published *managed.Schedule, next submission, first bool) []string {
-	if p.ConfirmationMode == Off {
+	if p.ConfirmationMode == ConfirmOff {
 		return nil
 	}
-	lost := p.lostListReasons(published, next.schedule)
-	if p.ConfirmationMode == Search && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
+	lost := p.shrunkListReasons(published, next.schedule)
+	if p.ConfirmationMode == ConfirmSearch && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
 	f, hosts := p.newReasonFinder(first)
@@ -42,24 +42,24 @@ func (p *Publisher) confirmationReasons(published *managed.Schedule, next submis
 	if p.hasBegun.Load() {
 		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
 		if unread = p.hostsWithoutBase(compare.Base); len(unread) > 0 {
-			p.awaitStored(context.Background(), requestWait)
+			p.awaitStorageRead(context.Background(), requestWait)
 			compare.Base = p.NewBaseLookup()
 			unread = p.hostsWithoutBase(compare.Base)
 		}
 	}
-	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
+	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
-	if why := f.sortedReasons(left); len(why) > 0 || p.ConfirmationMode == Any || len(unread) == 0 {
+	if why := f.reasonsOrLimit(left); len(why) > 0 || p.ConfirmationMode == ConfirmAny || len(unread) == 0 {
 		return why
 	}
 	return p.reasonsWithoutBase(compare, f, unread)
 }
 
-// lostListReasons describes the lists that would lose more than half of their rules, often by mistake.
-func (p *Publisher) lostListReasons(published, next *managed.Schedule) (reasons []string) {
-	for _, list := range next.ListNames() {
+// shrunkListReasons describes the lists that would lose more than half of their rules, often by mistake.
+func (p *Publisher) shrunkListReasons(published, next *managed.Schedule) (reasons []string) {
+	for _, list := range next.RuleListNames() {
 		if lost, all := published.CountLostRules(next, list, p.Now()); 2*lost > all {
 			reasons = append(reasons, fmt.Sprintf("%s: the list has lost more than half of its %d rules", list, all))
 		}
@@ -77,11 +77,11 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 		}
 		return base(host)
 	}
-	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
+	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt, which was not read yet, forbids it"
 	}
-	return f.sortedReasons(left)
+	return f.reasonsOrLimit(left)
 }
 
 // shutOutReasons describes pages newly disallowed by a change that takes effect now. Search engines requested
@@ -93,7 +93,7 @@ func (p *Publisher) shutOutReasons(published, trial *managed.Schedule) []string 
 	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
 	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
-	compare.ForEach(f.addShutOut)
+	compare.ForEachDifference(f.addShutOut)
 	return f.reasons
 }
 
@@ -143,16 +143,16 @@ type reasonFinder struct {
 	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// checkFor returns the check for a pair of files.
-func (f *reasonFinder) checkFor(confirm ConfirmationMode) func(managed.FilePair) {
-	if confirm == Any {
+// reasonAdder returns the check for a pair of files.
+func (f *reasonFinder) reasonAdder(confirm ConfirmationMode) func(managed.FilePair) {
+	if confirm == ConfirmAny {
 		return f.addDifference
 	}
 	return f.addShutOut
 }
 
-// sortedReasons returns the reasons. left is the number of files without a comparison.
-func (f *reasonFinder) sortedReasons(left int) []string {
+// reasonsOrLimit returns the reasons. left is the number of files without a comparison.
+func (f *reasonFinder) reasonsOrLimit(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
 	}
@@ -161,7 +161,7 @@ func (f *reasonFinder) sortedReasons(left int) []string {
 
 // addDifference adds a reason for every difference.
 func (f *reasonFinder) addDifference(p managed.FilePair) {
-	f.addReason("the file changes", hostsPhrase(p), p)
+	f.addReason("the file changes", describeHosts(p), p)
 }
 
 // addReason adds a reason for a pair at some hosts, or at all hosts if at is "". add skips a reason that already
@@ -173,7 +173,7 @@ func (f *reasonFinder) addReason(reason, at string, p managed.FilePair) {
 		}
 	}
 	f.startTimes[reason+at] = p.From
-	f.reasons = append(f.reasons, reason+at+startPhrase(p))
+	f.reasons = append(f.reasons, reason+at+describeStart(p))
 }
 
 // addShutOut adds a reason for each search engine that newly must not fetch / or a requested page. A site
@@ -185,7 +185,7 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 		engines = nil
 	}
 	if out := judge.FindShutOut(before, after, judge.SearchTraffic{Engines: engines}); !out.IsEmpty() {
-		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
+		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", describeHosts(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
@@ -212,8 +212,8 @@ func joinFirstTokens(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// hostsPhrase describes the hosts of a pair. The result is "" for any host.
-func hostsPhrase(p managed.FilePair) string {
+// describeHosts describes the hosts of a pair. The result is "" for any host.
+func describeHosts(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
 	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
@@ -224,8 +224,8 @@ func hostsPhrase(p managed.FilePair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// startPhrase describes the start of a pair. The result is "" for now.
-func startPhrase(p managed.FilePair) string {
+// describeStart describes the start of a pair. The result is "" for now.
+func describeStart(p managed.FilePair) string {
 	if p.From.IsZero() {
 		return ""
 	}

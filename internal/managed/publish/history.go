@@ -131,12 +131,12 @@ type History struct {
 	// LatestSubmission is the ID of the latest submission of all instances. Submitted maps an instance to its latest
 	// submission. After a restart with the same rules, an instance submits nothing. A rollback therefore
 	// lasts until the configuration changes.
-	LatestSubmission    string               `json:"latest,omitempty"`
-	SubmittedByInstance map[string]Submitted `json:"submitted,omitempty"`
+	LatestSubmission    string                        `json:"latest,omitempty"`
+	SubmittedByInstance map[string]InstanceSubmission `json:"submitted,omitempty"`
 }
 
-// Submitted is the latest submission of an instance.
-type Submitted struct {
+// InstanceSubmission is the latest submission of an instance.
+type InstanceSubmission struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"` // of the submission, or its renewal
 }
@@ -149,8 +149,8 @@ func (h *History) PublishedID() string {
 	return h.Published.ID
 }
 
-// changeFor returns the change for a verb without an ID, or nil.
-func (h *History) changeFor(verb string) *Change {
+// changeForAction returns the change for a verb without an ID, or nil.
+func (h *History) changeForAction(verb string) *Change {
 	if verb == "rollback" && (h.Pending == nil || h.Pending.State != Canary) {
 		return h.Published
 	}
@@ -161,14 +161,14 @@ func (h *History) changeFor(verb string) *Change {
 // instances. A change rejected by its trial is new if the new submission has no trial.
 func (h *History) IsNewSubmission(instance string, c *Change) bool {
 	if c.ID == h.LatestSubmission {
-		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
+		return c.Rollout.State == "" && h.Pending == nil && h.isLatestRejectedByTrial(c.ID)
 	}
 	before, known := h.SubmittedByInstance[instance]
 	return !known || before.ID != c.ID
 }
 
-// wasStopped reports whether the latest change has this ID and its trial rejected it.
-func (h *History) wasStopped(id string) bool {
+// isLatestRejectedByTrial reports whether the latest change has this ID and its trial rejected it.
+func (h *History) isLatestRejectedByTrial(id string) bool {
 	if len(h.Past) == 0 || h.Past[0].ID != id || !h.Past[0].IsRejectedByTrial() {
 		return false
 	}
@@ -198,7 +198,7 @@ func (h *History) SpecIDs() (ids []string) {
 // Errors of steps that are impossible in the present state.
 var (
 	ErrNonePending = errors.New("no change waits for confirmation or is on trial")
-	ErrOther       = errors.New("another change has come since")
+	ErrOther       = errors.New("another change was submitted since")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no change with this ID was published")
@@ -216,7 +216,7 @@ var (
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNewSubmission(instance, &c)
 	if before := h.SubmittedByInstance[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
-		h.SubmittedByInstance = recordSubmitted(h.SubmittedByInstance, instance, Submitted{c.ID, now})
+		h.SubmittedByInstance = addSubmission(h.SubmittedByInstance, instance, InstanceSubmission{c.ID, now})
 	}
 	if !isNews {
 		return h, nil
@@ -224,7 +224,7 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	h.LatestSubmission = c.ID
 	c.Submitted.At = now
 	if p := h.Published; p != nil && p.Origin == FromRollback && c.Origin == FromRules {
-		c.Reasons = append(slices.Clone(c.Reasons), "it was rolled back, and a list of rules has changed since")
+		c.Reasons = append(slices.Clone(c.Reasons), "the last change was rolled back, and a list of rules has changed since")
 	}
 	switch {
 	case c.ID == h.PublishedID():
@@ -243,15 +243,15 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	return h.rollOut(c, now)
 }
 
-// recordSubmitted returns the submissions of instances with another submission. Instances without a submission
+// addSubmission returns the submissions of instances with another submission. Instances without a submission
 // for 31 days are dropped. If too many remain, the submission whose time is farthest from now is dropped. A
 // time in the future comes from a wrong clock and would never expire.
-func recordSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
+func addSubmission(before map[string]InstanceSubmission, instance string, last InstanceSubmission) map[string]InstanceSubmission {
 	after := maps.Clone(before)
 	if after == nil {
-		after = make(map[string]Submitted)
+		after = make(map[string]InstanceSubmission)
 	}
-	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return last.At.Sub(s.At) > instanceLife })
+	maps.DeleteFunc(after, func(_ string, s InstanceSubmission) bool { return last.At.Sub(s.At) > instanceLife })
 	after[instance] = last
 	for len(after) > maxInstances {
 		distance := func(instance string) time.Duration { return last.At.Sub(after[instance].At).Abs() }
@@ -309,7 +309,7 @@ func (h History) endPending(state State, by Decision) (History, *Change) {
 // stays for a rollback.
 func (h History) moveToPast(c Change, state State, by Decision) History {
 	c.State, c.Since, c.TrialEnd, c.EndedBy = state, by.At, time.Time{}, &by
-	past := removeRepeated(append([]Change{c}, h.Past...))
+	past := dropOldRejected(append([]Change{c}, h.Past...))
 	past = past[:min(len(past), maxChanges)]
 	last := slices.IndexFunc(past, func(c Change) bool { return !c.PublishedAt.IsZero() })
 	for len(past) > last+1 && by.At.Sub(past[len(past)-1].EndedBy.At) > maxAge {
@@ -322,9 +322,9 @@ func (h History) moveToPast(c Change, state State, by Decision) History {
 // maxRejected is the maximum number of rejected changes by lists of rules.
 const maxRejected = 20
 
-// removeRepeated drops, in place, all rejected changes by lists of rules except the latest. A frequently
+// dropOldRejected drops, in place, all rejected changes by lists of rules except the latest. A frequently
 // changing list must not fill the history.
-func removeRepeated(past []Change) []Change {
+func dropOldRejected(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
 		if c.Origin != FromRules || c.State != Rejected {

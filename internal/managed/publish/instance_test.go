@@ -69,7 +69,7 @@ func (s *seen) OnPageFailed(string)           {}
 // newInstance returns an instance without a configuration. Its last configuration ends with the test.
 func newInstance(t *testing.T, storage Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 10}
-	i := &instance{t: t, name: name, storage: storage, sites: new(SiteHistories), confirm: Search, registry: uaident.Default(),
+	i := &instance{t: t, name: name, storage: storage, sites: new(SiteHistories), confirm: ConfirmSearch, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil), end: func() {}}
 	t.Cleanup(func() { i.end() })
 	return i
@@ -110,7 +110,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		NewBaseLookup: func() func(string) []byte {
 			if i.source != nil {
-				return BasesByHost(i.bases)
+				return NewBaseLookup(i.bases)
 			}
 			return func(string) []byte { return []byte(i.base) }
 		},

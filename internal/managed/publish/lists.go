@@ -15,30 +15,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// List is a list of rules in a file or at a URL. All sites with the same file or URL share the list. The list
+// RuleList is a list of rules in a file or at a URL. All sites with the same file or URL share the list. The list
 // is not stored, because the history of each site has the published rules.
-type List = remote.Feed[managed.List]
+type RuleList = remote.Feed[managed.RuleList]
 
-// NewList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
-func NewList(location string, now func() time.Time) (*List, error) {
+// NewRuleList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
+func NewRuleList(location string, now func() time.Time) (*RuleList, error) {
 	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
 		return nil, err
 	}
-	return newList(source, now), nil
+	return newRuleListFromSource(source, now), nil
 }
 
-func newList(source remote.Source, now func() time.Time) *List {
-	return remote.NewFeed(remote.FeedConfig[managed.List]{Source: source, Now: now, Parse: func(data []byte, _ *managed.List) (*managed.List, error) {
-		return managed.ParseList(source.Name(), data)
+func newRuleListFromSource(source remote.Source, now func() time.Time) *RuleList {
+	return remote.NewFeed(remote.FeedConfig[managed.RuleList]{Source: source, Now: now, Parse: func(data []byte, _ *managed.RuleList) (*managed.RuleList, error) {
+		return managed.ParseRuleList(source.Name(), data)
 	}})
 }
 
-// Lists makes schedules from the rules of a configuration and of its lists.
-type Lists struct {
+// ScheduleBuilder makes schedules from the rules of a configuration and of its lists.
+type ScheduleBuilder struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
-	Sources  []*List
+	Sources  []*RuleList
 	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
 	HasHost func(host string) bool
 	// Check returns an error if a schedule must not be served. Nil means no check.
@@ -47,12 +47,12 @@ type Lists struct {
 	Logger    *zap.Logger
 
 	changed     chan struct{}
-	usedContent []*managed.List // content of each list in the last schedule, or nil
-	isRefused   bool            // the present content is not used
+	usedContent []*managed.RuleList // content of each list in the last schedule, or nil
+	isRefused   bool                // the present content is not used
 }
 
 // Start prepares the lists for use until release is called, without fetching.
-func (s *Lists) Start() (release func()) {
+func (s *ScheduleBuilder) Start() (release func()) {
 	s.changed = make(chan struct{}, 1)
 	var releases []func()
 	for _, l := range s.Sources {
@@ -67,8 +67,8 @@ func (s *Lists) Start() (release func()) {
 
 // listUser implements [remote.User].
 type listUser struct {
-	*Lists
-	list *List
+	*ScheduleBuilder
+	list *RuleList
 }
 
 // Changed implements [remote.User].
@@ -80,19 +80,19 @@ func (u listUser) Changed() {
 }
 
 // Replaced implements [remote.User].
-func (u listUser) Replaced(_, _ *managed.List) {}
+func (u listUser) Replaced(_, _ *managed.RuleList) {}
 
 // Failed implements [remote.User].
-func (u listUser) Failed(err error, inUse *managed.List, isFirst bool) {
+func (u listUser) Failed(err error, inUse *managed.RuleList, isFirst bool) {
 	if isFirst || !u.list.IsFile() {
-		u.Lists.OnFailure()
+		u.ScheduleBuilder.OnFailure()
 	}
 	if !isFirst {
 		return
 	}
 	meanwhile := "the previous list stays in force"
 	if inUse == nil {
-		meanwhile = "the published file stays in force, or without one, the rules of the list are missing"
+		meanwhile = "the published file stays in force; if none is published, the rules of the list are missing"
 	}
 	u.Logger.Warn("a list of rules cannot be used; "+meanwhile, zap.String("rules", u.list.Name()), zap.Error(err))
 }
@@ -107,8 +107,8 @@ func (u listUser) Recovered() {
 // must not prevent a start. A list at a URL that conflicts with the rules before it is skipped. If strict is
 // set, an invalid or conflicting list at a URL is an error too. Callers set strict if another configuration
 // runs already. An unreachable URL is never an error.
-func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
-	all, isURL := s.currentContent(), false
+func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) {
+	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
 		isURL = isURL || !l.IsFile()
 		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
@@ -116,7 +116,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 		}
 	}
 	s.usedContent = slices.Clone(all)
-	schedule, err := s.newSchedule(all)
+	schedule, err := s.buildSchedule(all)
 	if err == nil || strict || !isURL {
 		return schedule, err
 	}
@@ -125,7 +125,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 			s.usedContent[i] = nil
 		}
 	}
-	if schedule, err = s.newSchedule(s.usedContent); err != nil {
+	if schedule, err = s.buildSchedule(s.usedContent); err != nil {
 		return nil, err
 	}
 	for i, content := range all {
@@ -133,7 +133,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 			continue
 		}
 		s.usedContent[i] = content
-		if next, err := s.newSchedule(s.usedContent); err == nil {
+		if next, err := s.buildSchedule(s.usedContent); err == nil {
 			schedule = next
 		} else {
 			s.usedContent[i] = nil
@@ -143,13 +143,13 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	return schedule, nil
 }
 
-// LacksList reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
+// LacksRules reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
 // was skipped.
-func (s *Lists) LacksList() bool { return slices.Contains(s.usedContent, nil) }
+func (s *ScheduleBuilder) LacksRules() bool { return slices.Contains(s.usedContent, nil) }
 
 // Run publishes a new schedule after each change of a list, until ctx ends. Run does not publish conflicting
 // lists, and logs the first conflict.
-func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
+func (s *ScheduleBuilder) Run(ctx context.Context, publish func(*managed.Schedule)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -158,12 +158,12 @@ func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 		}
 		var schedule *managed.Schedule
 		var err error
-		all := s.currentContent()
+		all := s.currentLists()
 		isNew := !slices.Equal(all, s.usedContent)
 		if isNew {
-			schedule, err = s.newSchedule(all)
+			schedule, err = s.buildSchedule(all)
 		}
-		switch names := zap.Strings("lists", s.Names()); {
+		switch names := zap.Strings("lists", s.ListNames()); {
 		case err != nil && !s.isRefused:
 			s.Logger.Error("lists of rules conflict with each other or with the configuration; the previous rules stay in force", names, zap.Error(err))
 		case err == nil && s.isRefused:
@@ -174,30 +174,30 @@ func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 		} else if isNew {
 			s.usedContent = all
 			publish(schedule)
-			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.Names()))
+			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.ListNames()))
 		}
 	}
 }
 
-// currentContent returns the last good content of the lists.
-func (s *Lists) currentContent() []*managed.List {
-	all := make([]*managed.List, len(s.Sources))
+// currentLists returns the last good content of the lists.
+func (s *ScheduleBuilder) currentLists() []*managed.RuleList {
+	all := make([]*managed.RuleList, len(s.Sources))
 	for i, l := range s.Sources {
 		all[i] = l.Content()
 	}
 	return all
 }
 
-// Names returns the names of the lists.
-func (s *Lists) Names() (names []string) {
+// ListNames returns the names of the lists.
+func (s *ScheduleBuilder) ListNames() (names []string) {
 	for _, l := range s.Sources {
 		names = append(names, l.Name())
 	}
 	return names
 }
 
-// Report returns the lists for a report, or nil without lists.
-func (s *Lists) Report() (lists []report.ManagedList) {
+// ReportLists returns the lists for a report, or nil without lists.
+func (s *ScheduleBuilder) ReportLists() (lists []report.ManagedList) {
 	for _, l := range s.Sources {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()
 		if state.Content != nil {
@@ -211,14 +211,14 @@ func (s *Lists) Report() (lists []report.ManagedList) {
 	return lists
 }
 
-// newSchedule returns the schedule with this content of the lists. Errors have the name and the position
+// buildSchedule returns the schedule with this content of the lists. Errors have the name and the position
 // of the rule.
-func (s *Lists) newSchedule(with []*managed.List) (*managed.Schedule, error) {
+func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Schedule, error) {
 	spec, foreign := s.Spec, 0
 	for _, list := range with {
 		if list != nil {
-			own, others := s.rulesOfSite(list.Rules)
-			spec.Lists, foreign = append(spec.Lists, managed.List{Name: list.Name, Rules: own}), foreign+others
+			own, others := s.filterRulesOfSite(list.Rules)
+			spec.Lists, foreign = append(spec.Lists, managed.RuleList{Name: list.Name, Rules: own}), foreign+others
 		}
 	}
 	schedule, err := managed.NewSchedule(s.Registry, spec)
@@ -234,8 +234,8 @@ func (s *Lists) newSchedule(with []*managed.List) (*managed.Schedule, error) {
 	return schedule, err
 }
 
-// rulesOfSite returns the rules for hosts of the site, and the number of other rules.
-func (s *Lists) rulesOfSite(rules []managed.Rule) (own []managed.Rule, others int) {
+// filterRulesOfSite returns the rules for hosts of the site, and the number of other rules.
+func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, others int) {
 	if s.HasHost == nil {
 		return rules, 0
 	}

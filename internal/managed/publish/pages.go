@@ -35,7 +35,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 		return false
 	}
 	host := siteHost(p.siteKey(r))
-	return e.rulesAt(host).schedule.IsStaging(host)
+	return e.scheduleForHost(host).schedule.IsStaging(host)
 }
 
 // siteHost returns the host of a site without its port.
@@ -44,7 +44,7 @@ func siteHost(key policy.Key) string {
 	return name
 }
 
-// hostPeriod identifies a file by its host and period.
+// findHostPeriod identifies a file by its host and period.
 type hostPeriod struct {
 	segment       policy.Segment
 	host          string
@@ -57,7 +57,7 @@ type hostPeriod struct {
 // the zero time. Without a good base, page is nil, and the next handler has to answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.siteKey(r)
-	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
+	at := p.awaitServedRules(r.Context()).findHostPeriod(key, p.Now())
 	if at.staging {
 		return newPage(managed.Staging, at.scheduleStart), time.Time{}
 	}
@@ -66,7 +66,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	if p.Source == nil {
 		page = p.pageForBase(nil, at, last)
 	} else {
-		page = p.latestGoodPage(p.baseState(r, p.baseKey(key)), at, last)
+		page = p.latestGoodPage(p.fetchBaseIfDue(r, p.baseKey(key)), at, last)
 	}
 	if page != last || !known {
 		cache.setLastPage(key, page)
@@ -101,7 +101,7 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 // pageForBase returns the page of a base. If the gate refuses the page, pageForBase returns the last served
 // page or the page of the previous period.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
-	m := p.cachedOrComposed(base, at)
+	m := p.getOrComposePage(base, at)
 	switch {
 	case m.page != nil:
 		return m.page
@@ -113,16 +113,16 @@ func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page)
 		return nil
 	}
 	at.period = before
-	return p.cachedOrComposed(base, at).page
+	return p.getOrComposePage(base, at).page
 }
 
 // siteKey returns the site of a request.
 func (p *Publisher) siteKey(r *http.Request) policy.Key {
-	return p.RequestSites.HostsOf(serverOf(r)).Key(r)
+	return p.RequestSites.HostsOf(serverFromRequest(r)).Key(r)
 }
 
-// cachedOrComposed returns the cached page of a base, or composes the page.
-func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
+// getOrComposePage returns the cached page of a base, or composes the page.
+func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) pageResult {
 	m, isCached := p.pageCaches[at.segment].getOrCompose(base, at)
 	p.Observer.OnPageRequested(isCached)
 	return m
@@ -144,7 +144,7 @@ func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult 
 	p.Observer.OnComposed(time.Since(began))
 	if err != nil {
 		p.Observer.OnPageFailed(stage)
-		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a robots.txt is refused; the previous file stays, or else the response of the site",
+		p.Logger.Log(logLevelFor(at.segment, zap.ErrorLevel), "a composed robots.txt must not be published; the previous file is served, or else the response of the site",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
 		return pageResult{err: err}
 	}
@@ -283,8 +283,8 @@ func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.lastPages.Add(key, page)
 }
 
-// sites returns the requested sites.
-func (c *pageCache) sites() []policy.Key {
+// requestedSites returns the requested sites.
+func (c *pageCache) requestedSites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Keys()
@@ -305,17 +305,17 @@ type servedSchedule struct {
 	since    time.Time // when the change was published, or its trial began
 }
 
-// isOf reports whether the rules are those of a history. The result is false for nil.
-func (e *servedRules) isOf(h *History) bool {
+// matchesHistory reports whether the rules are those of a history. The result is false for nil.
+func (e *servedRules) matchesHistory(h *History) bool {
 	if e == nil || e.published.id != h.PublishedID() || (e.onTrial != nil) != h.Pending.IsOnTrial() {
 		return false
 	}
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
-// startAfter sets starts that are before those of the previous rules to now. Last-Modified must not go
+// postponeStarts sets starts that are before those of the previous rules to now. Last-Modified must not go
 // back when a file changes, or a crawler that asks with If-Modified-Since keeps an earlier file.
-func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
+func (e *servedRules) postponeStarts(previous *servedRules, now time.Time) {
 	if previous == nil {
 		return
 	}
@@ -331,14 +331,14 @@ func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
 	}
 }
 
-// isCanaryAt reports whether a host serves the change on trial.
-func (e *servedRules) isCanaryAt(host string) bool {
+// isCanaryHost reports whether a host serves the change on trial.
+func (e *servedRules) isCanaryHost(host string) bool {
 	return e.canaryHosts != nil && e.canaryHosts.Has(host)
 }
 
-// rulesAt returns the schedule for a host.
-func (e *servedRules) rulesAt(host string) *servedSchedule {
-	if e.isCanaryAt(host) {
+// scheduleForHost returns the schedule for a host.
+func (e *servedRules) scheduleForHost(host string) *servedSchedule {
+	if e.isCanaryHost(host) {
 		return &e.trial
 	}
 	return &e.published
@@ -355,15 +355,15 @@ func (e *servedRules) nextChange(now time.Time) time.Time {
 	return turn
 }
 
-// hostPeriod returns the host and the period of a site at a time.
-func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
-	return e.rulesAt(siteHost(site)).hostPeriod(site, now)
+// findHostPeriod returns the host and the period of a site at a time.
+func (e *servedRules) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
+	return e.scheduleForHost(siteHost(site)).findHostPeriod(site, now)
 }
 
-func (v *servedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+func (v *servedSchedule) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
 	s := hostPeriod{segment: site.Segment(), host: siteHost(site), scheduleStart: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
-	s.period = v.schedule.Period(s.host, now)
+	s.period = v.schedule.FindPeriod(s.host, now)
 	return s
 }
 
@@ -380,17 +380,17 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.rulesReady:
 	case <-timer.C:
-		if p.servedRules.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
+		if p.servedRules.CompareAndSwap(nil, p.servedWithoutChange(p.rulesWithoutHistory())) {
 			close(p.rulesReady)
 		}
 	case <-ctx.Done():
-		return p.rulesAlone(p.rulesWithoutHistory()) // the client has left
+		return p.servedWithoutChange(p.rulesWithoutHistory()) // the client has left
 	}
 	return p.servedRules.Load()
 }
 
-// rulesAlone returns rules that are served without a history.
-func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
+// servedWithoutChange returns rules that are served without a history.
+func (p *Publisher) servedWithoutChange(s *managed.Schedule) *servedRules {
 	return &servedRules{published: servedSchedule{schedule: s, since: p.minFileDate}}
 }
 

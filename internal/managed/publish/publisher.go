@@ -31,7 +31,7 @@ type Config struct {
 	Registry         *uaident.Registry
 	ConfirmationMode ConfirmationMode
 	Rollout          Rollout
-	Gate             managed.SearchGate
+	Gate             managed.Gate
 
 	// Source fetches the base, and is nil without a base. SourceKey is the path of a base file, or "" for the
 	// response of the next handler.
@@ -61,7 +61,7 @@ type Config struct {
 	// FetchedSince returns the crawlers that fetched the robots.txt of some hosts since a time.
 	FetchedSince func(has func(host string) bool, since time.Time) []string
 	// Trials compares changes on live requests, and may be nil.
-	Trials Trials
+	Trials TrialRunner
 	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds
 	// during a trial.
 	Interval time.Duration
@@ -167,7 +167,7 @@ func (p *Publisher) Begin(place HandlerPlace) (end func()) {
 		defer func() {
 			p.applyMu.Lock()
 			defer p.applyMu.Unlock()
-			p.compareOnRequests(nil)
+			p.replaceTrial(nil)
 			p.hasEnded = true
 		}()
 		p.run(ctx)
@@ -208,8 +208,8 @@ func (p *Publisher) currentSubmission() (submission, bool) {
 	return p.latestSubmission, p.isSubmissionPending
 }
 
-// recordSubmitted records the arrival of a submission in the history.
-func (p *Publisher) recordSubmitted(s submission) {
+// clearPendingSubmission records the arrival of a submission in the history.
+func (p *Publisher) clearPendingSubmission(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.isSubmissionPending = p.isSubmissionPending && p.latestSubmission.schedule != s.schedule
@@ -231,7 +231,7 @@ func (p *Publisher) fallbackSchedule() *managed.Schedule {
 			}
 			return before
 		}
-		if served := p.servedWithoutHistory(); served != nil {
+		if served := p.scheduleServedWithoutHistory(); served != nil {
 			before, first = served, false
 		}
 		if known && p.Rollout.State != "" {
@@ -247,9 +247,9 @@ func (p *Publisher) fallbackSchedule() *managed.Schedule {
 	return next.schedule
 }
 
-// servedWithoutHistory returns the schedule served without a history, also by the previous configuration, or
+// scheduleServedWithoutHistory returns the schedule served without a history, also by the previous configuration, or
 // nil.
-func (p *Publisher) servedWithoutHistory() *managed.Schedule {
+func (p *Publisher) scheduleServedWithoutHistory() *managed.Schedule {
 	s, err := managed.ParseSpec(p.Registry, p.site.ServedWithoutHistory())
 	if err != nil {
 		return nil // none, or for example a crawler that the registry does not have any more
@@ -274,8 +274,8 @@ type HandlerPlace struct {
 	Hosts []string // empty for any host
 }
 
-// FindPlaces returns the places of handlers in the routes of servers.
-func FindPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]HandlerPlace {
+// FindHandlerPlaces returns the places of handlers in the routes of servers.
+func FindHandlerPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]HandlerPlace {
 	places := make(map[caddyhttp.MiddlewareHandler]HandlerPlace)
 	taken := make(map[string]int)
 	for _, server := range servers {
@@ -308,11 +308,11 @@ func (p HandlerPlace) hostMatcher() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
 	}
-	return hostsOf(p.Hosts).Has
+	return newHostSet(p.Hosts).Has
 }
 
-// hostsOf returns a set of hosts and wildcards.
-func hostsOf(some []string) *site.Hosts {
+// newHostSet returns a set of hosts and wildcards.
+func newHostSet(some []string) *site.Hosts {
 	hosts := site.HostsOfServer(nil)
 	hosts.AddNames(some)
 	return hosts

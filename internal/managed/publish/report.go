@@ -182,7 +182,7 @@ func (p *Publisher) reportedHosts() map[string]policy.Key {
 	if len(hosts) == 0 {
 		hosts[""] = policy.Key{}
 	}
-	for _, key := range p.pageCaches[policy.ConfiguredHosts].sites() {
+	for _, key := range p.pageCaches[policy.ConfiguredHosts].requestedSites() {
 		hosts[siteHost(key)] = key
 	}
 	return hosts
@@ -208,7 +208,7 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 		key.Host, key.Site = managed.ExampleHost(host), host
 	}
 	l.rules = p.servedRules.Load()
-	l.period = l.rules.hostPeriod(key, now)
+	l.period = l.rules.findHostPeriod(key, now)
 	cache := p.pageCaches[key.Segment()]
 	if p.Source != nil {
 		if l.wasRequested {
@@ -242,7 +242,7 @@ func (l *hostReport) summary() report.ManagedSite {
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.rules; e.isCanaryAt(l.host) {
+	if e := l.rules; e.isCanaryHost(l.host) {
 		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.TrialEnd}
 	}
 	if l.Lists != nil {
@@ -263,13 +263,13 @@ func (l *hostReport) detail() report.ManagedDetail {
 		d.Text = managed.Staging
 		return d
 	}
-	d.ScheduledChanges = l.period.period.ChangesAt(l.baseText(), managed.ExampleHost(l.host), l.now)
+	d.ScheduledChanges = l.period.period.FutureChanges(l.baseText(), managed.ExampleHost(l.host), l.now)
 	if l.page == nil {
 		return d
 	}
 	d.Text = l.page.text
 	plan := l.period.period.FilePlan()
-	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
+	d.Lines = plan.AddedLines(d.Text, managed.ExampleHost(l.host))
 	d.Findings = plan.FindingReports(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d
 }

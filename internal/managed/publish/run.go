@@ -108,13 +108,13 @@ func (p *Publisher) restoreHistory(ctx context.Context) error {
 
 // updateHistory runs a step on the history. It logs a change with a new state,
 // and reports the change to the observer.
-func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (*Change, error) {
+func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step HistoryStep) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
 		before = s
 		after, changed, err := step(s)
 		if err == nil && spec == nil {
-			err = p.canServe(ctx, &s, &after)
+			err = p.checkServable(ctx, &s, &after)
 		}
 		return p.recordFetchers(before, after), changed, err
 	})
@@ -135,15 +135,15 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 	if !known || p.hasEnded {
 		return nil
 	}
-	if p.servedRules.Load().isOf(&state) {
+	if p.servedRules.Load().matchesHistory(&state) {
 		return nil
 	}
-	next, err := p.rulesOf(ctx, &state)
+	next, err := p.loadServedRules(ctx, &state)
 	if err != nil {
 		return err
 	}
-	next.startAfter(p.servedRules.Load(), p.Now())
-	p.compareOnRequests(next)
+	next.postponeStarts(p.servedRules.Load(), p.Now())
+	p.replaceTrial(next)
 	if ctx.Err() == nil {
 		p.setServedRules(next)
 		p.site.SetServedWithoutHistory(nil)
@@ -154,8 +154,8 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 	return nil
 }
 
-// rulesOf returns the rules to serve for a history.
-func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, err error) {
+// loadServedRules returns the rules to serve for a history.
+func (p *Publisher) loadServedRules(ctx context.Context, h *History) (_ *servedRules, err error) {
 	since := func(c *Change) time.Time {
 		if now := p.Now(); c.Since.After(now) { // by the clock of another instance
 			return now
@@ -174,7 +174,7 @@ func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, er
 	}
 	e.onTrial, e.trial = h.Pending, servedSchedule{id: h.Pending.ID, since: since(h.Pending)}
 	if h.Pending.State == Canary {
-		e.canaryHosts = hostsOf(h.Pending.Rollout.Hosts)
+		e.canaryHosts = newHostSet(h.Pending.Rollout.Hosts)
 	}
 	e.trial.schedule, err = p.loadSchedule(ctx, e.trial.id)
 	return e, err
@@ -200,7 +200,7 @@ func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Sched
 			}
 		}
 	}
-	spec, err := p.store.Spec(ctx, id)
+	spec, err := p.store.ReadSpec(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,12 +21,12 @@ type SiteHistory struct {
 	configurations uint64
 }
 
-// NewSite returns a site without a known history.
-func NewSite() *SiteHistory { return &SiteHistory{storageLock: make(chan struct{}, 1)} }
+// NewSiteHistory returns a site without a known history.
+func NewSiteHistory() *SiteHistory { return &SiteHistory{storageLock: make(chan struct{}, 1)} }
 
-// beginOperation waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
+// lockStorage waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
 // overwrite a later one.
-func (s *SiteHistory) beginOperation(ctx context.Context) (end func(), err error) {
+func (s *SiteHistory) lockStorage(ctx context.Context) (end func(), err error) {
 	select {
 	case s.storageLock <- struct{}{}:
 		return func() { <-s.storageLock }, nil
@@ -61,7 +61,7 @@ func (s *SiteHistory) setHistory(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history, s.isKnown = state, true
-	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.specsInUse(), id) })
+	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.specIDsInUse(), id) })
 }
 
 // SetServedWithoutHistory records the spec served without a history. Nil means that the history is served.
@@ -86,20 +86,20 @@ func (s *SiteHistory) findSpec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// rememberSpec stores a spec in memory if it is in use.
-func (s *SiteHistory) rememberSpec(id string, spec []byte) {
+// cacheSpec stores a spec in memory if it is in use.
+func (s *SiteHistory) cacheSpec(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.specs == nil {
 		s.specs = make(map[string][]byte)
 	}
-	if slices.Contains(s.history.specsInUse(), id) {
+	if slices.Contains(s.history.specIDsInUse(), id) {
 		s.specs[id] = spec
 	}
 }
 
-// specsInUse returns the IDs of the published and the pending change.
-func (h *History) specsInUse() []string {
+// specIDsInUse returns the IDs of the published and the pending change.
+func (h *History) specIDsInUse() []string {
 	ids := []string{h.PublishedID()}
 	if h.Pending != nil {
 		ids = append(ids, h.Pending.ID)
@@ -129,7 +129,7 @@ func (s *SiteHistories) Acquire(name string) (site *SiteHistory, release func())
 	}
 	u := s.sites[name]
 	if u == nil {
-		u = &sharedSite{SiteHistory: NewSite()}
+		u = &sharedSite{SiteHistory: NewSiteHistory()}
 		s.sites[name] = u
 	}
 	u.numUsers++

@@ -79,7 +79,7 @@ func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id 
 
 // ReadHistory reads the history. It returns the zero History if nothing is stored.
 func (s *Store) ReadHistory(ctx context.Context) (History, error) {
-	end, err := s.site.beginOperation(ctx)
+	end, err := s.site.lockStorage(ctx)
 	if err != nil {
 		return History{}, err
 	}
@@ -112,7 +112,7 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.allPastEnded() {
-		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: a past change has no end time", ErrDamaged, s.stateKey())
 	}
 	s.lastData, s.lastState = data, state
 	return state, data, nil
@@ -136,8 +136,8 @@ func (s *Store) store(ctx context.Context, key string, value []byte) error {
 	return s.storage.Store(ctx, key, value)
 }
 
-// Spec returns the spec with an ID.
-func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
+// ReadSpec returns the spec with an ID.
+func (s *Store) ReadSpec(ctx context.Context, id string) ([]byte, error) {
 	if id == SpecID(Empty) {
 		return Empty, nil
 	}
@@ -154,17 +154,17 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if SpecID(spec) != id {
 		return nil, fmt.Errorf("%w: %s", ErrDamaged, s.specKey(id))
 	}
-	s.site.rememberSpec(id, spec)
+	s.site.cacheSpec(id, spec)
 	return spec, nil
 }
 
-// Step changes a history. A Step returns the new history, and the change with a new state, or nil.
-type Step func(History) (after History, changed *Change, err error)
+// HistoryStep changes a history. A Step returns the new history, and the change with a new state, or nil.
+type HistoryStep func(History) (after History, changed *Change, err error)
 
 // Update runs a step under the lock of the history, and writes the result. spec is the submitted spec, or
 // nil. After an error nothing is written.
-func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
-	end, err := s.site.beginOperation(ctx)
+func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (after History, changed *Change, err error) {
+	end, err := s.site.lockStorage(ctx)
 	if err != nil {
 		return History{}, nil, err
 	}
@@ -191,7 +191,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.rememberSpec(SpecID(spec), spec) // for example the published spec after a restart
+			s.site.cacheSpec(SpecID(spec), spec) // for example the published spec after a restart
 		}
 		return before, changed, err
 	}
@@ -208,7 +208,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 		return before, nil, err
 	}
 	if spec != nil {
-		s.site.rememberSpec(SpecID(spec), spec)
+		s.site.cacheSpec(SpecID(spec), spec)
 	}
 	if changed != nil {
 		s.deleteSpecs(ctx, after.SpecIDs())
@@ -252,7 +252,7 @@ func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 
 // restoreSpecs writes the specs in use again if they are in memory.
 func (s *Store) restoreSpecs(ctx context.Context, known History) error {
-	for _, id := range known.specsInUse() {
+	for _, id := range known.specIDsInUse() {
 		if spec, ok := s.site.findSpec(id); ok {
 			if err := s.store(ctx, s.specKey(id), spec); err != nil {
 				return err

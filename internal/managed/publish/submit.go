@@ -25,13 +25,13 @@ func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) err
 	if state, _ := p.site.History(); !pending || !isLatest() || next.isPartial && state.Published != nil {
 		return nil
 	}
-	if err := p.submitServed(ctx, isLatest); err != nil {
+	if err := p.submitServedSchedule(ctx, isLatest); err != nil {
 		return err
 	}
 	if err := p.submit(ctx, &next, isLatest); err != nil {
 		return err
 	}
-	p.recordSubmitted(next)
+	p.clearPendingSubmission(next)
 	return nil
 }
 
@@ -43,7 +43,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 		state, _ := p.site.History()
 		base, isNews := state.PublishedID(), state.IsNewSubmission(p.Instance(), &in)
 		if isNews {
-			p.awaitStored(ctx, backgroundWait)
+			p.awaitStorageRead(ctx, backgroundWait)
 			published, err := p.loadSchedule(ctx, base)
 			if isMissingOrDamaged(err) {
 				published, err = p.emptySchedule(), nil
@@ -52,7 +52,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 				return err
 			}
 			in.Reasons = p.confirmationReasons(published, *next, state.Published == nil)
-			in.Difference = managed.Difference(published, next.schedule)
+			in.Difference = managed.DescribeDifference(published, next.schedule)
 		}
 		_, err := p.updateHistory(ctx, next.spec, func(s History) (History, *Change, error) {
 			switch {
@@ -94,7 +94,7 @@ func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if served := p.ServedSchedule(); p.hasEnded || served != nil && bytes.Equal(served.EncodeSpec(), next.EncodeSpec()) {
 		return
 	}
-	p.setServedRules(p.rulesAlone(next))
+	p.setServedRules(p.servedWithoutChange(next))
 }
 
 // The maximum wait for the first read of the storage. During backgroundWait, the published file
@@ -104,9 +104,9 @@ const (
 	backgroundWait = 10 * time.Second
 )
 
-// awaitStored waits until bases and visits were read from the storage, or until the time most has
+// awaitStorageRead waits until bases and visits were read from the storage, or until the time most has
 // passed.
-func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
+func (p *Publisher) awaitStorageRead(ctx context.Context, most time.Duration) {
 	if p.StorageRead == nil {
 		return
 	}
@@ -118,19 +118,19 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitServed adds the schedule served without a history as the first change of an empty history. The next
+// submitServedSchedule adds the schedule served without a history as the first change of an empty history. The next
 // submission is then compared with the served schedule.
-func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) error {
+func (p *Publisher) submitServedSchedule(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.ChangeCount > 0 {
 		return nil
 	}
-	served := p.servedWithoutHistory()
+	served := p.scheduleServedWithoutHistory()
 	if served == nil {
 		return nil
 	}
 	first := newSubmission(served, FromConfiguration, false)
 	in := first.newChange()
-	in.Difference = managed.Difference(p.emptySchedule(), served)
+	in.Difference = managed.DescribeDifference(p.emptySchedule(), served)
 	_, err := p.updateHistory(ctx, first.spec, func(s History) (History, *Change, error) {
 		if s.ChangeCount > 0 || !isLatest() { // another instance was first
 			return s, nil, nil

@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Trials compares changes with the published files on live requests.
-type Trials interface {
+// TrialRunner compares changes with the published files on live requests.
+type TrialRunner interface {
 	// StartTrial compares the files of a change until end is called.
 	StartTrial(*shadow.File) (end func())
 	// ExpireCopies makes the copies due of the hosts for which has returns true. Their file is new.
 	ExpireCopies(has func(host string) bool)
 }
 
-// compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change
+// replaceTrial starts the comparison of a change, and then ends the previous comparison. A change
 // compared again does not lose its results. rules may be nil. The caller must hold p.applyMu.
-func (p *Publisher) compareOnRequests(rules *servedRules) {
+func (p *Publisher) replaceTrial(rules *servedRules) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil
 		defer end()
@@ -30,12 +30,12 @@ func (p *Publisher) compareOnRequests(rules *servedRules) {
 		return
 	}
 	p.endTrial = p.Trials.StartTrial(&shadow.File{
-		Source: "change " + rules.trial.id, Has: p.place.hostMatcher(), IsPublished: rules.isCanaryAt, Freshness: policy.FreshnessPolicy{Min: trialLife, Max: trialLife, Default: trialLife},
+		Source: "change " + rules.trial.id, Has: p.place.hostMatcher(), IsPublished: rules.isCanaryHost, Freshness: policy.FreshnessPolicy{Min: trialLife, Max: trialLife, Default: trialLife},
 		Fetch: func(host string) policy.FetchResult {
-			if rules.isCanaryAt(host) {
-				return p.composeFor(rules.published.schedule, host)
+			if rules.isCanaryHost(host) {
+				return p.composeForTrial(rules.published.schedule, host)
 			}
-			return p.composeFor(rules.trial.schedule, host)
+			return p.composeForTrial(rules.trial.schedule, host)
 		},
 	})
 }
@@ -46,8 +46,8 @@ const trialLife = time.Minute
 // errNoBase is the error for an unknown base.
 var errNoBase = errors.New("the base was not read yet")
 
-// composeFor composes the current file of a schedule for a host.
-func (p *Publisher) composeFor(s *managed.Schedule, host string) policy.FetchResult {
+// composeForTrial composes the current file of a schedule for a host.
+func (p *Publisher) composeForTrial(s *managed.Schedule, host string) policy.FetchResult {
 	base := p.NewBaseLookup()(host)
 	if base == nil && !s.IsStaging(host) {
 		return policy.FetchResult{Err: errNoBase}
