@@ -139,7 +139,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if c.Schedule, err = h.scheduleBuilder.FirstSchedule(isReload()); err != nil {
 		return h.addListPosition(h.scheduleBuilder.Sources, err)
 	}
-	c.IsPartial, c.Lists, c.SiteHosts = h.scheduleBuilder.LacksRules(), h.scheduleBuilder.ReportLists, hosts
+	c.LacksRules, c.Lists, c.SiteHosts = h.scheduleBuilder.LacksRules(), h.scheduleBuilder.ReportLists, hosts
 	h.publisher = publish.New(c)
 	h.releaseFuncs = append(h.releaseFuncs, app.RunningPublishers().Add(h.publisher))
 	app.AddManagedStarter(h)

@@ -161,7 +161,7 @@ func (a *API) serveManagedDiff(_ http.ResponseWriter, r *http.Request) (any, err
 		from = state.Published.Parent
 	}
 	d := ManagedDiff{Site: m.SiteName(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
-	if d.DiffLines, err = m.Difference(r.Context(), d.From, d.To); err != nil {
+	if d.DiffLines, err = m.DescribeDifference(r.Context(), d.From, d.To); err != nil {
 		return nil, httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
 	}
 	d.DiffLines = append([]string{}, d.DiffLines...)

@@ -8,7 +8,7 @@ import (
 // ruleSubject is what two rules for a crawler may contradict each other about: access to the whole
 // site, a path pattern, the Crawl-delay, or a use of pages.
 type ruleSubject struct {
-	crawler string // folded
+	crawler string // token in lower case
 	aspect  string
 	host    string // see hostKeys
 }

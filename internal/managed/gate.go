@@ -18,8 +18,8 @@ type Gate string
 // The values of Gate.
 const (
 	GateErrors   Gate = "error"
-	GateWarnings Gate = "warning" // warnings too
-	GateOff      Gate = "off"     // no findings
+	GateWarnings Gate = "warning" // errors and warnings
+	GateOff      Gate = "off"     // no checks
 )
 
 // FindBlocker returns the first finding that prevents publication, or nil.

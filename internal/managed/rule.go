@@ -47,7 +47,7 @@ func (e *RuleError) Unwrap() error { return e.Err }
 // Plan has the rules in force at some hosts, by crawler, and the other lines to add to a base. A
 // Plan is immutable.
 type Plan struct {
-	byCrawler         map[string]*crawlerRules // by folded name
+	byCrawler         map[string]*crawlerRules // by name in lower case
 	crawlerOrder      []string                 // keys of byCrawler, in file order
 	inheritors        []groupNames
 	preferencesForAll []*rule // preferences about all crawlers

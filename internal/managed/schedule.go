@@ -37,7 +37,7 @@ type ruleTable struct {
 	dependsOnHost bool // a file depends on the host
 
 	mu    sync.Mutex
-	plans [2]struct { // cached plans of two consecutive turns, by the lowest bit
+	plans [2]struct { // cached plans of two consecutive periods, by the lowest bit of the index
 		turn int
 		plan *Plan
 	}

@@ -106,7 +106,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		stored = i.visited
 	}
 	c := Config{
-		Schedule: s, IsPartial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, ConfirmationMode: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Schedule: s, LacksRules: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, ConfirmationMode: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		NewBaseLookup: func() func(string) []byte {
 			if i.source != nil {

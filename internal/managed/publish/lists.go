@@ -15,11 +15,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RuleList is a list of rules in a file or at a URL. All sites with the same file or URL share the list. The list
-// is not stored, because the history of each site has the published rules.
+// RuleList is a list of rules in a file or at a URL, which is read again when it changes. All sites
+// with the same file or URL share it. It is not stored, because the history of each site has its
+// published rules.
 type RuleList = remote.Feed[managed.RuleList]
 
-// NewRuleList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
+// NewRuleList returns the list in a file or at an HTTP or HTTPS URL. It reads nothing yet.
 func NewRuleList(location string, now func() time.Time) (*RuleList, error) {
 	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
@@ -28,30 +29,33 @@ func NewRuleList(location string, now func() time.Time) (*RuleList, error) {
 	return newRuleListFromSource(source, now), nil
 }
 
+// newRuleListFromSource returns the list that a source reads.
 func newRuleListFromSource(source remote.Source, now func() time.Time) *RuleList {
 	return remote.NewFeed(remote.FeedConfig[managed.RuleList]{Source: source, Now: now, Parse: func(data []byte, _ *managed.RuleList) (*managed.RuleList, error) {
 		return managed.ParseRuleList(source.Name(), data)
 	}})
 }
 
-// ScheduleBuilder makes schedules from the rules of a configuration and of its lists.
+// ScheduleBuilder makes schedules from the rules of a configuration and the rules of its lists,
+// whenever a list changes.
 type ScheduleBuilder struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
 	Sources  []*RuleList
-	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
+	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any
+	// host.
 	HasHost func(host string) bool
-	// Check returns an error if a schedule must not be served. Nil means no check.
+	// Check returns an error for a schedule that must not be served. Nil accepts every schedule.
 	Check     func(*managed.Schedule) error
 	OnFailure func() // counts failed reads and invalid lists
 	Logger    *zap.Logger
 
-	changed     chan struct{}
-	usedContent []*managed.RuleList // content of each list in the last schedule, or nil
-	isRefused   bool                // the present content is not used
+	changed          chan struct{}
+	usedContent      []*managed.RuleList // content of each list in the last schedule, or nil
+	isConflictLogged bool                // the conflict of the present lists was logged
 }
 
-// Start prepares the lists for use until release is called, without fetching.
+// Start subscribes to changes of the lists until release is called. It reads nothing.
 func (s *ScheduleBuilder) Start() (release func()) {
 	s.changed = make(chan struct{}, 1)
 	var releases []func()
@@ -65,7 +69,7 @@ func (s *ScheduleBuilder) Start() (release func()) {
 	}
 }
 
-// listUser implements [remote.User].
+// listUser tells a [ScheduleBuilder] about changes and failures of a list.
 type listUser struct {
 	*ScheduleBuilder
 	list *RuleList
@@ -102,11 +106,12 @@ func (u listUser) Recovered() {
 	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
 }
 
-// FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An error in the
-// configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
-// must not prevent a start. A list at a URL that conflicts with the rules before it is skipped. If strict is
-// set, an invalid or conflicting list at a URL is an error too. Callers set strict if another configuration
-// runs already. An unreachable URL is never an error.
+// FirstSchedule returns the schedule of a configuration whose lists were loaded. Errors of the
+// configuration and of list files are returned.
+//
+// A list at a URL is left out if it is invalid or conflicts with the rules before it, because a
+// remote server must not prevent a start. With strict, this is an error too; callers set strict if
+// another configuration is running. An unreachable URL is never an error.
 func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
@@ -143,12 +148,12 @@ func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) 
 	return schedule, nil
 }
 
-// LacksRules reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
-// was skipped.
+// LacksRules reports whether the last schedule lacks the rules of a list that was never read or was
+// left out.
 func (s *ScheduleBuilder) LacksRules() bool { return slices.Contains(s.usedContent, nil) }
 
-// Run publishes a new schedule after each change of a list, until ctx ends. Run does not publish conflicting
-// lists, and logs the first conflict.
+// Run calls publish with a new schedule after each change of a list, until ctx ends. If the lists
+// conflict, Run logs the first conflict and calls publish after it is resolved.
 func (s *ScheduleBuilder) Run(ctx context.Context, publish func(*managed.Schedule)) {
 	for {
 		select {
@@ -164,12 +169,12 @@ func (s *ScheduleBuilder) Run(ctx context.Context, publish func(*managed.Schedul
 			schedule, err = s.buildSchedule(all)
 		}
 		switch names := zap.Strings("lists", s.ListNames()); {
-		case err != nil && !s.isRefused:
+		case err != nil && !s.isConflictLogged:
 			s.Logger.Error("lists of rules conflict with each other or with the configuration; the previous rules stay in force", names, zap.Error(err))
-		case err == nil && s.isRefused:
+		case err == nil && s.isConflictLogged:
 			s.Logger.Info("the lists of rules no longer conflict", names)
 		}
-		if s.isRefused = err != nil; err != nil {
+		if s.isConflictLogged = err != nil; err != nil {
 			s.OnFailure()
 		} else if isNew {
 			s.usedContent = all
@@ -179,7 +184,7 @@ func (s *ScheduleBuilder) Run(ctx context.Context, publish func(*managed.Schedul
 	}
 }
 
-// currentLists returns the last good content of the lists.
+// currentLists returns the last good content of each list, or nil for a list that was never read.
 func (s *ScheduleBuilder) currentLists() []*managed.RuleList {
 	all := make([]*managed.RuleList, len(s.Sources))
 	for i, l := range s.Sources {
@@ -188,7 +193,7 @@ func (s *ScheduleBuilder) currentLists() []*managed.RuleList {
 	return all
 }
 
-// ListNames returns the names of the lists.
+// ListNames returns the names of the lists: their files and URLs.
 func (s *ScheduleBuilder) ListNames() (names []string) {
 	for _, l := range s.Sources {
 		names = append(names, l.Name())
@@ -196,7 +201,7 @@ func (s *ScheduleBuilder) ListNames() (names []string) {
 	return names
 }
 
-// ReportLists returns the lists for a report, or nil without lists.
+// ReportLists returns the name, the number of rules and the last failure of each list.
 func (s *ScheduleBuilder) ReportLists() (lists []report.ManagedList) {
 	for _, l := range s.Sources {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()
@@ -211,8 +216,8 @@ func (s *ScheduleBuilder) ReportLists() (lists []report.ManagedList) {
 	return lists
 }
 
-// buildSchedule returns the schedule with this content of the lists. Errors have the name and the position
-// of the rule.
+// buildSchedule returns the schedule of the configuration with these lists, of which some may be
+// nil. An error about a rule begins with the position and the name of the rule.
 func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Schedule, error) {
 	spec, foreign := s.Spec, 0
 	for _, list := range with {
@@ -234,8 +239,9 @@ func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Sche
 	return schedule, err
 }
 
-// filterRulesOfSite returns the rules for hosts of the site, and the number of other rules.
-func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, others int) {
+// filterRulesOfSite returns the rules without hosts of other sites. numOthers counts the dropped
+// rules, which only have such hosts.
+func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, numOthers int) {
 	if s.HasHost == nil {
 		return rules, 0
 	}
@@ -243,11 +249,11 @@ func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed
 		if len(r.Hosts) > 0 {
 			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !s.HasHost(host) })
 			if len(r.Hosts) == 0 {
-				others++
+				numOthers++
 				continue
 			}
 		}
 		own = append(own, r)
 	}
-	return own, others
+	return own, numOthers
 }

@@ -19,13 +19,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// baseRequestKey marks the context of a request for a base.
+// baseRequestKey is the context key that marks the guard's own request for a base.
 type baseRequestKey struct{}
 
-// IsBaseRequest reports whether a request fetches a base, and has to be answered by the next handler.
+// IsBaseRequest reports whether a request was sent to fetch a base, so that the next handler must
+// answer it.
 func IsBaseRequest(ctx context.Context) bool { return ctx.Value(baseRequestKey{}) != nil }
 
-// IsStaging reports whether the site of a request is a staging site.
+// IsStaging reports whether the host of a request is a staging host.
 func (p *Publisher) IsStaging(r *http.Request) bool {
 	e := p.servedRules.Load()
 	if e == nil && p.Schedule.HasStaging() {
@@ -38,23 +39,24 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 	return e.scheduleForHost(host).schedule.IsStaging(host)
 }
 
-// siteHost returns the host of a site without its port.
+// siteHost returns the host of a site, without its port.
 func siteHost(key policy.Key) string {
 	name, _ := addr.SplitPort(key.Host)
 	return name
 }
 
-// findHostPeriod identifies a file by its host and period.
+// hostPeriod has everything that determines the robots.txt of a host at a time, except the base.
 type hostPeriod struct {
 	segment       policy.Segment
 	host          string
 	period        managed.Period
-	scheduleStart time.Time // start of the schedule
+	scheduleStart time.Time // when the schedule was published, or its trial began
 	staging       bool
 }
 
-// Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
-// the zero time. Without a good base, page is nil, and the next handler has to answer.
+// Page returns the robots.txt for the host of a request. until is the time of the next scheduled
+// change, or the zero time. page is nil if no version of the base yields a page; the next handler
+// must then answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.siteKey(r)
 	at := p.awaitServedRules(r.Context()).findHostPeriod(key, p.Now())
@@ -74,7 +76,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	return page, at.period.End()
 }
 
-// baseKey returns the key of the base of a site.
+// baseKey returns the key under which the base of a site is cached.
 func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	if p.SourceKey != "" {
 		return policy.Key{Source: p.SourceKey}
@@ -82,7 +84,8 @@ func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	return site
 }
 
-// latestGoodPage returns the page of the latest good base that yields a page, or nil.
+// latestGoodPage returns the page made from the latest version of the base that yields a page, or
+// nil. last is the last page served for the site, or nil.
 func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Page) *Page {
 	if lastGoodVersion(state) == nil {
 		return nil
@@ -98,8 +101,8 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 	return nil
 }
 
-// pageForBase returns the page of a base. If the gate refuses the page, pageForBase returns the last served
-// page or the page of the previous period.
+// pageForBase returns the page made from a version of the base. If that page must not be published,
+// it returns last, or else the page of the previous period. The result may be nil.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
 	m := p.getOrComposePage(base, at)
 	switch {
@@ -116,18 +119,20 @@ func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page)
 	return p.getOrComposePage(base, at).page
 }
 
-// siteKey returns the site of a request.
+// siteKey returns the key of the site that a request is for.
 func (p *Publisher) siteKey(r *http.Request) policy.Key {
 	return p.RequestSites.HostsOf(serverFromRequest(r)).Key(r)
 }
 
-// getOrComposePage returns the cached page of a base, or composes the page.
+// getOrComposePage returns the page made from a base, from the cache or newly composed, and counts
+// the request.
 func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) pageResult {
 	m, isCached := p.pageCaches[at.segment].getOrCompose(base, at)
 	p.Observer.OnPageRequested(isCached)
 	return m
 }
 
+// composePage composes a page from a base, which may be nil, and checks it with the gate.
 func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult {
 	var text []byte
 	modified, start := at.scheduleStart, at.period.Start()
@@ -151,6 +156,7 @@ func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult 
 	return pageResult{page: newPage(string(composed), laterTime(modified, start))}
 }
 
+// laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -158,20 +164,21 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// Page is a served robots.txt. A Page is immutable.
+// Page is a robots.txt with the header fields of its response. A Page is immutable.
 type Page struct {
 	text     string
 	etag     string
 	modified time.Time // truncated to seconds, as in HTTP
 }
 
-// newPage returns a page with a modification time.
+// newPage returns the page with a text. modified is its Last-Modified time.
 func newPage(text string, modified time.Time) *Page {
 	hash := sha256.Sum256([]byte(text))
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
-// version returns the version from the comment of a composed file, or the beginning of the ETag.
+// version returns the version that the comment of a composed file names, or else the first digits
+// of the ETag.
 func (p *Page) version() string {
 	const length = 12
 	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
@@ -180,8 +187,9 @@ func (p *Page) version() string {
 	return p.etag[1 : 1+length]
 }
 
-// Serve answers a GET or HEAD request, including conditional and range requests. maxAge is for
-// Cache-Control. Serve compares only the ETag, because two different files can have the same date.
+// Serve answers a GET or HEAD request, also with a condition or a range. maxAge is the value for
+// Cache-Control. Only conditions with an ETag have an effect, because two different files can have
+// the same date.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -191,8 +199,8 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
 }
 
-// pageCache caches the pages of named sites, or of hosts named only by clients. Hosts named only by
-// clients must not evict pages of named sites.
+// pageCache caches composed pages. A publisher has one cache for configured sites and one for hosts
+// that only clients name, so that the latter evict no page of the former.
 type pageCache struct {
 	mu        sync.Mutex
 	pages     *simplelru.LRU[pageKey, *cachedPage]
@@ -202,26 +210,27 @@ type pageCache struct {
 	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
 }
 
-// pageKey identifies a page by its sources.
+// pageKey identifies a page by what it was composed from.
 type pageKey struct {
 	base   [sha256.Size]byte
 	period managed.Period
 	host   string // "" if the page is the same for all hosts
 }
 
-// cachedPage is a page composed by the first call of result.
+// cachedPage is a page in a [pageCache]. The first call of result composes it.
 type cachedPage struct {
 	result func() pageResult
 	size   int // counted bytes
 }
 
-// pageResult is a page or an error.
+// pageResult is a composed page, or the error for which it must not be published.
 type pageResult struct {
 	page *Page
 	err  error
 }
 
-// newPageCache returns a cache with a maximum number of pages and of bytes.
+// newPageCache returns a cache for at most this number of pages and of bytes. compose composes a
+// page that the cache lacks.
 func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) pageResult) *pageCache {
 	c := &pageCache{maxBytes: bytes, compose: compose}
 	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
@@ -229,8 +238,8 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 	return c
 }
 
-// getOrCompose returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
-// do not wait for other pages.
+// getOrCompose returns the page made from a base, from the cache or newly composed. Concurrent
+// calls compose a page once, and do not wait for other pages.
 func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
 	key := pageKey{period: at.period}
 	if base != nil {
@@ -262,35 +271,36 @@ func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageRes
 	return m, false
 }
 
-// purge removes the pages, but not the last page of each site.
+// purge removes all pages, but keeps the last page of each site.
 func (c *pageCache) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pages.Purge()
 }
 
-// lastPage returns the last page of a site, or nil. known reports whether the site was requested before.
+// lastPage returns the last page served for a site, or nil. known reports whether the site was
+// requested before.
 func (c *pageCache) lastPage(key policy.Key) (last *Page, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Get(key)
 }
 
-// setLastPage records the last page served for a site.
+// setLastPage records the last page served for a site. page may be nil.
 func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastPages.Add(key, page)
 }
 
-// requestedSites returns the requested sites.
+// requestedSites returns the sites whose robots.txt was requested.
 func (c *pageCache) requestedSites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Keys()
 }
 
-// servedRules are the rules in force. A servedRules is immutable.
+// servedRules are the published rules and the rules on trial. A servedRules is immutable.
 type servedRules struct {
 	published   servedSchedule
 	onTrial     *Change        // nil without a trial
@@ -298,14 +308,15 @@ type servedRules struct {
 	canaryHosts *site.Hosts    // hosts that serve the change on trial, or nil
 }
 
-// servedSchedule is the schedule of a change.
+// servedSchedule is the schedule of a published change, or of a change on trial.
 type servedSchedule struct {
 	id       string // of the spec; "" without a history
 	schedule *managed.Schedule
 	since    time.Time // when the change was published, or its trial began
 }
 
-// matchesHistory reports whether the rules are those of a history. The result is false for nil.
+// matchesHistory reports whether the served rules are those that a history publishes and puts on
+// trial. It is false for nil.
 func (e *servedRules) matchesHistory(h *History) bool {
 	if e == nil || e.published.id != h.PublishedID() || (e.onTrial != nil) != h.Pending.IsOnTrial() {
 		return false
@@ -313,8 +324,9 @@ func (e *servedRules) matchesHistory(h *History) bool {
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
-// postponeStarts sets starts that are before those of the previous rules to now. Last-Modified must not go
-// back when a file changes, or a crawler that asks with If-Modified-Since keeps an earlier file.
+// postponeStarts sets starts to now if they are before the starts of the previous rules. Otherwise
+// Last-Modified would go back when a file changes, and a crawler that asks with If-Modified-Since
+// would keep the earlier file.
 func (e *servedRules) postponeStarts(previous *servedRules, now time.Time) {
 	if previous == nil {
 		return
@@ -336,7 +348,7 @@ func (e *servedRules) isCanaryHost(host string) bool {
 	return e.canaryHosts != nil && e.canaryHosts.Has(host)
 }
 
-// scheduleForHost returns the schedule for a host.
+// scheduleForHost returns the schedule that a host serves.
 func (e *servedRules) scheduleForHost(host string) *servedSchedule {
 	if e.isCanaryHost(host) {
 		return &e.trial
@@ -344,7 +356,8 @@ func (e *servedRules) scheduleForHost(host string) *servedSchedule {
 	return &e.published
 }
 
-// nextChange returns the time of the next change of a file after now, or the zero time.
+// nextChange returns the first time after now at which a served file changes by its schedule, or
+// the zero time.
 func (e *servedRules) nextChange(now time.Time) time.Time {
 	turn := e.published.schedule.NextChange(now)
 	if e.canaryHosts != nil {
@@ -355,11 +368,12 @@ func (e *servedRules) nextChange(now time.Time) time.Time {
 	return turn
 }
 
-// findHostPeriod returns the host and the period of a site at a time.
+// findHostPeriod returns the period of a site at now, by the schedule that its host serves.
 func (e *servedRules) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
 	return e.scheduleForHost(siteHost(site)).findHostPeriod(site, now)
 }
 
+// findHostPeriod returns the period of a site at now.
 func (v *servedSchedule) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
 	s := hostPeriod{segment: site.Segment(), host: siteHost(site), scheduleStart: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
@@ -370,7 +384,8 @@ func (v *servedSchedule) findHostPeriod(site policy.Key, now time.Time) hostPeri
 // firstWait is the maximum wait of a request for the published schedule after the start.
 const firstWait = 2 * time.Second
 
-// awaitServedRules returns the rules for a request, and waits for the first rules.
+// awaitServedRules returns the rules for a request. Before the first rules are known, it waits
+// until firstWait after the start.
 func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	if e := p.servedRules.Load(); e != nil {
 		return e
@@ -389,12 +404,12 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	return p.servedRules.Load()
 }
 
-// servedWithoutChange returns rules that are served without a history.
+// servedWithoutChange returns served rules for a schedule that belongs to no change of the history.
 func (p *Publisher) servedWithoutChange(s *managed.Schedule) *servedRules {
 	return &servedRules{published: servedSchedule{schedule: s, since: p.minFileDate}}
 }
 
-// setServedRules replaces the served rules and drops the cached pages.
+// setServedRules replaces the served rules and removes the cached pages.
 func (p *Publisher) setServedRules(e *servedRules) {
 	isFirst := p.servedRules.Swap(e) == nil
 	for _, cache := range p.pageCaches {
@@ -405,7 +420,7 @@ func (p *Publisher) setServedRules(e *servedRules) {
 	}
 }
 
-// ServedSchedule returns the served schedule, or nil before the first one.
+// ServedSchedule returns the published schedule that is served, or nil before the first one.
 func (p *Publisher) ServedSchedule() *managed.Schedule {
 	if e := p.servedRules.Load(); e != nil {
 		return e.published.schedule

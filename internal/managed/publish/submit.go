@@ -19,10 +19,11 @@ var (
 	errEnded = errors.New("another configuration has replaced this configuration")
 )
 
-// submitPending submits the latest submission if still pending.
+// submitPending submits the latest schedule, unless it was submitted already or this configuration
+// is not the latest.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
 	next, pending := p.currentSubmission()
-	if state, _ := p.site.History(); !pending || !isLatest() || next.isPartial && state.Published != nil {
+	if state, _ := p.site.History(); !pending || !isLatest() || next.lacksRules && state.Published != nil {
 		return nil
 	}
 	if err := p.submitServedSchedule(ctx, isLatest); err != nil {
@@ -35,7 +36,8 @@ func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) err
 	return nil
 }
 
-// submit submits a schedule to the history.
+// submit submits a schedule to the history. It tries again if another instance publishes at the
+// same time.
 func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func() bool) error {
 	in := next.newChange()
 	in.Rollout = p.Rollout
@@ -77,17 +79,18 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 	return errMoved
 }
 
-// newChange returns the change of a submission.
+// newChange returns a change with the rules of the submission.
 func (s *submission) newChange() Change {
 	return Change{ID: s.id, Origin: s.origin, Submitted: Decision{User: string(s.origin)}}
 }
 
-// serveWithoutHistory serves the fallback after a failed submission if nothing was ever published.
+// serveWithoutHistory serves the fallback schedule after a submission has failed and nothing was
+// ever published.
 func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
 	}
-	p.isRefused.Store(true)
+	p.isSubmissionRefused.Store(true)
 	next := p.fallbackSchedule()
 	p.applyMu.Lock()
 	defer p.applyMu.Unlock()
@@ -104,13 +107,13 @@ const (
 	backgroundWait = 10 * time.Second
 )
 
-// awaitStorageRead waits until bases and visits were read from the storage, or until the time most has
-// passed.
-func (p *Publisher) awaitStorageRead(ctx context.Context, most time.Duration) {
+// awaitStorageRead waits until bases and visits have been read from the storage, but at most
+// maxWait.
+func (p *Publisher) awaitStorageRead(ctx context.Context, maxWait time.Duration) {
 	if p.StorageRead == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	select {
 	case <-p.StorageRead:
@@ -118,8 +121,8 @@ func (p *Publisher) awaitStorageRead(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitServedSchedule adds the schedule served without a history as the first change of an empty history. The next
-// submission is then compared with the served schedule.
+// submitServedSchedule makes the schedule that was served while the history was unknown the first
+// change of an empty history. The next submission is then compared with what was served.
 func (p *Publisher) submitServedSchedule(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.ChangeCount > 0 {
 		return nil
