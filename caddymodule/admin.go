@@ -45,7 +45,8 @@ func (adminAPI) Provision(ctx caddy.Context) error {
 // Routes implements caddy.AdminRouter.
 func (adminAPI) Routes() []caddy.AdminRoute { return admin.New(findRunningConfig).Routes() }
 
-// runningConfig is the running configuration for the admin API. The state is nil without a robots_guard.
+// runningConfig implements [admin.Running] for the running configuration. The State is nil without
+// a robots_guard.
 type runningConfig struct {
 	*guard.State
 	sites           *site.Sites
@@ -56,6 +57,7 @@ type runningConfig struct {
 	receivers []*notify.Receiver
 }
 
+// findRunningConfig returns the running configuration.
 func findRunningConfig() admin.Running {
 	found := runningConfig{servers: sortedServers(caddy.ActiveContext())}
 	if app := findRunningApp(); app != nil {

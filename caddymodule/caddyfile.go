@@ -20,7 +20,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard", httpcaddyfile.Before, "redir")
 }
 
-// parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
+// parseCaddyfile parses the directive robots_guard. See [Handler.UnmarshalCaddyfile] for the
+// syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	registry, fixedRegistry, err := ConfiguredRegistry(helper)
 	if err != nil {
@@ -122,10 +123,11 @@ var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Nam
 // managedOptionNames are options of robots_txt that people write in robots_guard.
 var managedOptionNames = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
 
-// GuardOptions returns the options of the directive, for errors of another directive.
+// GuardOptions returns the options of robots_guard, so that robots_txt can recognize misplaced
+// options.
 func GuardOptions() []option.Option { return new(Handler).options(nil) }
 
-// options returns the options in the block of the directive.
+// options returns the options in the block of robots_guard.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", ParseArguments: h.setSource, SetLine: h.setMissingSourceLine},
@@ -157,8 +159,8 @@ func (h *Handler) setSource(args []string) (err error) {
 	return err
 }
 
-// setMissingSourceLine stores the line of a missing file. The file may be on another machine than the
-// Caddyfile adapter, so the adapter returns no error.
+// setMissingSourceLine records the Caddyfile line of a source file that is missing. It is no error
+// yet, because the file may exist on the machine that loads the configuration.
 func (h *Handler) setMissingSourceLine(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
 		h.Source.CaddyfileLine = option.CaddyfileLine(d)
@@ -172,8 +174,8 @@ func (h *Handler) setShadow(args []string) (err error) {
 	return err
 }
 
-// clientListParser returns the parser of an option with a list of clients. A line with "verified" sets a
-// second list.
+// clientListParser returns the parser of an option with product tokens and classes. A line that
+// begins with "verified" sets the second list.
 func clientListParser(name string, claimed, verified *[]string) func([]string) error {
 	return func(args []string) error {
 		name, target := name, claimed

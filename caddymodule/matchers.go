@@ -225,7 +225,8 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// judgementFromRequest returns the judgement of an earlier robots_guard, or nil.
+// judgementFromRequest returns the judgement of a robots_guard that has handled the request, or
+// nil.
 func judgementFromRequest(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j

@@ -20,8 +20,8 @@ import (
 // and its pending changes survive a reload.
 var registryFeeds = caddy.NewUsagePool()
 
-// registryInUse is the registry of a running configuration. The registry changes with the
-// configured file or URL.
+// registryInUse is the registry of a running configuration. It is replaced when the configured file
+// or URL changes.
 type registryInUse struct {
 	*uaident.CurrentRegistry
 
@@ -35,8 +35,8 @@ type registryInUse struct {
 	onChange     func(*uaident.Registry) error
 }
 
-// provisionRegistry loads the registry of r, applies the changes and returns the result. A missing
-// or invalid file is an error. A URL that fails is not an error. r may be nil.
+// provisionRegistry returns the registry for a configuration, with the crawlers of r and then of
+// changes. A missing or invalid file is an error, and an unreachable URL is not. r may be nil.
 func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
 	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
@@ -67,7 +67,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 	return u, err
 }
 
-// acquire starts or joins the feed of r until ctx is done.
+// acquire sets u.feed to the feed of r, which all configurations share, until ctx ends.
 func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
@@ -85,7 +85,8 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// mergeVersion returns the registry with a version of the feed, which may be nil.
+// mergeVersion returns the built-in registry with the crawlers of a version of the feed and the
+// changes of the configuration. version may be nil.
 func (u *registryInUse) mergeVersion(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
 	if version != nil {
@@ -96,8 +97,8 @@ func (u *registryInUse) mergeVersion(version *registry.Version) (combined *uaide
 	return applyCrawlerChanges(base, u.changes)
 }
 
-// Start applies each new version of the feed until stop is called. Start calls onChange before a
-// new registry is used. onChange can reject the registry. Start calls sendEvent for events.
+// Start replaces the registry after each change of the file or URL, until stop is called. It first
+// calls onChange, which can refuse the new registry. sendEvent emits events about the feed.
 func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Registry) error, sendEvent func(name string, data map[string]any)) (stop func()) {
 	if u.feed == nil {
 		return func() {}
@@ -112,7 +113,7 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 	}
 }
 
-// applyVersion applies the current version of the feed.
+// applyVersion replaces the registry if the feed has a new version.
 func (u *registryInUse) applyVersion() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -134,7 +135,8 @@ func (u *registryInUse) applyVersion() {
 	}
 }
 
-// Status returns the status of the configured registry, or nil if none is configured.
+// Status returns the status of the registry file or URL, or nil if none is configured. u may be
+// nil.
 func (u *registryInUse) Status() *report.RegistryStatus {
 	if u == nil || u.feed == nil {
 		return nil

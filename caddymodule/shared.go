@@ -13,7 +13,7 @@ var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// findRunningState returns the state of the running configurations, or nil.
+// findRunningState returns the state that the running configurations share, or nil.
 func findRunningState() (state *guard.State) {
 	statePool.Range(func(_, value any) bool {
 		state, _ = value.(*guard.State)
@@ -22,8 +22,9 @@ func findRunningState() (state *guard.State) {
 	return state
 }
 
-// acquireState returns the shared state, and creates it for the first configuration. It releases the
-// state when the configuration ends, also if loading failed.
+// acquireState returns the state that all configurations share. The first call creates it. The
+// state is released when the context of the configuration ends, also if the configuration fails to
+// load.
 func acquireState(ctx caddy.Context) (*guard.State, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return guard.NewState(), nil })
 	if err != nil {

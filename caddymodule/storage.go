@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// historyStatus reports whether data survive a restart. By default data survive if Caddy's storage is
-// local.
+// historyStatus says whether counts survive a restart, and if not, why. By default, they survive if
+// Caddy's storage is a local directory.
 func (a *App) historyStatus() report.History {
 	switch {
 	case a.Storage == nil:
@@ -27,7 +27,7 @@ func (a *App) historyStatus() report.History {
 	return report.History{Reason: "the configuration has storage off"}
 }
 
-// newStore returns a store in the storage of Caddy.
+// newStore returns a store that uses Caddy's storage.
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
 		Storage:     caddyStorage{a.ctx.Storage()},
@@ -43,7 +43,7 @@ func (a *App) newStore() *store.Store {
 	})
 }
 
-// caddyStorage is a storage of Caddy as a [store.Storage].
+// caddyStorage adapts a storage of Caddy to [store.Storage].
 type caddyStorage struct{ certmagic.Storage }
 
 // Stat implements [store.Storage].

@@ -23,6 +23,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_txt", httpcaddyfile.Before, "redir")
 }
 
+// parseCaddyfile parses the directive robots_txt. See [Handler.UnmarshalCaddyfile] for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	registry, _, err := caddymodule.ConfiguredRegistry(helper)
 	if err != nil {
@@ -87,7 +88,7 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// options returns the options of the directive's block.
+// options returns the options in the block of robots_txt.
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
@@ -110,6 +111,7 @@ func (h *Handler) options() []option.Option {
 	}
 }
 
+// setBase parses the arguments of base.
 func (h *Handler) setBase(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -124,6 +126,8 @@ func (h *Handler) setBase(args []string) error {
 	return nil
 }
 
+// ruleParser returns a parser that adds an allow or disallow rule for the crawlers in its
+// arguments.
 func (h *Handler) ruleParser(allow bool) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -134,12 +138,12 @@ func (h *Handler) ruleParser(allow bool) func([]string) error {
 	}
 }
 
-// setRuleLine records the position of the last rule.
+// setRuleLine records the Caddyfile line of the last rule, for error messages.
 func (h *Handler) setRuleLine(d *caddyfile.Dispenser) {
 	h.Rules[len(h.Rules)-1].At = option.CaddyfileLine(d)
 }
 
-// addNamedRule adds a named rule. parseRule parses its block.
+// addNamedRule adds a rule with a name. parseRule then parses the block of the rule.
 func (h *Handler) addNamedRule(args []string) error {
 	if len(args) != 1 {
 		return option.ErrCount
@@ -195,6 +199,7 @@ func (h *Handler) parseRule(d *caddyfile.Dispenser) error {
 	})
 }
 
+// addRuleName adds the name of a rule to an error, which may be nil.
 func addRuleName(r *Rule, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.Name(), err)
@@ -202,7 +207,7 @@ func addRuleName(r *Rule, err error) error {
 	return err
 }
 
-// parsePaths parses the block of the last rule, which has paths.
+// parsePaths parses the block of paths of the last rule.
 func (h *Handler) parsePaths(d *caddyfile.Dispenser) error {
 	rule, begin := &h.Rules[len(h.Rules)-1], *d
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -214,6 +219,7 @@ func (h *Handler) parsePaths(d *caddyfile.Dispenser) error {
 	return nil
 }
 
+// addCrawlDelay parses the arguments of crawl_delay, and adds the rule.
 func (h *Handler) addCrawlDelay(args []string) error {
 	if len(args) != 2 {
 		return option.ErrCount
@@ -231,8 +237,8 @@ const (
 	signalWords = "uses such as search=yes, ai-train=no"
 )
 
-// preferenceParser returns a parser that adds a rule about all crawlers. field selects the field for the
-// preference.
+// preferenceParser returns a parser that adds a rule about all crawlers. field returns the field of
+// the rule that holds the preference.
 func (h *Handler) preferenceParser(field func(*Rule) *string) func([]string) error {
 	return func(args []string) error {
 		h.Rules = append(h.Rules, Rule{})
@@ -240,7 +246,8 @@ func (h *Handler) preferenceParser(field func(*Rule) *string) func([]string) err
 	}
 }
 
-// joinParser returns a parser that joins the arguments, which may be separated by commas.
+// joinParser returns a parser that joins its arguments, because spaces may follow the commas of a
+// preference.
 func joinParser(into *string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -251,7 +258,7 @@ func joinParser(into *string) func([]string) error {
 	}
 }
 
-// setTraining adds the rule for a training preference in every form.
+// setTraining parses the arguments of training_preference, and adds the rule.
 func (h *Handler) setTraining(args []string) error {
 	switch {
 	case len(args) == 0 || len(args) > 2:
@@ -264,7 +271,7 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// appendParser returns a parser that appends an argument to into at each call.
+// appendParser returns a parser that appends its only argument to into.
 func appendParser(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
@@ -275,12 +282,14 @@ func appendParser(into *[]string) func([]string) error {
 	}
 }
 
+// setStaging parses the arguments of staging.
 func (h *Handler) setStaging(args []string) error {
 	h.Staging, h.StagingHosts = true, args
 	return nil
 }
 
-// guardOnlyOptions returns options of robots_guard often mistakenly written into robots_txt.
+// guardOnlyOptions returns the options that only robots_guard has. Within robots_txt, each is an
+// error that says where to write it.
 func guardOnlyOptions() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })

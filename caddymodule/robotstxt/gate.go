@@ -24,8 +24,9 @@ const maxAtStart = 1000
 // maxLogged is the maximum number of logged findings. A list may have any number of findings.
 const maxLogged = 20
 
-// checkGate checks the present and future files. The base from the next handlers is still unknown,
-// and treated as missing.
+// checkGate lints the present and future files of a schedule, returns the first finding that
+// prevents publication, and logs the others. A base from the next handlers is not known yet, so an
+// empty base is used.
 func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.readBase()
 	if err != nil || h.Gate == string(managed.GateOff) {
@@ -54,7 +55,7 @@ func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	return nil
 }
 
-// readBase returns the base file, or nil if the base is not a file.
+// readBase returns the content of the base file, or nil without a base file.
 func (h *Handler) readBase() ([]byte, error) {
 	if h.BaseFile == "" {
 		return nil, nil
@@ -70,8 +71,8 @@ func (h *Handler) readBase() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// CheckRules checks the present and future files of a site for the commands. No hosts means any
-// host. CheckRules also reads the lists of rules. A non-nil base replaces the configured base.
+// CheckRules lints the present and future files of a site for the command managed check. No hosts
+// means any host. It reads the lists of rules. A base that is not nil replaces the configured base.
 func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()

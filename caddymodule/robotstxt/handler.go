@@ -151,7 +151,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// runInBackground starts a goroutine that Cleanup stops.
+// runInBackground calls do in a goroutine. Cleanup ends its context, and waits until do returns.
 func (h *Handler) runInBackground(do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -165,7 +165,7 @@ func (h *Handler) runInBackground(do func(context.Context)) {
 	})
 }
 
-// Cleanup stops everything started by Provision.
+// Cleanup ends everything that Provision has started.
 func (h *Handler) Cleanup() error {
 	for _, release := range slices.Backward(h.releaseFuncs) {
 		release()
@@ -174,7 +174,7 @@ func (h *Handler) Cleanup() error {
 	return nil
 }
 
-// setDefaults sets the defaults of empty fields.
+// setDefaults sets empty fields to their defaults.
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
@@ -182,7 +182,7 @@ func (h *Handler) setDefaults() {
 	h.Confirm = cmp.Or(h.Confirm, string(publish.ConfirmSearch))
 }
 
-// Validate checks everything that does not need the rest of the configuration.
+// Validate checks everything that does not depend on the rest of the configuration.
 func (h *Handler) Validate() error {
 	switch {
 	case h.Base != "" && h.Base != baseUpstream && h.Base != baseNone:
@@ -253,8 +253,8 @@ var (
 // noBase is the advice for a missing base file.
 const noBase = "write base none if the site has no other robots.txt"
 
-// baseSource returns the source of the base, with its key. from is nil without a base.
-func (h *Handler) baseSource() (from site.Source, key string) {
+// baseSource returns the source of the base and its key. source is nil without a base.
+func (h *Handler) baseSource() (source site.Source, key string) {
 	switch {
 	case h.BaseFile != "":
 		return site.FileSource{Path: h.BaseFile}, h.BaseFile
@@ -264,8 +264,8 @@ func (h *Handler) baseSource() (from site.Source, key string) {
 	return nil, ""
 }
 
-// checkBase returns an error if the base file is missing. Without the file, the site's own rules
-// would be lost.
+// checkBase returns an error if the base file is missing, because without that file the site's own
+// rules would be lost.
 func (h *Handler) checkBase() error {
 	if h.BaseFile == "" {
 		return nil
@@ -273,14 +273,15 @@ func (h *Handler) checkBase() error {
 	return site.CheckFile("base", h.BaseFile, noBase)
 }
 
-// setBaseLine records the Caddyfile line of a missing base file. The file may exist on another machine.
+// setBaseLine records the Caddyfile line of a missing base file. It is no error yet, because the
+// file may exist on the machine that loads the configuration.
 func (h *Handler) setBaseLine(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
 		h.recordPosition(h.BaseFile, d)
 	}
 }
 
-// recordPosition records the position of a file or an option for error messages.
+// recordPosition records the Caddyfile line of a file or an option, for error messages.
 func (h *Handler) recordPosition(name string, d *caddyfile.Dispenser) {
 	if h.Positions == nil {
 		h.Positions = make(map[string]string)
@@ -312,7 +313,7 @@ func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c pu
 	return c, nil
 }
 
-// Start starts to publish the rules.
+// Start starts to publish the rules. It implements [caddymodule.ManagedStarter].
 func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end func()) {
 	if place.Name == "" { // routes of an unknown handler contain this handler
 		place.Name = h.configKey()

@@ -25,8 +25,8 @@ var lists = caddy.NewUsagePool()
 // loadTime is the maximum wait for a list at a URL when a configuration is loaded.
 const loadTime = 5 * time.Second
 
-// acquireLists loads the lists of rules and uses them until Cleanup. [publish.ScheduleBuilder.FirstSchedule] returns the
-// result.
+// acquireLists loads the lists of rules, and keeps them in use until Cleanup. Errors of the lists
+// are returned by [publish.ScheduleBuilder.FirstSchedule].
 func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) error {
 	h.scheduleBuilder = &publish.ScheduleBuilder{
 		Registry: h.registry, Spec: h.specWithoutLists(), HasHost: has, Logger: ctx.Logger(),
@@ -49,8 +49,8 @@ func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func
 	return nil
 }
 
-// readScheduleWithLists returns the schedule with freshly read lists, for the commands. An unreadable list is
-// an error.
+// readScheduleWithLists reads the lists, and returns the schedule for the commands. A list that
+// cannot be read is an error.
 func (h *Handler) readScheduleWithLists(hosts []string) (*managed.Schedule, error) {
 	lists := publish.ScheduleBuilder{Registry: h.registryOrDefault(), Spec: h.specWithoutLists(), HasHost: hostMatcher(hosts), Logger: zap.NewNop()}
 	for _, place := range h.ListSources {
@@ -67,7 +67,7 @@ func (h *Handler) readScheduleWithLists(hosts []string) (*managed.Schedule, erro
 	return lists.FirstSchedule(true)
 }
 
-// setListLine records the Caddyfile line of the last list if the list is a missing file.
+// setListLine records the Caddyfile line of the last list if its file is missing.
 func (h *Handler) setListLine(d *caddyfile.Dispenser) {
 	place := h.ListSources[len(h.ListSources)-1]
 	if l, err := publish.NewRuleList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
@@ -75,7 +75,7 @@ func (h *Handler) setListLine(d *caddyfile.Dispenser) {
 	}
 }
 
-// addListPosition adds the recorded line of a list to an error.
+// addListPosition adds the recorded Caddyfile line of a list to the error of that list.
 func (h *Handler) addListPosition(lists []*publish.RuleList, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.LastError()) {
@@ -85,7 +85,8 @@ func (h *Handler) addListPosition(lists []*publish.RuleList, err error) error {
 	return err
 }
 
-// acquireList returns the list in a file or at a URL until Cleanup. A new list starts to be read.
+// acquireList returns the list in a file or at a URL, and keeps it in use until Cleanup. A list
+// that is not in use yet is read in the background.
 func (h *Handler) acquireList(place string) (*publish.RuleList, error) {
 	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
 		l, err := publish.NewRuleList(place, time.Now)
@@ -101,8 +102,8 @@ func (h *Handler) acquireList(place string) (*publish.RuleList, error) {
 	return value.(*remote.BackgroundRunner[*publish.RuleList]).Runner, nil
 }
 
-// isReload reports whether a configuration runs already. The running configuration stays if the new
-// configuration is rejected.
+// isReload reports whether another configuration is running, which stays if the new configuration
+// is rejected.
 func isReload() bool {
 	_, err := caddy.ActiveContext().AppIfConfigured("http")
 	return err == nil
