@@ -146,7 +146,7 @@ func checkRange[T cmp.Ordered](name string, value, lower, upper T) error {
 	if value == none || value >= lower && value <= upper {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s is out of range; use one from %s to %s", name, formatValue(value), formatValue(lower), formatValue(upper))
+	return fmt.Errorf("rate: %s: %s is out of range; use a value from %s to %s", name, formatValue(value), formatValue(lower), formatValue(upper))
 }
 
 // formatValue formats a value as in a Caddyfile.

@@ -45,7 +45,7 @@ const (
 
 // validate returns an error for an invalid value or combination of values.
 func (l *RateLimit) validate() error {
-	name := "limit of " + l.Client
+	name := "the limit of " + l.Client
 	switch {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
 		return checkRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
