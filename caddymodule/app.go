@@ -259,7 +259,7 @@ func (a *App) Start() (err error) {
 			Registry:  a.currentRegistry.CurrentRegistry,
 		}),
 		a.state.SetRegistryStatus(a.currentRegistry.Status),
-		a.currentRegistry.Start(a.ctx.Storage(), a.prepareRegistry, a.sendEvent),
+		a.currentRegistry.Start(a.ctx.Storage(), a.prepareRegistry, a.events.Send),
 	}
 	a.startManaged()
 	a.state.RefetchAll(a.ctx)

@@ -84,8 +84,8 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	return option.AddCaddyfileLine(m.CaddyfileLine, err)
 }
 
-// Match reports whether the request matches.
-func (m MatchCrawler) Match(r *http.Request) bool {
+// MatchWithError reports whether the request matches. The error is always nil.
+func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 	client := judgementFromRequest(r)
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.UserAgentOf(r), m.overlay)}}
@@ -94,16 +94,13 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 		}
 	}
 	if site.IsVirtual(r.Context()) || !m.selector.Identities.Has(client.Verification) {
-		return false
+		return false, nil
 	}
 	if m.selector.IsEmpty() {
-		return client.Client.Class.IsCrawler()
+		return client.Client.Class.IsCrawler(), nil
 	}
-	return m.selector.Matches(client.Client)
+	return m.selector.Matches(client.Client), nil
 }
-
-// MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //
@@ -197,17 +194,14 @@ func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 	return app.CheckOrder(ctx)
 }
 
-// Match reports whether the request matches.
-func (m MatchDisallowed) Match(r *http.Request) bool {
+// MatchWithError reports whether the request matches. The error is always nil.
+func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) {
 	if m.token != "" {
-		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed
+		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed, nil
 	}
 	j := judgementFromRequest(r)
-	return j != nil && j.Verdict == judge.Disallowed
+	return j != nil && j.Verdict == judge.Disallowed, nil
 }
-
-// MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //

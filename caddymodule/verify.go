@@ -117,8 +117,3 @@ func (a *App) prepareRegistry(registry *uaident.Registry) error {
 	}
 	return a.startSignatures(registry)
 }
-
-// sendEvent emits an event about the registry to Caddy's events app.
-func (a *App) sendEvent(name string, data map[string]any) {
-	a.events.Send(name, data)
-}
