@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,19 +105,15 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 // pageForBase returns the page made from a version of the base. If that page must not be published,
 // it returns last, or else the page of the previous period. The result may be nil.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
-	m := p.getOrComposePage(base, at)
-	switch {
-	case m.page != nil:
-		return m.page
-	case last != nil:
-		return last
+	if page := cmp.Or(p.getOrComposePage(base, at), last); page != nil {
+		return page
 	}
 	before, ok := at.period.Previous()
 	if !ok {
 		return nil
 	}
 	at.period = before
-	return p.getOrComposePage(base, at).page
+	return p.getOrComposePage(base, at)
 }
 
 // siteKey returns the key of the site that a request is for.
@@ -126,14 +123,14 @@ func (p *Publisher) siteKey(r *http.Request) policy.Key {
 
 // getOrComposePage returns the page made from a base, from the cache or newly composed, and counts
 // the request.
-func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) pageResult {
-	m, isCached := p.pageCaches[at.segment].getOrCompose(base, at)
+func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) *Page {
+	page, isCached, _ := p.pageCaches[at.segment].getOrCompose(base, at)
 	p.Observer.OnPageRequested(isCached)
-	return m
+	return page
 }
 
 // composePage composes a page from a base, which may be nil, and checks it with the gate.
-func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult {
+func (p *Publisher) composePage(base *policy.Version, at hostPeriod) (*Page, error) {
 	var text []byte
 	modified, start := at.scheduleStart, at.period.Start()
 	if base != nil {
@@ -151,9 +148,9 @@ func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult 
 		p.Observer.OnPageFailed(stage)
 		p.Logger.Log(logLevelFor(at.segment, zap.ErrorLevel), "a composed robots.txt must not be published; the previous file is served, or else the response of the site",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
-		return pageResult{err: err}
+		return nil, err
 	}
-	return pageResult{page: newPage(string(composed), laterTime(modified, start))}
+	return newPage(string(composed), laterTime(modified, start)), nil
 }
 
 // laterTime returns the later of two times.
@@ -206,7 +203,7 @@ type pageCache struct {
 	pages     *simplelru.LRU[pageKey, *cachedPage]
 	bytes     int // of all pages
 	maxBytes  int
-	compose   func(*policy.Version, hostPeriod) pageResult
+	compose   func(*policy.Version, hostPeriod) (*Page, error)
 	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
 }
 
@@ -219,19 +216,13 @@ type pageKey struct {
 
 // cachedPage is a page in a [pageCache]. The first call of result composes it.
 type cachedPage struct {
-	result func() pageResult
+	result func() (*Page, error)
 	size   int // counted bytes
-}
-
-// pageResult is a composed page, or the error for which it must not be published.
-type pageResult struct {
-	page *Page
-	err  error
 }
 
 // newPageCache returns a cache for at most this number of pages and of bytes. compose composes a
 // page that the cache lacks.
-func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) pageResult) *pageCache {
+func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) (*Page, error)) *pageCache {
 	c := &pageCache{maxBytes: bytes, compose: compose}
 	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
 	c.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
@@ -240,7 +231,7 @@ func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPe
 
 // getOrCompose returns the page made from a base, from the cache or newly composed. Concurrent
 // calls compose a page once, and do not wait for other pages.
-func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
+func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (page *Page, isCached bool, err error) {
 	key := pageKey{period: at.period}
 	if base != nil {
 		key.base = base.Hash
@@ -251,24 +242,24 @@ func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageRes
 	c.mu.Lock()
 	p, isCached := c.pages.Get(key)
 	if !isCached {
-		p = &cachedPage{result: sync.OnceValue(func() pageResult { return c.compose(base, at) })}
+		p = &cachedPage{result: sync.OnceValues(func() (*Page, error) { return c.compose(base, at) })}
 		c.pages.Add(key, p)
 	}
 	c.mu.Unlock()
-	m = p.result()
-	if isCached || m.page == nil {
-		return m, isCached
+	page, err = p.result()
+	if isCached || err != nil {
+		return page, isCached, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if present, _ := c.pages.Peek(key); present == p {
-		p.size = len(m.page.text)
+		p.size = len(page.text)
 		c.bytes += p.size
 		for c.bytes > c.maxBytes && c.pages.Len() > 1 {
 			c.pages.RemoveOldest()
 		}
 	}
-	return m, false
+	return page, false, nil
 }
 
 // purge removes all pages, but keeps the last page of each site.

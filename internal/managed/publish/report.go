@@ -227,10 +227,9 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 		}
 	}
 	if !l.period.staging && (l.base != nil || p.Source == nil) {
-		m, _ := cache.getOrCompose(l.base, l.period)
-		if l.err = m.err; m.page != nil {
-			l.page = m.page
-		}
+		var page *Page
+		page, _, l.err = cache.getOrCompose(l.base, l.period)
+		l.page = cmp.Or(page, l.page)
 	}
 	return l
 }
