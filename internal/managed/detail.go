@@ -63,12 +63,7 @@ func (p Period) fileLines(base []byte, host string) (lines []string) {
 	if err != nil {
 		return nil
 	}
-	return linesWithoutComments(string(text))
-}
-
-// linesWithoutComments returns the trimmed lines of a file, except empty lines and comments.
-func linesWithoutComments(text string) (lines []string) {
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}

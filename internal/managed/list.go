@@ -79,6 +79,7 @@ func ParseRuleList(name string, data []byte) (*RuleList, error) {
 // readRule reads a rule, and checks everything that depends neither on other rules nor on the
 // registry.
 func (d listDecoder) readRule() (r Rule, err error) {
+	texts := map[string]*string{"id": &r.ID, "content_usage": &r.ContentUsage, "content_signal": &r.ContentSignal, "from": &r.From, "until": &r.Until, "reason": &r.Reason, "owner": &r.Owner, "ticket": &r.Ticket}
 	numStatements := 0
 	begin := 0
 	err = d.ReadObject(wantRule, ruleFields, func(field string) (err error) {
@@ -86,8 +87,6 @@ func (d listDecoder) readRule() (r Rule, err error) {
 			begin = d.Offset() // position of the first field, which is never 0
 		}
 		switch field {
-		case "id":
-			r.ID, err = d.ReadString(field)
 		case "for":
 			r.For, err = d.ReadStrings(field, wantFor)
 		case "disallow", "allow":
@@ -100,26 +99,10 @@ func (d listDecoder) readRule() (r Rule, err error) {
 			if r.CrawlDelay, err = d.readDelay(); r.CrawlDelay != "" {
 				numStatements++
 			}
-		case "content_usage", "content_signal":
-			into := &r.ContentUsage
-			if field == "content_signal" {
-				into = &r.ContentSignal
-			}
-			if *into, err = d.ReadString(field); *into != "" {
-				numStatements++
-			}
-		case "from":
-			r.From, err = d.ReadString(field)
-		case "until":
-			r.Until, err = d.ReadString(field)
 		case "hosts":
 			r.Hosts, err = d.ReadStrings(field, wantHosts)
-		case "reason":
-			r.Reason, err = d.ReadString(field)
-		case "owner":
-			r.Owner, err = d.ReadString(field)
-		case "ticket":
-			r.Ticket, err = d.ReadString(field)
+		default:
+			*texts[field], err = d.ReadString(field)
 		}
 		return err
 	})
@@ -128,6 +111,11 @@ func (d listDecoder) readRule() (r Rule, err error) {
 	}
 	if begin > 0 {
 		d.Seek(begin)
+	}
+	for _, preference := range []string{r.ContentUsage, r.ContentSignal} {
+		if preference != "" {
+			numStatements++
+		}
 	}
 	r.At = d.Position()
 	return r, d.checkRule(&r, numStatements)
