@@ -35,17 +35,18 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 // Provision registers the metrics of the running configuration with the next one. /metrics may be
 // requested before the guards of the next configuration are provisioned.
 func (adminAPI) Provision(ctx caddy.Context) error {
-	current := runningState()
+	current := findRunningState()
 	if current == nil {
 		return nil // the first configuration
 	}
-	return current.Metrics.RegisterWhileUsed(func() bool { return runningState() == current }, ctx.GetMetricsRegistry())
+	return current.Metrics.RegisterWhileUsed(func() bool { return findRunningState() == current }, ctx.GetMetricsRegistry())
 }
 
 // Routes implements caddy.AdminRouter.
 func (adminAPI) Routes() []caddy.AdminRoute { return admin.New(findRunningConfig).Routes() }
 
-// runningConfig is the running configuration for the admin API. The state is nil without a robots_guard.
+// runningConfig implements [admin.Running] for the running configuration. The State is nil without
+// a robots_guard.
 type runningConfig struct {
 	*guard.State
 	sites           *site.Sites
@@ -56,9 +57,10 @@ type runningConfig struct {
 	receivers []*notify.Receiver
 }
 
+// findRunningConfig returns the running configuration.
 func findRunningConfig() admin.Running {
-	found := runningConfig{servers: serversOf(caddy.ActiveContext())}
-	if app := runningApp(); app != nil {
+	found := runningConfig{servers: sortedServers(caddy.ActiveContext())}
+	if app := findRunningApp(); app != nil {
 		found.State, found.sites, found.publishers, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
 	}
 	return found

@@ -42,11 +42,11 @@ type App struct {
 	// each site may always run one fetch. Default: `8`.
 	UnknownHostFetches int `json:"unknown_host_fetches,omitempty"`
 
-	// Store data in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so that the data
-	// survive a restart: the last good version and past versions of each robots.txt, pending
-	// changes, and counts. Of the hosts that are not configured, the 256 most used are stored.
-	// Instances with the same storage share these data. Default: `true` if Caddy's storage is a
-	// local directory, else `false`.
+	// Whether to store data in Caddy's [storage](https://caddyserver.com/docs/json/storage/), so
+	// that the data survive a restart: the last good version and past versions of each robots.txt,
+	// pending changes, and counts. Of the unknown hosts, the 256 most used are stored. Instances
+	// with the same storage share these data. Default: `true` if Caddy's storage is a local
+	// directory, else `false`.
 	Storage *bool `json:"storage,omitempty"`
 
 	// How long counts and evidence are stored, from one hour to 90 days. Default: `2160h`, which is
@@ -56,8 +56,9 @@ type App struct {
 	// Receivers of alerts: chat services, mail or webhooks.
 	Notify []Receiver `json:"notify,omitempty"`
 
-	// Hosts such as `www.example.com` or `*.example.com` at which no `robots_txt` may have the
-	// option `staging`. A configuration with `staging` at these hosts does not load.
+	// Hosts such as `www.example.com` or `*.example.com` that must not be staging hosts. A
+	// configuration does not load if the option `staging` of a `robots_txt` applies to one of these
+	// hosts.
 	Production []string `json:"production,omitempty"`
 
 	// How to verify that clients are the crawlers that they claim to be. Default: no
@@ -67,8 +68,8 @@ type App struct {
 	// Crawlers to add to the registry, or to change in the registry.
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file or URL with a registry that extends the built-in registry. Crawlers overrides both. A
-	// change takes effect without a reload.
+	// A file or URL with crawlers that extend the built-in registry. The option `crawlers`
+	// overrides both. A change takes effect without a reload.
 	RegistrySource *Registry `json:"registry,omitempty"`
 
 	sites            *site.Sites
@@ -88,7 +89,7 @@ type App struct {
 	cancel       context.CancelFunc
 	storeStopped <-chan struct{} // closed when the store has stopped
 
-	managedStarters       []Starter                    // handlers that start with the configuration
+	managedStarters       []ManagedStarter             // handlers that start with the configuration
 	publishers            []*publish.Publisher         // publishers of these handlers
 	afterRestore          func()                       // called after the store has loaded its data
 	storesManagedBases    bool                         // whether bases are stored
@@ -108,13 +109,12 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// Provision sets up the app. "caddy validate" also calls Provision, so Provision does not use the
-// storage.
+// Provision sets up the app. It does not use the storage, because "caddy validate" calls it too.
 func (a *App) Provision(ctx caddy.Context) (err error) {
 	a.ctx = ctx
 	a.logger = ctx.Logger()
 	a.sites = &site.Sites{
-		Servers:        func() []*caddyhttp.Server { return serversOf(ctx) },
+		Servers:        func() []*caddyhttp.Server { return sortedServers(ctx) },
 		ConfiguredPort: func(secure bool) int { return configuredPort(ctx, secure) },
 		IsGuard:        isModuleHandler,
 	}
@@ -139,10 +139,10 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.events, err = guard.NewEvents(ctx, a.logger); err != nil {
 		return err
 	}
-	if err := guard.OnCaddyStarted(ctx, a.watch); err != nil {
+	if err := guard.OnCaddyStarted(ctx, a.startWatching); err != nil {
 		return err
 	}
-	if err := a.provisionIdentity(); err != nil || !a.historyReader().SurvivesRestart {
+	if err := a.provisionIdentity(); err != nil || !a.historyStatus().SurvivesRestart {
 		return err
 	}
 	a.afterRestore = a.state.Memory.AnnounceStore(ctx)
@@ -159,8 +159,9 @@ func (a *App) provisionIdentity() error {
 	return a.startSignatures(a.currentRegistry.Load())
 }
 
-// runningApp returns the app of the running configuration, or nil without a robots_guard.
-func runningApp() *App {
+// findRunningApp returns the app of the running configuration, or nil if the configuration has no
+// robots_guard.
+func findRunningApp() *App {
 	app, err := caddy.ActiveContext().AppIfConfigured("robots_guard")
 	if err != nil {
 		return nil
@@ -169,8 +170,9 @@ func runningApp() *App {
 	return running
 }
 
-// httpApp returns the HTTP app of a configuration, or an app without servers.
-func httpApp(ctx caddy.Context) *caddyhttp.App {
+// findHTTPApp returns the HTTP app of a configuration. Without one, it returns an app without
+// servers.
+func findHTTPApp(ctx caddy.Context) *caddyhttp.App {
 	if app, err := ctx.AppIfConfigured("http"); err == nil {
 		if app, ok := app.(*caddyhttp.App); ok {
 			return app
@@ -179,25 +181,26 @@ func httpApp(ctx caddy.Context) *caddyhttp.App {
 	return new(caddyhttp.App)
 }
 
-// serversOf returns the servers of a configuration in the order of their names.
-func serversOf(ctx caddy.Context) (servers []*caddyhttp.Server) {
-	app := httpApp(ctx)
+// sortedServers returns the HTTP servers of a configuration, sorted by name.
+func sortedServers(ctx caddy.Context) (servers []*caddyhttp.Server) {
+	app := findHTTPApp(ctx)
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		servers = append(servers, app.Servers[name])
 	}
 	return servers
 }
 
-// configuredPort returns http_port or, if secure is true, https_port of a configuration. Zero means
-// the default port of the scheme.
+// configuredPort returns http_port of a configuration, or https_port if secure is true. Zero means
+// the default port.
 func configuredPort(ctx caddy.Context, secure bool) int {
 	if secure {
-		return httpApp(ctx).HTTPSPort
+		return findHTTPApp(ctx).HTTPSPort
 	}
-	return httpApp(ctx).HTTPPort
+	return findHTTPApp(ctx).HTTPPort
 }
 
-// modesBySite returns the mode of each site with a guard, by label.
+// modesBySite returns the mode of the guard of each site, by the site's label. The mode is
+// [ledger.ModeMixed] if guards of a site differ.
 func (a *App) modesBySite() map[string]string {
 	modes := make(map[string]string)
 	a.visitGuards(func(label string, guard *Handler) {
@@ -223,7 +226,7 @@ func (a *App) sitesWithChangeGuard() map[string]bool {
 
 // visitGuards calls visit with each guard and the label of each of its sites.
 func (a *App) visitGuards(visit func(label string, guard *Handler)) {
-	for _, server := range serversOf(a.ctx) {
+	for _, server := range sortedServers(a.ctx) {
 		site.WalkRoutes(server, func(p site.RoutePlace, route caddyhttp.Route) {
 			for _, handler := range route.Handlers {
 				guard, ok := handler.(*Handler)
@@ -253,7 +256,8 @@ func isGuard(handler caddyhttp.MiddlewareHandler) bool {
 	return ok
 }
 
-// Start checks the routes, sets the bounds and opens the storage.
+// Start applies the settings, starts the robots_txt handlers and opens the storage. It warns about
+// options without effect.
 func (a *App) Start() (err error) {
 	if a.stopVerification, err = a.state.Identity.ApplyConfig(a.verifierConfig(a.currentRegistry.Load())); err != nil {
 		return err
@@ -269,11 +273,11 @@ func (a *App) Start() (err error) {
 			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsHostLabel, Modes: a.modesBySite(), WithChangeGuard: a.sitesWithChangeGuard()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
-			History:   a.historyReader(),
+			History:   a.historyStatus(),
 			Registry:  a.currentRegistry.CurrentRegistry,
 		}),
 		a.state.SetRegistryStatus(a.currentRegistry.Status),
-		a.currentRegistry.Start(a.ctx.Storage(), a.useRegistry, a.sendEvent),
+		a.currentRegistry.Start(a.ctx.Storage(), a.prepareRegistry, a.events.Send),
 	}
 	a.startManaged()
 	a.state.RefetchAll(a.ctx)
@@ -283,7 +287,7 @@ func (a *App) Start() (err error) {
 	if a.Verify != nil {
 		defer a.state.Identity.RefreshLists(a.ctx, a.logger)
 	}
-	if !a.historyReader().SurvivesRestart && !a.storesManagedBases {
+	if !a.historyStatus().SurvivesRestart && !a.storesManagedBases {
 		return nil
 	}
 	var ctx context.Context
@@ -292,15 +296,16 @@ func (a *App) Start() (err error) {
 	return nil
 }
 
-// watch runs after all apps have started. It watches alerts for events, and fetches the robots.txt of
-// the sites. A handler may send a request to another site of this server, such as a login.
-func (a *App) watch() {
+// startWatching is called after all apps have started. It starts to emit events about the response
+// audit, and to test how the sites serve their robots.txt. A test may need other sites of this
+// server, for example for a login.
+func (a *App) startWatching() {
 	go a.state.EmitAuditEvents(a.ctx, a.events)
 	test := site.SelfTest{Sites: site.SelfTestSites(a.sites, describeForSelfTest), OnCrawlerResponse: a.state.RecordSelfTest, Logger: a.logger}
 	a.stopFuncs = append(a.stopFuncs, test.Start(a.ctx))
 }
 
-// Stop writes pending data and closes the store before the configuration closes the storage.
+// Stop writes pending data. It closes the store before the configuration closes Caddy's storage.
 func (a *App) Stop() error {
 	defer func() { // drops address lists, after they were stored
 		if err := a.stopVerification(); err != nil {
@@ -322,8 +327,8 @@ func (a *App) Stop() error {
 	return nil
 }
 
-// CheckOrder checks the order of the configuration's handlers and matchers, once, when the
-// first of them is provisioned with ctx.
+// CheckOrder checks the order of the handlers and matchers of the configuration. Only the first
+// call has an effect. ctx is the context of the configuration.
 func (a *App) CheckOrder(ctx caddy.Context) error {
 	if a.isOrderChecked {
 		return nil
@@ -334,7 +339,8 @@ func (a *App) CheckOrder(ctx caddy.Context) error {
 	return handlerorder.Check(ctx, a.logger)
 }
 
-// UseApp returns the app of a configuration, or one with defaults. It is for Provision.
+// UseApp returns the app of the configuration that ctx provisions. Without the global option, it
+// returns an app with the defaults.
 func UseApp(ctx caddy.Context) (*App, error) {
 	app, err := ctx.App("robots_guard")
 	if err != nil {
@@ -345,7 +351,7 @@ func UseApp(ctx caddy.Context) (*App, error) {
 	return robotsApp, nil
 }
 
-// Registry returns the crawlers known when the configuration is loaded.
+// Registry returns the crawlers that are known when the configuration is loaded.
 func (a *App) Registry() *uaident.Registry { return a.currentRegistry.Load() }
 
 // Interface guards

@@ -20,7 +20,8 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_guard", httpcaddyfile.Before, "redir")
 }
 
-// parseCaddyfile reads the directive. See UnmarshalCaddyfile for the syntax.
+// parseCaddyfile parses the directive robots_guard. See [Handler.UnmarshalCaddyfile] for the
+// syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	registry, fixedRegistry, err := ConfiguredRegistry(helper)
 	if err != nil {
@@ -92,7 +93,7 @@ func (h *Handler) parse(d *caddyfile.Dispenser, onViolation func(*caddyfile.Disp
 	if len(words) > 0 {
 		h.Mode, words = words[0], words[1:]
 		if !slices.Contains(modeWords, h.Mode) {
-			return d.WrapErr(modeError(h.Mode))
+			return d.WrapErr(unknownModeError(h.Mode))
 		}
 	}
 	if h.Mode == modeEnforce && len(words) > 0 {
@@ -122,10 +123,11 @@ var modeOptions = []option.Option{{Name: modeMonitor}, {Name: modeEnforce}, {Nam
 // managedOptionNames are options of robots_txt that people write in robots_guard.
 var managedOptionNames = []option.Option{{Name: "allow"}, {Name: "base"}, {Name: "content_signal"}, {Name: "content_usage"}, {Name: "disallow"}, {Name: "rule"}, {Name: "rules"}, {Name: "sitemap"}}
 
-// GuardOptions returns the options of the directive, for errors of another directive.
+// GuardOptions returns the options of robots_guard, so that robots_txt can recognize misplaced
+// options.
 func GuardOptions() []option.Option { return new(Handler).options(nil) }
 
-// options returns the options in the block of the directive.
+// options returns the options in the block of robots_guard.
 func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option.Option {
 	return []option.Option{
 		{Name: "source", Usage: "server, a URL such as https://example.com/robots.txt and optionally host <host>, or file <path> and optionally the word optional", ParseArguments: h.setSource, SetLine: h.setMissingSourceLine},
@@ -141,8 +143,8 @@ func (h *Handler) options(onViolation func(*caddyfile.Dispenser) error) []option
 		{Name: "merge_slashes", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.KeepSlashes, option.ParseInvertedOnOff)},
 		{Name: "allow_private", Usage: "on or off", ParseArguments: option.ParseOneArgument(&h.AllowPrivate, option.ParseOnOff)},
 		{Name: "wildcard", Usage: "one or more classes, for example search", ParseArguments: option.ParseManyArguments(&h.Wildcard)},
-		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", ParseArguments: clientList("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
-		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", ParseArguments: clientList("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
+		{Name: "exempt", Usage: "one or more product tokens or classes such as Googlebot or monitor, optionally after verified", ParseArguments: clientListParser("exempt", &h.Exempt, &h.ExemptVerified), Repeatable: true},
+		{Name: "only_log", Usage: "one or more product tokens or classes such as Bingbot or search, optionally after verified", ParseArguments: clientListParser("only_log", &h.OnlyLog, &h.OnlyLogVerified), Repeatable: true},
 		{Name: "spoofed", Usage: option.JoinWords(spoofedWords, "or"), ParseArguments: option.ParseOneArgument(&h.Spoofed, option.AcceptNonEmptyString)},
 		rateOption(&h.Rate, h.registry),
 		{Name: "status", Usage: "403 or another status code from 400 to 599", ParseArguments: option.ParseOneArgument(&h.Status, option.ParseNonZeroNumber)},
@@ -157,8 +159,8 @@ func (h *Handler) setSource(args []string) (err error) {
 	return err
 }
 
-// setMissingSourceLine stores the line of a missing file. The file may be on another machine than the
-// Caddyfile adapter, so the adapter returns no error.
+// setMissingSourceLine records the Caddyfile line of a source file that is missing. It is no error
+// yet, because the file may exist on the machine that loads the configuration.
 func (h *Handler) setMissingSourceLine(d *caddyfile.Dispenser) {
 	if h.checkSourceFile() != nil {
 		h.Source.CaddyfileLine = option.CaddyfileLine(d)
@@ -172,9 +174,9 @@ func (h *Handler) setShadow(args []string) (err error) {
 	return err
 }
 
-// clientList returns the parser of an option with a list of clients. A line with "verified" sets a
-// second list.
-func clientList(name string, claimed, verified *[]string) func([]string) error {
+// clientListParser returns the parser of an option with product tokens and classes. A line that
+// begins with "verified" sets the second list.
+func clientListParser(name string, claimed, verified *[]string) func([]string) error {
 	return func(args []string) error {
 		name, target := name, claimed
 		if len(args) > 0 && args[0] == verify.Verified.String() {

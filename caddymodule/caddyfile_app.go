@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// parseGlobalOption parses the global option robots_guard. See App.UnmarshalCaddyfile for the
+// parseGlobalOption parses the global option robots_guard. See [App.UnmarshalCaddyfile] for the
 // syntax.
 func parseGlobalOption(d *caddyfile.Dispenser, before any) (any, error) {
 	if before != nil {
@@ -69,7 +69,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return option.ReadBlock(d, append(a.options(), siteOptions...), a.validateValues, a.Validate)
 }
 
-// options returns the options in the block of the global option.
+// options returns the options in the block of the global option robots_guard.
 func (a *App) options() []option.Option {
 	return []option.Option{
 		{Name: "policies", Usage: option.NumberUsage(maxPolicies), ParseArguments: option.ParseOneArgument(&a.MaxPolicies, option.ParseNonZeroNumber)},
@@ -94,7 +94,7 @@ func (a *App) addReceiver(args []string) error {
 	return nil
 }
 
-// parseReceiver parses the block of the receiver that was added last.
+// parseReceiver parses the block of the last receiver.
 func (a *App) parseReceiver(d *caddyfile.Dispenser) error {
 	return (*notify.Config)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
 }
@@ -145,7 +145,7 @@ func (a *App) addCrawler(args []string) error {
 	return option.ParseOneArgument(&a.Crawlers[len(a.Crawlers)-1].Token, option.AcceptAnyString)(args)
 }
 
-// parseCrawler parses the block of the crawler that was added last.
+// parseCrawler parses the block of the last crawler.
 func (a *App) parseCrawler(d *caddyfile.Dispenser) error {
 	return a.Crawlers[len(a.Crawlers)-1].UnmarshalCaddyfile(d)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// celLibrary returns a CEL function for a matcher with any number of string arguments.
-// caddyhttp.CELMatcherImpl has no form without arguments.
-func celLibrary(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
+// newCELLibrary returns the CEL function of a matcher, with any number of string arguments. It
+// exists because caddyhttp.CELMatcherImpl does not support functions without arguments.
+func newCELLibrary(name string, make func([]string) (caddyhttp.RequestMatcherWithError, error)) (cel.Library, error) {
 	function := name + "_request_list"
 	factory := func(data ref.Val) (caddyhttp.RequestMatcherWithError, error) {
 		words, err := data.ConvertToNative(reflect.TypeFor[[]string]())

@@ -27,8 +27,8 @@ func init() {
 	}))
 }
 
-// readSites returns the sites with a robots_guard in a configuration file, and the registry
-// with its changes. The adapter may be "".
+// readSites returns the sites with a robots_guard in a configuration file, and the registry that
+// the file configures. adapter is the name of the config adapter, or "".
 func readSites(path, adapter string) ([]command.Site, *uaident.Registry, error) {
 	handlers, registry, err := findHandlers(path, adapter)
 	if err != nil {
@@ -51,8 +51,8 @@ func readSites(path, adapter string) ([]command.Site, *uaident.Registry, error) 
 	return sites, registry, nil
 }
 
-// checkManagedConfigs checks the output of each robots_txt in a configuration file. A base that is not
-// nil replaces the configured bases.
+// checkManagedConfigs lints the files that each robots_txt in a configuration file makes. A base
+// that is not nil replaces the configured bases.
 func checkManagedConfigs(path, adapter string, base []byte) (checks []command.ManagedCheck, err error) {
 	placed, registry, err := findHandlers(path, adapter)
 	if err != nil {
@@ -67,13 +67,13 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 			return nil, err
 		}
 		handler, ok := module.New().(interface {
-			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error)
+			CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.Gate, error)
 		})
 		if !ok {
 			return nil, fmt.Errorf("this program has an incompatible version of %s", p.Name)
 		}
 		check := command.ManagedCheck{Hosts: append([]string{}, p.Hosts...)}
-		var gate managed.SearchGate
+		var gate managed.Gate
 		if err = json.Unmarshal(p.Config, handler); err == nil {
 			check.CheckReport, gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
@@ -81,7 +81,7 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
 		}
 		check.Findings = append([]managed.Finding{}, check.Findings...)
-		check.HasErrors = gate.FirstStopping(check.Findings) != nil
+		check.HasErrors = gate.FindBlocker(check.Findings) != nil
 		checks = append(checks, check)
 	}
 	if len(checks) == 0 {
@@ -90,8 +90,8 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 	return checks, nil
 }
 
-// readConfiguration returns the app in a configuration file, or an app with the defaults, and the
-// handlers of this module. The adapter may be "".
+// readConfiguration returns the app and the handlers of this module in a configuration file.
+// Without the global option, it returns an app with the defaults.
 func readConfiguration(path, adapter string) (app *App, handlers []*handlerorder.PlacedHandler, err error) {
 	config, _, _, err := caddycmd.LoadConfig(path, adapter)
 	if err != nil {
@@ -120,8 +120,8 @@ func readConfiguration(path, adapter string) (app *App, handlers []*handlerorder
 	return app, handlers, nil
 }
 
-// findHandlers returns the handlers of this module in a configuration file, and the registry as
-// changed by the configuration. The adapter may be "".
+// findHandlers returns the handlers of this module in a configuration file, and the registry that
+// the file configures.
 func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident.Registry, error) {
 	app, handlers, err := readConfiguration(path, adapter)
 	if err != nil {
@@ -134,7 +134,7 @@ func findHandlers(path, adapter string) ([]*handlerorder.PlacedHandler, *uaident
 	return handlers, registry, nil
 }
 
-// newCommandSite returns the properties of a guard that the commands need.
+// newCommandSite returns the settings of a robots_guard for the commands.
 func newCommandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (s command.Site, err error) {
 	var h Handler
 	if err := json.Unmarshal(p.Config, &h); err != nil {
@@ -151,8 +151,8 @@ func newCommandSite(p *handlerorder.PlacedHandler, registry *uaident.Registry) (
 	return s, nil
 }
 
-// readVerification returns how a configuration file verifies claims. "" means the defaults of
-// "verify on".
+// readVerification returns how a configuration file verifies the identity of crawlers. "" as the
+// file means the defaults of "verify on".
 func readVerification(file string) (v *command.Verification, err error) {
 	app := &App{Verify: new(Verify)}
 	if file != "" {

@@ -58,8 +58,8 @@ type CrawlerRanges struct {
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
-// changeCrawlers returns registry with the changes.
-func changeCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
+// applyCrawlerChanges returns a registry in which the crawlers were added or changed.
+func applyCrawlerChanges(registry *uaident.Registry, changes []Crawler) (*uaident.Registry, error) {
 	if len(changes) == 0 {
 		return registry, nil
 	}
@@ -73,7 +73,7 @@ func changeCrawlers(registry *uaident.Registry, changes []Crawler) (*uaident.Reg
 	return registry.WithCrawlers(crawlers...)
 }
 
-// registryEntry returns the entry of the registry with the changes.
+// registryEntry returns the changed entry of the crawler in the registry, or a new entry.
 func (c *Crawler) registryEntry(registry *uaident.Registry) (uaident.Crawler, error) {
 	entry := uaident.Crawler{Token: c.Token, Operator: c.Token, Class: uaident.GenericCrawler}
 	if known := registry.Lookup(c.Token); known != nil {
@@ -145,7 +145,8 @@ func (c *Crawler) setRanges(args []string) error {
 	return nil
 }
 
-// setMissingRangeLines stores the line of missing files for error messages.
+// setMissingRangeLines records the Caddyfile line of address lists whose file is missing, for error
+// messages.
 func (c *Crawler) setMissingRangeLines(d *caddyfile.Dispenser) {
 	for i := range c.Ranges {
 		if r := &c.Ranges[i]; r.isMissing() && r.CaddyfileLine == "" {
@@ -156,7 +157,8 @@ func (c *Crawler) setMissingRangeLines(d *caddyfile.Dispenser) {
 
 func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
 
-// addRangeLines adds the Caddyfile lines of missing address files to an error.
+// addRangeLines adds the recorded Caddyfile line of a missing address list to an error about that
+// file.
 func addRangeLines(crawlers []Crawler, err error) error {
 	var missing []CrawlerRanges
 	for _, c := range crawlers {

@@ -50,7 +50,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 	return app.CheckOrder(ctx)
 }
 
-// userName returns the user of Caddy's authentication, or "".
+// userName returns the name of the user whom Caddy has authenticated, or "".
 func userName(r *http.Request) string {
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if repl == nil {
@@ -72,8 +72,8 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	return nil
 }
 
-// parseDashboard reads the directive. A path matcher such as /bots also matches the paths below
-// it, because the page loads files from there.
+// parseDashboard parses the directive robots_guard_dashboard. A path matcher such as /bots also
+// matches the paths below /bots, because the page loads files from there.
 func parseDashboard(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {
 	h.Next() // the directive's name
 	var arg string

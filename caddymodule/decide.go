@@ -32,7 +32,7 @@ type Decide struct {
 // forwarded is the only value of Decide.By.
 const forwarded = "forwarded"
 
-// decideOption returns the option decide of robots_guard.
+// decideOption returns the option decide of robots_guard, which sets *into.
 func decideOption(into **Decide) option.Option {
 	return option.Option{
 		Name: "decide", Usage: "forwarded, and perhaps the hosts that the proxy serves, such as forwarded example.com *.example.org",
@@ -46,7 +46,7 @@ func decideOption(into **Decide) option.Option {
 	}
 }
 
-// Validate checks the values. A nil *Decide is valid.
+// Validate returns an error for invalid values. A nil *Decide is valid.
 func (d *Decide) Validate() error {
 	if d == nil {
 		return nil
@@ -65,7 +65,8 @@ func (d *Decide) Validate() error {
 	return nil
 }
 
-// ValidateWithOptions checks d against other options of the handler. A nil *Decide is valid.
+// ValidateWithOptions returns an error if decide contradicts other options of the handler. It also
+// checks {host}, which only decide replaces. A nil *Decide is valid.
 func (d *Decide) ValidateWithOptions(from, shadow *Location, onViolation caddyhttp.RouteList) error {
 	switch {
 	case shadow.HasHost():
@@ -87,7 +88,8 @@ func (d *Decide) ValidateWithOptions(from, shadow *Location, onViolation caddyht
 	return nil
 }
 
-// defaultHost returns the host whose robots.txt other hosts use, or "".
+// defaultHost returns the first host without a wildcard, or "". Requests for unknown hosts use the
+// robots.txt of this host.
 func (d *Decide) defaultHost() string {
 	for _, host := range d.Hosts {
 		if !strings.Contains(host, "*") {
@@ -104,7 +106,8 @@ func (d *Decide) siteHosts() *site.Hosts {
 	return hosts
 }
 
-// siteLabels returns the labels of the sites, with [judge.OtherName] for all other hosts.
+// siteLabels returns the labels of the sites in reports. The last is [judge.OtherName], for all
+// other hosts.
 func (d *Decide) siteLabels() []string {
 	return append(d.siteHosts().LabelsForRoute(d.Hosts), judge.OtherName)
 }

@@ -156,7 +156,7 @@ func TestDecision(t *testing.T) {
 			if j.Action != tc.action {
 				t.Errorf("server: %s, want %s", j.Action, tc.action)
 			}
-			if got, want := (MatchDisallowed{}).Match(r), tc.verdict == judge.Disallowed; got != want {
+			if got, _ := (MatchDisallowed{}).MatchWithError(r); got != (tc.verdict == judge.Disallowed) {
 				t.Errorf("robots_disallowed is %t", got)
 			}
 

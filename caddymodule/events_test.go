@@ -97,7 +97,7 @@ Disallow: /private/
 	}
 	deadline := time.After(time.Minute)
 	for {
-		runningState().Alerts.List() // updates the alerts if the last update was a second ago
+		findRunningState().Alerts.List() // updates the alerts if the last update was a second ago
 		select {
 		case data := <-parityEvents:
 			if data["site"] != host || data["crawler"] != "GPTBot" || data["finding"] != "robots_withheld" || data["over"] != false {

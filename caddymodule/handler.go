@@ -59,8 +59,8 @@ type Handler struct {
 	// The source of the robots.txt. Default: the site, requested as an anonymous client.
 	Source *Location `json:"source,omitempty"`
 
-	// Decide for another proxy whether a request may pass. The proxy describes the request in
-	// header fields. Later handlers do not run, and Source is required.
+	// How to decide for another proxy whether its requests may pass. The proxy describes each
+	// request in header fields. Later handlers do not run, and a source is required.
 	Decide *Decide `json:"decide,omitempty"`
 
 	// The location of a robots.txt to compare with the robots.txt in force. The guard evaluates
@@ -180,7 +180,7 @@ func (Handler) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// describeForSelfTest returns the properties of a handler for the self-test.
+// describeForSelfTest returns what the self-test must know about a handler.
 func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d site.SelfTestHandler) {
 	if h, ok := handler.(*Handler); ok {
 		d.Source = h.guard.SelfTestSource()
@@ -190,14 +190,14 @@ func describeForSelfTest(handler caddyhttp.MiddlewareHandler) (d site.SelfTestHa
 	return d
 }
 
-// ServeHTTP evaluates the request, then passes the request to the next handler or responds.
+// ServeHTTP judges the request, and then passes it to the next handler or blocks it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	return h.guard.Serve(w, r, next)
 }
 
-// respondBlocked responds to a blocked request, by the handlers of on_violation if configured. Rate limits
-// and an unreachable robots.txt have separate responses. If a handler returns an error, the error
-// routes write the response, and caches must not store that response.
+// respondBlocked answers a blocked request, with the handlers of on_violation if configured. These
+// do not answer requests over a rate limit, or while the robots.txt is unreachable. If they return
+// an error, the error routes write the response, which caches must not store.
 func (h *Handler) respondBlocked(w http.ResponseWriter, r *http.Request, j *guard.Judgement, next caddyhttp.Handler) error {
 	if len(h.OnViolation) > 0 && j.Reason != judge.ReasonSiteClosed && j.Action == judge.Blocked {
 		err := h.OnViolation.Compile(next).ServeHTTP(w, r)

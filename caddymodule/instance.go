@@ -12,9 +12,10 @@ import (
 // temporaryID is the ID of a process without a lasting one.
 var temporaryID = sync.OnceValue(rand.Text)
 
-// instanceID returns the instance ID from Caddy's data directory, or a temporary ID. With a temporary ID, stored
-// values are still restored after a restart, but their keys stay for a month.
-func instanceID(logger *zap.Logger) string {
+// loadInstanceID returns the ID of this Caddy instance from the data directory, or a temporary ID.
+// With a temporary ID, a restart still finds the stored data, but their keys in the storage stay
+// for a month.
+func loadInstanceID(logger *zap.Logger) string {
 	// At the very first start Caddy itself may be about to write the file.
 	const maxAttempts = 10
 	for attempt := 1; ; attempt++ {

@@ -18,8 +18,8 @@ func TestInstanceID(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	core, logs := observer.New(zap.WarnLevel)
 	logger := zap.New(core)
-	id := instanceID(logger)
-	if id == "" || instanceID(logger) != id {
+	id := loadInstanceID(logger)
+	if id == "" || loadInstanceID(logger) != id {
 		t.Fatalf("the ID %q does not last", id)
 	}
 	file := filepath.Join(caddy.AppDataDir(), "instance.uuid")
@@ -30,12 +30,12 @@ func TestInstanceID(t *testing.T) {
 	}
 	write("")
 	time.AfterFunc(30*time.Millisecond, func() { write(id) })
-	if got := instanceID(logger); got != id || logs.Len() != 0 {
+	if got := loadInstanceID(logger); got != id || logs.Len() != 0 {
 		t.Errorf("got %q while it was being written, want %q", got, id)
 	}
 	write("damaged")
-	temporary := instanceID(logger)
-	if temporary == "" || temporary != instanceID(logger) || logs.Len() != 2 {
+	temporary := loadInstanceID(logger)
+	if temporary == "" || temporary != loadInstanceID(logger) || logs.Len() != 2 {
 		t.Errorf("got %q, and %d warnings", temporary, logs.Len())
 	}
 	if strings.Contains(temporary, "/") {

@@ -35,12 +35,12 @@ type Location struct {
 	CaddyfileLine string `json:"at,omitempty"`
 }
 
-// ParseLocation parses the arguments of the option in a Caddyfile:
+// ParseLocation parses the arguments of a Caddyfile option whose value is a location:
 //
-//	<url> [host <host>]
-//	file <path> [optional]
+// <url> [host <host>] file <path> [optional]
 //
-// The error says whether the number of arguments or a value is wrong. Validate checks the rest.
+// An error is [option.ErrCount] or [option.ErrValue]. Validate checks the URL, the host and the
+// file.
 func ParseLocation(args []string) (*Location, error) {
 	args = slices.Clone(args)
 	for i := range args { // Caddy replaces {host} by this
@@ -61,8 +61,9 @@ func ParseLocation(args []string) (*Location, error) {
 	return nil, option.ErrValue
 }
 
-// Validate checks the location without opening the file or URL. option is the name of the option in
-// error messages. allowPrivate allows a URL with a private address. A nil *Location is valid.
+// Validate returns an error for an invalid location. It opens neither the file nor the URL. option
+// is the name of the option in messages. allowPrivate accepts a URL with a private address. A nil
+// *Location is valid.
 func (l *Location) Validate(option string, allowPrivate bool) error {
 	if l == nil {
 		return nil
@@ -98,15 +99,14 @@ func (l *Location) Validate(option string, allowPrivate bool) error {
 	return nil
 }
 
-// HasHost reports whether the location contains {host}, so that each host has a separate
-// robots.txt. HasHost is false for a nil *Location.
+// HasHost reports whether the location contains {host}, so that each host has its own robots.txt.
+// It is false for a nil *Location.
 func (l *Location) HasHost() bool {
 	return l != nil && strings.Contains(l.URL+l.Host, site.HostPlaceholder)
 }
 
-// checkPlaceholders returns an error for a placeholder that nothing replaces. Otherwise the braces
-// would remain in the path. The file would be missing or the URL would return 404, and both
-// restrict nothing.
+// checkPlaceholders returns an error for a placeholder that nothing replaces. With its braces in
+// the path, the file would be missing or the URL would return 404, and both allow everything.
 func (l *Location) checkPlaceholders(option string) error {
 	if strings.Contains(l.File, site.HostPlaceholder) {
 		return fmt.Errorf("%s file: %s has no value, because all hosts of the site share one file; remove the placeholder", option, site.HostPlaceholder)

@@ -12,11 +12,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed/publish"
 )
 
-// RunningManaged returns the running robots_txt handlers of all configurations.
-func (a *App) RunningManaged() *publish.RunningPublishers { return &a.state.ManagedPublishers }
+// RunningPublishers returns the publishers of the robots_txt handlers in all running
+// configurations.
+func (a *App) RunningPublishers() *publish.RunningPublishers { return &a.state.ManagedPublishers }
 
-// registerMetrics registers the metrics with the configuration of ctx, once. A second registration
-// fails slowly.
+// registerMetrics registers the metrics with the configuration of ctx. Only the first call does,
+// because a second registration fails slowly.
 func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	if !a.metricsRegistered {
 		err = a.state.Metrics.Register(ctx.GetMetricsRegistry())
@@ -25,30 +26,31 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// FindManagedHandlers returns [handlerorder.FindManagedHandlers] for all robots_txt handlers of a configuration. The
-// first call computes the result.
-func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (texts handlerorder.ManagedHandlers, err error) {
+// FindManagedHandlers returns the robots_txt handlers of a configuration, by the name that name
+// returns for their JSON. It caches the result of [handlerorder.FindManagedHandlers].
+func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (handlers handlerorder.ManagedHandlers, err error) {
 	if a.cachedManagedHandlers == nil {
 		a.cachedManagedHandlers, err = handlerorder.FindManagedHandlers(ctx, name)
 	}
 	return a.cachedManagedHandlers, err
 }
 
-// Starter is a robots_txt handler that starts with the configuration.
-type Starter interface {
+// ManagedStarter is a robots_txt handler, which publishes changes while the configuration runs.
+type ManagedStarter interface {
 	caddyhttp.MiddlewareHandler
-	// Start starts to publish changes. It returns a function that stops publishing.
+	// Start starts to publish changes. end stops publishing.
 	Start(publish.HandlerPlace) (p *publish.Publisher, end func())
 }
 
-// AddStarter adds a handler that starts with the configuration. Call AddStarter in Provision.
-func (a *App) AddStarter(s Starter) { a.managedStarters = append(a.managedStarters, s) }
+// AddManagedStarter makes Start of the app start a handler. Handlers call AddManagedStarter in
+// Provision.
+func (a *App) AddManagedStarter(s ManagedStarter) { a.managedStarters = append(a.managedStarters, s) }
 
-// PublishConfig returns the app's parts of a publisher's configuration. It registers the metrics
-// with the configuration of ctx. If watched is true, the guards record the pages that search
-// engines request. If hasBase is true, stored bases are loaded.
-func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.Config, error) {
-	if watched {
+// PublisherConfig returns a configuration for the publisher of a handler, with everything that the
+// app provides. If usesVisits is true, the guards record the pages that search engines request. If
+// hasBase is true, stored bases are loaded. PublisherConfig also registers the metrics.
+func (a *App) PublisherConfig(ctx caddy.Context, usesVisits, hasBase bool) (publish.Config, error) {
+	if usesVisits {
 		a.state.RecordServedPages(context.Context(ctx))
 	}
 	if hasBase {
@@ -58,14 +60,14 @@ func (a *App) PublishConfig(ctx caddy.Context, watched, hasBase bool) (publish.C
 	}
 	return publish.Config{
 		Registry: a.currentRegistry.Load(), RequestSites: a.sites, Bases: a.state.Bases, Storage: ctx.Storage(), Sites: &a.state.SiteHistories, StorageRead: a.state.Memory.Restored(),
-		Instance: func() string { return instanceID(a.logger) }, IsRunning: func() bool { return runningApp() == a },
+		Instance: func() string { return loadInstanceID(a.logger) }, IsRunning: func() bool { return findRunningApp() == a },
 		Visits: a.state.ServedPages, FetchedSince: a.state.CrawlersWithFetchSince, Trials: a.state, Now: time.Now, Logger: ctx.Logger(), Observer: a.events.WrapObserver(a.state.Metrics),
 	}, a.registerMetrics(ctx)
 }
 
-// startManaged starts the handlers that were passed to [App.AddStarter].
+// startManaged starts the handlers that were added with [App.AddManagedStarter].
 func (a *App) startManaged() {
-	places := publish.FindPlaces(serversOf(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(Starter); return ok })
+	places := publish.FindHandlerPlaces(sortedServers(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(ManagedStarter); return ok })
 	for _, s := range a.managedStarters {
 		p, stop := s.Start(places[s])
 		a.publishers, a.stopFuncs = append(a.publishers, p), append(a.stopFuncs, stop)

@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
@@ -75,23 +74,19 @@ func (m *MatchPreference) Provision(caddy.Context) (err error) {
 	return err
 }
 
-// Match reports whether the request matches.
-func (m MatchPreference) Match(r *http.Request) bool {
-	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
+// MatchWithError reports whether the request matches. The error is always nil.
+func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) {
+	j := judgementFromRequest(r)
 	if j == nil {
-		return false
+		return false, nil
 	}
-	stated := j.Preferences
 	for use, value := range m.parsedPreferences {
-		if value != policy.PreferenceUnknown && stated[use] != value {
-			return false
+		if value != policy.PreferenceUnknown && j.Preferences[use] != value {
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }
-
-// MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //
@@ -99,7 +94,7 @@ func (m MatchPreference) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_preference('train-ai=n')
 func (MatchPreference) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_preference", func(preferences []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchPreference{Preferences: preferences}
 		err := m.Provision(ctx)
 		return m, err

@@ -10,7 +10,6 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
@@ -62,14 +61,11 @@ func (m *MatchRate) Validate() error {
 	return nil
 }
 
-// Match reports whether the request matches.
-func (m MatchRate) Match(r *http.Request) bool {
-	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
-	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.RateStates, j.Rate.State.String())
-}
-
 // MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+func (m MatchRate) MatchWithError(r *http.Request) (bool, error) {
+	j := judgementFromRequest(r)
+	return j != nil && j.Rate.State != rate.NoRate && slices.Contains(m.RateStates, j.Rate.State.String()), nil
+}
 
 // CELLibrary lets expressions use the matcher.
 //
@@ -77,7 +73,7 @@ func (m MatchRate) MatchWithError(r *http.Request) (bool, error) { return m.Matc
 //
 //	expression robots_rate('over') && robots_crawler('seo')
 func (MatchRate) CELLibrary(caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_rate", func(states []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchRate{RateStates: states}
 		return m, m.Validate()
 	})

@@ -84,9 +84,9 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	return option.AddCaddyfileLine(m.CaddyfileLine, err)
 }
 
-// Match reports whether the request matches.
-func (m MatchCrawler) Match(r *http.Request) bool {
-	client := judgementOf(r)
+// MatchWithError reports whether the request matches. The error is always nil.
+func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
+	client := judgementFromRequest(r)
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.RequestUserAgent(r), m.overlay)}}
 		if m.selector.Identities != 0 {
@@ -94,16 +94,13 @@ func (m MatchCrawler) Match(r *http.Request) bool {
 		}
 	}
 	if site.IsGuardRequest(r.Context()) || !m.selector.Identities.Has(client.Verification) {
-		return false
+		return false, nil
 	}
 	if m.selector.IsEmpty() {
-		return client.Client.Class.IsCrawler()
+		return client.Client.Class.IsCrawler(), nil
 	}
-	return m.selector.Matches(client.Client)
+	return m.selector.Matches(client.Client), nil
 }
-
-// MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
 
 // CELLibrary lets expressions use the matcher.
 //
@@ -111,7 +108,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) { return m.M
 //
 //	expression robots_crawler('Googlebot', 'ai_training')
 func (MatchCrawler) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_crawler", func(clients []string) (caddyhttp.RequestMatcherWithError, error) {
 		m := MatchCrawler{Clients: clients}
 		err := m.Provision(ctx)
 		return m, err
@@ -197,17 +194,14 @@ func (m *MatchDisallowed) Provision(ctx caddy.Context) (err error) {
 	return app.CheckOrder(ctx)
 }
 
-// Match reports whether the request matches.
-func (m MatchDisallowed) Match(r *http.Request) bool {
-	if m.token != "" {
-		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed
-	}
-	j := judgementOf(r)
-	return j != nil && j.Verdict == judge.Disallowed
-}
-
 // MatchWithError reports whether the request matches. The error is always nil.
-func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return m.Match(r), nil }
+func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) {
+	if m.token != "" {
+		return guard.PathVerdictOf(r, m.token) == guard.PathDisallowed, nil
+	}
+	j := judgementFromRequest(r)
+	return j != nil && j.Verdict == judge.Disallowed, nil
+}
 
 // CELLibrary lets expressions use the matcher.
 //
@@ -215,7 +209,7 @@ func (m MatchDisallowed) MatchWithError(r *http.Request) (bool, error) { return 
 //
 //	expression robots_disallowed('*') && method('POST')
 func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
-	return celLibrary("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
+	return newCELLibrary("robots_disallowed", func(tokens []string) (caddyhttp.RequestMatcherWithError, error) {
 		if len(tokens) > 1 {
 			return nil, errors.New("robots_disallowed takes one product token, or * for all crawlers that no group names")
 		}
@@ -225,8 +219,9 @@ func (MatchDisallowed) CELLibrary(ctx caddy.Context) (cel.Library, error) {
 	})
 }
 
-// judgementOf returns the judgement of an earlier robots_guard, or nil.
-func judgementOf(r *http.Request) *guard.Judgement {
+// judgementFromRequest returns the judgement of a robots_guard that has handled the request, or
+// nil.
+func judgementFromRequest(r *http.Request) *guard.Judgement {
 	j, _ := caddyhttp.GetVar(r.Context(), guard.Var).(*guard.Judgement)
 	return j
 }

@@ -61,7 +61,7 @@ func TestMetricsWhileReloading(t *testing.T) {
 	}
 	endWith()
 	for range 1000 { // until the state is released
-		if runningState() == nil && series(t, without) == 0 {
+		if findRunningState() == nil && series(t, without) == 0 {
 			return
 		}
 		time.Sleep(time.Millisecond)

@@ -50,7 +50,7 @@ http://guard.internal:0 {
 	}
 	want := map[string]string{"*.example.com": "enforce", "both.example.net": "mixed", "_other": "mixed",
 		"shop.example.org": "enforce", "*.example.org": "enforce"}
-	if got := runningApp().modesBySite(); !maps.Equal(got, want) {
+	if got := findRunningApp().modesBySite(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	if got := runningApp().sitesWithChangeGuard(); !maps.Equal(got, map[string]bool{"both.example.net": true}) {

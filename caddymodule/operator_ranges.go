@@ -76,7 +76,7 @@ func (o *OperatorRanges) Provision(ctx caddy.Context) error {
 	return nil
 }
 
-// checkOperators returns an error for the first operator that the registry lacks.
+// checkOperators returns an error for the first operator without a crawler in the registry.
 func (o *OperatorRanges) checkOperators(registry *uaident.Registry) error {
 	if len(o.Operators) == 0 {
 		return errors.New("the IP source robots_guard needs operators, such as Google")
@@ -104,7 +104,8 @@ func (o *OperatorRanges) checkOperators(registry *uaident.Registry) error {
 	return nil
 }
 
-// GetIPRanges returns the ranges of the lists that are loaded.
+// GetIPRanges returns the addresses in the published lists of the operators, as far as they are
+// loaded.
 func (o *OperatorRanges) GetIPRanges(*http.Request) []netip.Prefix {
 	return o.publishedRanges.Prefixes()
 }

@@ -42,7 +42,7 @@ func TestPoliciesOfManyHosts(t *testing.T) {
 		if err := caddy.Load(config, true); err != nil {
 			t.Fatal(err)
 		}
-		if got := runningApp().MaxPolicies; got != tc.want {
+		if got := findRunningApp().MaxPolicies; got != tc.want {
 			t.Errorf("with %d hosts and policies %d, the robots.txt of %d sites is cached, want %d", tc.hosts, tc.configured, got, tc.want)
 		}
 	}

@@ -63,7 +63,7 @@ func (h *Handler) checkSourceFile() error {
 	return site.CheckFile("source", h.Source.File, alternative)
 }
 
-// setDefaults sets the options that the configuration leaves out.
+// setDefaults sets empty fields to their defaults.
 func (h *Handler) setDefaults() {
 	h.Mode = cmp.Or(h.Mode, modeMonitor)
 	h.FetchTimeout = cmp.Or(h.FetchTimeout, caddy.Duration(defaultFetchTimeout))
@@ -134,7 +134,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 	return guard.New(ctx, app.state, c), nil
 }
 
-// newSource returns the source at a location, and the key of the source.
+// newSource returns the source that fetches from a location, and its key in the cache.
 func newSource(l *Location, allowPrivate bool) (source site.Source, key string) {
 	if l.File != "" {
 		return site.FileSource{Path: l.File}, l.File
@@ -143,19 +143,19 @@ func newSource(l *Location, allowPrivate bool) (source site.Source, key string) 
 	return url, url.Key()
 }
 
-// fallbacks returns the fallback for an unreachable robots.txt.
+// fallbacks are the rules for an unreachable robots.txt, by the value of Handler.Unreachable.
 var fallbacks = map[string]policy.Fallback{
 	unreachableAllow:    policy.AllowAll,
 	unreachableDisallow: policy.DisallowAll,
 	unreachableGoogle:   policy.DisallowLikeGoogle,
 }
 
-// falseNameActions returns what to do about spoofed names.
-var falseNameActions = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
+// spoofedHandlings says how to handle spoofed names, by the value of Handler.Spoofed.
+var spoofedHandlings = map[string]judge.SpoofedHandling{spoofedBlock: judge.BlockSpoofed, spoofedLog: judge.LogSpoofed}
 
-// settings returns the settings of package judge.
+// settings returns the settings for package judge. A token that the registry lacks is an error.
 func (h *Handler) settings(registry *uaident.Registry) (s judge.Settings, err error) {
-	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: falseNameActions[h.Spoofed]}
+	s = judge.Settings{Enforce: h.Mode == modeEnforce, KeepSlashes: h.KeepSlashes, SpoofedHandling: spoofedHandlings[h.Spoofed]}
 	if s.WildcardClasses, err = judge.ParseClasses(h.Wildcard); err != nil {
 		return s, fmt.Errorf("wildcard: %w", err)
 	}

@@ -74,8 +74,8 @@ const (
 	minWindow, maxWindow = time.Minute, time.Hour
 )
 
-// Validate returns an error for an invalid option or combination of options. If registry is
-// not nil, unknown tokens in limits are errors too. A nil *Rate is valid.
+// Validate returns an error for invalid or contradictory options. If registry is not nil, a token
+// that the registry lacks is an error too. A nil *Rate is valid.
 func (r *Rate) Validate(registry *uaident.Registry) error {
 	switch {
 	case r == nil:
@@ -87,7 +87,8 @@ func (r *Rate) Validate(registry *uaident.Registry) error {
 	return r.ValidateValues(registry)
 }
 
-// ValidateValues checks each option alone, so that the Caddyfile parser can name the line.
+// ValidateValues returns an error for the first invalid option. It ignores contradictions between
+// options, so that the Caddyfile parser can call it after each line.
 func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	if r == nil {
 		return nil
@@ -114,20 +115,20 @@ func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	)
 }
 
-// ValidateForHandler checks r against the rest of the handler. A limit for an exempt client is an error,
-// because requests of exempt clients are not counted. Classes of clients are checked unless
-// registry is nil. answers is false with decide, because responses then do not pass through the
-// guard. In that case concurrent is an error.
-func (r *Rate) ValidateForHandler(answers bool, exempt []string, registry *uaident.Registry) error {
+// ValidateForHandler returns an error for a limit that has no effect with the other options of the
+// handler: a limit for an exempt client, whose requests are not counted, or a limit on concurrent
+// requests if seesResponses is false, as with decide. If registry is nil, exempt classes are not
+// checked. A nil *Rate is valid.
+func (r *Rate) ValidateForHandler(seesResponses bool, exempt []string, registry *uaident.Registry) error {
 	if r == nil {
 		return nil
 	}
 	for _, l := range r.Limits {
-		if err := l.validateAgainst(exempt, registry); err != nil {
+		if err := l.checkNotExempt(exempt, registry); err != nil {
 			return err
 		}
 	}
-	if answers {
+	if seesResponses {
 		return nil
 	}
 	const why = "has no effect with decide, because the guard does not see the responses; remove concurrent"
@@ -139,13 +140,13 @@ func (r *Rate) ValidateForHandler(answers bool, exempt []string, registry *uaide
 	return nil
 }
 
-// checkRange returns an error for a value outside the bounds. The zero value is valid.
+// checkRange returns an error for a value that is neither zero nor between the bounds.
 func checkRange[T cmp.Ordered](name string, value, lower, upper T) error {
 	var none T
 	if value == none || value >= lower && value <= upper {
 		return nil
 	}
-	return fmt.Errorf("rate: %s %s is out of range; use one from %s to %s", name, formatValue(value), formatValue(lower), formatValue(upper))
+	return fmt.Errorf("rate: %s: %s is out of range; use a value from %s to %s", name, formatValue(value), formatValue(lower), formatValue(upper))
 }
 
 // formatValue formats a value as in a Caddyfile.
@@ -156,8 +157,8 @@ func formatValue[T any](value T) string {
 	return fmt.Sprint(value)
 }
 
-// Settings returns the settings with their defaults, or nil for a nil *Rate. Settings checks the
-// tokens of limits unless registry is nil.
+// Settings returns the settings for package rate, with defaults for empty fields. It is nil for a
+// nil *Rate. If registry is not nil, a token that the registry lacks is an error.
 func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	if r == nil {
 		return nil, nil
@@ -177,11 +178,12 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	}, err
 }
 
-// Enforces reports whether requests over the rate are answered with 429.
+// Enforces reports whether requests over the rate are answered with 429. It is false for a nil
+// *Rate.
 func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
 
-// rateOption returns the option rate of robots_guard, which sets *into. The option checks the
-// tokens of limits unless registry is nil.
+// rateOption returns the option rate of robots_guard, which sets *into. If registry is not nil, a
+// limit for a token that the registry lacks is an error.
 func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{

@@ -45,7 +45,7 @@ const (
 
 // validate returns an error for an invalid value or combination of values.
 func (l *RateLimit) validate() error {
-	name := "limit of " + l.Client
+	name := "the limit of " + l.Client
 	switch {
 	case l.Concurrent != 0 && l.Requests == 0 && l.Per == 0 && l.Burst == 0:
 		return checkRange("the concurrent requests of "+name, l.Concurrent, 1, maxConcurrent)
@@ -64,8 +64,9 @@ func (l *RateLimit) validate() error {
 	)
 }
 
-// validateAgainst returns an error for a limit of an exempt client, by name or class.
-func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry) error {
+// checkNotExempt returns an error if the client of the limit is exempt, by its name or by its
+// class. If registry is nil, classes are not checked.
+func (l *RateLimit) checkNotExempt(exempt []string, registry *uaident.Registry) error {
 	for _, name := range exempt {
 		if judge.FoldWord(name) == judge.FoldWord(l.Client) {
 			return fmt.Errorf("rate: the limit of %s has no effect, because the same client is in exempt; remove one", l.Client)
@@ -82,8 +83,8 @@ func (l *RateLimit) validateAgainst(exempt []string, registry *uaident.Registry)
 	return fmt.Errorf("rate: the limit of %s has no effect, because its class %s is in exempt; remove one, or list single crawlers in exempt", l.Client, c.Class)
 }
 
-// ParseLimits returns the limits, sorted with tokens before classes. An unknown token is an error
-// unless registry is nil.
+// ParseLimits returns the limits for package rate, tokens before classes. If registry is not nil, a
+// token that the registry lacks is an error.
 func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err error) {
 	seen, tokens := make(map[string]bool), 0
 	for _, l := range r.Limits {
@@ -112,8 +113,8 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 	return limits, nil
 }
 
-// addLimit parses a limit such as "GPTBot 30/1m burst 5 concurrent 4". Each part after the
-// name is optional.
+// addLimit parses the arguments of limit, such as "GPTBot 30/1m burst 5 concurrent 4". Each part
+// after the client is optional.
 func (r *Rate) addLimit(args []string) error {
 	if len(args) < 2 {
 		return option.ErrCount

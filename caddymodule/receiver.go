@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 )
 
-// Receiver is a receiver of alerts.
+// Receiver says where to send alerts, and which.
 type Receiver struct {
 	// The receiver of alerts: the http or https URL of a webhook, or the URL of a service for
 	// [shoutrrr](https://shoutrrr.nickfedor.com/), such as `slack://hook:<token>@webhook`.

@@ -40,7 +40,7 @@ const (
 // that time the registry is fetched in the background.
 const registryLoadTime = 5 * time.Second
 
-// UnmarshalCaddyfile parses the block of registry.
+// UnmarshalCaddyfile parses the block of the option registry.
 func (r *Registry) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	r.CaddyfileLine = option.CaddyfileLine(d)
 	if err := option.ReadBlock(d, r.Options(), r.Validate, r.Validate); err != nil {
@@ -61,12 +61,12 @@ func (r *Registry) Options() []option.Option {
 
 // Validate checks the options without opening the file or URL.
 func (r *Registry) Validate() error {
-	_, err := r.feed()
+	_, err := r.newFeed()
 	return err
 }
 
-// feed returns a feed of the file or URL, without opening the file or URL.
-func (r *Registry) feed() (*registry.Feed, error) {
+// newFeed returns a feed of the file or URL. It reads nothing yet.
+func (r *Registry) newFeed() (*registry.Feed, error) {
 	s := registry.Settings{Location: r.From, Interval: time.Duration(r.Interval), Clock: time.Now}
 	if s.Interval != 0 && (s.Interval < minRegistryInterval || s.Interval > maxRegistryInterval) {
 		return nil, fmt.Errorf("registry: interval %s is out of range; use 1s to 7d", option.FormatDuration(r.Interval))
@@ -74,13 +74,13 @@ func (r *Registry) feed() (*registry.Feed, error) {
 	return registry.New(s)
 }
 
-// ReadBase returns the built-in registry, with the entries of the file if r names a file. The
-// content of a URL is not part of a configuration. A nil *Registry is valid.
+// ReadBase returns the built-in registry with the crawlers of the registry file. A URL is not read,
+// because its content is not part of the configuration. A nil *Registry means no file.
 func (r *Registry) ReadBase(ctx context.Context) (*uaident.Registry, error) {
 	if r == nil {
 		return uaident.Default(), nil
 	}
-	feed, err := r.feed()
+	feed, err := r.newFeed()
 	if err != nil || !feed.IsFile() {
 		return uaident.Default(), err
 	}
@@ -91,18 +91,18 @@ func (r *Registry) ReadBase(ctx context.Context) (*uaident.Registry, error) {
 	return feed.Content().Merge(uaident.Default())
 }
 
-// unreadableRegistryError is returned for a registry file that is missing or invalid.
+// unreadableRegistryError is the error for a registry file that is missing or invalid.
 type unreadableRegistryError struct{ err error }
 
 // Error implements error.
 func (e *unreadableRegistryError) Error() string { return "registry: " + e.err.Error() }
 
-// Unwrap returns the error of the file.
+// Unwrap returns the error without the prefix.
 func (e *unreadableRegistryError) Unwrap() error { return e.err }
 
-// Resolve returns the registry of a configuration that does not run: the built-in registry, the
-// registry file, and the crawler options. If ignoreUnreadable is true, Resolve ignores a missing or
-// invalid file, because the file may be on another machine.
+// Resolve returns the registry that a configuration file describes: the built-in registry, with the
+// crawlers of the registry file and then those of the option crawlers. With ignoreUnreadable, a
+// missing or invalid file is left out, because the file may be on another machine.
 func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.Registry, error) {
 	base, err := r.ReadBase(context.Background())
 	if unreadable, ok := errors.AsType[*unreadableRegistryError](err); ok && unreadable != nil && ignoreUnreadable {
@@ -111,15 +111,16 @@ func (r *Registry) Resolve(changes []Crawler, ignoreUnreadable bool) (*uaident.R
 	if err != nil {
 		return nil, err
 	}
-	return changeCrawlers(base, changes)
+	return applyCrawlerChanges(base, changes)
 }
 
-// configuredRegistry is the result of [ConfiguredRegistry] for one Caddyfile.
+// configuredRegistry caches the result of [ConfiguredRegistry] for a Caddyfile.
 type configuredRegistry struct{ registry, fixedRegistry *uaident.Registry }
 
-// ConfiguredRegistry returns the registry with the global options of the Caddyfile, which precede
-// the sites. fixedRegistry is the same registry, or nil if a registry file or URL can change
-// classes later. A later change must not prevent a server from starting.
+// ConfiguredRegistry returns the registry that the global options of a Caddyfile describe.
+// fixedRegistry is the same registry, or nil if a registry file or URL can change classes later.
+// Checks of classes need fixedRegistry, because a later change must not prevent a server from
+// starting.
 func ConfiguredRegistry(helper httpcaddyfile.Helper) (registry, fixedRegistry *uaident.Registry, err error) {
 	const key = "robots_guard registry"
 	if cached, ok := helper.State[key].(configuredRegistry); ok {

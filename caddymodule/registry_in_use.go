@@ -20,8 +20,8 @@ import (
 // and its pending changes survive a reload.
 var registryFeeds = caddy.NewUsagePool()
 
-// registryInUse is the registry of a running configuration. The registry changes with the
-// configured file or URL.
+// registryInUse is the registry of a running configuration. It is replaced when the configured file
+// or URL changes.
 type registryInUse struct {
 	*uaident.CurrentRegistry
 
@@ -35,8 +35,8 @@ type registryInUse struct {
 	onChange     func(*uaident.Registry) error
 }
 
-// provisionRegistry loads the registry of r, applies the changes and returns the result. A missing
-// or invalid file is an error. A URL that fails is not an error. r may be nil.
+// provisionRegistry returns the registry for a configuration, with the crawlers of r and then of
+// changes. A missing or invalid file is an error, and an unreachable URL is not. r may be nil.
 func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
 	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
@@ -50,7 +50,7 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 			return nil, &unreadableRegistryError{option.AddCaddyfileLine(r.CaddyfileLine, err)}
 		}
 		if u.version = u.feed.Content(); u.version != nil {
-			combined, err := u.combineWith(u.version)
+			combined, err := u.mergeVersion(u.version)
 			if err == nil {
 				err = registry.CheckUsable(combined)
 			}
@@ -62,16 +62,16 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 			u.version = nil
 		}
 	}
-	combined, err := changeCrawlers(uaident.Default(), changes)
+	combined, err := applyCrawlerChanges(uaident.Default(), changes)
 	u.CurrentRegistry = uaident.NewCurrentRegistry(combined)
 	return u, err
 }
 
-// acquire starts or joins the feed of r until ctx is done.
+// acquire sets u.feed to the feed of r, which all configurations share, until ctx ends.
 func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
-		feed, err := r.feed()
+		feed, err := r.newFeed()
 		if err != nil {
 			return nil, err
 		}
@@ -85,19 +85,20 @@ func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
 	return nil
 }
 
-// combineWith returns the registry with a version of the feed, which may be nil.
-func (u *registryInUse) combineWith(version *registry.Version) (combined *uaident.Registry, err error) {
+// mergeVersion returns the built-in registry with the crawlers of a version of the feed and the
+// changes of the configuration. version may be nil.
+func (u *registryInUse) mergeVersion(version *registry.Version) (combined *uaident.Registry, err error) {
 	base := uaident.Default()
 	if version != nil {
 		if base, err = version.Merge(base); err != nil {
 			return nil, err
 		}
 	}
-	return changeCrawlers(base, u.changes)
+	return applyCrawlerChanges(base, u.changes)
 }
 
-// Start applies each new version of the feed until stop is called. Start calls onChange before a
-// new registry is used. onChange can reject the registry. Start calls sendEvent for events.
+// Start replaces the registry after each change of the file or URL, until stop is called. It first
+// calls onChange, which can refuse the new registry. sendEvent emits events about the feed.
 func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Registry) error, sendEvent func(name string, data map[string]any)) (stop func()) {
 	if u.feed == nil {
 		return func() {}
@@ -112,7 +113,7 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 	}
 }
 
-// applyVersion applies the current version of the feed.
+// applyVersion replaces the registry if the feed has a new version.
 func (u *registryInUse) applyVersion() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -120,7 +121,7 @@ func (u *registryInUse) applyVersion() {
 	if u.onChange == nil || version == u.version {
 		return
 	}
-	combined, err := u.combineWith(version)
+	combined, err := u.mergeVersion(version)
 	if err == nil {
 		err = u.onChange(combined)
 	}
@@ -134,7 +135,8 @@ func (u *registryInUse) applyVersion() {
 	}
 }
 
-// Status returns the status of the configured registry, or nil if none is configured.
+// Status returns the status of the registry file or URL, or nil if none is configured. u may be
+// nil.
 func (u *registryInUse) Status() *report.RegistryStatus {
 	if u == nil || u.feed == nil {
 		return nil

@@ -13,8 +13,8 @@ var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"
 
-// runningState returns the state of the running configurations, or nil.
-func runningState() (state *guard.State) {
+// findRunningState returns the state that the running configurations share, or nil.
+func findRunningState() (state *guard.State) {
 	statePool.Range(func(_, value any) bool {
 		state, _ = value.(*guard.State)
 		return state == nil
@@ -22,8 +22,9 @@ func runningState() (state *guard.State) {
 	return state
 }
 
-// acquireState returns the shared state, and creates it for the first configuration. It releases the
-// state when the configuration ends, also if loading failed.
+// acquireState returns the state that all configurations share. The first call creates it. The
+// state is released when the context of the configuration ends, also if the configuration fails to
+// load.
 func acquireState(ctx caddy.Context) (*guard.State, error) {
 	value, _, err := statePool.LoadOrNew(stateKey, func() (caddy.Destructor, error) { return guard.NewState(), nil })
 	if err != nil {

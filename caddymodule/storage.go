@@ -12,9 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/store"
 )
 
-// historyReader reports whether data survive a restart. By default data survive if Caddy's storage is
-// local.
-func (a *App) historyReader() report.History {
+// historyStatus says whether counts survive a restart, and if not, why. By default, they survive if
+// Caddy's storage is a local directory.
+func (a *App) historyStatus() report.History {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
@@ -27,13 +27,13 @@ func (a *App) historyReader() report.History {
 	return report.History{Reason: "the configuration has storage off"}
 }
 
-// newStore returns a store in the storage of Caddy.
+// newStore returns a store that uses Caddy's storage.
 func (a *App) newStore() *store.Store {
 	return store.New(store.Options{
 		Storage:     caddyStorage{a.ctx.Storage()},
-		Instance:    instanceID(a.logger),
+		Instance:    loadInstanceID(a.logger),
 		Memory:      a.state.Memory,
-		OnlyBases:   !a.historyReader().SurvivesRestart,
+		OnlyBases:   !a.historyStatus().SurvivesRestart,
 		Observer:    a.state.Metrics,
 		Logger:      a.logger,
 		OnRestored:  a.afterRestore,
@@ -43,7 +43,7 @@ func (a *App) newStore() *store.Store {
 	})
 }
 
-// caddyStorage is a storage of Caddy as a [store.Storage].
+// caddyStorage adapts a storage of Caddy to [store.Storage].
 type caddyStorage struct{ certmagic.Storage }
 
 // Stat implements [store.Storage].

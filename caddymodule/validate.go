@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Validate returns an error for invalid values and for contradictory options.
+// Validate returns an error for invalid or contradictory options.
 func (h *Handler) Validate() error {
 	if err := h.validateValues(); err != nil {
 		return err
@@ -39,10 +39,11 @@ func (h *Handler) Validate() error {
 	return cmp.Or(h.Decide.ValidateWithOptions(h.Source, h.Shadow, h.OnViolation), h.Rate.ValidateForHandler(h.Decide == nil, h.Exempt, h.fixedRegistry), h.Source.Validate("source", h.AllowPrivate), h.Shadow.Validate("shadow", h.AllowPrivate))
 }
 
-// validateValues checks each value separately, so that the Caddyfile adapter can report the line.
+// validateValues returns an error for the first invalid option. The Caddyfile adapter calls it
+// after each line, to report the line.
 func (h *Handler) validateValues() error {
 	if h.Mode != "" && !slices.Contains(modeWords, h.Mode) {
-		return modeError(h.Mode)
+		return unknownModeError(h.Mode)
 	}
 	if h.Mode != modeEnforce && len(h.EnforceOnly) > 0 {
 		return errors.New("enforce_only has no effect unless the mode is enforce")
@@ -73,7 +74,8 @@ func (h *Handler) validateValues() error {
 		h.validateClients())
 }
 
-// validateClients checks the lists of tokens and classes. Without a registry, any token is valid.
+// validateClients checks the options with product tokens and classes. If h.registry is nil, every
+// token is valid.
 func (h *Handler) validateClients() error {
 	s, err := h.settings(h.registry)
 	if err = cmp.Or(err, s.CheckEnforced(h.fixedRegistry, h.EnforceOnly)); err != nil {
@@ -103,7 +105,7 @@ func (h *Handler) validateClients() error {
 	return nil
 }
 
-func modeError(mode string) error {
+func unknownModeError(mode string) error {
 	return fmt.Errorf("unknown mode %q; use %s, or enforce ai_training to block some only", mode, option.JoinWords(modeWords, "or"))
 }
 
@@ -128,7 +130,8 @@ func (a *App) Validate() error {
 	return nil
 }
 
-// validateValues checks the values that the Caddyfile sets before any block.
+// validateValues returns an error for the first invalid option. The Caddyfile adapter calls it
+// after each line, to report the line.
 func (a *App) validateValues() error {
 	if r := time.Duration(a.Retention); r != 0 && (r < ledger.MinRetention || r > ledger.MaxRetention) {
 		return fmt.Errorf("retention %s is out of range; use %s", option.FormatDuration(a.Retention), retentionRange)

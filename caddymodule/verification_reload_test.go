@@ -82,7 +82,7 @@ func TestVerificationOverReloads(t *testing.T) {
 		}
 	}
 	identity := func(addr string) string {
-		return runningApp().state.Identity.Verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
+		return findRunningApp().state.Identity.Verifier.Check(uaident.Default().Lookup("Googlebot"), netip.MustParseAddr(addr)).State.String()
 	}
 	const first, second = "192.0.2.1", "198.51.100.1"
 	is := func(when, ofFirst, ofSecond string) {
@@ -112,7 +112,7 @@ func TestVerificationOverReloads(t *testing.T) {
 	}
 	load(verifying("192.0.2.0/24"))
 	is("at the start", "verified", "spoofed")
-	running = runningApp().state
+	running = findRunningApp().state
 	logs := func() bool { return running.Identity.IsRefreshingLists() }
 	soon(t, "the lists are updated", logs)
 	before := runtime.NumGoroutine()
@@ -146,7 +146,7 @@ func TestVerificationOverReloads(t *testing.T) {
 	}
 	soon(t, "the configurations before have ended", func() bool { return runtime.NumGoroutine() <= before+3 })
 	soon(t, "the lists are updated", logs)
-	if runningApp().state != running {
+	if findRunningApp().state != running {
 		t.Error("the state was made anew")
 	}
 	soon(t, "only the signature verifier in use remains", func() bool { return pooled() == 1 })

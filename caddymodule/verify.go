@@ -15,8 +15,8 @@ type Verify struct {
 	// `configured` for the lists of the configuration only, or `off`. Default: `official`.
 	Ranges string `json:"ranges,omitempty"`
 
-	// Do not verify by DNS. By default, the guard looks up the name of the address, and the
-	// addresses of that name.
+	// Do not verify by DNS. By default, the guard looks up the host name of the client's address,
+	// and then the addresses of that host name.
 	NoRDNS bool `json:"no_rdns,omitempty"`
 
 	// The DNS server, as `address` or `address:port`. Default: the system's.
@@ -36,7 +36,7 @@ const (
 
 var rangesWords = []string{rangesOfficial, rangesConfigured, rangesOff}
 
-// verifierConfig returns the configuration of the verifier for a registry.
+// verifierConfig returns the configuration of the verifier for the crawlers of a registry.
 func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 	if a.Verify == nil {
 		return verify.Config{}
@@ -62,7 +62,8 @@ func (a *App) verifierConfig(registry *uaident.Registry) verify.Config {
 	return c
 }
 
-// PublishedRanges returns the address ranges of operators, or nil if no lists are read.
+// PublishedRanges returns the addresses that operators publish. The result is nil if address lists
+// are off.
 func (a *App) PublishedRanges(operators ...string) *verify.PublishedRanges {
 	if a.Verify == nil || a.Verify.Ranges == rangesOff {
 		return nil
@@ -71,14 +72,16 @@ func (a *App) PublishedRanges(operators ...string) *verify.PublishedRanges {
 	return a.state.Identity.Verifier.PublishedRanges(operators...)
 }
 
-// checkAddressLists reads the list files, so that an invalid file fails the load before any change.
+// checkAddressLists reads the address lists in files. An invalid file is an error before the
+// configuration changes anything.
 func (a *App) checkAddressLists() error {
 	v := verify.New(verify.Options{MaxVerified: 1, MaxOtherResults: 1})
 	defer v.Close()
 	return addRangeLines(a.Crawlers, v.Configure(a.verifierConfig(a.currentRegistry.Load())))
 }
 
-// startSignatures verifies signatures of the registry's agents from now on.
+// startSignatures starts to verify request signatures by the signing agents of a registry, if
+// enabled. It replaces the previous agents.
 func (a *App) startSignatures(registry *uaident.Registry) error {
 	if a.Verify == nil || !a.Verify.WebBotAuth {
 		return nil
@@ -97,8 +100,9 @@ func (a *App) startSignatures(registry *uaident.Registry) error {
 	return nil
 }
 
-// useRegistry prepares for another registry. The caller then replaces the current registry.
-func (a *App) useRegistry(registry *uaident.Registry) error {
+// prepareRegistry makes verification use another registry, before it replaces the current registry.
+// An error means that the registry cannot be used.
+func (a *App) prepareRegistry(registry *uaident.Registry) error {
 	if _, err := identity.SigningAgents(registry); err != nil || a.Verify == nil {
 		return err
 	}
@@ -112,9 +116,4 @@ func (a *App) useRegistry(registry *uaident.Registry) error {
 		return err
 	}
 	return a.startSignatures(registry)
-}
-
-// sendEvent emits an event about the registry to Caddy's events app.
-func (a *App) sendEvent(name string, data map[string]any) {
-	a.events.Send(name, data)
 }

@@ -23,6 +23,7 @@ func init() {
 	httpcaddyfile.RegisterDirectiveOrder("robots_txt", httpcaddyfile.Before, "redir")
 }
 
+// parseCaddyfile parses the directive robots_txt. See [Handler.UnmarshalCaddyfile] for the syntax.
 func parseCaddyfile(helper httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	registry, _, err := caddymodule.ConfiguredRegistry(helper)
 	if err != nil {
@@ -87,29 +88,30 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// options returns the options of the directive's block.
+// options returns the options in the block of robots_txt.
 func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
 		{Name: "base", Usage: "upstream, none or file <path>", ParseArguments: h.setBase, SetLine: h.setBaseLine},
-		{Name: "disallow", Usage: who, ParseArguments: h.addRule(false), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
-		{Name: "allow", Usage: who, ParseArguments: h.addRule(true), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "disallow", Usage: who, ParseArguments: h.ruleParser(false), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "allow", Usage: who, ParseArguments: h.ruleParser(true), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds, for example 10", ParseArguments: h.addCrawlDelay, SetLine: h.setRuleLine, Repeatable: true},
-		{Name: "content_usage", Usage: usageWords, ParseArguments: h.addPreference(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.setRuleLine, Repeatable: true},
-		{Name: "content_signal", Usage: signalWords, ParseArguments: h.addPreference(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: h.preferenceParser(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: h.preferenceParser(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.setRuleLine, Repeatable: true},
 		{Name: "training_preference", Usage: "y, n, or n noarchive", ParseArguments: h.setTraining, SetLine: h.setRuleLine},
-		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", ParseArguments: appendTo(&h.Sitemaps), Repeatable: true},
-		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", ParseArguments: appendTo(&h.ExtraLines), Repeatable: true},
-		{Name: "rule", Usage: "a name such as sale-2026, and a block", ParseArguments: h.addRuleForName, SetLine: h.setRuleLine, ParseBlock: h.parseRule, Repeatable: true},
-		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", ParseArguments: appendTo(&h.ListSources), SetLine: h.setListLine, Repeatable: true},
+		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", ParseArguments: appendParser(&h.Sitemaps), Repeatable: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", ParseArguments: appendParser(&h.ExtraLines), Repeatable: true},
+		{Name: "rule", Usage: "a name such as sale-2026, and a block", ParseArguments: h.addNamedRule, SetLine: h.setRuleLine, ParseBlock: h.parseRule, Repeatable: true},
+		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", ParseArguments: appendParser(&h.ListSources), SetLine: h.setListLine, Repeatable: true},
 		{Name: "staging", Usage: "nothing, or hosts, for example staging.example.com", ParseArguments: h.setStaging},
-		{Name: "gate", Usage: "error, warning or off", ParseArguments: option.ParseOneArgument(&h.SearchGate, option.AcceptOneOf(gateWords...))},
+		{Name: "gate", Usage: "error, warning or off", ParseArguments: option.ParseOneArgument(&h.Gate, option.AcceptOneOf(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", ParseArguments: option.ParseOneArgument(&h.Confirm, option.AcceptOneOf(confirmWords...))},
 		{Name: "rollout", Usage: "now, shadow and a duration such as 24h, or hosts, one or more hosts and optionally a duration", ParseArguments: h.setRollout, SetLine: h.setRolloutLine},
 		{Name: "max_age", Usage: "a duration from 1m to 24h, for example 1h", ParseArguments: option.ParseOneArgument(&h.MaxAge, option.ParseDuration)},
 	}
 }
 
+// setBase parses the arguments of base.
 func (h *Handler) setBase(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -124,7 +126,9 @@ func (h *Handler) setBase(args []string) error {
 	return nil
 }
 
-func (h *Handler) addRule(allow bool) func([]string) error {
+// ruleParser returns a parser that adds an allow or disallow rule for the crawlers in its
+// arguments.
+func (h *Handler) ruleParser(allow bool) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return option.ErrCount
@@ -134,13 +138,13 @@ func (h *Handler) addRule(allow bool) func([]string) error {
 	}
 }
 
-// setRuleLine records the position of the last rule.
+// setRuleLine records the Caddyfile line of the last rule, for error messages.
 func (h *Handler) setRuleLine(d *caddyfile.Dispenser) {
 	h.Rules[len(h.Rules)-1].At = option.CaddyfileLine(d)
 }
 
-// addRuleForName adds a named rule. parseRule parses its block.
-func (h *Handler) addRuleForName(args []string) error {
+// addNamedRule adds a rule with a name. parseRule then parses the block of the rule.
+func (h *Handler) addNamedRule(args []string) error {
 	if len(args) != 1 {
 		return option.ErrCount
 	}
@@ -171,8 +175,8 @@ func (h *Handler) parseRule(d *caddyfile.Dispenser) error {
 		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", ParseArguments: option.ParseManyArguments(&r.For)},
 		{Name: "disallow", Usage: "paths, or nothing for the whole site", ParseArguments: say(false)},
 		{Name: "allow", Usage: "paths, or nothing for the whole site", ParseArguments: say(true)},
-		{Name: "content_usage", Usage: usageWords, ParseArguments: once(setPreference(&r.ContentUsage))},
-		{Name: "content_signal", Usage: signalWords, ParseArguments: once(setPreference(&r.ContentSignal))},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: once(joinParser(&r.ContentUsage))},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: once(joinParser(&r.ContentSignal))},
 		{Name: "training_preference", Usage: "y or n", ParseArguments: once(option.ParseOneArgument(&r.TrainingPreference, option.AcceptOneOf("y", "n")))},
 		{Name: "from", Usage: when, ParseArguments: option.ParseOneArgument(&r.From, option.AcceptNonEmptyString)},
 		{Name: "until", Usage: when, ParseArguments: option.ParseOneArgument(&r.Until, option.AcceptNonEmptyString)},
@@ -183,26 +187,27 @@ func (h *Handler) parseRule(d *caddyfile.Dispenser) error {
 	}
 	return option.ReadBlock(d, options, func() error {
 		_, err := managed.ParseWindow(r.From, r.Until)
-		return ruleNameError(r, err)
+		return addRuleName(r, err)
 	}, func() error {
 		switch {
 		case len(r.For) == 0 && r.ContentUsage+r.ContentSignal+r.TrainingPreference == "":
-			return ruleNameError(r, errors.New("the rule names no crawler; add for with a product token, a class, for example ai_training, or *"))
+			return addRuleName(r, errors.New("the rule names no crawler; add for with a product token, a class, for example ai_training, or *"))
 		case says == 0:
-			return ruleNameError(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
+			return addRuleName(r, errors.New("the rule has no effect; add disallow or allow, optionally with paths"))
 		}
 		return nil
 	})
 }
 
-func ruleNameError(r *Rule, err error) error {
+// addRuleName adds the name of a rule to an error, which may be nil.
+func addRuleName(r *Rule, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	return err
 }
 
-// parsePaths parses the block of the last rule, which has paths.
+// parsePaths parses the block of paths of the last rule.
 func (h *Handler) parsePaths(d *caddyfile.Dispenser) error {
 	rule, begin := &h.Rules[len(h.Rules)-1], *d
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -214,6 +219,7 @@ func (h *Handler) parsePaths(d *caddyfile.Dispenser) error {
 	return nil
 }
 
+// addCrawlDelay parses the arguments of crawl_delay, and adds the rule.
 func (h *Handler) addCrawlDelay(args []string) error {
 	if len(args) != 2 {
 		return option.ErrCount
@@ -231,17 +237,18 @@ const (
 	signalWords = "uses such as search=yes, ai-train=no"
 )
 
-// addPreference returns a parser that adds a rule about all crawlers. field selects the field for the
-// preference.
-func (h *Handler) addPreference(field func(*Rule) *string) func([]string) error {
+// preferenceParser returns a parser that adds a rule about all crawlers. field returns the field of
+// the rule that holds the preference.
+func (h *Handler) preferenceParser(field func(*Rule) *string) func([]string) error {
 	return func(args []string) error {
 		h.Rules = append(h.Rules, Rule{})
-		return setPreference(field(&h.Rules[len(h.Rules)-1]))(args)
+		return joinParser(field(&h.Rules[len(h.Rules)-1]))(args)
 	}
 }
 
-// setPreference returns a parser that joins the arguments, which may be separated by commas.
-func setPreference(into *string) func([]string) error {
+// joinParser returns a parser that joins its arguments, because spaces may follow the commas of a
+// preference.
+func joinParser(into *string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return option.ErrCount
@@ -251,7 +258,7 @@ func setPreference(into *string) func([]string) error {
 	}
 }
 
-// setTraining adds the rule for a training preference in every form.
+// setTraining parses the arguments of training_preference, and adds the rule.
 func (h *Handler) setTraining(args []string) error {
 	switch {
 	case len(args) == 0 || len(args) > 2:
@@ -264,8 +271,8 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// appendTo returns a parser that appends an argument to into at each call.
-func appendTo(into *[]string) func([]string) error {
+// appendParser returns a parser that appends its only argument to into.
+func appendParser(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return option.ErrCount
@@ -275,12 +282,14 @@ func appendTo(into *[]string) func([]string) error {
 	}
 }
 
+// setStaging parses the arguments of staging.
 func (h *Handler) setStaging(args []string) error {
 	h.Staging, h.StagingHosts = true, args
 	return nil
 }
 
-// guardOnlyOptions returns options of robots_guard often mistakenly written into robots_txt.
+// guardOnlyOptions returns the options that only robots_guard has. Within robots_txt, each is an
+// error that says where to write it.
 func guardOnlyOptions() []option.Option {
 	own := option.Names(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })

@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// gateWords are the values of Handler.SearchGate.
+// gateWords are the values of Handler.Gate.
 var gateWords = []string{string(managed.GateErrors), string(managed.GateWarnings), string(managed.GateOff)}
 
 // maxAtStart is the maximum number of files to check when a configuration is loaded. It limits the
@@ -24,20 +24,21 @@ const maxAtStart = 1000
 // maxLogged is the maximum number of logged findings. A list may have any number of findings.
 const maxLogged = 20
 
-// checkGate checks the present and future files. The base from the next handlers is still unknown,
-// and treated as missing.
+// checkGate lints the present and future files of a schedule, returns the first finding that
+// prevents publication, and logs the others. A base from the next handlers is not known yet, so an
+// empty base is used.
 func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	base, err := h.readBase()
-	if err != nil || h.SearchGate == string(managed.GateOff) {
+	if err != nil || h.Gate == string(managed.GateOff) {
 		return err
 	}
 	report := s.Check(base, time.Now(), maxAtStart)
-	if f := managed.SearchGate(h.SearchGate).FirstStopping(report.Findings); f != nil {
+	if f := managed.Gate(h.Gate).FindBlocker(report.Findings); f != nil {
 		at := ""
 		if f.Position != "" {
 			at = f.Position + ": "
 		}
-		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.SearchGate, f)
+		return fmt.Errorf("%sgate %s: %s; fix it, or see caddy robots-guard managed check and the option gate", at, h.Gate, f)
 	}
 	findings := slices.DeleteFunc(slices.Clone(report.Findings), func(f managed.Finding) bool {
 		return f.Severity < policy.Warning && f.Code != managed.RuleOver
@@ -54,7 +55,7 @@ func (h *Handler) checkGate(s *managed.Schedule, logger *zap.Logger) error {
 	return nil
 }
 
-// readBase returns the base file, or nil if the base is not a file.
+// readBase returns the content of the base file, or nil without a base file.
 func (h *Handler) readBase() ([]byte, error) {
 	if h.BaseFile == "" {
 		return nil, nil
@@ -70,15 +71,15 @@ func (h *Handler) readBase() ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// CheckRules checks the present and future files of a site for the commands. No hosts means any
-// host. CheckRules also reads the lists of rules. A non-nil base replaces the configured base.
-func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.SearchGate, error) {
+// CheckRules lints the present and future files of a site for the command managed check. No hosts
+// means any host. It reads the lists of rules. A base that is not nil replaces the configured base.
+func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []byte) (managed.CheckReport, managed.Gate, error) {
 	h.registry = registry
 	h.setDefaults()
 	if err := h.Validate(); err != nil {
 		return managed.CheckReport{}, "", err
 	}
-	s, err := h.scheduleWithLists(hosts)
+	s, err := h.readScheduleWithLists(hosts)
 	if err == nil && base == nil {
 		base, err = h.readBase()
 	}
@@ -86,5 +87,5 @@ func (h *Handler) CheckRules(registry *uaident.Registry, hosts []string, base []
 		return managed.CheckReport{}, "", err
 	}
 	const most = 1_000_000
-	return s.Check(base, time.Now(), most), managed.SearchGate(h.SearchGate), nil
+	return s.Check(base, time.Now(), most), managed.Gate(h.Gate), nil
 }

@@ -64,7 +64,7 @@ type Handler struct {
 	// The severity of findings that stop a file: `error`, `warning`, or `off` for none. At the
 	// start, a finding of this severity is an error. Later the previous file stays. Default:
 	// `error`.
-	SearchGate string `json:"gate,omitempty"`
+	Gate string `json:"gate,omitempty"`
 
 	// The changes that wait for confirmation. `search` selects changes that newly disallow `/` for
 	// a search engine, or a page requested by a search engine in the last 24 hours. `any` selects
@@ -82,10 +82,10 @@ type Handler struct {
 	// error messages. Set by the Caddyfile adapter.
 	Positions map[string]string `json:"at,omitempty"`
 
-	publisher    *publish.Publisher
-	lists        *publish.Lists
-	releaseFuncs []func()          // ends what Provision started, in reverse order
-	registry     *uaident.Registry // of the configuration; nil if unknown
+	publisher       *publish.Publisher
+	scheduleBuilder *publish.ScheduleBuilder
+	releaseFuncs    []func()          // ends what Provision started, in reverse order
+	registry        *uaident.Registry // of the configuration; nil if unknown
 }
 
 // The values of Handler.Base.
@@ -119,7 +119,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := h.checkBase(); err != nil {
 		return option.AddCaddyfileLine(h.Positions[h.BaseFile], err)
 	}
-	texts, err := app.FindManagedHandlers(ctx, configKeyOf)
+	texts, err := app.FindManagedHandlers(ctx, parseConfigKey)
 	if err != nil {
 		return err
 	}
@@ -129,27 +129,29 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	h.warnStaging(hosts, ctx.Logger())
-	c, err := h.publishConfig(ctx, app)
+	c, err := h.publisherConfig(ctx, app)
 	if err != nil {
 		return err
 	}
 	if err := h.acquireLists(ctx, app, hostMatcher(hosts), c.Observer); err != nil {
 		return err
 	}
-	if c.Schedule, err = h.lists.FirstSchedule(isReload()); err != nil {
-		return h.addListLine(h.lists.Sources, err)
+	if c.Schedule, err = h.scheduleBuilder.FirstSchedule(isReload()); err != nil {
+		return h.addListPosition(h.scheduleBuilder.Sources, err)
 	}
-	c.IsPartial, c.Lists, c.SiteHosts = h.lists.LacksList(), h.lists.Report, hosts
+	c.LacksRules, c.Lists, c.SiteHosts = h.scheduleBuilder.LacksRules(), h.scheduleBuilder.ReportLists, hosts
 	h.publisher = publish.New(c)
-	h.releaseFuncs = append(h.releaseFuncs, app.RunningManaged().Add(h.publisher))
-	app.AddStarter(h)
+	h.releaseFuncs = append(h.releaseFuncs, app.RunningPublishers().Add(h.publisher))
+	app.AddManagedStarter(h)
 	h.runInBackground(func(ctx context.Context) {
-		h.lists.Run(ctx, func(next *managed.Schedule) { h.publisher.Submit(next, publish.FromRules, h.lists.LacksList()) })
+		h.scheduleBuilder.Run(ctx, func(next *managed.Schedule) {
+			h.publisher.Submit(next, publish.FromRules, h.scheduleBuilder.LacksRules())
+		})
 	})
 	return nil
 }
 
-// runInBackground starts a goroutine that Cleanup stops.
+// runInBackground calls do in a goroutine. Cleanup ends its context, and waits until do returns.
 func (h *Handler) runInBackground(do func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -163,7 +165,7 @@ func (h *Handler) runInBackground(do func(context.Context)) {
 	})
 }
 
-// Cleanup stops everything started by Provision.
+// Cleanup ends everything that Provision has started.
 func (h *Handler) Cleanup() error {
 	for _, release := range slices.Backward(h.releaseFuncs) {
 		release()
@@ -172,15 +174,15 @@ func (h *Handler) Cleanup() error {
 	return nil
 }
 
-// setDefaults sets the defaults of empty fields.
+// setDefaults sets empty fields to their defaults.
 func (h *Handler) setDefaults() {
 	h.Base = cmp.Or(h.Base, baseUpstream)
 	h.MaxAge = cmp.Or(h.MaxAge, caddy.Duration(time.Hour))
-	h.SearchGate = cmp.Or(h.SearchGate, string(managed.GateErrors))
-	h.Confirm = cmp.Or(h.Confirm, string(publish.Search))
+	h.Gate = cmp.Or(h.Gate, string(managed.GateErrors))
+	h.Confirm = cmp.Or(h.Confirm, string(publish.ConfirmSearch))
 }
 
-// Validate checks everything that does not need the rest of the configuration.
+// Validate checks everything that does not depend on the rest of the configuration.
 func (h *Handler) Validate() error {
 	switch {
 	case h.Base != "" && h.Base != baseUpstream && h.Base != baseNone:
@@ -191,7 +193,7 @@ func (h *Handler) Validate() error {
 		return errors.New("max_age has to be from 1m to 24h: a crawler may keep a robots.txt for 24 hours")
 	}
 	if err := cmp.Or(
-		option.CheckWord("gate", h.SearchGate, gateWords),
+		option.CheckWord("gate", h.Gate, gateWords),
 		option.CheckWord("confirm", h.Confirm, confirmWords),
 		h.validateStaging(),
 	); err != nil {
@@ -204,14 +206,14 @@ func (h *Handler) Validate() error {
 		if slices.Contains(h.ListSources[:i], place) {
 			return fmt.Errorf("rules %s is set twice; remove one", place)
 		}
-		if _, err := publish.NewList(place, nil); err != nil {
+		if _, err := publish.NewRuleList(place, nil); err != nil {
 			return err
 		}
 	}
 	if err := h.Rollout.validate(); err != nil {
 		return err
 	}
-	_, err := managed.NewSchedule(h.registryOrDefault(), h.managedSpec())
+	_, err := managed.NewSchedule(h.registryOrDefault(), h.specWithoutLists())
 	return err
 }
 
@@ -251,8 +253,8 @@ var (
 // noBase is the advice for a missing base file.
 const noBase = "write base none if the site has no other robots.txt"
 
-// baseSource returns the source of the base, with its key. from is nil without a base.
-func (h *Handler) baseSource() (from site.Source, key string) {
+// baseSource returns the source of the base and its key. source is nil without a base.
+func (h *Handler) baseSource() (source site.Source, key string) {
 	switch {
 	case h.BaseFile != "":
 		return site.FileSource{Path: h.BaseFile}, h.BaseFile
@@ -262,8 +264,8 @@ func (h *Handler) baseSource() (from site.Source, key string) {
 	return nil, ""
 }
 
-// checkBase returns an error if the base file is missing. Without the file, the site's own rules
-// would be lost.
+// checkBase returns an error if the base file is missing, because without that file the site's own
+// rules would be lost.
 func (h *Handler) checkBase() error {
 	if h.BaseFile == "" {
 		return nil
@@ -271,15 +273,16 @@ func (h *Handler) checkBase() error {
 	return site.CheckFile("base", h.BaseFile, noBase)
 }
 
-// setBaseLine records the Caddyfile line of a missing base file. The file may exist on another machine.
+// setBaseLine records the Caddyfile line of a missing base file. It is no error yet, because the
+// file may exist on the machine that loads the configuration.
 func (h *Handler) setBaseLine(d *caddyfile.Dispenser) {
 	if h.checkBase() != nil {
-		h.mark(h.BaseFile, d)
+		h.recordPosition(h.BaseFile, d)
 	}
 }
 
-// mark records the position of a file or an option for error messages.
-func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
+// recordPosition records the Caddyfile line of a file or an option, for error messages.
+func (h *Handler) recordPosition(name string, d *caddyfile.Dispenser) {
 	if h.Positions == nil {
 		h.Positions = make(map[string]string)
 	}
@@ -287,19 +290,19 @@ func (h *Handler) mark(name string, d *caddyfile.Dispenser) {
 }
 
 // confirmWords are the values of Handler.Confirm.
-var confirmWords = []string{string(publish.Search), string(publish.Any), string(publish.Off)}
+var confirmWords = []string{string(publish.ConfirmSearch), string(publish.ConfirmAny), string(publish.ConfirmOff)}
 
-// publishConfig returns the configuration of the publisher, except for the rules.
-func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
+// publisherConfig returns the configuration of the publisher, except for the rules.
+func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c publish.Config, err error) {
 	source, key := h.baseSource()
-	if c, err = app.PublishConfig(ctx, h.Confirm == string(publish.Search) || h.Rollout != nil, source != nil); err != nil {
+	if c, err = app.PublisherConfig(ctx, h.Confirm == string(publish.ConfirmSearch) || h.Rollout != nil, source != nil); err != nil {
 		return c, err
 	}
 	c.Source, c.SourceKey = source, key
-	c.Gate, c.ConfirmationMode, c.Rollout = managed.SearchGate(h.SearchGate), publish.ConfirmationMode(h.Confirm), h.Rollout.publishRollout()
+	c.Gate, c.ConfirmationMode, c.Rollout = managed.Gate(h.Gate), publish.ConfirmationMode(h.Confirm), h.Rollout.historyRollout()
 	c.NewBaseLookup = func() func(host string) []byte {
 		if h.BaseFile == "" && h.Base == baseUpstream {
-			return publish.BasesByHost(c.Bases)
+			return publish.NewBaseLookup(c.Bases)
 		}
 		base, err := h.readBase()
 		if base == nil && err == nil {
@@ -310,7 +313,7 @@ func (h *Handler) publishConfig(ctx caddy.Context, app *caddymodule.App) (c publ
 	return c, nil
 }
 
-// Start starts to publish the rules.
+// Start starts to publish the rules. It implements [caddymodule.ManagedStarter].
 func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end func()) {
 	if place.Name == "" { // routes of an unknown handler contain this handler
 		place.Name = h.configKey()
@@ -319,4 +322,4 @@ func (h *Handler) Start(place publish.HandlerPlace) (p *publish.Publisher, end f
 }
 
 // Interface guard
-var _ caddymodule.Starter = (*Handler)(nil)
+var _ caddymodule.ManagedStarter = (*Handler)(nil)

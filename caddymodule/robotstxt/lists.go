@@ -25,11 +25,11 @@ var lists = caddy.NewUsagePool()
 // loadTime is the maximum wait for a list at a URL when a configuration is loaded.
 const loadTime = 5 * time.Second
 
-// acquireLists loads the lists of rules and uses them until Cleanup. [publish.Lists.FirstSchedule] returns the
-// result.
+// acquireLists loads the lists of rules, and keeps them in use until Cleanup. Errors of the lists
+// are returned by [publish.ScheduleBuilder.FirstSchedule].
 func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func(host string) bool, observer publish.Observer) error {
-	h.lists = &publish.Lists{
-		Registry: h.registry, Spec: h.managedSpec(), HasHost: has, Logger: ctx.Logger(),
+	h.scheduleBuilder = &publish.ScheduleBuilder{
+		Registry: h.registry, Spec: h.specWithoutLists(), HasHost: has, Logger: ctx.Logger(),
 		Check:     func(s *managed.Schedule) error { return h.checkGate(s, ctx.Logger()) },
 		OnFailure: func() { observer.OnPageFailed(publish.StageRules) },
 	}
@@ -38,10 +38,10 @@ func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func
 		if err != nil {
 			return err
 		}
-		h.lists.Sources = append(h.lists.Sources, l)
+		h.scheduleBuilder.Sources = append(h.scheduleBuilder.Sources, l)
 	}
-	h.releaseFuncs = append(h.releaseFuncs, h.lists.Start())
-	for _, l := range h.lists.Sources {
+	h.releaseFuncs = append(h.releaseFuncs, h.scheduleBuilder.Start())
+	for _, l := range h.scheduleBuilder.Sources {
 		waiting, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("no complete answer within %v, the longest wait while a configuration is loaded", loadTime))
 		l.Load(waiting, weak.Make(app), nil)
 		cancel()
@@ -49,34 +49,34 @@ func (h *Handler) acquireLists(ctx caddy.Context, app *caddymodule.App, has func
 	return nil
 }
 
-// scheduleWithLists returns the schedule with freshly read lists, for the commands. An unreadable list is
-// an error.
-func (h *Handler) scheduleWithLists(hosts []string) (*managed.Schedule, error) {
-	lists := publish.Lists{Registry: h.registryOrDefault(), Spec: h.managedSpec(), HasHost: hostMatcher(hosts), Logger: zap.NewNop()}
+// readScheduleWithLists reads the lists, and returns the schedule for the commands. A list that
+// cannot be read is an error.
+func (h *Handler) readScheduleWithLists(hosts []string) (*managed.Schedule, error) {
+	lists := publish.ScheduleBuilder{Registry: h.registryOrDefault(), Spec: h.specWithoutLists(), HasHost: hostMatcher(hosts), Logger: zap.NewNop()}
 	for _, place := range h.ListSources {
-		l, err := publish.NewList(place, time.Now)
+		l, err := publish.NewRuleList(place, time.Now)
 		if err != nil {
 			return nil, err
 		}
 		l.Load(context.Background(), h, nil)
 		if err := l.LastError(); err != nil {
-			return nil, h.addListLine([]*publish.List{l}, err)
+			return nil, h.addListPosition([]*publish.RuleList{l}, err)
 		}
 		lists.Sources = append(lists.Sources, l)
 	}
 	return lists.FirstSchedule(true)
 }
 
-// setListLine records the Caddyfile line of the last list if the list is a missing file.
+// setListLine records the Caddyfile line of the last list if its file is missing.
 func (h *Handler) setListLine(d *caddyfile.Dispenser) {
 	place := h.ListSources[len(h.ListSources)-1]
-	if l, err := publish.NewList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
-		h.mark(place, d)
+	if l, err := publish.NewRuleList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
+		h.recordPosition(place, d)
 	}
 }
 
-// addListLine adds the recorded line of a list to an error.
-func (h *Handler) addListLine(lists []*publish.List, err error) error {
+// addListPosition adds the recorded Caddyfile line of a list to the error of that list.
+func (h *Handler) addListPosition(lists []*publish.RuleList, err error) error {
 	for _, l := range lists {
 		if errors.Is(err, l.LastError()) {
 			return option.AddCaddyfileLine(h.Positions[l.Name()], err)
@@ -85,10 +85,11 @@ func (h *Handler) addListLine(lists []*publish.List, err error) error {
 	return err
 }
 
-// acquireList returns the list in a file or at a URL until Cleanup. A new list starts to be read.
-func (h *Handler) acquireList(place string) (*publish.List, error) {
+// acquireList returns the list in a file or at a URL, and keeps it in use until Cleanup. A list
+// that is not in use yet is read in the background.
+func (h *Handler) acquireList(place string) (*publish.RuleList, error) {
 	value, _, err := lists.LoadOrNew(place, func() (caddy.Destructor, error) {
-		l, err := publish.NewList(place, time.Now)
+		l, err := publish.NewRuleList(place, time.Now)
 		if err != nil {
 			return nil, err
 		}
@@ -98,11 +99,11 @@ func (h *Handler) acquireList(place string) (*publish.List, error) {
 		return nil, err
 	}
 	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
-	return value.(*remote.BackgroundRunner[*publish.List]).Runner, nil
+	return value.(*remote.BackgroundRunner[*publish.RuleList]).Runner, nil
 }
 
-// isReload reports whether a configuration runs already. The running configuration stays if the new
-// configuration is rejected.
+// isReload reports whether another configuration is running, which stays if the new configuration
+// is rejected.
 func isReload() bool {
 	_, err := caddy.ActiveContext().AppIfConfigured("http")
 	return err == nil

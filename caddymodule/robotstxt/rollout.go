@@ -35,7 +35,7 @@ const (
 	rolloutHosts  = "hosts"
 )
 
-// setRollout parses the option rollout.
+// setRollout parses the arguments of rollout.
 func (h *Handler) setRollout(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "now":
@@ -57,10 +57,10 @@ func (h *Handler) setRollout(args []string) error {
 	return nil
 }
 
-// setRolloutLine records the position of the option.
+// setRolloutLine records the Caddyfile line of rollout, for error messages.
 func (h *Handler) setRolloutLine(d *caddyfile.Dispenser) {
 	if h.Rollout != nil {
-		h.mark("rollout", d)
+		h.recordPosition("rollout", d)
 	}
 }
 
@@ -70,7 +70,7 @@ const (
 	longestRollout  = 30 * 24 * time.Hour
 )
 
-// validate checks the rollout. Nil is valid and publishes immediately.
+// validate returns an error for invalid values. A nil *Rollout is valid.
 func (r *Rollout) validate() error {
 	if r == nil {
 		return nil
@@ -87,8 +87,8 @@ func (r *Rollout) validate() error {
 	return nil
 }
 
-// publishRollout returns the rollout for the history.
-func (r *Rollout) publishRollout() publish.Rollout {
+// historyRollout returns the rollout in the form in which the history stores it.
+func (r *Rollout) historyRollout() publish.Rollout {
 	if r == nil {
 		return publish.Rollout{}
 	}
@@ -99,7 +99,8 @@ func (r *Rollout) publishRollout() publish.Rollout {
 	return plan
 }
 
-// check returns an error if the rollout does not fit the hosts or the positions of its robots_txt.
+// check returns an error if the rollout is impossible on a site with these hosts or at one of these
+// places. A nil *Rollout is valid.
 func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) error {
 	if r == nil {
 		return nil
@@ -107,7 +108,7 @@ func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) er
 	return cmp.Or(r.checkHosts(hosts), r.checkShadow(places))
 }
 
-// checkHosts returns an error unless the site has the hosts of the rollout.
+// checkHosts returns an error if the site lacks a host of the rollout.
 func (r *Rollout) checkHosts(hosts []string) error {
 	has := hostMatcher(hosts)
 	for _, host := range r.Hosts {
@@ -118,8 +119,8 @@ func (r *Rollout) checkHosts(hosts []string) error {
 	return nil
 }
 
-// checkShadow returns an error unless a guard compares a change at every position of a robots_txt.
-// Routes of unknown handlers may contain a guard.
+// checkShadow returns an error if no guard could compare a change on live requests at one of these
+// places. A route with unknown handlers may contain a guard.
 func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil

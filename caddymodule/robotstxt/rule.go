@@ -14,11 +14,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Rule describes access to pages, or their use, for some crawlers.
+// Rule allows or disallows paths to some crawlers, or says how fetched pages may be used.
 type Rule = rules.Rule
 
-// managedSpec returns the spec of the configuration, without lists.
-func (h *Handler) managedSpec() managed.Spec {
+// specWithoutLists returns the spec of the configuration, without the rules of lists.
+func (h *Handler) specWithoutLists() managed.Spec {
 	spec := managed.Spec{Rules: h.Rules, Sitemaps: h.Sitemaps, ExtraLines: h.ExtraLines}
 	if h.Staging {
 		if spec.StagingHosts = h.StagingHosts; len(spec.StagingHosts) == 0 {
@@ -28,7 +28,7 @@ func (h *Handler) managedSpec() managed.Spec {
 	return spec
 }
 
-// registryOrDefault returns the registry of the configuration, or the default registry.
+// registryOrDefault returns the registry of the configuration, or else the built-in registry.
 func (h *Handler) registryOrDefault() *uaident.Registry {
 	if h.registry == nil {
 		return uaident.Default()
@@ -36,7 +36,7 @@ func (h *Handler) registryOrDefault() *uaident.Registry {
 	return h.registry
 }
 
-// checkNoPath returns an error if a path is among the names of crawlers.
+// checkNoPath returns an error if one of the names of crawlers is a path.
 func checkNoPath(names []string) error {
 	if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, "/") }); i >= 0 {
 		return fmt.Errorf("%q is a path; write paths into a block after the crawlers, one per line", names[i])
@@ -44,8 +44,8 @@ func checkNoPath(names []string) error {
 	return nil
 }
 
-// hostMatcher returns a function that reports whether hosts match a host or a wildcard. No hosts match
-// any host.
+// hostMatcher returns a function that reports whether hosts include a host, or a host that matches
+// a wildcard. No hosts include any host.
 func hostMatcher(hosts []string) func(host string) bool {
 	if len(hosts) == 0 {
 		return func(string) bool { return true }
@@ -65,7 +65,7 @@ func hostMatcher(hosts []string) func(host string) bool {
 	}
 }
 
-// checkHosts returns an error if a rule has a host outside the site.
+// checkHosts returns an error if a rule has a host that the site lacks.
 func (h *Handler) checkHosts(hosts []string) error {
 	has := hostMatcher(hosts)
 	for i := range h.Rules {
@@ -79,7 +79,8 @@ func (h *Handler) checkHosts(hosts []string) error {
 	return nil
 }
 
-// configKey identifies the configuration of a handler.
+// configKey returns a string that identifies the configuration of the handler: its JSON without
+// positions.
 func (h *Handler) configKey() string {
 	same := *h
 	same.Rules, same.Positions = slices.Clone(h.Rules), nil
@@ -93,8 +94,8 @@ func (h *Handler) configKey() string {
 	return string(text)
 }
 
-// configKeyOf returns the key of a handler's configuration in a route.
-func configKeyOf(config json.RawMessage) string {
+// parseConfigKey returns the configKey of a handler with this JSON.
+func parseConfigKey(config json.RawMessage) string {
 	var h Handler
 	if err := json.Unmarshal(config, &h); err != nil {
 		return ""
@@ -103,9 +104,10 @@ func configKeyOf(config json.RawMessage) string {
 	return h.configKey()
 }
 
-// suggestHosts suggests hosts for an unknown host.
+// suggestHosts returns a hint for a host that the site lacks: a host with a similar name, or the
+// first hosts.
 func suggestHosts(word string, hosts []string) string {
-	if near := similarHost(word, hosts); near != "" {
+	if near := suggestSimilarHost(word, hosts); near != "" {
 		return near
 	}
 	if len(hosts) > 5 {
@@ -114,8 +116,8 @@ func suggestHosts(word string, hosts []string) string {
 	return "it has " + strings.Join(hosts, ", ")
 }
 
-// similarHost suggests a host with a similar name, or returns "".
-func similarHost(word string, hosts []string) string {
+// suggestSimilarHost returns "did you mean" with a host of a similar name, or "".
+func suggestSimilarHost(word string, hosts []string) string {
 	if near := text.Nearest(word, hosts); near != "" {
 		return "did you mean " + near + "?"
 	}

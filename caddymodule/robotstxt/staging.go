@@ -9,8 +9,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// validateStaging checks everything that does not need the site. The word staging alone enables
-// staging.
+// validateStaging returns an error for invalid staging hosts.
 func (h *Handler) validateStaging() error {
 	if len(h.StagingHosts) > 0 && !h.Staging {
 		return errors.New("staging_hosts has no effect without staging")
@@ -26,8 +25,8 @@ func (h *Handler) validateStaging() error {
 	return nil
 }
 
-// checkStaging returns an error if a production host would be a staging host. hosts are the hosts
-// of the site. No hosts means any host.
+// checkStaging returns an error if staging would close a production host of the site. hosts are the
+// hosts of the site; none means any host.
 func (h *Handler) checkStaging(hosts, production []string) error {
 	if !h.Staging {
 		return nil
@@ -42,14 +41,14 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	return nil
 }
 
-// warnStaging logs staging hosts outside the site. A mistyped host would not be closed. hosts are
-// the hosts of the site. No hosts means any host.
+// warnStaging logs the staging hosts that the site lacks, because a mistyped host is not closed.
+// hosts are the hosts of the site; none means any host.
 func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
 	isOfSite := hostMatcher(hosts)
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {
 			logger.Warn(fmt.Sprintf("staging %s has no effect: this site has %s; %s",
-				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(similarHost(host, hosts), "write robots_txt into the site of this host")))
+				host, strings.Join(hosts[:min(len(hosts), 5)], ", "), cmp.Or(suggestSimilarHost(host, hosts), "write robots_txt into the site of this host")))
 		}
 	}
 }

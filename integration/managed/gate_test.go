@@ -30,7 +30,7 @@ const opening = `http://a.test {
 func TestGateAtTheStart(t *testing.T) {
 	t.Parallel()
 	base := filepath.Join(harness.Files(t, map[string]string{"robots.txt": "User-agent: *\nDisallow: /private/\n"}), "robots.txt")
-	const says = "rule press: it opens /private/press to bingbot"
+	const says = "rule press: it allows bingbot to fetch /private/press"
 	for gate, code := range map[string]int{"error": 0, "warning": 1, "off": 0} {
 		file := harness.Caddyfile(t, strings.NewReplacer("$BASE", base, "$GATE", gate, "$FROM", time.Now().Add(24*time.Hour).Format(time.RFC3339)).Replace(opening))
 		_, stderr, validated := harness.Command(t, "", "validate", "--config", file)
@@ -93,7 +93,7 @@ func TestGateAtRunTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, body := s.Load(s.Named("a.test", config+"# again\nheader X-New 1\n"))
-	if status == 200 || !strings.Contains(body, "rule press: it opens /private/press to bingbot") {
+	if status == 200 || !strings.Contains(body, "rule press: it allows bingbot to fetch /private/press") {
 		t.Errorf("a reload got %d %s", status, body)
 	}
 	if now := read(); now != before {

@@ -79,14 +79,14 @@ func (i *instance) publish(ctx context.Context) (end func()) {
 	i.hears(w.owner.rules)
 	i.state.RecordServedPages(ctx)
 	c := publish.Config{
-		Schedule: w.owner.rules, Registry: uaident.Default(), ConfirmationMode: publish.Search, Rollout: w.owner.rollout,
+		Schedule: w.owner.rules, Registry: uaident.Default(), ConfirmationMode: publish.ConfirmSearch, Rollout: w.owner.rollout,
 		RequestSites: i.sites, SiteHosts: hosts, Storage: i.storage, Sites: &i.state.SiteHistories,
 		Instance: func() string { return i.id }, IsRunning: func() bool { return ctx.Err() == nil },
 		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte{} } },
 		Visits:        i.state.ServedPages, FetchedSince: i.state.CrawlersWithFetchSince, Trials: i.state, Interval: looksEvery, Now: time.Now, Logger: zap.NewNop(), Observer: i.state.Metrics,
 	}
 	if w.owner.bases != nil {
-		c.NewBaseLookup = func() func(string) []byte { return publish.BasesByHost(i.state.Bases) }
+		c.NewBaseLookup = func() func(string) []byte { return publish.NewBaseLookup(i.state.Bases) }
 		c.Source, c.Bases, c.StorageRead = ownTexts{i}, i.state.Bases, i.stored
 	}
 	p := publish.New(c)

@@ -94,7 +94,7 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 // siteState returns the state and the history of a robots_txt handler.
 func siteState(m *publish.Publisher) (ManagedSite, publish.History) {
 	state, known := m.History()
-	return ManagedSite{m.Site(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
+	return ManagedSite{m.SiteName(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
 
 // serveManaged responds with all robots_txt handlers.
@@ -115,10 +115,10 @@ func (a *API) publisherOf(name string) (*publish.Publisher, error) {
 	}
 	var names []string
 	for _, m := range all {
-		if name != "" && (m.Site() == name || slices.Contains(m.Hosts(), name)) {
+		if name != "" && (m.SiteName() == name || slices.Contains(m.Hosts(), name)) {
 			return m, nil
 		}
-		names = append(names, m.Site())
+		names = append(names, m.SiteName())
 	}
 	const most = 10
 	switch {
@@ -160,8 +160,8 @@ func (a *API) serveManagedDiff(_ http.ResponseWriter, r *http.Request) (any, err
 	case state.Published != nil:
 		from = state.Published.Parent
 	}
-	d := ManagedDiff{Site: m.Site(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
-	if d.DiffLines, err = m.Difference(r.Context(), d.From, d.To); err != nil {
+	d := ManagedDiff{Site: m.SiteName(), From: cmp.Or(r.FormValue("from"), from), To: cmp.Or(r.FormValue("to"), to)}
+	if d.DiffLines, err = m.DescribeDifference(r.Context(), d.From, d.To); err != nil {
 		return nil, httpError(http.StatusNotFound, "%w; GET %s/history lists the changes", err, ManagedPath)
 	}
 	d.DiffLines = append([]string{}, d.DiffLines...)
@@ -193,7 +193,7 @@ func (a *API) serveManagedAction(verb string) func(http.ResponseWriter, *http.Re
 			return nil, httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
 		}
 		site, _ := siteState(m)
-		return ActionResult{m.Site(), changed.State, site.ManagedState}, nil
+		return ActionResult{m.SiteName(), changed.State, site.ManagedState}, nil
 	}
 }
 

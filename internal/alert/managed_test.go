@@ -42,10 +42,10 @@ func TestManaged(t *testing.T) {
 	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. No good copy is stored") {
 		t.Errorf("got %+v", a)
 	}
-	w.texts = texts{{Host: "c.test", Version: "653da2ad012c", Refused: &report.ManagedRefusal{Since: w.time, Reason: "gate: rule press: it opens /private/press to bingbot"}}}
+	w.texts = texts{{Host: "c.test", Version: "653da2ad012c", Refused: &report.ManagedRefusal{Since: w.time, Reason: "gate: rule press: it allows bingbot to fetch /private/press"}}}
 	w.pass(time.Second)
 	w.want("a refusal", "open warning text_refused, over warning base_failing")
-	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Gate: rule press: it opens /private/press to bingbot. The previous file stays in force, version 653da2ad012c.") {
+	if a := w.List().Alerts[0]; !strings.Contains(a.Detail, "Gate: rule press: it allows bingbot to fetch /private/press. The previous file stays in force, version 653da2ad012c.") {
 		t.Errorf("got %+v", a)
 	}
 }

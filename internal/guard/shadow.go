@@ -148,7 +148,7 @@ func (t robotsTrial) readableVersion(now time.Time) *policy.Version {
 	return shadow.ReadableVersion(t.entry.State())
 }
 
-// ExpireCopies implements publish.Trials. It makes the copies of hosts due whose robots.txt a handler has changed.
+// ExpireCopies implements publish.TrialRunner. It makes the copies of hosts due whose robots.txt a handler has changed.
 func (s *State) ExpireCopies(has func(host string) bool) {
 	for _, e := range s.Cache.Entries() {
 		if host, _ := addr.SplitPort(e.Key().Host); e.Key().Source == "" && has(host) {

@@ -43,7 +43,7 @@ func BenchmarkComposeRules(b *testing.B) {
 	base := []byte("User-agent: *\nDisallow: /p\n")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (Period{s.commonTable, 1}).newPlan().Compose(base, "a.example"); err != nil {
+		if _, err := (Period{s.commonTable, 1}).compilePlan().Compose(base, "a.example"); err != nil {
 			b.Fatal(err)
 		}
 	}

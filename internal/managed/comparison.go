@@ -11,34 +11,35 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// FilePair has the files made by two schedules for some hosts from a time on.
+// FilePair is a robots.txt before and after a change, for some hosts and from a time on.
 type FilePair struct {
 	Hosts         []string  // as in rules, with wildcards; "" for all other hosts
 	From          time.Time // zero for now
 	Before, After []byte
 }
 
-// hostGroup is a set of hosts for which two schedules make the same files.
+// hostGroup is the key of hosts for which both schedules of a [Comparison] make equal files.
 type hostGroup struct {
 	tableBefore, tableAfter     *ruleTable
-	exampleBase                 string
-	stagingBefore, stagingAfter bool   // staging sites before and after
+	base                        string
+	stagingBefore, stagingAfter bool   // whether the hosts are staging hosts
 	host                        string // "" if the files are the same for all hosts
 }
 
-// Comparison compares the files of two schedules.
+// Comparison compares the robots.txt files that two schedules make for the same hosts and bases.
 type Comparison struct {
 	Before, After *Schedule
 	Hosts         []string                 // additional hosts
-	Base          func(host string) []byte // known base of a host
+	Base          func(host string) []byte // base of a host, or nil if unknown
 	Now           time.Time
 	OnlyNow       bool // skips future files
-	MaxPairs      int  // maximum number of compared pairs
+	MaxPairs      int  // maximum number of pairs to compare
 }
 
-// ForEach calls do for the files that differ, from now until the horizon. left is the number of pairs
-// without a comparison. A file that cannot be composed is skipped, because it is not served.
-func (c *Comparison) ForEach(do func(FilePair)) (left int) {
+// ForEachDifference calls do for each pair of different files from now until the horizon. left is
+// the number of pairs beyond MaxPairs, which were not compared. A pair is skipped if a file cannot
+// be composed, because such a file is not served.
+func (c *Comparison) ForEachDifference(do func(FilePair)) (left int) {
 	var groups []hostGroup
 	hosts := make(map[hostGroup][]string)
 	for _, host := range allHosts(c.Before, c.After, c.Hosts) {
@@ -46,7 +47,7 @@ func (c *Comparison) ForEach(do func(FilePair)) (left int) {
 		if host != "" {
 			name = ExampleHost(host)
 		}
-		g := hostGroup{c.Before.tableOf(name), c.After.tableOf(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
+		g := hostGroup{c.Before.tableForHost(name), c.After.tableForHost(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
 		if g.tableBefore.dependsOnHost || g.tableAfter.dependsOnHost {
 			g.host = name
 		}
@@ -69,8 +70,8 @@ func (c *Comparison) ForEach(do func(FilePair)) (left int) {
 			}
 			p := FilePair{Hosts: hosts[g], From: from}
 			var composed, composes bool
-			p.Before, composed = g.tableBefore.textAt(at, g.exampleBase, g.host, g.stagingBefore)
-			p.After, composes = g.tableAfter.textAt(at, g.exampleBase, g.host, g.stagingAfter)
+			p.Before, composed = g.tableBefore.compose(at, g.base, g.host, g.stagingBefore)
+			p.After, composes = g.tableAfter.compose(at, g.base, g.host, g.stagingAfter)
 			if composed && composes && string(p.Before) != string(p.After) {
 				do(p)
 			}
@@ -79,7 +80,8 @@ func (c *Comparison) ForEach(do func(FilePair)) (left int) {
 	return left
 }
 
-// allHosts returns the sorted hosts of both schedules and of more, after "" for all other hosts.
+// allHosts returns "" for hosts without rules of their own, followed by the sorted hosts that a or
+// b names and the hosts in more.
 func allHosts(a, b *Schedule, more []string) []string {
 	hosts := map[string]bool{"": true}
 	for _, s := range []*Schedule{a, b} {
@@ -101,7 +103,8 @@ func allHosts(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// changeTimes returns the times at which a file of a group may change. The first is zero for now.
+// changeTimes returns the times until the horizon at which the rules for the hosts of g change. The
+// first element is the zero time, which means now.
 func (c *Comparison) changeTimes(g *hostGroup) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {
@@ -117,30 +120,32 @@ func (c *Comparison) changeTimes(g *hostGroup) []time.Time {
 	return sortedTimes(turns)
 }
 
-// textAt returns the file at a time. The result is false without a file.
-func (t *ruleTable) textAt(at time.Time, base, host string, staging bool) ([]byte, bool) {
+// compose returns the robots.txt for a host at a time. ok is false if the file cannot be composed.
+func (t *ruleTable) compose(at time.Time, base, host string, staging bool) (text []byte, ok bool) {
 	if staging {
 		return []byte(Staging), true
 	}
-	text, err := t.period(at).newPlan().Compose([]byte(base), ExampleHost(host))
+	text, err := t.findPeriod(at).compilePlan().Compose([]byte(base), ExampleHost(host))
 	return text, err == nil
 }
 
-// SameEffectFor reports whether two schedules have the same effect for some crawlers, for any base. The
-// rules about these crawlers and about all crawlers must be equal, and the staging sites too.
+// SameEffectFor reports whether two schedules give some crawlers the same access, whatever the
+// base. This is so if both have the same staging hosts, the same allow and disallow rules for these
+// crawlers, and the same for the * group.
 func SameEffectFor(a, b *Schedule, crawlers []*uaident.Crawler) bool {
 	about := map[string]bool{AnyCrawler: true}
 	for _, c := range crawlers {
-		for _, name := range groupNamesOf(c) {
+		for _, name := range crawlerGroupNames(c) {
 			about[strings.ToLower(name)] = true
 		}
 	}
-	return slices.Equal(a.spec.StagingHosts, b.spec.StagingHosts) && maps.Equal(a.encodedRulesFor(about), b.encodedRulesFor(about))
+	return slices.Equal(a.spec.StagingHosts, b.spec.StagingHosts) && maps.Equal(a.encodeRulesFor(about), b.encodeRulesFor(about))
 }
 
-// encodedRulesFor returns the rules about some crawlers, encoded.
-func (s *Schedule) encodedRulesFor(about map[string]bool) map[string]bool {
-	said := make(map[string]bool)
+// encodeRulesFor returns the JSON of the allow and disallow rules for the crawlers in about,
+// without names and notes. The keys of about are group names in lower case.
+func (s *Schedule) encodeRulesFor(about map[string]bool) map[string]bool {
+	encoded := make(map[string]bool)
 	for i := range s.rules {
 		r := s.rules[i]
 		r.For = slices.DeleteFunc(slices.Clone(r.tokens), func(name string) bool { return !about[strings.ToLower(name)] })
@@ -149,22 +154,21 @@ func (s *Schedule) encodedRulesFor(about map[string]bool) map[string]bool {
 		}
 		r.ID, r.Reason, r.Owner, r.Ticket, r.At = "", "", "", "", ""
 		text, _ := json.Marshal(r.Rule) // see Spec
-		said[string(text)] = true
+		encoded[string(text)] = true
 	}
-	return said
+	return encoded
 }
 
-// ListNames returns the names of the lists of rules.
-func (s *Schedule) ListNames() (names []string) {
+// RuleListNames returns the names of the lists of rules in the spec.
+func (s *Schedule) RuleListNames() (names []string) {
 	for _, list := range s.spec.Lists {
 		names = append(names, list.Name)
 	}
 	return names
 }
 
-// CountLostRules compares a list with its successor in next. all is the number of rules that have not
-// ended at now, and lost the number of these rules that next lacks. Rules with the same name are
-// the same rule.
+// CountLostRules counts the rules of a list in s that have not ended at now (all), and those of
+// them that the list in next lacks (lost). Rules are the same if their names are.
 func (s *Schedule) CountLostRules(next *Schedule, list string, now time.Time) (lost, all int) {
 	names := make(map[string]bool)
 	for i := range next.rules {
@@ -184,9 +188,9 @@ func (s *Schedule) CountLostRules(next *Schedule, list string, now time.Time) (l
 	return lost, all
 }
 
-// Difference describes the difference between two schedules. Each line describes an added or removed
-// rule, sitemap or line.
-func Difference(before, after *Schedule) (lines []string) {
+// DescribeDifference returns a line for each rule, sitemap, extra line and staging setting that
+// only one schedule has. Removed lines begin with "- ", added lines with "+ ".
+func DescribeDifference(before, after *Schedule) (lines []string) {
 	was, is := before.descriptionLines(), after.descriptionLines()
 	for _, sign := range []struct {
 		mark     string
@@ -205,7 +209,8 @@ func Difference(before, after *Schedule) (lines []string) {
 	return lines
 }
 
-// descriptionLines describes a schedule in lines.
+// descriptionLines returns a line for each rule, sitemap and extra line, and a line for the staging
+// hosts.
 func (s *Schedule) descriptionLines() (lines []string) {
 	for i := range s.rules {
 		lines = append(lines, s.rules[i].String())
@@ -225,7 +230,7 @@ func (s *Schedule) descriptionLines() (lines []string) {
 	return lines
 }
 
-// String describes the rule in one line.
+// String returns the rule in one line, with its times, hosts and notes.
 func (r *rule) String() string {
 	words := []string{}
 	if r.ID != "" {

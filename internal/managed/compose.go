@@ -14,9 +14,10 @@ import (
 // Staging is the robots.txt of a staging site. It disallows everything.
 const Staging = "# This site is for tests: robots_txt has it as staging.\nUser-agent: *\nDisallow: /\n"
 
-// Compose returns the file that the plan makes from a base for a host. The base may be nil. After
-// an error nothing may be published. Crawlers truncate a file longer than [policy.MaxSize]. If
-// crawlers interpret the base differently, the file could disallow more than intended.
+// Compose applies the plan to a base, and returns the robots.txt for a host. The base may be nil.
+// After an error nothing may be published: the file would be longer than [policy.MaxSize], where
+// crawlers truncate, or crawlers interpret the base differently and the rules could disallow more
+// than intended.
 func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if len(base) > policy.MaxSize {
 		return nil, fmt.Errorf("the base has more than %d bytes, and crawlers ignore the rest; shorten the base", policy.MaxSize)
@@ -24,7 +25,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	if p.IsEmpty() {
 		return base, nil
 	}
-	f := newFile(base)
+	f := newBaseFile(base)
 	c := &composition{plan: p, file: f}
 	added := c.changeGroups()
 	if c.limitExceeded {
@@ -36,7 +37,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	for _, s := range p.extraLines {
 		added += s + "\n"
 	}
-	text := f.text()
+	text := f.render()
 	version := sha256.Sum256([]byte(text + added))
 	text += "\n# Added by robots_txt, version " + hex.EncodeToString(version[:6]) + "\n" + added
 	if p.dependsOnHost {
@@ -53,43 +54,44 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// composition is the state of a Compose call.
+// composition is the state of one call of [Plan.Compose].
 type composition struct {
 	plan          *Plan
 	file          *baseFile
 	wildcardLines []string        // lines of the * group
 	targets       []targetCrawler // crawlers whose groups change, in file order
 
-	readLines, movedBytes int  // lines read and bytes moved by addPreferences
+	readLines, movedBytes int  // lines read and bytes moved by addPreferencesToGroups
 	limitExceeded         bool // one of these limits is exceeded
 }
 
-// targetCrawler is a crawler with its own group in the result.
+// targetCrawler is a crawler that gets a group of its own in the composed file.
 type targetCrawler struct {
 	name  string
 	names groupNames
 	rules *crawlerRules // nil for a crawler without a rule
 }
 
-// changeGroups changes the groups of the base, and returns the groups to append.
+// changeGroups changes groups of the base in place, and returns the text of the groups to append to
+// it.
 func (c *composition) changeGroups() string {
 	everybody := c.plan.byCrawler[AnyCrawler]
-	c.wildcardLines = c.file.contentBelow(c.file.agentLinesNaming(AnyCrawler))
+	c.wildcardLines = c.file.groupContent(c.file.findAgentLines(AnyCrawler))
 	if everybody != nil {
 		c.wildcardLines = everybody.applyTo(c.wildcardLines)
 	}
 	c.targets = c.findTargets()
-	var blocks []*newGroup
+	var blocks []*appendedGroup
 	for _, t := range c.targets {
-		if own := c.ownGroup(t); own >= 0 {
+		if own := c.findGroupToExtend(t); own >= 0 {
 			c.file.insertIntoGroup(own, slices.Concat([]string{t.rules.ruleComment()}, t.rules.pathLines, preferenceLines(t.rules.preferences)))
 			continue
 		}
-		b := &newGroup{comment: "# As before", names: []string{t.name}, lines: c.linesFor(t)}
+		b := &appendedGroup{comment: "# As before", names: []string{t.name}, lines: c.composeGroupLines(t)}
 		if t.rules != nil {
 			b.comment = t.rules.ruleComment()
 		}
-		same := slices.IndexFunc(blocks, func(o *newGroup) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
+		same := slices.IndexFunc(blocks, func(o *appendedGroup) bool { return o.comment == b.comment && slices.Equal(o.lines, b.lines) })
 		if same >= 0 {
 			blocks[same].names = append(blocks[same].names, t.name)
 		} else {
@@ -97,11 +99,11 @@ func (c *composition) changeGroups() string {
 		}
 	}
 	for _, t := range c.targets { // after all contents were read
-		if c.ownGroup(t) < 0 {
-			c.file.removeAgents(c.file.agentLinesNaming(t.name))
+		if c.findGroupToExtend(t) < 0 {
+			c.file.removeAgents(c.file.findAgentLines(t.name))
 		}
 	}
-	blocks = append(blocks, c.addPreferences()...)
+	blocks = append(blocks, c.addPreferencesToGroups()...)
 	var b strings.Builder
 	for _, block := range blocks {
 		block.write(&b)
@@ -109,7 +111,8 @@ func (c *composition) changeGroups() string {
 	return b.String()
 }
 
-// findTargets returns the crawlers whose groups change.
+// findTargets returns the crawlers whose rules change: those that a rule names, aliases with a
+// group of their own in the base, and crawlers that would otherwise obey a new group.
 func (c *composition) findTargets() (all []targetCrawler) {
 	for _, folded := range c.plan.crawlerOrder {
 		w := c.plan.byCrawler[folded]
@@ -132,31 +135,32 @@ func (c *composition) findTargets() (all []targetCrawler) {
 	return all
 }
 
-// ownGroup returns the group of the base to which the rules of a target can be added, or -1. Only the
-// target may use the group.
-func (c *composition) ownGroup(t targetCrawler) int {
+// findGroupToExtend returns the index of the group of the base that the rules of t can be inserted
+// into, or -1 if t needs a new group. Only t may use the group, and no line of the group may have
+// to go.
+func (c *composition) findGroupToExtend(t targetCrawler) int {
 	if t.rules == nil || t.rules.wholeSiteLine != "" || t.rules.delayLine != "" {
 		return -1
 	}
-	places := c.file.agentLinesNaming(t.name)
-	before := c.file.contentBelow(places)
-	if all := slices.Concat(before, t.rules.pathLines); len(removeOverridden(all)) < len(all) || !slices.Equal(removePreferences(before, t.rules.preferences), before) {
+	places := c.file.findAgentLines(t.name)
+	before := c.file.groupContent(places)
+	if all := slices.Concat(before, t.rules.pathLines); len(removeOverriddenDisallows(all)) < len(all) || !slices.Equal(removePreferences(before, t.rules.preferences), before) {
 		return -1
 	}
-	return c.file.ownGroup(places)
+	return c.file.findExclusiveGroup(places)
 }
 
-// linesFor returns the lines for a target's group.
-func (c *composition) linesFor(t targetCrawler) []string {
+// composeGroupLines returns the lines of the new group for t.
+func (c *composition) composeGroupLines(t targetCrawler) []string {
 	if t.name == AnyCrawler {
 		return ensureRule(c.wildcardLines)
 	}
 	lines, named := c.wildcardLines, false
 	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
-		return ensureRule(t.rules.applyTo(c.file.contentBelow(c.file.agentLinesNaming(t.name))))
+		return ensureRule(t.rules.applyTo(c.file.groupContent(c.file.findAgentLines(t.name))))
 	}
-	if places := c.file.obeyedGroup(t.names); places != nil {
-		lines, named = c.file.contentBelow(places), true
+	if places := c.file.findObeyedGroup(t.names); places != nil {
+		lines, named = c.file.groupContent(places), true
 	}
 	if t.rules != nil {
 		lines = t.rules.applyTo(lines)
@@ -167,7 +171,8 @@ func (c *composition) linesFor(t targetCrawler) []string {
 	return ensureRule(lines)
 }
 
-// applyTo returns the lines of a group with the rules applied.
+// applyTo returns the lines of the group that a crawler obeyed until now, changed by the rules for
+// the crawler.
 func (w *crawlerRules) applyTo(lines []string) (all []string) {
 	switch {
 	case w.wholeSiteLine != "":
@@ -185,12 +190,12 @@ func (w *crawlerRules) applyTo(lines []string) (all []string) {
 	if w.delayLine != "" {
 		all = append(all, w.delayLine)
 	}
-	return removeOverridden(append(all, preferenceLines(w.preferences)...))
+	return removeOverriddenDisallows(append(all, preferenceLines(w.preferences)...))
 }
 
-// removeOverridden removes disallow rules if an allow rule has the same pattern. The allow rule wins (RFC
-// 9309 section 2.2.2), but some parsers use the first rule.
-func removeOverridden(lines []string) []string {
+// removeOverriddenDisallows removes each Disallow line with the same path as an Allow line. The
+// Allow line wins (RFC 9309 section 2.2.2), but some parsers obey the first of both.
+func removeOverriddenDisallows(lines []string) []string {
 	var allowed map[string]bool
 	for _, line := range lines {
 		if path, ok := lineValue(line, "allow"); ok {
@@ -209,8 +214,8 @@ func removeOverridden(lines []string) []string {
 	})
 }
 
-// lineValue returns the value of a line with a key. ok is false if the line has another key. key must
-// be in lower case.
+// lineValue returns the value of a robots.txt line with this key. ok is false for a line with
+// another key. key must be in lower case.
 func lineValue(line, key string) (value string, ok bool) {
 	before, value, colon := strings.Cut(line, ":")
 	if !colon || !strings.EqualFold(strings.Trim(before, "\ufeff \t"), key) {
@@ -219,7 +224,8 @@ func lineValue(line, key string) (value string, ok bool) {
 	return strings.Trim(value, " \t"), true
 }
 
-// ruleComment returns comment lines with the names of rules, at most about 100 characters each.
+// ruleComment returns the comment above added lines: the names of the rules, in lines of about 100
+// characters.
 func (w *crawlerRules) ruleComment() string {
 	const width = 100
 	var b strings.Builder
@@ -240,8 +246,8 @@ func (w *crawlerRules) ruleComment() string {
 	return b.String()
 }
 
-// ensureRule adds an empty Disallow to lines without a rule. Otherwise the group would merge with the
-// next group.
+// ensureRule adds an empty Disallow to the lines of a group without an Allow or Disallow. Without a
+// rule, the group would merge with the group after it.
 func ensureRule(lines []string) []string {
 	if !slices.ContainsFunc(lines, isRuleLine) {
 		return append(slices.Clone(lines), "Disallow:")
@@ -249,9 +255,11 @@ func ensureRule(lines []string) []string {
 	return lines
 }
 
-// isRuleLine reports whether every crawler reads a line as a rule.
+// isRuleLine reports whether a line is an Allow or Disallow line, which every crawler reads as a
+// rule.
 func isRuleLine(line string) bool { return hasKey(line, "allow", "disallow") }
 
+// hasKey reports whether a line has one of the keys, which must be in lower case.
 func hasKey(line string, keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool {
 		_, ok := lineValue(line, key)
@@ -259,14 +267,14 @@ func hasKey(line string, keys ...string) bool {
 	})
 }
 
-// newGroup is a group to append.
-type newGroup struct {
+// appendedGroup is a group that the composed file has after the lines of the base.
+type appendedGroup struct {
 	comment string
 	names   []string
 	lines   []string
 }
 
-func (k *newGroup) write(b *strings.Builder) {
+func (k *appendedGroup) write(b *strings.Builder) {
 	b.WriteString(k.comment + "\n")
 	for _, name := range k.names {
 		b.WriteString("User-agent: " + name + "\n")
@@ -277,7 +285,7 @@ func (k *newGroup) write(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// isAmbiguous reports whether crawlers interpret the lines of a file differently.
+// isAmbiguous reports whether different crawlers read different rules from a file.
 func isAmbiguous(robots *policy.Robots) bool {
 	findings, unreported := robots.Findings()
 	return unreported > 0 || slices.ContainsFunc(findings, func(f policy.Finding) bool {
@@ -292,9 +300,9 @@ const (
 	maxNames    = 5_000_000
 )
 
-// checkNotStricter returns an error if a composed file is stricter than its base for a crawler named by no rule.
-// Compose calls check if crawlers interpret the base differently. The comparison uses example paths
-// of all rules.
+// checkNotStricter returns an error if the composed file disallows an example path that the base
+// allows, for a crawler without an allow or disallow rule. Compose calls it if crawlers interpret
+// the base differently. The example paths match the patterns of both files.
 func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
 	others := c.crawlersWithoutFetchRule()
@@ -316,7 +324,8 @@ func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	return nil
 }
 
-// examplePaths returns an example path for each pattern of two files, sorted.
+// examplePaths returns "/" and an example path for each pattern of two files, sorted and without
+// duplicates.
 func examplePaths(before, after *policy.Robots) []string {
 	paths := []string{"/"}
 	for _, robots := range []*policy.Robots{before, after} {
@@ -330,8 +339,8 @@ func examplePaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// crawlersWithoutFetchRule returns the crawlers without their own rule about fetching, each with its names. The
-// result includes crawlers obeying another crawler's group, and an unnamed crawler.
+// crawlersWithoutFetchRule returns the group names of each crawler whose access no rule of the plan
+// changes. The result includes the crawlers that the base names, and "*" for unnamed crawlers.
 func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
 	targets := c.targets
 	known := make(map[string]bool)
@@ -357,7 +366,8 @@ func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
 	return others
 }
 
-// isAboutFetching reports whether rules change access to pages. The result is false for nil.
+// isAboutFetching reports whether a rule allows or disallows paths for the crawler. It is false for
+// nil.
 func (w *crawlerRules) isAboutFetching() bool {
 	return w != nil && (w.wholeSiteLine != "" || len(w.pathLines) > 0)
 }

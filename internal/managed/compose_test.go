@@ -146,7 +146,7 @@ func TestPlanErrors(t *testing.T) {
 		`path "x" begins with neither / nor *`:                                  {disallow("GPTBot", "x")},
 		`GPTBot is both allowed and disallowed the whole site; remove one`:      {disallow("GPTBot"), allow("gptbot")},
 		`GPTBot is both allowed and disallowed /a; remove one`:                  {disallow("ai_training", "/a"), allow("GPTBot", "/a")},
-		`* has two delays; remove one`:                                          {delay("*", "1"), delay("*", "2")},
+		`* has two values of crawl_delay; remove one`:                           {delay("*", "1"), delay("*", "2")},
 		`name the crawlers of the rule`:                                         {{ID: "x"}},
 		`path "/a\nUser-agent: Googlebot" is more than one line`:                {disallow("GPTBot", "/a\nUser-agent: Googlebot")},
 		`"/{http.request.header.x}" has a placeholder other than {host}`:        {disallow("GPTBot", "/{http.request.header.x}")},

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ruleSubject is the subject of a rule for one crawler: the whole site, a pattern, the delay, or a use of
-// some pages.
+// ruleSubject is what two rules for a crawler may contradict each other about: access to the whole
+// site, a path pattern, the Crawl-delay, or a use of pages.
 type ruleSubject struct {
-	crawler string // folded
+	crawler string // token in lower case
 	aspect  string
 	host    string // see hostKeys
 }
@@ -19,7 +19,7 @@ const (
 	useWord   = "\x00use of " // followed by the use
 )
 
-// ruleStatement is a statement of a rule about a subject.
+// ruleStatement is the statement of a rule about a [ruleSubject].
 type ruleStatement struct {
 	rule *rule
 	line string
@@ -31,8 +31,8 @@ const (
 	maxOpposed    = 5_000_000 // pairs of statements whose times are compared
 )
 
-// findContradiction returns an error for two contradictory rules about a subject. The rules must have a
-// time and a host in common.
+// findContradiction returns a [RuleError] for the first two rules that state different things about
+// the same subject at the same time and host. Its result is nil if no rules contradict each other.
 func findContradiction(rules []rule) error {
 	known := make(map[ruleSubject][]ruleStatement)
 	statements, compared := 0, 0
@@ -66,6 +66,7 @@ func findContradiction(rules []rule) error {
 	return nil
 }
 
+// checkLimits returns an error if the search for contradictions takes too much memory or time.
 func checkLimits(name string, statements, compared int) error {
 	switch {
 	case statements > maxStatements:
@@ -76,9 +77,10 @@ func checkLimits(name string, statements, compared int) error {
 	return nil
 }
 
-// hostKeys returns the index keys of a rule. A rule is stored under the keys at, and compared with the
-// rules under the keys against. A rule for all hosts has the key "". Other rules have the key "*" and
-// their hosts. A rule for www.example.com also has the key ".example.com", which a wildcard looks up.
+// hostKeys returns the host keys under which findContradiction stores a rule (at) and looks for
+// other rules (against). A rule for all hosts has the key "". Another rule has the key "*" and its
+// hosts. A rule for www.example.com also has the key ".example.com", which rules for *.example.com
+// look up.
 func (r *rule) hostKeys() (against, at []string) {
 	if len(r.Hosts) == 0 {
 		return []string{"", "*"}, []string{""}
@@ -95,7 +97,8 @@ func (r *rule) hostKeys() (against, at []string) {
 	return against, at
 }
 
-// statements yields the subjects of a rule, without the crawler, and the lines.
+// statements yields each subject of the rule, as in [ruleSubject].aspect, with the line that the
+// rule states.
 func (r *rule) statements() func(yield func(what, line string) bool) {
 	return func(yield func(what, line string) bool) {
 		switch {
@@ -114,7 +117,7 @@ func (r *rule) statements() func(yield func(what, line string) bool) {
 	}
 }
 
-// statements yields the uses of a preference and their values.
+// statements yields each use of the preference, as in [ruleSubject].aspect, with its value.
 func (p *preference) statements(yield func(what, said string) bool) {
 	for _, c := range p.uses {
 		what := p.kind + " " + c.key
@@ -127,8 +130,8 @@ func (p *preference) statements(yield func(what, said string) bool) {
 	}
 }
 
-// crawlers returns the crawlers of a rule. If the rule is about all crawlers, the result is a special
-// name.
+// crawlers returns the product tokens that the rule is for, or "every crawler" for a rule that
+// names none.
 func (r *rule) crawlers() []string {
 	if len(r.For) == 0 {
 		return []string{"every crawler"}
@@ -136,10 +139,11 @@ func (r *rule) crawlers() []string {
 	return r.tokens
 }
 
-// contradictionError returns the error for a contradiction.
+// contradictionError returns the error for rules a and b, which contradict each other about an
+// aspect of the crawler with this name.
 func contradictionError(name, what string, a, b *rule) error {
 	remedy := "remove one"
-	if !a.hasNoWindow() || !b.hasNoWindow() {
+	if !a.isAlwaysInForce() || !b.isAlwaysInForce() {
 		remedy = "remove one, or change the times"
 		if both := a.window.intersect(b.window).String(); both != "" {
 			remedy += "; both are in force " + both
@@ -151,13 +155,14 @@ func contradictionError(name, what string, a, b *rule) error {
 	use, isUse := strings.CutPrefix(what, useWord)
 	switch {
 	case what == delayWord:
-		return fmt.Errorf("%s has two delays; remove one", name)
+		return fmt.Errorf("%s has two values of crawl_delay; remove one", name)
 	case isUse:
-		return fmt.Errorf("the rules state both yes and no to %s for %s; %s", name, use, remedy)
+		return fmt.Errorf("%s is set to both yes and no for %s; %s", use, name, remedy)
 	case what == wholeSite:
 		return fmt.Errorf("%s is both allowed and disallowed the whole site; %s", name, remedy)
 	}
 	return fmt.Errorf("%s is both allowed and disallowed %s; %s", name, what, remedy)
 }
 
-func (r *rule) hasNoWindow() bool { return r.window == Window{} }
+// isAlwaysInForce reports whether the rule has neither a start nor an end.
+func (r *rule) isAlwaysInForce() bool { return r.window == Window{} }

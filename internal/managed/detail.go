@@ -12,7 +12,8 @@ import (
 // maxTurns is the maximum number of future files to compose for a report.
 const maxTurns = 100
 
-// RuleReports returns the rules of a host, including past and future rules.
+// RuleReports returns a report of each rule for a host, in force or not. now decides which rules
+// are over or still to come.
 func (p Period) RuleReports(host string, now time.Time) []report.ManagedRule {
 	all := []report.ManagedRule{}
 	for _, i := range p.table.rules {
@@ -25,16 +26,17 @@ func (p Period) RuleReports(host string, now time.Time) []report.ManagedRule {
 			state = report.RuleOver
 		}
 		all = append(all, report.ManagedRule{
-			Name: r.name, Effect: strings.Join(r.linesAt(host), ", "), For: append([]string{}, r.For...), State: state,
+			Name: r.name, Effect: strings.Join(r.linesForHost(host), ", "), For: append([]string{}, r.For...), State: state,
 			From: r.window.From, Until: r.window.Until, Hosts: r.Hosts, Reason: r.Reason, Owner: r.Owner, Ticket: r.Ticket, Position: r.At,
 		})
 	}
 	return all
 }
 
-// ChangesAt returns the future rule changes at a host. Each has the added and removed lines for the
-// present base.
-func (p Period) ChangesAt(base []byte, host string, now time.Time) []report.ScheduledChange {
+// FutureChanges returns the times after the period at which rules begin or end at a host, until the
+// horizon and at most maxTurns. Each has the lines that the file gains and loses if the base stays
+// the same.
+func (p Period) FutureChanges(base []byte, host string, now time.Time) []report.ScheduledChange {
 	all := []report.ScheduledChange{}
 	before := p.fileLines(base, host)
 	for next, ok := p.next(); ok && len(all) < maxTurns && !next.Start().After(now.Add(horizon)); next, ok = next.next() {
@@ -48,25 +50,20 @@ func (p Period) ChangesAt(base []byte, host string, now time.Time) []report.Sche
 			}
 		}
 		after := next.fileLines(base, host)
-		one.Added, one.Removed = linesMissingIn(after, before), linesMissingIn(before, after)
+		one.Added, one.Removed = subtractLines(after, before), subtractLines(before, after)
 		all, before = append(all, one), after
 	}
 	return all
 }
 
-// fileLines returns the lines of a period's file, without comments. If the file cannot be composed, the
-// result is empty.
+// fileLines returns the lines of the period's robots.txt without comments, or nil if the file
+// cannot be composed.
 func (p Period) fileLines(base []byte, host string) (lines []string) {
-	text, err := p.newPlan().Compose(base, host)
+	text, err := p.compilePlan().Compose(base, host)
 	if err != nil {
 		return nil
 	}
-	return rulesLines(string(text))
-}
-
-// rulesLines returns the lines of a file, without comments.
-func rulesLines(text string) (lines []string) {
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}
@@ -74,8 +71,9 @@ func rulesLines(text string) (lines []string) {
 	return lines
 }
 
-// linesMissingIn returns the lines missing in the other lines. Repeated lines are matched by number.
-func linesMissingIn(lines, others []string) []string {
+// subtractLines returns lines without the lines in others. A line that occurs n times in others is
+// removed n times.
+func subtractLines(lines, others []string) []string {
 	count := make(map[string]int)
 	for _, line := range others {
 		count[line]++
@@ -89,8 +87,9 @@ func linesMissingIn(lines, others []string) []string {
 	return left
 }
 
-// linesAt returns the lines added by a rule at a host.
-func (r *rule) linesAt(host string) (lines []string) {
+// linesForHost returns the robots.txt lines that state the rule, with the placeholder replaced by
+// host.
+func (r *rule) linesForHost(host string) (lines []string) {
 	switch {
 	case r.CrawlDelay != "":
 		lines = []string{"Crawl-delay: " + r.CrawlDelay}
@@ -108,8 +107,9 @@ func (r *rule) linesAt(host string) (lines []string) {
 	return lines
 }
 
-// Lines returns the lines of a file added by rules, each in the groups of the rule's crawlers.
-func (p *Plan) Lines(text, host string) []report.ManagedLine {
+// AddedLines returns the lines of a composed file that come from the plan, each with the names of
+// its rules. text is the file for host.
+func (p *Plan) AddedLines(text, host string) []report.ManagedLine {
 	lines := []report.ManagedLine{}
 	written := splitLines(text)
 	add := func(number int, rules ...string) {
@@ -136,7 +136,8 @@ func (p *Plan) Lines(text, host string) []report.ManagedLine {
 	return lines
 }
 
-// rulesByLine returns the rules behind a line or a part of a preference, by line number of a file.
+// rulesByLine returns the rules that each line of a composed file comes from, by line number. A
+// preference line may combine several rules.
 func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 	rules := make(map[int][]*rule)
 	groups := robots.Groups()
@@ -155,10 +156,10 @@ func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 		}
 		line := r.Key + ": " + r.Value
 		sources := byText[r.Group][line]
-		if written, ok := readPreference(line); ok && sources == nil {
+		if written, ok := parseBasePreference(line); ok && sources == nil {
 			for _, rule := range p.rulesForGroup(groups[r.Group]) {
 				if rule.preference != nil && len(written.subtract([]preference{*rule.preference}).uses) == 0 {
-					sources = appendNew(sources, rule)
+					sources = appendDistinct(sources, rule)
 				}
 			}
 		}
@@ -169,26 +170,27 @@ func (p *Plan) rulesByLine(robots *policy.Robots, host string) map[int][]*rule {
 	return rules
 }
 
-// rulesByText returns the rules for the crawlers of a group, by added line.
+// rulesByText returns the rules for the crawlers of g, by the text of the lines that they add.
 func (p *Plan) rulesByText(g policy.Group, host string) map[string][]*rule {
 	byText := make(map[string][]*rule)
 	for _, r := range p.rulesForGroup(g) {
-		for _, line := range r.linesAt(host) {
-			byText[line] = appendNew(byText[line], r)
+		for _, line := range r.linesForHost(host) {
+			byText[line] = appendDistinct(byText[line], r)
 		}
 	}
 	return byText
 }
 
-// appendNew appends a rule unless the rules already have its name.
-func appendNew(rules []*rule, r *rule) []*rule {
+// appendDistinct appends r unless a rule with its name is in rules.
+func appendDistinct(rules []*rule, r *rule) []*rule {
 	if slices.ContainsFunc(rules, func(other *rule) bool { return other.name == r.name }) {
 		return rules
 	}
 	return append(rules, r)
 }
 
-// rulesForGroup returns the rules for the crawlers of a group.
+// rulesForGroup returns the rules for the crawlers that g names, and the preferences about all
+// crawlers.
 func (p *Plan) rulesForGroup(g policy.Group) (rules []*rule) {
 	rules = slices.Clone(p.preferencesForAll)
 	for _, a := range g.Agents {
@@ -203,10 +205,11 @@ func (p *Plan) rulesForGroup(g policy.Group) (rules []*rule) {
 	return rules
 }
 
-// FindingReports returns the findings about the file made from a base.
+// FindingReports returns the problems that the plan adds to a base, for a report. text is the file
+// composed from base for host.
 func (p *Plan) FindingReports(base, text []byte, host string) []report.ManagedFinding {
 	all := []report.ManagedFinding{}
-	for _, f := range p.checkComposed(base, text, host) {
+	for _, f := range p.findProblems(base, text, host) {
 		all = append(all, report.ManagedFinding{
 			Code: string(f.Code), Severity: f.Severity.String(), Rules: append([]string{}, f.Rules...), Position: f.Position, Message: f.Message,
 		})

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// baseFile is a base, split into lines and groups.
+// baseFile is a base in lines and groups, with changes that render applies.
 type baseFile struct {
 	robots      *policy.Robots
 	groups      []policy.Group
@@ -18,7 +18,8 @@ type baseFile struct {
 	added       [][]string             // lines to insert below each line
 }
 
-func newFile(base []byte) *baseFile {
+// newBaseFile parses a base.
+func newBaseFile(base []byte) *baseFile {
 	f := &baseFile{robots: policy.Parse(base), lines: splitLines(string(base))}
 	f.groups = f.robots.Groups()
 	f.records = make([][]policy.Record, len(f.groups))
@@ -32,7 +33,7 @@ func newFile(base []byte) *baseFile {
 	return f
 }
 
-// splitLines splits a string after each LF, CR or CRLF.
+// splitLines splits a text after each LF, CR or CRLF. The line ends remain.
 func splitLines(text string) (lines []string) {
 	for text != "" {
 		end := strings.IndexAny(text, "\r\n") + 1
@@ -48,14 +49,15 @@ func splitLines(text string) (lines []string) {
 	return lines
 }
 
-// agentLine is a user-agent line in a group.
+// agentLine is a user-agent line in a group of the base.
 type agentLine struct {
 	group int
 	agent policy.Agent
 }
 
-// agentLinesNaming returns the user-agent lines naming a crawler.
-func (f *baseFile) agentLinesNaming(name string) (places []agentLine) {
+// findAgentLines returns the user-agent lines that name a crawler, in file order. The name may be
+// "*".
+func (f *baseFile) findAgentLines(name string) (places []agentLine) {
 	if name != AnyCrawler && !policy.IsTraining(name) && !f.robots.NamesToken(name) {
 		return nil
 	}
@@ -69,27 +71,30 @@ func (f *baseFile) agentLinesNaming(name string) (places []agentLine) {
 	return places
 }
 
-// isWildcard reports whether a group name is a wildcard.
+// isWildcard reports whether the value of a user-agent line means all crawlers, as "*" does.
 func isWildcard(name string) bool {
 	return name == AnyCrawler || strings.HasPrefix(name, "* ") || strings.HasPrefix(name, "*\t")
 }
 
-// obeyedGroup returns the user-agent lines of the group obeyed by a crawler, or nil for the *
-// group.
-func (f *baseFile) obeyedGroup(names groupNames) []agentLine {
+// findObeyedGroup returns the user-agent lines of the group that a crawler with these names obeys.
+// The result is nil if the crawler obeys the * group.
+func (f *baseFile) findObeyedGroup(names groupNames) []agentLine {
 	for _, name := range names {
-		if places := f.agentLinesNaming(name); places != nil {
+		if places := f.findAgentLines(name); places != nil {
 			return places
 		}
 	}
 	return nil
 }
 
-// contentBelow returns the lines below user-agent lines. If an extension line splits the user-agent lines
-// of a group, crawlers disagree about the first part. The first part then gets no disallow rules, so
-// the copy is never stricter than the original. For a Content-Usage, the next user-agent line starts
-// another group (draft-ietf-aipref-attach-05).
-func (f *baseFile) contentBelow(places []agentLine) (lines []string) {
+// groupContent returns the rules and extension lines that apply to the crawler of some user-agent
+// lines.
+//
+// If an extension line stands between the user-agent lines of a group, crawlers disagree about the
+// user-agent lines above it. Their Disallow lines are then left out, so that a copy is never
+// stricter than the group. After a Content-Usage line, the next user-agent line starts another
+// group (draft-ietf-aipref-attach-05).
+func (f *baseFile) groupContent(places []agentLine) (lines []string) {
 	done := make(map[int]bool)
 	for _, p := range places {
 		if done[p.group] {
@@ -97,12 +102,12 @@ func (f *baseFile) contentBelow(places []agentLine) (lines []string) {
 		}
 		g := f.groups[p.group]
 		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isSeparatedFromRules(q) })
-		for _, line := range f.lineNumbers(p.group) {
+		for _, line := range f.contentLineNumbers(p.group) {
 			if agents := f.usageAgents[line]; agents != nil && !hasAgentBetween(places, agents[0].Line, line) {
 				continue // the line is for other crawlers
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
-				lines = append(lines, f.line(line))
+				lines = append(lines, f.trimmedLine(line))
 			}
 		}
 		done[p.group] = true
@@ -110,21 +115,22 @@ func (f *baseFile) contentBelow(places []agentLine) (lines []string) {
 	return lines
 }
 
-// hasAgentBetween reports whether a place is at a line number from from up to, but not including, before.
+// hasAgentBetween reports whether one of the user-agent lines has a line number in [from, before).
 // places must be in file order.
 func hasAgentBetween(places []agentLine, from, before int) bool {
 	i, _ := slices.BinarySearchFunc(places, from, func(p agentLine, line int) int { return p.agent.Line - line })
 	return i < len(places) && places[i].agent.Line < before
 }
 
-// isSeparatedFromRules reports whether an extension line separates a user-agent line from the rules of its group.
+// isSeparatedFromRules reports whether an extension line stands between p and the last user-agent
+// line of its group, so that some crawlers do not apply the group's rules to p.
 func (f *baseFile) isSeparatedFromRules(p agentLine) bool {
 	last := f.groups[p.group].Agents[len(f.groups[p.group].Agents)-1]
 	return slices.ContainsFunc(f.records[p.group], func(r policy.Record) bool { return r.Line > p.agent.Line && r.Line < last.Line })
 }
 
-// lineNumbers returns the line numbers of the rules and extension lines of a group.
-func (f *baseFile) lineNumbers(group int) (lines []int) {
+// contentLineNumbers returns the sorted line numbers of the rules and extension lines of a group.
+func (f *baseFile) contentLineNumbers(group int) (lines []int) {
 	for _, r := range f.groups[group].Rules {
 		lines = append(lines, r.Line)
 	}
@@ -135,20 +141,21 @@ func (f *baseFile) lineNumbers(group int) (lines []int) {
 	return lines
 }
 
-// line returns a line without comment and surrounding space.
-func (f *baseFile) line(number int) string {
+// trimmedLine returns the line with a number, without comment and surrounding space.
+func (f *baseFile) trimmedLine(number int) string {
 	s, _, _ := strings.Cut(f.lines[number-1], "#")
 	s, _, _ = strings.Cut(s, "\x00")
 	return strings.Trim(s, " \t\r\n")
 }
 
-// removeAgents removes user-agent lines, and the lines below them that no crawler needs.
+// removeAgents removes user-agent lines, and the rules and extension lines of their groups that
+// then apply to no crawler.
 func (f *baseFile) removeAgents(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents
 		first := slices.IndexFunc(agents, func(a policy.Agent) bool { return !f.removed[a.Line] })
-		for _, line := range f.lineNumbers(p.group) {
+		for _, line := range f.contentLineNumbers(p.group) {
 			if first < 0 || line < agents[first].Line {
 				f.removed[line] = true
 			}
@@ -156,25 +163,27 @@ func (f *baseFile) removeAgents(places []agentLine) {
 	}
 }
 
-// ownGroup returns the group whose only user-agent line is in places, or -1.
-func (f *baseFile) ownGroup(places []agentLine) int {
+// findExclusiveGroup returns the index of the group whose only user-agent line is the only element
+// of places, or -1.
+func (f *baseFile) findExclusiveGroup(places []agentLine) int {
 	if len(places) == 1 && len(f.groups[places[0].group].Agents) == 1 {
 		return places[0].group
 	}
 	return -1
 }
 
-// insertIntoGroup adds lines at the end of a group.
+// insertIntoGroup inserts lines at the end of a group.
 func (f *baseFile) insertIntoGroup(group int, lines []string) {
 	last := f.groups[group].Agents[0].Line
-	if below := f.lineNumbers(group); len(below) > 0 {
+	if below := f.contentLineNumbers(group); len(below) > 0 {
 		last = max(last, below[len(below)-1])
 	}
 	f.added[last] = append(f.added[last], lines...)
 }
 
-// text returns the changed file. Groups can be appended to the result.
-func (f *baseFile) text() string {
+// render returns the text of the base with all changes. The result ends so that groups can be
+// appended.
+func (f *baseFile) render() string {
 	var b strings.Builder
 	for i, line := range f.lines {
 		if f.removed[i+1] {
@@ -197,12 +206,12 @@ func (f *baseFile) text() string {
 	return b.String()
 }
 
-// lastGroupMayContinue reports whether a user-agent line after the end might extend the last group. The last
-// group then has no rule that every crawler reads.
+// lastGroupMayContinue reports whether a crawler might add the user-agent lines of an appended
+// group to the last group. This is so if the last group has no Allow or Disallow line.
 func (f *baseFile) lastGroupMayContinue() bool {
 	last := len(f.groups) - 1
 	if last < 0 || !slices.ContainsFunc(f.groups[last].Agents, func(a policy.Agent) bool { return !f.removed[a.Line] }) {
 		return false
 	}
-	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRuleLine(f.line(r.Line)) })
+	return !slices.ContainsFunc(f.groups[last].Rules, func(r policy.Rule) bool { return isRuleLine(f.trimmedLine(r.Line)) })
 }

@@ -11,18 +11,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// SearchGate selects the findings that stop a file. The zero value is GateErrors.
-type SearchGate string
+// Gate selects by severity the findings that prevent a robots.txt from being published. The zero
+// value is like GateErrors.
+type Gate string
 
-// The values of SearchGate.
+// The values of Gate.
 const (
-	GateErrors   SearchGate = "error"
-	GateWarnings SearchGate = "warning" // warnings too
-	GateOff      SearchGate = "off"     // no findings
+	GateErrors   Gate = "error"
+	GateWarnings Gate = "warning" // errors and warnings
+	GateOff      Gate = "off"     // no checks
 )
 
-// FirstStopping returns the first finding that stops a file, or nil.
-func (g SearchGate) FirstStopping(findings []Finding) *Finding {
+// FindBlocker returns the first finding that prevents publication, or nil.
+func (g Gate) FindBlocker(findings []Finding) *Finding {
 	i := slices.IndexFunc(findings, func(f Finding) bool {
 		return f.Severity == policy.Error || g == GateWarnings && f.Severity == policy.Warning
 	})
@@ -32,18 +33,19 @@ func (g SearchGate) FirstStopping(findings []Finding) *Finding {
 	return &findings[i]
 }
 
-// Check returns an error if a file for a host must not be published.
-func (g SearchGate) Check(plan *Plan, base, text []byte, host string) error {
+// Check returns an error if the file that plan makes from base for host must not be published. text
+// is that file.
+func (g Gate) Check(plan *Plan, base, text []byte, host string) error {
 	if g == GateOff {
 		return nil
 	}
 	var found []Finding
 	if g == GateWarnings {
-		found = plan.checkComposed(base, text, host)
+		found = plan.findProblems(base, text, host)
 	} else {
-		found = plan.checkErrors(base, text, host)
+		found = plan.findErrors(base, text, host)
 	}
-	if f := g.FirstStopping(found); f != nil {
+	if f := g.FindBlocker(found); f != nil {
 		return fmt.Errorf("gate: %s", f)
 	}
 	return nil
@@ -63,7 +65,8 @@ const (
 	PreferenceReplaced policy.Code = "preference-replaced"
 )
 
-// Finding is a problem of a file or of its rules, for the owner.
+// Finding is a problem that the owner of a site should know about: in a composed file or in its
+// rules.
 type Finding struct {
 	Severity policy.Severity `json:"severity"`
 	Code     policy.Code     `json:"code"`
@@ -74,7 +77,7 @@ type Finding struct {
 	Message  string          `json:"message"`
 }
 
-// String returns the finding in one line, without the position of the rule.
+// String returns the finding in one line with its rules, host, start and code.
 func (f *Finding) String() string {
 	var b strings.Builder
 	if len(f.Rules) > 0 {
@@ -90,9 +93,10 @@ func (f *Finding) String() string {
 	return b.String() + " [" + string(f.Code) + "]"
 }
 
-// checkErrors finds lines read by no crawler, 50 times as fast as a full lint. The only other error
-// of lint is an invalid sitemap, found when the rules are loaded.
-func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
+// findErrors returns the problems with severity error that the plan adds to a base: lines that no
+// crawler reads. It is 50 times as fast as findProblems. Invalid sitemaps, the only other error of
+// package lint, are refused when the rules are loaded.
+func (p *Plan) findErrors(base, text []byte, host string) []Finding {
 	errorsOf := func(robots *policy.Robots) (found []lint.Finding) {
 		all, _ := robots.Findings()
 		for _, f := range all {
@@ -106,23 +110,25 @@ func (p *Plan) checkErrors(base, text []byte, host string) []Finding {
 	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
-// checkComposed checks a file made from a base for a host.
-func (p *Plan) checkComposed(base, text []byte, host string) []Finding {
+// findProblems returns the problems that the plan adds to a base. text is the file composed from
+// base for host.
+func (p *Plan) findProblems(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
 	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
-	return append(found, p.checkRules(before, after, host)...)
+	return append(found, p.findRuleProblems(before, after, host)...)
 }
 
-// newFindings returns the findings of a file that the base does not have. The base belongs to the
-// owner.
+// newFindings returns the findings in after that before lacks, each with the rules of its line.
+// before are the findings about the base, which the owner wrote, and after those about the composed
+// file, text.
 func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
 	var sources map[int][]*rule
 	known := make(map[string]bool)
 	for _, f := range before {
-		known[string(f.Code)+"\n"+lineIn(base, f.Line)] = true
+		known[string(f.Code)+"\n"+textOfLine(base, f.Line)] = true
 	}
 	for _, f := range after {
-		line := lineIn(text, f.Line)
+		line := textOfLine(text, f.Line)
 		if known[string(f.Code)+"\n"+line] || slices.Contains(intended, f.Code) {
 			continue
 		}
@@ -148,8 +154,8 @@ func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string
 // retired crawlers of a class, and search engines that are disallowed by name.
 var intended = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
-// lineIn returns the line with a number.
-func lineIn(text []byte, number int) string {
+// textOfLine returns the trimmed line with a number, counted from 1, or "".
+func textOfLine(text []byte, number int) string {
 	for line := range strings.Lines(string(text)) {
 		if number--; number == 0 {
 			return strings.Trim(line, " \t\r\n")
@@ -158,8 +164,10 @@ func lineIn(text []byte, number int) string {
 	return ""
 }
 
-// checkRules finds rules without effect, and rules allowing paths disallowed by the base.
-func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Finding) {
+// findRuleProblems returns findings about rules that have no effect, that allow paths disallowed by
+// the base, or that replace a preference of the base. before is the base, and after the composed
+// file.
+func (p *Plan) findRuleProblems(before, after *policy.Robots, host string) (found []Finding) {
 	for _, folded := range p.crawlerOrder {
 		w := p.byCrawler[folded]
 		was, is := before.Select(true, w.groupNames()...), after.Select(true, w.groupNames()...)
@@ -167,41 +175,42 @@ func (p *Plan) checkRules(before, after *policy.Robots, host string) (found []Fi
 			was, is = before.TrainingGroup(), after.TrainingGroup()
 		}
 		for _, r := range w.rules {
-			if line := w.replacedLine(before, was, r, host); line > 0 {
+			if line := w.findReplacedLine(before, was, r, host); line > 0 {
 				found = append(found, Finding{Severity: policy.Warning, Code: PreferenceReplaced, Rules: []string{r.name}, Position: r.At,
 					Message: fmt.Sprintf("it replaces line %d of the robots.txt of the site, which states the opposite in the group %s", line, w.name)})
 			}
 			for _, path := range r.Paths {
-				if !r.Allow && is.Judge(samplePath(path, host)).Allowed {
+				if !r.Allow && is.Judge(examplePathAtHost(path, host)).Allowed {
 					found = append(found, Finding{Severity: policy.Warning, Code: RuleIdle, Rules: []string{r.name}, Position: r.At,
 						Message: fmt.Sprintf("%s may still fetch %s, because a longer or equal pattern allows it; remove that pattern, or the rule", w.name, path)})
 				}
 			}
 			if path, opens := findNewlyAllowed(before, was, is, r, host); opens {
 				found = append(found, Finding{Severity: policy.Warning, Code: RuleOpens, Rules: []string{r.name}, Position: r.At,
-					Message: fmt.Sprintf("it opens %s to %s, which the robots.txt of the site forbids", path, w.name)})
+					Message: fmt.Sprintf("it allows %s to fetch %s, which the robots.txt of the site disallows", w.name, path)})
 			}
 		}
 	}
 	return found
 }
 
-// replacedLine returns the line of the base replaced by a rule with the opposite, or 0. The line is a
-// usage preference in the * group, or an allow rule in a group that expresses a preference. opened
-// finds the other differences.
-func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGroup, r *rule, host string) (line int) {
+// findReplacedLine returns the number of the line of the base that states the opposite of r and is
+// replaced by r, or 0. The line is a usage preference in the * group, or an Allow line in a group
+// that expresses a preference, such as Google-Extended. was is the group that the crawler obeys in
+// the base.
+func (w *crawlerRules) findReplacedLine(base *policy.Robots, was *policy.SelectedGroup, r *rule, host string) (line int) {
 	if r.preference != nil && w.name == AnyCrawler {
 		var target policy.Target
-		target.Set(samplePath(r.preference.path, host), false)
+		target.Set(examplePathAtHost(r.preference.path, host), false)
 		for _, s := range base.DecidingStatements(was, &target, "") {
-			if _, opposes := s.ConflictingUse(r.preference.policyUses()); opposes && s.Source == r.preference.kind {
+			if _, opposes := s.ConflictingUse(r.preference.policyPreferences()); opposes && s.Source == r.preference.kind {
 				return s.Line
 			}
 		}
 		return 0
 	}
 	isPreference := policy.IsTraining(w.name) || w.crawler != nil && w.crawler.Controls != "" && was.NamesCrawler()
-	if !isPreference || r.Allow || r.linesAt("")[0] != w.wholeSiteLine {
+	if !isPreference || r.Allow || r.linesForHost("")[0] != w.wholeSiteLine {
 		return 0
 	}
 	for _, x := range was.Rules() {
@@ -212,7 +221,9 @@ func (w *crawlerRules) replacedLine(base *policy.Robots, was *policy.SelectedGro
 	return 0
 }
 
-// findNewlyAllowed returns a path newly allowed by a rule, among the paths of the base and of the rule.
+// findNewlyAllowed returns the first path pattern that r allows and the base disallowed, among the
+// patterns of r, or of the base if r is for the whole site. was and is are the groups of the
+// crawler before and after.
 func findNewlyAllowed(base *policy.Robots, was, is *policy.SelectedGroup, r *rule, host string) (path string, found bool) {
 	if !r.Allow || r.CrawlDelay != "" {
 		return "", false
@@ -226,17 +237,17 @@ func findNewlyAllowed(base *policy.Robots, was, is *policy.SelectedGroup, r *rul
 		}
 	}
 	for _, path := range paths {
-		if s := samplePath(path, host); !was.Judge(s).Allowed && is.Judge(s).Allowed {
+		if s := examplePathAtHost(path, host); !was.Judge(s).Allowed && is.Judge(s).Allowed {
 			return path, true
 		}
 	}
 	return "", false
 }
 
-// samplePath returns a path matching a pattern at a host.
-func samplePath(pattern, host string) string { return examplePath(replaceHost(pattern, host)) }
+// examplePathAtHost returns a path that matches a pattern, which may contain the host placeholder.
+func examplePathAtHost(pattern, host string) string { return examplePath(replaceHost(pattern, host)) }
 
-// examplePath returns a path matching a pattern.
+// examplePath returns a path that matches a pattern.
 func examplePath(pattern string) string {
 	return "/" + strings.TrimPrefix(withoutWildcards.Replace(pattern), "/")
 }
@@ -250,17 +261,17 @@ const horizon = 400 * 24 * time.Hour
 // checked. With more rules, fewer files are checked, because each needs more time.
 const rulesPerFile = 200
 
-// CheckReport has the findings about the files of a schedule.
+// CheckReport is the result of [Schedule.Check].
 type CheckReport struct {
 	Findings       []Finding `json:"findings"`
-	CheckedFiles   int       `json:"texts"` // checked files
-	UncheckedFiles int       `json:"-"`     // files beyond the limit, which were not checked
+	CheckedFiles   int       `json:"texts"` // number of checked files
+	UncheckedFiles int       `json:"-"`     // number of files beyond the limit
 }
 
-// Check checks the files that the schedule makes from a base, from now until the horizon. most is the
-// maximum number of files. Hosts without own rules come first. A finding about several files is
-// returned once, for the first file.
-func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
+// Check lints the files that the schedule makes from a base, from now until the horizon. It checks
+// at most maxFiles files, those for hosts without own rules first. A finding about several files is
+// reported once, for the first file.
+func (s *Schedule) Check(base []byte, now time.Time, maxFiles int) (r CheckReport) {
 	for i := range s.rules {
 		rule := &s.rules[i]
 		f := Finding{Rules: []string{rule.name}, Position: rule.At}
@@ -272,7 +283,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
 			f.Message = fmt.Sprintf("the rule ended at %s and will not be in force again; remove the rule", rule.window.Until.Format(time.RFC3339))
 		case !rule.window.From.IsZero() && rule.window.Until.Sub(rule.window.From) < lag:
 			f.Severity, f.Code = policy.Warning, RuleBrief
-			f.Message = fmt.Sprintf("it is in force for %s, but %s may need %g hours to read it, and a crawler obeys it only after that; make the time longer, or let the rule begin earlier",
+			f.Message = fmt.Sprintf("the rule is in force for only %s, but %s may fetch robots.txt only every %g hours; let the rule begin earlier or end later",
 				rule.window.Until.Sub(rule.window.From), who, lag.Hours())
 			if rule.window.From.After(now) {
 				f.From = rule.window.From
@@ -285,14 +296,14 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
 	reported := make(map[string]bool)
 	work := 0 // number of composed rules
 	check := func(t *ruleTable, host string) {
-		for p, ok := t.period(now), true; ok && p.Start().Before(now.Add(horizon)); p, ok = p.next() {
-			if r.CheckedFiles == most || r.CheckedFiles > 0 && work > most*rulesPerFile {
+		for p, ok := t.findPeriod(now), true; ok && p.Start().Before(now.Add(horizon)); p, ok = p.next() {
+			if r.CheckedFiles == maxFiles || r.CheckedFiles > 0 && work > maxFiles*rulesPerFile {
 				r.UncheckedFiles++
 				continue
 			}
 			r.CheckedFiles++
 			work += len(t.rules)
-			for _, f := range p.check(base, host) {
+			for _, f := range p.findFileProblems(base, host) {
 				key := fmt.Sprint(f.Code, f.Rules, f.Message)
 				if p.Start().After(now) {
 					f.From = p.Start()
@@ -306,7 +317,7 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
 	}
 	done := make(map[*ruleTable]bool)
 	for _, host := range allHosts(s, s, nil) {
-		if t := s.tableOf(host); !done[t] {
+		if t := s.tableForHost(host); !done[t] {
 			done[t] = true
 			check(t, host)
 		}
@@ -314,9 +325,9 @@ func (s *Schedule) Check(base []byte, now time.Time, most int) (r CheckReport) {
 	return r
 }
 
-// slowestCrawler returns the crawler of a rule that may wait longest before it refetches robots.txt, and
-// the delay. The default is 24 hours (RFC 9309 section 2.4). Some operators document a longer
-// delay.
+// slowestCrawler returns the crawler of a rule that may wait longest before it fetches robots.txt
+// again, and the time. Operators may document more than the default, 24 hours (RFC 9309 section
+// 2.4).
 func (s *Schedule) slowestCrawler(r *rule) (who string, lag time.Duration) {
 	who, lag = "a crawler", policy.MaxAge
 	for _, name := range r.tokens {
@@ -327,7 +338,8 @@ func (s *Schedule) slowestCrawler(r *rule) (who string, lag time.Duration) {
 	return who, lag
 }
 
-// ExampleHost returns an example host for a wildcard or for any host.
+// ExampleHost returns a host that matches a wildcard, or "www.example.com" for "". Other hosts are
+// returned unchanged.
 func ExampleHost(host string) string {
 	if rest, ok := strings.CutPrefix(host, "*."); ok {
 		return "www." + rest
@@ -335,14 +347,14 @@ func ExampleHost(host string) string {
 	return cmp.Or(host, "www.example.com")
 }
 
-// check checks the file of a period.
-func (p Period) check(base []byte, host string) []Finding {
-	plan := p.newPlan()
+// findFileProblems composes the file of the period from a base, and returns its problems.
+func (p Period) findFileProblems(base []byte, host string) []Finding {
+	plan := p.compilePlan()
 	text, err := plan.Compose(base, ExampleHost(host))
 	if err != nil {
 		return []Finding{{Severity: policy.Error, Code: policy.TooLarge, Host: host, Message: err.Error()}}
 	}
-	found := plan.checkComposed(base, text, ExampleHost(host))
+	found := plan.findProblems(base, text, ExampleHost(host))
 	for i := range found {
 		found[i].Host = host
 	}

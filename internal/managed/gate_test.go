@@ -26,16 +26,16 @@ func TestCheck(t *testing.T) {
 		{"a class with names for a robots.txt alone", during(disallow("ai_training"), "r", open, open), "", ""},
 		{"a search engine by name", during(disallow("bingbot"), "r", open, open), "", ""},
 		{"over", during(disallow("GPTBot", "/a"), "r", open, epoch), RuleOver, "the rule ended at 2026-11-27T00:00:00Z"},
-		{"too short to be known", during(disallow("GPTBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(24*time.Hour)), RuleBrief, "it is in force for 23h0m0s, but a crawler may need 24 hours to read it"},
+		{"too short to be known", during(disallow("GPTBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(24*time.Hour)), RuleBrief, "the rule is in force for only 23h0m0s, but a crawler may fetch robots.txt only every 24 hours"},
 		{"as long as it takes", during(disallow("GPTBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(25*time.Hour)), "", ""},
-		{"too short for one that is slow", during(disallow("DuckAssistBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(72*time.Hour)), RuleBrief, "it is in force for 71h0m0s, but DuckAssistBot may need 72 hours"},
+		{"too short for one that is slow", during(disallow("DuckAssistBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(72*time.Hour)), RuleBrief, "the rule is in force for only 71h0m0s, but DuckAssistBot may fetch robots.txt only every 72 hours"},
 		{"as long as that takes", during(disallow("DuckAssistBot", "/a"), "r", epoch.Add(time.Hour), epoch.Add(73*time.Hour)), "", ""},
 		{"open at its beginning", during(disallow("GPTBot", "/a"), "r", open, epoch.Add(time.Hour)), "", ""},
-		{"opens a path", during(allow("bingbot", "/private/press"), "r", open, open), RuleOpens, "it opens /private/press to bingbot"},
-		{"opens all", during(allow("bingbot"), "r", open, open), RuleOpens, "it opens /private/ to bingbot"},
+		{"opens a path", during(allow("bingbot", "/private/press"), "r", open, open), RuleOpens, "it allows bingbot to fetch /private/press"},
+		{"opens all", during(allow("bingbot"), "r", open, open), RuleOpens, "it allows bingbot to fetch /private/,"},
 		{"left out of the text", during(disallow("bingbot", "/pub/a"), "r", open, open), RuleIdle, "bingbot may still fetch /pub/a"},
 		{"a path with the host", during(disallow("GPTBot", "/"+hostPlaceholder+"/a", "/a"), "r", open, open), "", ""},
-		{"opens a path with the host", during(allow("bingbot", "/private/"+hostPlaceholder), "r", open, open), RuleOpens, "it opens /private/" + hostPlaceholder + " to bingbot"},
+		{"opens a path with the host", during(allow("bingbot", "/private/"+hostPlaceholder), "r", open, open), RuleOpens, "it allows bingbot to fetch /private/" + hostPlaceholder},
 		{"forbidden already, with the host", during(disallow("bingbot", "/private/"+hostPlaceholder), "r", open, open), lint.CoveredRule, `"Disallow: /private/www.example.com"`},
 		{"forbidden already", during(disallow("bingbot", "/private/x"), "r", epoch.Add(time.Hour), open), lint.CoveredRule, `"Disallow: /private/x"`},
 		{"all search engines", during(disallow("*"), "r", open, open), lint.SearchShutOut, "search engines"},
@@ -81,14 +81,14 @@ func TestCheckIsBounded(t *testing.T) {
 func TestGate(t *testing.T) {
 	all := []Finding{{Severity: policy.Info}, {Severity: policy.Warning}, {Severity: policy.Error}}
 	for _, tc := range []struct {
-		gate  SearchGate
+		gate  Gate
 		among []Finding
 		stops bool
 	}{
 		{GateErrors, all, true}, {"", all[:2], false}, {GateWarnings, all[:2], true},
 		{GateWarnings, all[:1], false}, {GateOff, all, false}, {GateErrors, nil, false},
 	} {
-		if got := tc.gate.FirstStopping(tc.among) != nil; got != tc.stops {
+		if got := tc.gate.FindBlocker(tc.among) != nil; got != tc.stops {
 			t.Errorf("%+v of %+v stops: %t", tc.gate, tc.among, got)
 		}
 	}

@@ -30,13 +30,14 @@ const (
 	wantPaths = `%s has to be a list of paths such as ["/search"], or true for the whole site`
 )
 
-// listDecoder parses the JSON of a list.
+// listDecoder decodes the JSON of a list of rules.
 type listDecoder struct{ *jsontext.Decoder }
 
-// ParseList parses a list of rules. Errors have the name of the list, the line and the column.
-func ParseList(name string, data []byte) (*List, error) {
+// ParseRuleList parses the JSON of a list of rules. Errors begin with the name of the list, the
+// line and the column.
+func ParseRuleList(name string, data []byte) (*RuleList, error) {
 	if len(data) > MaxListBytes {
-		return nil, fmt.Errorf("%s: it has more than %d MiB; write fewer rules, or several lists", name, MaxListBytes>>20)
+		return nil, fmt.Errorf("%s: the list has more than %d MiB; write fewer rules, or several lists", name, MaxListBytes>>20)
 	}
 	decoded, err := jsontext.NewDecoder(name, data, emptyList)
 	if err != nil {
@@ -57,10 +58,10 @@ func ParseList(name string, data []byte) (*List, error) {
 				return err
 			}
 			if first := lines[rule.ID]; first != "" {
-				return fmt.Errorf("%s: rule %s: two rules have this name, the other at %s; give each its own name", rule.At, rule.ID, first)
+				return fmt.Errorf("%s: rule %s: the rule at %s has the same name; give each its own name", rule.At, rule.ID, first)
 			}
 			if lines[rule.ID] = rule.At; len(rules) == maxRules {
-				return d.Errorf("it has more than %d rules; write several lists", maxRules)
+				return d.Errorf("the list has more than %d rules; write several lists", maxRules)
 			}
 			rules = append(rules, rule)
 			return nil
@@ -72,52 +73,36 @@ func ParseList(name string, data []byte) (*List, error) {
 	case !given:
 		return nil, fmt.Errorf("%s: %s, but the field rules is missing", name, wantList)
 	}
-	return &List{name, rules}, nil
+	return &RuleList{name, rules}, nil
 }
 
-// readRule parses a rule and checks everything that does not need other rules.
+// readRule reads a rule, and checks everything that depends neither on other rules nor on the
+// registry.
 func (d listDecoder) readRule() (r Rule, err error) {
-	says := 0
+	texts := map[string]*string{"id": &r.ID, "content_usage": &r.ContentUsage, "content_signal": &r.ContentSignal, "from": &r.From, "until": &r.Until, "reason": &r.Reason, "owner": &r.Owner, "ticket": &r.Ticket}
+	numStatements := 0
 	begin := 0
 	err = d.ReadObject(wantRule, ruleFields, func(field string) (err error) {
 		if begin == 0 {
 			begin = d.Offset() // position of the first field, which is never 0
 		}
 		switch field {
-		case "id":
-			r.ID, err = d.ReadString(field)
 		case "for":
 			r.For, err = d.ReadStrings(field, wantFor)
 		case "disallow", "allow":
-			var said bool
-			if r.Paths, said, err = d.readPaths(field, r.Paths); said {
+			var given bool
+			if r.Paths, given, err = d.readPaths(field, r.Paths); given {
 				r.Allow = field == "allow"
-				says++
+				numStatements++
 			}
 		case "crawl_delay":
 			if r.CrawlDelay, err = d.readDelay(); r.CrawlDelay != "" {
-				says++
+				numStatements++
 			}
-		case "content_usage", "content_signal":
-			into := &r.ContentUsage
-			if field == "content_signal" {
-				into = &r.ContentSignal
-			}
-			if *into, err = d.ReadString(field); *into != "" {
-				says++
-			}
-		case "from":
-			r.From, err = d.ReadString(field)
-		case "until":
-			r.Until, err = d.ReadString(field)
 		case "hosts":
 			r.Hosts, err = d.ReadStrings(field, wantHosts)
-		case "reason":
-			r.Reason, err = d.ReadString(field)
-		case "owner":
-			r.Owner, err = d.ReadString(field)
-		case "ticket":
-			r.Ticket, err = d.ReadString(field)
+		default:
+			*texts[field], err = d.ReadString(field)
 		}
 		return err
 	})
@@ -127,21 +112,27 @@ func (d listDecoder) readRule() (r Rule, err error) {
 	if begin > 0 {
 		d.Seek(begin)
 	}
+	for _, preference := range []string{r.ContentUsage, r.ContentSignal} {
+		if preference != "" {
+			numStatements++
+		}
+	}
 	r.At = d.Position()
-	return r, d.checkRule(&r, says)
+	return r, d.checkRule(&r, numStatements)
 }
 
-// checkRule returns an error for an incomplete rule.
-func (d listDecoder) checkRule(r *Rule, says int) error {
+// checkRule returns an error for a rule that is incomplete or has several statements. numStatements
+// counts its fields such as disallow and crawl_delay.
+func (d listDecoder) checkRule(r *Rule, numStatements int) error {
 	if r.ID == "" {
-		return d.Errorf("a rule needs an id, by which the robots.txt names it")
+		return d.Errorf("a rule needs an id, which is its name in the robots.txt and in messages")
 	}
 	switch {
 	case len(r.For) == 0 && r.ContentUsage+r.ContentSignal == "":
 		return d.Errorf("rule %s: the rule names no crawler; %s", r.ID, wantFor)
-	case says == 0:
+	case numStatements == 0:
 		return d.Errorf("rule %s: the rule has no effect; add disallow, allow, crawl_delay or a preference", r.ID)
-	case says > 1:
+	case numStatements > 1:
 		return d.Errorf("rule %s: a rule can have only one kind of statement; write a second rule", r.ID)
 	}
 	if _, err := CheckRule(r); err != nil {
@@ -150,9 +141,10 @@ func (d listDecoder) checkRule(r *Rule, says int) error {
 	return nil
 }
 
-// readPaths parses the paths of a rule. The JSON value null means no paths. An empty list is an error,
-// because a rule without paths applies to the whole site.
-func (d listDecoder) readPaths(field string, before []string) (paths []string, said bool, err error) {
+// readPaths reads the value of disallow or allow. given is false for null, which leaves the paths
+// unchanged. true means the whole site. An empty list is an error, because a rule without paths
+// applies to the whole site.
+func (d listDecoder) readPaths(field string, before []string) (paths []string, given bool, err error) {
 	t := d.Next()
 	switch t.FirstByte {
 	case jsontext.Null:
@@ -166,7 +158,7 @@ func (d listDecoder) readPaths(field string, before []string) (paths []string, s
 	return before, false, d.Errorf(wantPaths+", and not %s", field, t)
 }
 
-// readDelay parses the seconds of a crawl_delay. The result is "" for null.
+// readDelay reads the seconds of crawl_delay. The result is "" for null.
 func (d listDecoder) readDelay() (string, error) {
 	t := d.Next()
 	if t.FirstByte == jsontext.Null {

@@ -14,7 +14,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	list, err := ParseList("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
+	list, err := ParseRuleList("a.json", []byte("\xef\xbb\xbf"+`{"$schema": "rules.schema.json", "rules": [
 		{"id": "sale", "for": ["ai_training", "*"], "disallow": ["/a", "/b"], "from": "2026-11-27T00:00:00Z", "until": null,
 		 "hosts": ["a.test"], "reason": "load", "owner": null, "ticket": "OPS-1"},
 		{"id": "open", "for": ["GPTBot"], "disallow": null, "allow": true},
@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(list.Rules, want) {
 		t.Errorf("got %+v, %v", list, err)
 	}
-	if rules, err := ParseList("a", []byte(`{"rules": []}`)); err != nil || len(rules.Rules) != 0 {
+	if rules, err := ParseRuleList("a", []byte(`{"rules": []}`)); err != nil || len(rules.Rules) != 0 {
 		t.Errorf("no rules: %v, %v", rules, err)
 	}
 }
@@ -79,9 +79,9 @@ func TestParseErrors(t *testing.T) {
 		rule(whole + `, "reason": "a\nb"`):                                                "reason has to be one line",
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": "10"`):                         `crawl_delay has to be a number of seconds above 0 and up to 86400, and not the string "10"`,
 		rule(`"id": "a", "for": ["GPTBot"], "crawl_delay": -1`):                           "and not the number -1",
-		rule(whole + "},\n {" + whole):                                                    "a.json:3: rule a: two rules have this name, the other at a.json:2",
+		rule(whole + "},\n {" + whole):                                                    "a.json:3: rule a: the rule at a.json:2 has the same name",
 	} {
-		rules, err := ParseList("a.json", []byte(text))
+		rules, err := ParseRuleList("a.json", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || rules != nil {
 			t.Errorf("%s: %v, %v, want %s", text, rules, err, want)
 		}
@@ -100,14 +100,14 @@ func TestParseBounds(t *testing.T) {
 		}
 		return []byte(b.String() + "]}")
 	}
-	if rules, err := ParseList("a", list(maxRules)); err != nil || len(rules.Rules) != maxRules {
+	if rules, err := ParseRuleList("a", list(maxRules)); err != nil || len(rules.Rules) != maxRules {
 		t.Errorf("%+.100v, %v", rules, err)
 	}
-	if _, err := ParseList("a", list(maxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
+	if _, err := ParseRuleList("a", list(maxRules+1)); err == nil || !strings.Contains(err.Error(), "more than 100000 rules") {
 		t.Errorf("one more: %v", err)
 	}
 	long := append(make([]byte, MaxListBytes), ' ')
-	if _, err := ParseList("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+	if _, err := ParseRuleList("a", long); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("too long: %v", err)
 	}
 }
@@ -164,9 +164,9 @@ func TestSchema(t *testing.T) {
 	shown := 0
 	for i, part := range strings.Split(string(page), "```") {
 		if text, isJSON := strings.CutPrefix(part, "json\n"); i%2 == 1 && isJSON {
-			rules, err := ParseList("docs/rules.md", []byte(text))
+			rules, err := ParseRuleList("docs/rules.md", []byte(text))
 			if err == nil {
-				_, err = NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}})
+				_, err = NewSchedule(uaident.Default(), Spec{Lists: []RuleList{*rules}})
 			}
 			if shown++; err != nil {
 				t.Error(err)
@@ -190,7 +190,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"rules": [{"id": "a", "for": ["*"], "crawl_delay": 1e1, "hosts": ["a.test"]}, {"id": "b", "for": ["seo"], "allow": true}]}`))
 	f.Add([]byte(`{"rules": [{"id": "a", "content_signal": "search=yes"`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rules, err := ParseList("a.json", data)
+		rules, err := ParseRuleList("a.json", data)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "a.json:") {
 				t.Errorf("%v does not say where", err)
@@ -203,7 +203,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if len(data) < 10_000 {
-			_, _ = NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}})
+			_, _ = NewSchedule(uaident.Default(), Spec{Lists: []RuleList{*rules}})
 		}
 	})
 }
@@ -220,19 +220,19 @@ func BenchmarkList(b *testing.B) {
 	b.Run("parse", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ParseList("a.json", data); err != nil {
+			if _, err := ParseRuleList("a.json", data); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	rules, err := ParseList("a.json", data)
+	rules, err := ParseRuleList("a.json", data)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Run("schedule", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := NewSchedule(uaident.Default(), Spec{Lists: []List{*rules}}); err != nil {
+			if _, err := NewSchedule(uaident.Default(), Spec{Lists: []RuleList{*rules}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nameResolver resolves the names by which crawlers select groups.
+// nameResolver finds the product tokens for the words of rules, such as classes, in a registry.
 type nameResolver struct {
 	registry      *uaident.Registry
 	chains        []groupNames // of all registered crawlers
@@ -21,18 +21,20 @@ type nameResolver struct {
 	tokensByWords map[string][]string
 }
 
+// newNameResolver returns a resolver for the crawlers of a registry.
 func newNameResolver(registry *uaident.Registry) *nameResolver {
 	n := &nameResolver{registry: registry, tokensByWords: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
-		n.chains = append(n.chains, groupNamesOf(&c))
+		n.chains = append(n.chains, crawlerGroupNames(&c))
 	}
 	return n
 }
 
-// compile checks the rules of a spec, resolves their crawlers and normalizes the hosts in the spec.
-func (n *nameResolver) compile(spec *Spec) (all []rule, err error) {
+// compileRules checks the rules of a spec, and returns them with their crawlers and parsed fields.
+// In the spec, it normalizes hosts and removes positions.
+func (n *nameResolver) compileRules(spec *Spec) (all []rule, err error) {
 	known := make(map[string]bool) // IDs
-	for _, list := range append([]List{{Rules: spec.Rules}}, spec.Lists...) {
+	for _, list := range append([]RuleList{{Rules: spec.Rules}}, spec.Lists...) {
 		for i := range list.Rules {
 			written := &list.Rules[i]
 			window, err := CheckRule(written)
@@ -46,9 +48,9 @@ func (n *nameResolver) compile(spec *Spec) (all []rule, err error) {
 				return nil, &RuleError{written.Name(), written.At, err}
 			}
 			known[written.ID] = written.ID != ""
-			for _, r := range expandTraining(*written) {
+			for _, r := range expandTrainingPreference(*written) {
 				r := rule{Rule: r, name: written.Name(), list: list.Name, window: window}
-				if err := n.resolve(&r); err != nil {
+				if err := n.resolveRule(&r); err != nil {
 					return nil, &RuleError{r.name, r.At, err}
 				}
 				all = append(all, r)
@@ -59,10 +61,10 @@ func (n *nameResolver) compile(spec *Spec) (all []rule, err error) {
 	return all, nil
 }
 
-// resolve parses the preference of a rule and finds its crawlers. resolve also checks the paths.
-func (n *nameResolver) resolve(r *rule) (err error) {
+// resolveRule parses the preference of a rule, finds its crawlers and checks its paths.
+func (n *nameResolver) resolveRule(r *rule) (err error) {
 	if r.preference, err = r.parsePreference(); err == nil && (r.preference == nil || len(r.For) > 0) {
-		r.tokens, err = n.tokensOf(r.For)
+		r.tokens, err = n.getOrResolveTokens(r.For)
 	}
 	if err != nil {
 		return err
@@ -75,8 +77,8 @@ func (n *nameResolver) resolve(r *rule) (err error) {
 	return nil
 }
 
-// tokensOf caches resolveTokens, because many rules may have the same classes.
-func (n *nameResolver) tokensOf(words []string) (all []string, err error) {
+// getOrResolveTokens is resolveTokens with a cache, because many rules may have the same words.
+func (n *nameResolver) getOrResolveTokens(words []string) (all []string, err error) {
 	key := strings.Join(words, "\x00")
 	all, known := n.tokensByWords[key]
 	if !known {
@@ -87,7 +89,8 @@ func (n *nameResolver) tokensOf(words []string) (all []string, err error) {
 	return all, err
 }
 
-// normalizeHosts returns hosts in the form of requests.
+// normalizeHosts returns hosts and wildcards in the form in which requests are looked up: in
+// lower-case ASCII and without a final dot. An invalid host is an error.
 func normalizeHosts(words []string) (hosts []string, err error) {
 	for _, word := range words {
 		rest, below := strings.CutPrefix(word, "*.")
@@ -103,9 +106,9 @@ func normalizeHosts(words []string) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// resolveTokens returns the product tokens for words, without duplicates. A class stands for its crawlers.
-// The class of a crawler with several purposes is its main purpose, so ai_training has no search
-// engine.
+// resolveTokens returns the sorted product tokens for words, without duplicates. A word is a token,
+// "*", or a class, which stands for its crawlers. A crawler with several purposes has only the
+// class of its main purpose, so ai_training has no search engine.
 func (n *nameResolver) resolveTokens(words []string) (names []string, err error) {
 	if len(words) == 0 {
 		return nil, errors.New("name the crawlers of the rule: a product token, a class, for example ai_training, or *")
@@ -116,9 +119,9 @@ func (n *nameResolver) resolveTokens(words []string) (names []string, err error)
 			continue
 		}
 		if class, ok := uaident.ParseClass(word); ok {
-			tokens := n.tokensOfClass(class)
+			tokens := n.tokensInClass(class)
 			if len(tokens) == 0 {
-				return nil, fmt.Errorf("no known crawler is of class %s", word)
+				return nil, fmt.Errorf("the registry has no crawler of the class %s", word)
 			}
 			names = append(names, tokens...)
 			continue
@@ -138,8 +141,8 @@ func (n *nameResolver) resolveTokens(words []string) (names []string, err error)
 	return slices.CompactFunc(names, strings.EqualFold), nil
 }
 
-// tokensOfClass returns the product tokens of a class.
-func (n *nameResolver) tokensOfClass(class uaident.Class) (tokens []string) {
+// tokensInClass returns the product tokens of the crawlers of a class.
+func (n *nameResolver) tokensInClass(class uaident.Class) (tokens []string) {
 	for _, c := range n.registry.Crawlers() {
 		if c.Class == class && class != uaident.Browser {
 			tokens = append(tokens, c.Token)
@@ -148,6 +151,8 @@ func (n *nameResolver) tokensOfClass(class uaident.Class) (tokens []string) {
 	return tokens
 }
 
+// unknownNameError returns the error for a word that is neither a token, a class nor "*", with a
+// hint.
 func unknownNameError(registry *uaident.Registry, word string) error {
 	if strings.Contains(word, ",") {
 		return fmt.Errorf("%q contains a comma; separate names by spaces", word)
@@ -162,7 +167,7 @@ func unknownNameError(registry *uaident.Registry, word string) error {
 	return fmt.Errorf("%q is not a class and not a known crawler; %s (for a new crawler of that name write %s)", word, hint, judge.TokenPrefix+word)
 }
 
-// checkName returns an error if a group cannot have this name.
+// checkName returns an error for a token that cannot be the value of a user-agent line.
 func checkName(token string) error {
 	if token == "" || strings.ContainsAny(token, "\r\n\x00#:*,/") || strings.Trim(token, " \t") != token {
 		return fmt.Errorf("%q is not a valid product token", token)
@@ -170,28 +175,29 @@ func checkName(token string) error {
 	return nil
 }
 
-// groupNames has the names by which a crawler selects its group. The first is its own name.
+// groupNames are the values of user-agent lines that a crawler obeys: its own token first, then
+// aliases and fallbacks. The first name that a file has selects the crawler's group.
 type groupNames []string
 
-// groupNamesOf returns the names of a registered crawler.
-func groupNamesOf(c *uaident.Crawler) groupNames {
+// crawlerGroupNames returns the group names of a registered crawler.
+func crawlerGroupNames(c *uaident.Crawler) groupNames {
 	return slices.Concat(groupNames{c.Token}, c.Aliases, c.Fallback)
 }
 
-// groupNames returns the names by which the crawler of some rules selects its group.
+// groupNames returns the group names of the crawler that the rules are for, or nil for the * group.
 func (w *crawlerRules) groupNames() groupNames {
 	switch {
 	case w.name == AnyCrawler:
 		return nil
 	case w.crawler != nil:
-		return groupNamesOf(w.crawler)
+		return crawlerGroupNames(w.crawler)
 	}
 	return groupNames{w.name}
 }
 
-// findInheritors finds crawlers that may obey a new group although no rule names them. For example,
-// Googlebot-Image without its own group obeys a group for Googlebot. Crawlers sharing a name in every
-// file are skipped: a group for "Sogou web spider" also names Sogou.
+// findInheritors sets p.inheritors: the crawlers that no rule names but that may obey a new group
+// of the plan. For example, Googlebot-Image without its own group obeys a group for Googlebot. A
+// crawler with only one group name cannot.
 func (p *Plan) findInheritors(crawlers []groupNames) {
 	if len(p.byCrawler) == 0 {
 		return
@@ -206,7 +212,8 @@ func (p *Plan) findInheritors(crawlers []groupNames) {
 	}
 }
 
-// wouldInherit reports whether a crawler without a rule would obey a new group. robots has the groups of the base.
+// wouldInherit reports whether a crawler that no rule names would obey a new group of the plan,
+// because the base, robots, has no group with an earlier name of the crawler.
 func (p *Plan) wouldInherit(names groupNames, robots *policy.Robots) bool {
 	for i, name := range names {
 		if p.byCrawler[strings.ToLower(name)] != nil {

@@ -17,7 +17,7 @@ const (
 	contentSignal = policy.ContentSignal
 )
 
-// vocabulary has the uses and values of a kind of line.
+// vocabulary has the uses and values that a Content-Usage or Content-Signal line may have.
 type vocabulary struct {
 	keys     []string
 	yes, no  string
@@ -29,25 +29,25 @@ var vocabularies = map[string]vocabulary{
 	contentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
 }
 
-// preference is a line about the use of some pages.
+// preference is a Content-Usage or Content-Signal line: how fetched pages may be used.
 type preference struct {
 	kind string // contentUsage or contentSignal
 	path string // "" for the whole site
-	uses []useValue
+	uses []preferenceMember
 }
 
-// useValue is the value of a use.
-type useValue struct{ key, value string }
+// preferenceMember is a use and its value, such as train-ai and n.
+type preferenceMember struct{ key, value string }
 
-// parsePreference parses the value of a line, for example "/blog train-ai=n, search=y". Errors
-// explain the fix.
+// parsePreference parses the value of a Content-Usage or Content-Signal line from a configuration,
+// for example "/blog train-ai=n, search=y". Errors say how to correct the value.
 func parsePreference(kind, text string) (p preference, err error) {
 	words := vocabularies[kind]
 	p.kind = kind
 	rest := text
 	if strings.HasPrefix(text, "/") {
 		if !words.hasPaths {
-			return p, fmt.Errorf("%q has a path, but a signal applies to the whole site; remove the path", text)
+			return p, fmt.Errorf("%q has a path, but content_signal applies to the whole site; remove the path", text)
 		}
 		p.path, rest, _ = strings.Cut(text, " ")
 		if err := checkPath(p.path); err != nil {
@@ -55,11 +55,11 @@ func parsePreference(kind, text string) (p preference, err error) {
 		}
 	}
 	for part := range strings.SplitSeq(rest, ",") {
-		c, err := words.parse(strings.Trim(part, " \t"))
+		c, err := words.parseUse(strings.Trim(part, " \t"))
 		if err != nil {
 			return p, fmt.Errorf("%q: %w", text, err)
 		}
-		if slices.ContainsFunc(p.uses, func(o useValue) bool { return o.key == c.key }) {
+		if slices.ContainsFunc(p.uses, func(o preferenceMember) bool { return o.key == c.key }) {
 			return p, fmt.Errorf("%q has %s twice; remove one", text, c.key)
 		}
 		p.uses = append(p.uses, c)
@@ -67,7 +67,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 	return p, nil
 }
 
-// parsePreference returns the preference of a rule, or nil.
+// parsePreference returns the preference of a rule, or nil for a rule without one.
 func (r *rule) parsePreference() (*preference, error) {
 	for kind, text := range map[string]string{contentUsage: r.ContentUsage, contentSignal: r.ContentSignal} {
 		if text != "" {
@@ -78,24 +78,24 @@ func (r *rule) parsePreference() (*preference, error) {
 	return nil, nil
 }
 
-// parse parses a member of a dictionary.
-func (v vocabulary) parse(part string) (useValue, error) {
+// parseUse parses a use and its value, such as "train-ai=n".
+func (v vocabulary) parseUse(part string) (preferenceMember, error) {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
 	case part == "":
-		return useValue{}, fmt.Errorf("a use is missing; write a use such as %s=%s, with commas between several", v.keys[0], v.no)
+		return preferenceMember{}, fmt.Errorf("a use is missing; write a use such as %s=%s, with commas between several", v.keys[0], v.no)
 	case v.hasPaths && strings.Contains(key, " "):
-		return useValue{}, fmt.Errorf("%q is not a known use; begin a path with /, and write commas between uses", key)
+		return preferenceMember{}, fmt.Errorf("%q is not a known use; begin a path with /, and write commas between uses", key)
 	case !slices.Contains(v.keys, key):
-		return useValue{}, fmt.Errorf("%q is not a known use; write %s, each with =%s or =%s, and commas between several",
+		return preferenceMember{}, fmt.Errorf("%q is not a known use; write %s, each with =%s or =%s, and commas between several",
 			key, strings.Join(v.keys, ", "), v.yes, v.no)
 	case value != v.yes && value != v.no:
-		return useValue{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)
+		return preferenceMember{}, fmt.Errorf("%s has to be %s or %s; write %s=%s", key, v.yes, v.no, key, v.no)
 	}
-	return useValue{key, value}, nil
+	return preferenceMember{key, value}, nil
 }
 
-// String returns the preference as a line.
+// String returns the preference as a robots.txt line.
 func (p preference) String() string {
 	parts := make([]string, len(p.uses))
 	for i, c := range p.uses {
@@ -104,8 +104,8 @@ func (p preference) String() string {
 	return strings.TrimSuffix(p.kind+": "+p.path, " ") + " " + strings.Join(parts, ", ")
 }
 
-// policyUses returns the uses of the preference.
-func (p preference) policyUses() (says policy.Preferences) {
+// policyPreferences returns the uses and values as in package policy.
+func (p preference) policyPreferences() (says policy.Preferences) {
 	_, value := policy.SplitUsagePath(strings.TrimPrefix(p.String(), p.kind+": "))
 	if p.kind == contentSignal {
 		return policy.ParseSignals(value)
@@ -114,9 +114,9 @@ func (p preference) policyUses() (says policy.Preferences) {
 	return says
 }
 
-// readPreference parses a line of a base as crawlers do. ok is false for other lines, and for invalid
-// dictionaries, which crawlers ignore (RFC 9651 section 4.2).
-func readPreference(line string) (p preference, ok bool) {
+// parseBasePreference parses a line of a base in the way crawlers do. ok is false for lines with
+// another key, and for invalid dictionaries, which crawlers ignore (RFC 9651 section 4.2).
+func parseBasePreference(line string) (p preference, ok bool) {
 	for kind := range vocabularies {
 		value, ok := lineValue(line, strings.ToLower(kind))
 		if !ok {
@@ -129,43 +129,44 @@ func readPreference(line string) (p preference, ok bool) {
 		}
 		for part := range strings.SplitSeq(value, ",") {
 			key, says, _ := strings.Cut(strings.Trim(part, " \t"), "=")
-			p.uses = append(p.uses, useValue{key, says})
+			p.uses = append(p.uses, preferenceMember{key, says})
 		}
 		return p, true
 	}
 	return preference{}, false
 }
 
-// readPreferences returns the preferences in lines.
-func readPreferences(lines []string) (all []preference) {
+// parseBasePreferences returns the preferences among the lines of a base.
+func parseBasePreferences(lines []string) (all []preference) {
 	for _, line := range lines {
-		if p, ok := readPreference(line); ok {
+		if p, ok := parseBasePreference(line); ok {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// subtract returns a preference without the uses and pages of other preferences.
+// subtract returns p without the uses that others set for the same path.
 func (p preference) subtract(others []preference) preference {
-	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c useValue) bool {
-		return slices.ContainsFunc(others, func(o preference) bool { return o.includes(p, c.key) })
+	p.uses = slices.DeleteFunc(slices.Clone(p.uses), func(c preferenceMember) bool {
+		return slices.ContainsFunc(others, func(o preference) bool { return o.setsUse(p, c.key) })
 	})
 	return p
 }
 
-// includes reports whether p has a value for a use of the pages of o.
-func (p preference) includes(o preference, key string) bool {
-	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.uses, func(c useValue) bool { return c.key == key })
+// setsUse reports whether p sets the use with this key for the path of o. Both must be of the same
+// kind.
+func (p preference) setsUse(o preference, key string) bool {
+	return p.kind == o.kind && p.path == o.path && slices.ContainsFunc(p.uses, func(c preferenceMember) bool { return c.key == key })
 }
 
-// removePreferences removes from lines the preferences that by replaces.
+// removePreferences removes from lines the preferences that the preferences in by replace.
 func removePreferences(lines []string, by []preference) (all []string) {
 	if len(by) == 0 {
 		return lines
 	}
 	for _, line := range lines {
-		p, ok := readPreference(line)
+		p, ok := parseBasePreference(line)
 		if !ok {
 			all = append(all, line)
 			continue
@@ -180,7 +181,7 @@ func removePreferences(lines []string, by []preference) (all []string) {
 	return all
 }
 
-// preferenceLines returns preferences as lines.
+// preferenceLines returns preferences as robots.txt lines.
 func preferenceLines(all []preference) (lines []string) {
 	for _, p := range all {
 		lines = append(lines, p.String())
@@ -188,8 +189,9 @@ func preferenceLines(all []preference) (lines []string) {
 	return lines
 }
 
-// disallowsAll reports whether lines disallow the whole site. Preferences would then have no effect.
-func disallowsAll(lines []string) bool {
+// disallowsWholeSite reports whether the lines of a group disallow the whole site. Preferences in
+// the group would then have no effect.
+func disallowsWholeSite(lines []string) bool {
 	closed := false
 	for _, line := range lines {
 		if path, ok := lineValue(line, "allow"); ok && path != "" {
@@ -204,12 +206,13 @@ func disallowsAll(lines []string) bool {
 // A preference about all crawlers is written into the * group and into every other group. A crawler
 // that a group names ignores the * group. A group's own preference about the same use and pages wins.
 
-// missingPreferences returns the preferences about all crawlers missing in a group, as lines.
+// missingPreferences returns the preferences about all crawlers that the lines of a group lack, as
+// lines. The result is empty if the group disallows the whole site.
 func (p *Plan) missingPreferences(lines []string) []string {
-	if len(p.preferencesForAll) == 0 || disallowsAll(lines) {
+	if len(p.preferencesForAll) == 0 || disallowsWholeSite(lines) {
 		return nil
 	}
-	own := readPreferences(lines)
+	own := parseBasePreferences(lines)
 	var lacks []preference
 	for _, r := range p.preferencesForAll {
 		if rest := r.preference.subtract(own); len(rest.uses) > 0 {
@@ -223,10 +226,10 @@ func (p *Plan) missingPreferences(lines []string) []string {
 // for a hostile base, because each name copies its group.
 const maxReadLines = 1_000_000
 
-// addPreferences writes the preferences about all crawlers into the remaining groups of the base. If
-// the crawlers of a group lack different preferences, the crawlers with missing preferences leave the
-// group, and are returned as blocks.
-func (c *composition) addPreferences() (moved []*newGroup) {
+// addPreferencesToGroups writes the preferences about all crawlers into the groups of the base that
+// have crawlers left. If the crawlers of a group lack different preferences, those that lack one
+// move to new groups, which are returned.
+func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 	if len(c.plan.preferencesForAll) == 0 {
 		return nil
 	}
@@ -236,7 +239,7 @@ func (c *composition) addPreferences() (moved []*newGroup) {
 		if folded == AnyCrawler || policy.IsTraining(folded) {
 			continue
 		}
-		lines := c.file.contentBelow(at)
+		lines := c.file.groupContent(at)
 		if c.readLines += len(lines); c.readLines > maxReadLines {
 			c.limitExceeded = true
 			return nil
@@ -248,18 +251,18 @@ func (c *composition) addPreferences() (moved []*newGroup) {
 	}
 	for i := range c.file.groups {
 		left := c.file.remainingAgents(i)
-		if allLackTheSame(left, missing) {
+		if lackSamePreferences(left, missing) {
 			continue
 		}
 		for _, a := range left {
 			folded := strings.ToLower(a.Name)
 			if lacks := missing[folded]; len(lacks) > 0 {
-				lines := ensureRule(append(c.file.contentBelow(places[folded]), lacks...))
+				lines := ensureRule(append(c.file.groupContent(places[folded]), lacks...))
 				if c.movedBytes += len(strings.Join(lines, "\n")); c.movedBytes > policy.MaxSize {
 					c.limitExceeded = true
 					return nil
 				}
-				moved = append(moved, &newGroup{comment: c.plan.preferenceComment(), names: []string{a.Name}, lines: lines})
+				moved = append(moved, &appendedGroup{comment: c.plan.preferenceComment(), names: []string{a.Name}, lines: lines})
 				c.file.removeAgents(places[folded])
 			}
 		}
@@ -274,8 +277,9 @@ func (c *composition) addPreferences() (moved []*newGroup) {
 	return moved
 }
 
-// allLackTheSame reports whether all crawlers of a group lack the same preferences.
-func allLackTheSame(agents []policy.Agent, missing map[string][]string) bool {
+// lackSamePreferences reports whether all crawlers of a group lack the same preferences. missing
+// has the missing preference lines by lower-case name.
+func lackSamePreferences(agents []policy.Agent, missing map[string][]string) bool {
 	for _, a := range agents {
 		if !slices.Equal(missing[strings.ToLower(a.Name)], missing[strings.ToLower(agents[0].Name)]) {
 			return false
@@ -284,7 +288,8 @@ func allLackTheSame(agents []policy.Agent, missing map[string][]string) bool {
 	return true
 }
 
-// preferenceComment returns the comment with the rules of the preferences about all crawlers.
+// preferenceComment returns the comment above added preferences: the names of the rules about all
+// crawlers.
 func (p *Plan) preferenceComment() string {
 	w := new(crawlerRules)
 	for _, r := range p.preferencesForAll {
@@ -294,7 +299,7 @@ func (p *Plan) preferenceComment() string {
 	return w.ruleComment()
 }
 
-// agentLinesByName returns the user-agent lines by folded name.
+// agentLinesByName returns the user-agent lines of the base by lower-case name.
 func (f *baseFile) agentLinesByName() map[string][]agentLine {
 	all := make(map[string][]agentLine)
 	for i, g := range f.groups {
@@ -309,7 +314,7 @@ func (f *baseFile) agentLinesByName() map[string][]agentLine {
 	return all
 }
 
-// remainingAgents returns the remaining user-agent lines of a group.
+// remainingAgents returns the user-agent lines of a group that were not removed.
 func (f *baseFile) remainingAgents(group int) (agents []policy.Agent) {
 	for _, a := range f.groups[group].Agents {
 		if !f.removed[a.Line] {

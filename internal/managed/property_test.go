@@ -80,7 +80,7 @@ func obeysByName(groups []modelGroup, names []string) (rules []string) {
 func modelOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) []string {
 	names := []string{name}
 	if c != nil {
-		names = groupNamesOf(c)
+		names = crawlerGroupNames(c)
 	}
 	hasOwn := policy.IsTraining(name) // does not inherit from *
 	for _, n := range names {
@@ -183,7 +183,7 @@ func TestComposedTextsSayWhatBaseAndRulesSay(t *testing.T) {
 			c := registry.Lookup(name)
 			names := []string{name}
 			if c != nil {
-				names = groupNamesOf(c)
+				names = crawlerGroupNames(c)
 			}
 			said := modelOf(groups, rules, c, name)
 			want := policy.Parse([]byte("User-agent: *\n" + strings.Join(said, "\n"))).Select(true)

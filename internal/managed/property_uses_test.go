@@ -65,7 +65,7 @@ func over(said, before map[string]string) map[string]string {
 func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) map[string]string {
 	names := []string{name}
 	if c != nil {
-		names = groupNamesOf(c)
+		names = crawlerGroupNames(c)
 	}
 	about := func(r Rule) bool {
 		return len(r.For) > 0 && (strings.EqualFold(r.For[0], name) || c != nil && (c.Class.String() == r.For[0] || strings.EqualFold(c.Token, r.For[0])))
@@ -75,14 +75,14 @@ func usesOf(groups []modelGroup, rules []Rule, c *uaident.Crawler, name string) 
 	said := modelOf(groups, rules, c, name)
 	for _, r := range rules {
 		if r.ContentUsage == "" && about(r) && len(r.Paths) == 0 { // the group has only this rule
-			return over(own, unless(disallowsAll(said), all))
+			return over(own, unless(disallowsWholeSite(said), all))
 		}
 	}
 	for _, g := range groups {
 		for _, n := range names {
 			for _, named := range g.names {
 				if strings.EqualFold(named, n) {
-					return over(own, over(uses(obeys(groups, names)), unless(disallowsAll(said), all)))
+					return over(own, over(uses(obeys(groups, names)), unless(disallowsWholeSite(said), all)))
 				}
 			}
 		}

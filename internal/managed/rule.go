@@ -20,7 +20,8 @@ const AnyCrawler = "*"
 // Rule is a rule of a configuration or of a list.
 type Rule = rules.Rule
 
-// rule is a checked [Rule]. A training preference becomes several rules.
+// rule is a [Rule] that was checked and parsed. A Rule with a training preference becomes several
+// of them.
 type rule struct {
 	Rule                   // with normalized hosts
 	name       string      // see [Rule.Name]
@@ -30,22 +31,23 @@ type rule struct {
 	preference *preference // parsed ContentUsage or ContentSignal
 }
 
-// RuleError is an error in a rule.
+// RuleError is an error in a rule of a configuration or of a list.
 type RuleError struct {
 	Rule     string // name of the rule
 	Position string // position, "" if unknown
 	Err      error
 }
 
-// Error returns the rule and the error, without the position.
+// Error returns the name of the rule and the error, without the position.
 func (e *RuleError) Error() string { return e.Rule + ": " + e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Plan has the owner's changes of a base. A Plan is immutable.
+// Plan has the rules in force at some hosts, by crawler, and the other lines to add to a base. A
+// Plan is immutable.
 type Plan struct {
-	byCrawler         map[string]*crawlerRules // by folded name
+	byCrawler         map[string]*crawlerRules // by name in lower case
 	crawlerOrder      []string                 // keys of byCrawler, in file order
 	inheritors        []groupNames
 	preferencesForAll []*rule // preferences about all crawlers
@@ -54,7 +56,7 @@ type Plan struct {
 	dependsOnHost     bool // a line contains the host placeholder
 }
 
-// crawlerRules combines the rules about a crawler, or about the * group.
+// crawlerRules are the rules in force for one crawler, or for the * group.
 type crawlerRules struct {
 	name          string // as written in the file
 	crawler       *uaident.Crawler
@@ -66,7 +68,8 @@ type crawlerRules struct {
 	preferences   []preference
 }
 
-// newPlan returns the plan of compiled rules without contradictions.
+// newPlan returns the plan for rules that do not contradict each other. An invalid sitemap or line
+// is an error.
 func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*Plan, error) {
 	p := &Plan{byCrawler: make(map[string]*crawlerRules), sitemaps: sitemaps, extraLines: lines}
 	for _, r := range rules {
@@ -76,7 +79,7 @@ func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*
 	for _, w := range p.byCrawler {
 		w.ids, w.pathLines = removeDuplicates(w.ids), removeDuplicates(w.pathLines)
 	}
-	if err := p.checkExtraLines(); err != nil {
+	if err := p.validateExtraLines(); err != nil {
 		return nil, err
 	}
 	slices.Sort(p.crawlerOrder)
@@ -84,9 +87,10 @@ func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*
 	return p, nil
 }
 
-// IsEmpty reports whether the plan never changes a base.
+// IsEmpty reports whether the plan has nothing to add to a base.
 func (p *Plan) IsEmpty() bool { return len(p.byCrawler)+len(p.sitemaps)+len(p.extraLines) == 0 }
 
+// addRule adds a rule to the rules of each of its crawlers.
 func (p *Plan) addRule(registry *uaident.Registry, r *rule) {
 	if len(r.For) == 0 {
 		p.preferencesForAll = append(p.preferencesForAll, r)
@@ -106,8 +110,8 @@ func (p *Plan) addRule(registry *uaident.Registry, r *rule) {
 	}
 }
 
-// addPreferencesForAll adds the preferences about all crawlers to the * group. A rule about the * group
-// alone wins.
+// addPreferencesForAll adds the preferences about all crawlers to the rules of the * group. A rule
+// about the * group alone wins.
 func (p *Plan) addPreferencesForAll() {
 	w := p.byCrawler[AnyCrawler]
 	if w == nil && len(p.preferencesForAll) > 0 {
@@ -123,7 +127,7 @@ func (p *Plan) addPreferencesForAll() {
 	}
 }
 
-// addRule adds a rule about the crawler.
+// addRule adds a rule for the crawler.
 func (w *crawlerRules) addRule(r *rule) {
 	w.rules, w.ids = append(w.rules, r), append(w.ids, r.name)
 	switch {
@@ -139,7 +143,7 @@ func (w *crawlerRules) addRule(r *rule) {
 	}
 }
 
-// removeDuplicates removes, in place, all repetitions of earlier strings.
+// removeDuplicates removes, in place, each string that an earlier element equals.
 func removeDuplicates(all []string) []string {
 	known := make(map[string]bool, len(all))
 	return slices.DeleteFunc(all, func(s string) bool {
@@ -149,6 +153,7 @@ func removeDuplicates(all []string) []string {
 	})
 }
 
+// ruleLine returns an Allow or Disallow line.
 func ruleLine(allow bool, path string) string {
 	if allow {
 		return "Allow: " + path
@@ -156,8 +161,9 @@ func ruleLine(allow bool, path string) string {
 	return "Disallow: " + path
 }
 
-// checkExtraLines checks sitemaps and lines, which are written to the file unchanged.
-func (p *Plan) checkExtraLines() error {
+// validateExtraLines returns an error for an invalid sitemap or line of the configuration. It also
+// sets p.dependsOnHost.
+func (p *Plan) validateExtraLines() error {
 	for _, s := range p.sitemaps {
 		if err := checkLine(s); err != nil {
 			return fmt.Errorf("sitemap: %w", err)
@@ -173,7 +179,7 @@ func (p *Plan) checkExtraLines() error {
 		robots := policy.Parse([]byte("User-agent: *\n" + s + "\n"))
 		records := robots.Records()
 		if len(robots.GroupNames()) > 1 || robots.RuleCount() > 0 || len(records) == 1 && records[0].Group >= 0 {
-			return fmt.Errorf("line %q belongs to a group of crawlers; write a rule for it, such as disallow GPTBot", s)
+			return fmt.Errorf("line %q belongs to a group of crawlers; write a rule instead, such as disallow GPTBot", s)
 		}
 	}
 	texts := slices.Concat(p.sitemaps, p.extraLines)
@@ -189,7 +195,7 @@ func (p *Plan) checkExtraLines() error {
 	return nil
 }
 
-// checkPlaceholders returns an error for a placeholder not allowed in a file.
+// checkPlaceholders returns an error for a Caddy placeholder other than the host placeholder.
 func checkPlaceholders(s string) error {
 	rest := replaceHost(s, "")
 	for _, begin := range otherPlaceholders {
@@ -214,6 +220,7 @@ const hostPlaceholder = "{http.request.host}"
 // shortPlaceholder is the same placeholder in JSON and in lists of rules.
 const shortPlaceholder = "{host}"
 
+// checkLine returns an error for an empty string, and for a string of several lines.
 func checkLine(s string) error {
 	if s == "" || strings.ContainsAny(s, "\r\n\x00") {
 		return fmt.Errorf("%q is more than one line", s)
@@ -221,7 +228,7 @@ func checkLine(s string) error {
 	return nil
 }
 
-// checkPath returns an error for an invalid pattern.
+// checkPath returns an error for an invalid path pattern.
 func checkPath(path string) error {
 	switch {
 	case path == "" || path[0] != '/' && path[0] != '*':
@@ -236,16 +243,17 @@ func checkPath(path string) error {
 	return checkPlaceholders(path)
 }
 
+// dependsOnHost reports whether a string contains a host placeholder.
 func dependsOnHost(s string) bool {
 	return strings.Contains(s, hostPlaceholder) || strings.Contains(s, shortPlaceholder)
 }
 
-// replaceHost replaces the placeholders with a host.
+// replaceHost replaces both forms of the host placeholder with a host.
 func replaceHost(s, host string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, hostPlaceholder, host), shortPlaceholder, host)
 }
 
-// shortenPlaceholder returns a string with the short placeholder.
+// shortenPlaceholder replaces the host placeholder with its short form, {host}.
 func shortenPlaceholder(s string) string {
 	return strings.ReplaceAll(s, hostPlaceholder, shortPlaceholder)
 }
@@ -255,8 +263,8 @@ const maxNote = 500
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// CheckRule checks everything that needs neither the registry nor other rules, and returns the time
-// of the rule. Errors do not include the name of the rule.
+// CheckRule checks everything about a rule that depends neither on the registry nor on other rules.
+// It returns the time in which the rule is in force. Errors do not contain the name of the rule.
 func CheckRule(r *Rule) (Window, error) {
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):
@@ -270,7 +278,7 @@ func CheckRule(r *Rule) (Window, error) {
 	case r.ID != "" && !validID.MatchString(r.ID):
 		return Window{}, fmt.Errorf("%q cannot be a rule's name; use up to 64 letters, digits, dots, dashes and underscores", r.ID)
 	case r.ID == "" && (r.From != "" || r.Until != "" || len(r.Hosts) > 0 || r.Reason+r.Owner+r.Ticket != ""):
-		return Window{}, errors.New("a rule with times, hosts or a reason needs an id, by which the robots.txt names it")
+		return Window{}, errors.New("a rule with times, hosts or a reason needs an id, which is its name in the robots.txt and in messages")
 	}
 	for _, note := range [][2]string{{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}} {
 		if utf8.RuneCountInString(note[1]) > maxNote || strings.ContainsAny(note[1], "\r\n\x00") {
@@ -280,9 +288,9 @@ func CheckRule(r *Rule) (Window, error) {
 	return ParseWindow(r.From, r.Until)
 }
 
-// expandTraining returns the rule, or the rules for its training preference. The forms are
-// Content-Usage, Content-Signal, and the groups interpreted as a preference by operators.
-func expandTraining(r Rule) []Rule {
+// expandTrainingPreference returns r, or the rules that express its training preference: a
+// Content-Usage, a Content-Signal, and the groups that operators interpret as a preference.
+func expandTrainingPreference(r Rule) []Rule {
 	if r.TrainingPreference == "" {
 		return []Rule{r}
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Schedule has the rules of a site by time and host. A Schedule is immutable for callers.
+// Schedule has the rules of a site, with the times and hosts at which they are in force. A Schedule
+// is immutable for callers.
 type Schedule struct {
 	resolver      *nameResolver
 	spec          Spec
@@ -27,8 +28,8 @@ type Schedule struct {
 	changeTimes   []time.Time           // of all tables
 }
 
-// ruleTable has the rules of some hosts. The turns divide time into len(turns)+1 periods. The rules in
-// force do not change within a period.
+// ruleTable has the rules for hosts with the same rules. Its change times divide time into
+// len(changeTimes)+1 periods in which the rules in force do not change.
 type ruleTable struct {
 	schedule      *Schedule
 	rules         []int // indexes of rules in the schedule
@@ -36,22 +37,23 @@ type ruleTable struct {
 	dependsOnHost bool // a file depends on the host
 
 	mu    sync.Mutex
-	plans [2]struct { // cached plans of two consecutive turns, by the lowest bit
+	plans [2]struct { // cached plans of two consecutive periods, by the lowest bit of the index
 		turn int
 		plan *Plan
 	}
 }
 
-// NewSchedule returns the schedule of a spec. Errors name an invalid rule or line, or two
-// contradictory rules at a time and host. An error about a rule is a [RuleError].
+// NewSchedule returns the schedule of a spec. The error names an invalid rule or line, or two rules
+// that contradict each other at a time and host. An error about a rule is a [RuleError].
 func NewSchedule(registry *uaident.Registry, spec Spec) (*Schedule, error) {
 	return makeSchedule(newNameResolver(registry), spec.clone())
 }
 
+// makeSchedule is NewSchedule for a spec that it may modify.
 func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
 	s := &Schedule{resolver: resolver, spec: spec}
 	var err error
-	if s.rules, err = resolver.compile(&s.spec); err != nil {
+	if s.rules, err = resolver.compileRules(&s.spec); err != nil {
 		return nil, err
 	}
 	if err := findContradiction(s.rules); err != nil {
@@ -71,7 +73,7 @@ func makeSchedule(resolver *nameResolver, spec Spec) (*Schedule, error) {
 // table of each host with its own rules.
 const maxInTables = 20_000_000
 
-// makeTables assigns rules to hosts. Hosts with the same rules share a table.
+// makeTables sets the rules of each host. Hosts with the same rules share a table.
 func (s *Schedule) makeTables() error {
 	var common []int
 	exact, below := make(map[string][]int), make(map[string][]int)
@@ -99,14 +101,14 @@ func (s *Schedule) makeTables() error {
 		return fmt.Errorf("too many rules for too many hosts: %d rules for all hosts, and %d hosts with rules of their own; split the hosts into several sites", len(common), len(exact)+len(below))
 	}
 	known := make(map[string]*ruleTable)
-	s.commonTable = s.table(known, common)
+	s.commonTable = s.getOrCreateTable(known, common)
 	s.tableByHost, s.tableBySuffix = make(map[string]*ruleTable, len(exact)), make(map[string]*ruleTable, len(below))
 	for rest, rules := range below {
-		s.tableBySuffix[rest] = s.table(known, common, rules)
+		s.tableBySuffix[rest] = s.getOrCreateTable(known, common, rules)
 	}
 	for host, rules := range exact {
 		_, rest, _ := strings.Cut(host, ".")
-		s.tableByHost[host] = s.table(known, common, rules, below[rest])
+		s.tableByHost[host] = s.getOrCreateTable(known, common, rules, below[rest])
 	}
 	for _, t := range known {
 		s.changeTimes = append(s.changeTimes, t.changeTimes...)
@@ -115,8 +117,9 @@ func (s *Schedule) makeTables() error {
 	return nil
 }
 
-// table returns the table of some rules.
-func (s *Schedule) table(known map[string]*ruleTable, parts ...[]int) *ruleTable {
+// getOrCreateTable returns the table with the rules in all parts, which are indexes in s.rules.
+// known has the tables by rules.
+func (s *Schedule) getOrCreateTable(known map[string]*ruleTable, parts ...[]int) *ruleTable {
 	rules := slices.Concat(parts...)
 	slices.Sort(rules)
 	rules = slices.Compact(rules)
@@ -141,18 +144,20 @@ func (s *Schedule) table(known map[string]*ruleTable, parts ...[]int) *ruleTable
 	return t
 }
 
+// sortedTimes sorts times in place, and returns them without duplicates.
 func sortedTimes(times []time.Time) []time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// PlanAt returns the plan of a host at a time, and the time of the next change, or the zero time.
+// PlanAt returns the rules in force for a host at a time, and the time of the next change, or the
+// zero time.
 func (s *Schedule) PlanAt(now time.Time, host string) (*Plan, time.Time) {
-	p := s.Period(host, now)
+	p := s.FindPeriod(host, now)
 	return p.FilePlan(), p.End()
 }
 
-// Compose returns the file of a host with this base at a time.
+// Compose applies the rules in force at now to a base, and returns the robots.txt for a host.
 func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, error) {
 	if s.IsStaging(host) {
 		return []byte(Staging), nil
@@ -161,14 +166,15 @@ func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, err
 	return plan.Compose(base, host)
 }
 
-// NextChange returns the time of the first change of a file after now, or the zero time.
+// NextChange returns the first time after now at which a rule begins or ends at any host, or the
+// zero time.
 func (s *Schedule) NextChange(now time.Time) time.Time {
 	all := ruleTable{changeTimes: s.changeTimes}
-	return all.period(now).End()
+	return all.findPeriod(now).End()
 }
 
-// tableOf returns the table of a host.
-func (s *Schedule) tableOf(host string) *ruleTable {
+// tableForHost returns the table with the rules for a host.
+func (s *Schedule) tableForHost(host string) *ruleTable {
 	if t := s.tableByHost[host]; t != nil {
 		return t
 	}
@@ -181,30 +187,31 @@ func (s *Schedule) tableOf(host string) *ruleTable {
 	return s.commonTable
 }
 
-// CacheLifetime returns the cache lifetime of a page. A page expires when the next page begins, but not
-// before the minimum of one minute. The result is rounded up to a second. A client returning shortly
-// before the change would use the old page for another minute.
-func CacheLifetime(most time.Duration, now, until time.Time) time.Duration {
+// CacheLifetime returns how long a client may cache a robots.txt at now: until its next change, but
+// at least one minute and at most maxAge. until is the time of the change, or zero for none. The
+// result is rounded up to a second, because a client that returned just before the change would
+// keep the file for another minute.
+func CacheLifetime(maxAge time.Duration, now, until time.Time) time.Duration {
 	if until.IsZero() {
-		return most
+		return maxAge
 	}
 	rest := (until.Sub(now) + time.Second - 1).Truncate(time.Second)
-	return max(min(most, rest), time.Minute)
+	return max(min(maxAge, rest), time.Minute)
 }
 
-// Spec has everything that determines the files of a site, except the bases. Its JSON is the stored
-// form of a schedule.
+// Spec has everything that determines the robots.txt files of a site, except the bases. Its JSON is
+// the stored form of a [Schedule].
 type Spec struct {
-	Rules      []Rule   `json:"rules,omitempty"` // of the configuration
-	Lists      []List   `json:"lists,omitempty"`
-	Sitemaps   []string `json:"sitemaps,omitempty"`
-	ExtraLines []string `json:"lines,omitempty"`
-	// StagingHosts are the hosts serving [Staging]. [AllHosts] selects all hosts.
+	Rules      []Rule     `json:"rules,omitempty"` // of the configuration
+	Lists      []RuleList `json:"lists,omitempty"`
+	Sitemaps   []string   `json:"sitemaps,omitempty"`
+	ExtraLines []string   `json:"lines,omitempty"`
+	// StagingHosts are the hosts that serve [Staging]. [AllHosts] means all hosts.
 	StagingHosts []string `json:"staging,omitempty"`
 }
 
-// List is a list of rules.
-type List struct {
+// RuleList is a list of rules from a file or URL.
+type RuleList struct {
 	Name  string `json:"name"`
 	Rules []Rule `json:"rules,omitempty"`
 }
@@ -212,7 +219,7 @@ type List struct {
 // AllHosts in Spec.StagingHosts selects all hosts.
 const AllHosts = "*"
 
-// clone returns a spec whose rules can be modified.
+// clone returns a copy of the spec with rules that can be modified.
 func (s Spec) clone() Spec {
 	s.Rules, s.Lists = slices.Clone(s.Rules), slices.Clone(s.Lists)
 	for i := range s.Lists {
@@ -221,19 +228,19 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// EncodeSpec returns the schedule as JSON without source positions. Equal schedules have equal specs. The
-// spec of an empty schedule is {}.
+// EncodeSpec returns the spec as JSON, without the positions of rules. Schedules with the same
+// rules have the same JSON. The JSON of a schedule without rules is {}.
 func (s *Schedule) EncodeSpec() []byte {
 	data, err := json.Marshal(s.spec)
 	if err != nil {
-		panic(fmt.Sprintf("rules that were checked: %v", err)) // only strings
+		panic(fmt.Sprintf("encoding a checked schedule: %v", err)) // only strings
 	}
 	return data
 }
 
-// ParseSpec returns the schedule of a spec. Unknown fields are an error, because a part of the rules
-// could have another effect. An unregistered crawler name is a product token, because another
-// instance may have registered the name.
+// ParseSpec returns the schedule of a stored spec. Unknown fields are an error, because a rule
+// without one of its fields could have another effect. A crawler name that the registry lacks is a
+// product token, because another instance may have registered it.
 func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	var stored Spec
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -246,27 +253,28 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 	return makeSchedule(resolver, stored)
 }
 
-// HasStaging reports whether any host is a staging site.
+// HasStaging reports whether any host is a staging host.
 func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
 
-// IsStaging reports whether a host is a staging site.
+// IsStaging reports whether a host is a staging host.
 func (s *Schedule) IsStaging(host string) bool {
 	return s.stagingHosts != nil && (slices.Contains(s.spec.StagingHosts, AllHosts) || s.stagingHosts.MatchesHost(host))
 }
 
-// Period is a time span with the same rules in force at some hosts. Periods are comparable. The zero
-// Period belongs to no schedule.
+// Period is a time span in which the rules in force at some hosts do not change. Periods can be
+// compared with ==. The zero Period belongs to no schedule.
 type Period struct {
 	table *ruleTable
 	index int
 }
 
-// Period returns the period of a host at a time.
-func (s *Schedule) Period(host string, now time.Time) Period {
-	return s.tableOf(host).period(now)
+// FindPeriod returns the period of a host that contains a time.
+func (s *Schedule) FindPeriod(host string, now time.Time) Period {
+	return s.tableForHost(host).findPeriod(now)
 }
 
-func (t *ruleTable) period(now time.Time) Period {
+// findPeriod returns the period that contains a time.
+func (t *ruleTable) findPeriod(now time.Time) Period {
 	return Period{t, sort.Search(len(t.changeTimes), func(i int) bool { return t.changeTimes[i].After(now) })}
 }
 
@@ -286,43 +294,47 @@ func (p Period) End() time.Time {
 	return p.table.changeTimes[p.index]
 }
 
-// Previous returns the previous period, and false for the first period.
-func (p Period) Previous() (Period, bool) { return Period{p.table, p.index - 1}, p.index > 0 }
+// Previous returns the period before p. ok is false for the first period.
+func (p Period) Previous() (previous Period, ok bool) {
+	return Period{p.table, p.index - 1}, p.index > 0
+}
 
-// next returns the next period, and false for the last period.
-func (p Period) next() (Period, bool) {
+// next returns the period after p. ok is false for the last period.
+func (p Period) next() (next Period, ok bool) {
 	return Period{p.table, p.index + 1}, p.index < len(p.table.changeTimes)
 }
 
-// FilePlan returns the plan of the period. FilePlan caches two consecutive plans of a table.
+// FilePlan returns the plan with the rules in force. It caches the plans of two consecutive periods
+// of the same hosts.
 func (p Period) FilePlan() *Plan {
 	t := p.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cached := &t.plans[p.index&1]
 	if cached.plan == nil || cached.turn != p.index {
-		cached.turn, cached.plan = p.index, p.newPlan()
+		cached.turn, cached.plan = p.index, p.compilePlan()
 	}
 	return cached.plan
 }
 
-func (p Period) newPlan() *Plan {
+// compilePlan returns a new plan with the rules in force.
+func (p Period) compilePlan() *Plan {
 	s := p.table.schedule
-	plan, err := newPlan(s.resolver, p.inForce(), s.spec.Sitemaps, s.spec.ExtraLines)
+	plan, err := newPlan(s.resolver, p.rulesInForce(), s.spec.Sitemaps, s.spec.ExtraLines)
 	if err != nil {
-		panic(fmt.Sprintf("rules that were checked one by one and two by two: %v", err))
+		panic(fmt.Sprintf("the plan of a checked schedule: %v", err))
 	}
 	return plan
 }
 
-// DependsOnHost reports whether hosts with the same base have different files.
+// DependsOnHost reports whether the files of two hosts may differ although their bases are equal.
 func (p Period) DependsOnHost() bool { return p.table.dependsOnHost }
 
-// NumRulesInForce returns the number of rules in force.
-func (p Period) NumRulesInForce() int { return len(p.inForce()) }
+// NumRulesInForce returns the number of rules that are in force in the period.
+func (p Period) NumRulesInForce() int { return len(p.rulesInForce()) }
 
-// inForce returns the rules in force.
-func (p Period) inForce() (active []*rule) {
+// rulesInForce returns the rules that are in force in the period.
+func (p Period) rulesInForce() (active []*rule) {
 	for _, i := range p.table.rules {
 		if r := &p.table.schedule.rules[i]; r.window.contains(p.Start()) {
 			active = append(active, r)
@@ -331,14 +343,14 @@ func (p Period) inForce() (active []*rule) {
 	return active
 }
 
-// Window is the time from From until just before Until. A zero From or Until means no limit.
+// Window is the time in which a rule is in force: from From until just before Until. A zero time
+// means no limit.
 type Window struct {
-	From  time.Time `json:"from,omitzero"`
-	Until time.Time `json:"until,omitzero"`
+	From, Until time.Time
 }
 
-// ParseWindow parses the ends of a window in the format of RFC 3339. "" means no limit. Errors
-// explain the fix.
+// ParseWindow parses the start and the end of a window in the format of RFC 3339. "" means no
+// limit. Errors say how to correct the time.
 func ParseWindow(from, until string) (w Window, err error) {
 	if w.From, err = parseTime("from", from); err != nil {
 		return w, err
@@ -352,11 +364,12 @@ func ParseWindow(from, until string) (w Window, err error) {
 	case w.From.Equal(w.Until):
 		return w, fmt.Errorf("the rule would begin and end at %s and never be in force; move one of the times", from)
 	}
-	return w, fmt.Errorf("it would end at %s, before it begins at %s; swap the times", until, from)
+	return w, fmt.Errorf("the rule would end at %s, before it begins at %s; swap the times", until, from)
 }
 
-// parseTime parses a limit of a window.
-func parseTime(what, text string) (time.Time, error) {
+// parseTime parses a start or end in the format of RFC 3339. The result is zero for "". name is the
+// option in errors, from or until.
+func parseTime(name, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -367,23 +380,23 @@ func parseTime(what, text string) (time.Time, error) {
 	zoneless := strings.Replace(text, " ", "T", 1)
 	for layout, missing := range map[string]string{"2006-01-02T15:04:05": "Z", "2006-01-02T15:04": ":00Z", "2006-01-02": "T00:00:00Z"} {
 		if _, err := time.Parse(layout, zoneless); err == nil {
-			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset, for example +01:00 in place of Z", what, text, zoneless+missing)
+			return time.Time{}, fmt.Errorf("%s %q has no time zone, or no time of day; write %s, or with an offset, for example +01:00 in place of Z", name, text, zoneless+missing)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", what, text)
+	return time.Time{}, fmt.Errorf("%s %q is not an RFC 3339 time; write it as 2026-11-27T00:00:00+01:00", name, text)
 }
 
-// contains reports whether a window includes a time.
+// contains reports whether t is in the window.
 func (w Window) contains(t time.Time) bool {
 	return !t.Before(w.From) && (w.Until.IsZero() || t.Before(w.Until))
 }
 
-// overlaps reports whether two windows overlap.
+// overlaps reports whether two windows have a time in common.
 func (w Window) overlaps(o Window) bool {
 	return (w.Until.IsZero() || o.From.Before(w.Until)) && (o.Until.IsZero() || w.From.Before(o.Until))
 }
 
-// intersect returns the overlap of two overlapping windows.
+// intersect returns the time that two windows have in common. They must overlap.
 func (w Window) intersect(o Window) Window {
 	if o.From.After(w.From) {
 		w.From = o.From
@@ -394,7 +407,8 @@ func (w Window) intersect(o Window) Window {
 	return w
 }
 
-// String describes the window. The result is "" without limits.
+// String returns the window as in "from 2026-11-27T00:00:00Z until ...". The result is "" for a
+// window without limits.
 func (w Window) String() string {
 	var words []string
 	if !w.From.IsZero() {

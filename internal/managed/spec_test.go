@@ -34,7 +34,7 @@ func TestSpec(t *testing.T) {
 	if !again.IsStaging("staging.test") || again.IsStaging("a.test") {
 		t.Error("staging is at other hosts")
 	}
-	if got := Difference(s, again); len(got) > 0 {
+	if got := DescribeDifference(s, again); len(got) > 0 {
 		t.Errorf("they differ in %q", got)
 	}
 	if text := string(s.EncodeSpec()); strings.Contains(text, "Caddyfile") || !strings.Contains(text, "OPS-1") {
@@ -61,7 +61,7 @@ func TestDifference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(Difference(newSchedule(t, disallow("GPTBot"), allow("CCBot", "/x")), staged), "\n")
+	got := strings.Join(DescribeDifference(newSchedule(t, disallow("GPTBot"), allow("CCBot", "/x")), staged), "\n")
 	want := "- allow CCBot /x\n+ rule sale: disallow * /search from " + epoch.Format(time.RFC3339) + " until " + epoch.Add(time.Hour).Format(time.RFC3339) +
 		" at b.test; load of the sale; OPS-1\n+ staging *"
 	if got != want {
@@ -80,7 +80,7 @@ func TestComparison(t *testing.T) {
 		Before: newSchedule(t, disallow("GPTBot")), After: newSchedule(t, disallow("GPTBot"), later, over, far), Hosts: []string{"x.test"},
 		Base: func(string) []byte { return nil }, Now: epoch, MaxPairs: 1000,
 	}
-	left := compare.ForEach(func(p FilePair) {
+	left := compare.ForEachDifference(func(p FilePair) {
 		got = append(got, strings.Join(p.Hosts, " ")+" "+p.From.Sub(epoch).String())
 		if strings.Contains(string(p.Before), "/later") || !strings.Contains(string(p.After), "/later") {
 			t.Errorf("%q became %q", p.Before, p.After)
@@ -90,11 +90,11 @@ func TestComparison(t *testing.T) {
 		t.Errorf("got %s, %d left out", all, left)
 	}
 	compare.OnlyNow = true
-	if left := compare.ForEach(func(p FilePair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
+	if left := compare.ForEachDifference(func(p FilePair) { t.Errorf("%v differs now", p.Hosts) }); left > 0 {
 		t.Errorf("%d left out of what is in force now", left)
 	}
 	compare.OnlyNow, compare.Before, compare.After, compare.Hosts, compare.MaxPairs = false, newSchedule(t), newSchedule(t, later), nil, 1
-	if left := compare.ForEach(func(FilePair) {}); left != 2 {
+	if left := compare.ForEachDifference(func(FilePair) {}); left != 2 {
 		t.Errorf("%d left out", left)
 	}
 }

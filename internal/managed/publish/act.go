@@ -9,14 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/managed"
 )
 
-// ApplyAction confirms, promotes, stops or rolls back the change with this ID. An empty id selects the pending
-// change, or the published change for a rollback. If another instance has replaced the selected change,
-// ApplyAction fails with [ErrOther]. The result is served when ApplyAction returns.
+// ApplyAction confirms, promotes, stops or rolls back the change with an ID; verb is the action.
+// Without an ID, it selects the pending change, or the published change for a rollback. It fails
+// with [ErrOther] if another instance has replaced the selected change. The result is served when
+// ApplyAction returns.
 func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decision) (*Change, error) {
 	shown, _ := p.site.History()
 	changed, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
-			if err := checkShown(&s, &shown, verb); err != nil {
+			if err := checkUnreplaced(&s, &shown, verb); err != nil {
 				return s, nil, err
 			}
 		}
@@ -42,24 +43,24 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 	return changed, p.applyHistory(context.WithoutCancel(ctx))
 }
 
-// checkShown returns [ErrOther] if a verb without an ID would apply to a new change, which this instance
-// has not shown yet.
-func checkShown(now, shown *History, verb string) error {
-	was, is := shown.changeFor(verb), now.changeFor(verb)
+// checkUnreplaced returns [ErrOther] if an action without an ID would apply to another change in
+// the stored history, now, than in the history that this instance has reported, shown.
+func checkUnreplaced(now, shown *History, verb string) error {
+	was, is := shown.changeForAction(verb), now.changeForAction(verb)
 	if was != nil && is != nil && was.Number != is.Number {
 		return fmt.Errorf("%w: %s", ErrOther, is.ID)
 	}
 	return nil
 }
 
-// isMissingOrDamaged reports whether a stored value is missing or damaged.
+// isMissingOrDamaged reports whether a stored history or spec is missing or damaged.
 func isMissingOrDamaged(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrDamaged)
 }
 
-// canServe returns an error if a step publishes, or puts on trial, an unreadable change. After a restart, the
-// change would have no rules.
-func (p *Publisher) canServe(ctx context.Context, before, after *History) error {
+// checkServable returns an error if the step from before to after publishes a change, or puts one
+// on trial, whose rules cannot be read. After a restart, such a change would have no rules.
+func (p *Publisher) checkServable(ctx context.Context, before, after *History) error {
 	id := after.PublishedID()
 	if after.Pending.IsOnTrial() && !before.Pending.IsOnTrial() {
 		id = after.Pending.ID
@@ -73,17 +74,18 @@ func (p *Publisher) canServe(ctx context.Context, before, after *History) error 
 	return err
 }
 
-// History returns the history of the site. The result is false if the history is unknown.
-func (p *Publisher) History() (History, bool) { return p.site.History() }
+// History returns the history of the site. known is false while the history was not read.
+func (p *Publisher) History() (history History, known bool) { return p.site.History() }
 
-// Site returns the name of the site in the history.
-func (p *Publisher) Site() string { return p.place.Name }
+// SiteName returns the name of the site in the storage. See [HandlerPlace].
+func (p *Publisher) SiteName() string { return p.place.Name }
 
-// Hosts returns the hosts of the handler. No hosts means any host.
+// Hosts returns the hosts of the handler's site. An empty result means any host.
 func (p *Publisher) Hosts() []string { return p.place.Hosts }
 
-// Difference describes the difference between the rules of two changes. from and to are IDs.
-func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, error) {
+// DescribeDifference returns a line for each rule that only one of two changes has. from and to are
+// the IDs of the changes.
+func (p *Publisher) DescribeDifference(ctx context.Context, from, to string) ([]string, error) {
 	before, err := p.loadSchedule(ctx, from)
 	if err != nil {
 		return nil, err
@@ -92,5 +94,5 @@ func (p *Publisher) Difference(ctx context.Context, from, to string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	return managed.Difference(before, after), nil
+	return managed.DescribeDifference(before, after), nil
 }

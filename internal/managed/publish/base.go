@@ -28,8 +28,8 @@ const (
 // errWebPage is the error for a base that is a web page or UTF-16.
 var errWebPage = errors.New("the base is a web page, or not UTF-8")
 
-// rejectWebPage returns an answer with an error in place of a web page. A web page does not replace the
-// base.
+// rejectWebPage returns the result of a fetch, with an error in place of a web page, which must not
+// replace the base.
 func rejectWebPage(a policy.FetchResult) policy.FetchResult {
 	if a.AccessResult() != policy.Successful {
 		return a
@@ -41,15 +41,15 @@ func rejectWebPage(a policy.FetchResult) policy.FetchResult {
 	return a
 }
 
-// baseState returns the state of a base, and refreshes a due base in the background. Requests wait only for the
-// first fetch.
-func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
+// fetchBaseIfDue returns the state of the base with a key. A base that is due is fetched in the
+// background. Only the first fetch of a base makes the request wait.
+func (p *Publisher) fetchBaseIfDue(r *http.Request, key policy.Key) *policy.State {
 	entry := p.Bases.GetOrCreate(key, key.Segment())
 	entry.Touch(p.Now())
 	if entry.State() == nil {
-		p.awaitStored(r.Context(), requestWait)
+		p.awaitStorageRead(r.Context(), requestWait)
 		s := site.NewSite(key)
-		p.RequestSites.AdoptFromFormerKeys(p.Bases, serverOf(r), &s) // a reload may have changed the key
+		p.RequestSites.AdoptFromFormerKeys(p.Bases, serverFromRequest(r), &s) // a reload may have changed the key
 	}
 	if !entry.IsDue(p.Now()) {
 		return entry.State() // another request may have fetched it
@@ -80,13 +80,13 @@ func (p *Publisher) baseState(r *http.Request, key policy.Key) *policy.State {
 	return entry.State()
 }
 
-// serverOf returns the server of a request, or nil.
-func serverOf(r *http.Request) *caddyhttp.Server {
+// serverFromRequest returns the server that handles a request, or nil.
+func serverFromRequest(r *http.Request) *caddyhttp.Server {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return server
 }
 
-// refreshBase starts to fetch a due base. See [policy.Entry.Refresh].
+// refreshBase starts to fetch a base if it is due. done is the result of [policy.Entry.Refresh].
 func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
 	have := entry.Current()
 	return entry.Refresh(policy.FreshnessPolicy{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
@@ -100,37 +100,40 @@ func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.
 	}, p.fetchObserver(key))
 }
 
-// isUsable reports whether the last fetch of a base succeeded.
-func isUsable(s *policy.State) bool {
+// isBaseUsable reports whether the last fetch of a base succeeded. It is false for nil.
+func isBaseUsable(s *policy.State) bool {
 	return s != nil && s.FailureCount == 0 && s.Current != nil
 }
 
-// fetchObserver returns a function that logs the first failure of a base, and the recovery.
+// fetchObserver returns a function that logs the first failure of a base and its recovery, and
+// counts failures.
 func (p *Publisher) fetchObserver(key policy.Key) func(before, after policy.State) {
 	return func(before, after policy.State) {
-		if !isUsable(&after) {
+		if !isBaseUsable(&after) {
 			p.Observer.OnPageFailed(StageBase)
 		}
 		log := p.Logger.With(zap.String("base", key.String()))
 		known := before.FailureCount > 0 || before.Current != nil
 		switch {
-		case isUsable(&after) && known && !isUsable(&before):
-			log.Log(levelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
-		case isUsable(&after), known && !isUsable(&before): // logged before
+		case isBaseUsable(&after) && known && !isBaseUsable(&before):
+			log.Log(logLevelFor(key.Segment(), zap.InfoLevel), "the base of the robots.txt can be read again")
+		case isBaseUsable(&after), known && !isBaseUsable(&before): // logged before
 		default:
-			log.Log(levelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
+			log.Log(logLevelFor(key.Segment(), zap.WarnLevel), "the base of the robots.txt cannot be read; "+describeBaseInUse(after), zap.Int("status", after.LastStatus), zap.Error(after.LastErr))
 		}
 	}
 }
 
-// levelFor returns the log level for a site. Hosts named only by clients must not fill the log.
-func levelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
+// logLevelFor returns level, or the debug level for hosts that only clients name, because they must
+// not fill the log.
+func logLevelFor(segment policy.Segment, level zapcore.Level) zapcore.Level {
 	if segment == policy.UnknownHosts {
 		return zap.DebugLevel
 	}
 	return level
 }
 
+// describeBaseInUse says what is served while a base cannot be fetched.
 func describeBaseInUse(s policy.State) string {
 	if s.Current != nil {
 		return "the last good base is used"
@@ -138,7 +141,7 @@ func describeBaseInUse(s policy.State) string {
 	return "the response of the site is served without the rules of robots_txt; if the site has no robots.txt, write base none"
 }
 
-// lastGoodVersion returns the last good version of a base, or nil.
+// lastGoodVersion returns the last good version of a base, or nil. state may be nil.
 func lastGoodVersion(state *policy.State) *policy.Version {
 	if state == nil {
 		return nil
@@ -146,10 +149,10 @@ func lastGoodVersion(state *policy.State) *policy.Version {
 	return state.Current
 }
 
-// BasesByHost returns a function that returns the base of a host. The function returns nil if the
-// base was not fetched from the next handler. If several sites have the host, the function returns
-// the newest base.
-func BasesByHost(bases *policy.Cache) func(host string) []byte {
+// NewBaseLookup returns a function that returns the base of a host as fetched from the next
+// handler, or nil if it was not fetched. If several sites have the host, for example at two ports,
+// the function returns the newest base.
+func NewBaseLookup(bases *policy.Cache) func(host string) []byte {
 	known := make(map[string]*policy.Version)
 	for _, e := range bases.Entries() {
 		if e.Key().Source != "" {

@@ -123,7 +123,7 @@ func TestRulesThatMayUncoverABase(t *testing.T) {
 		"never opened":                {before: []managed.Rule{disallow("bingbot", "/a")}, after: []managed.Rule{disallow("bingbot", "/b")}},
 		"opened now":                  {before: []managed.Rule{disallow("bingbot", "/a")}, after: []managed.Rule{opens("*")}},
 		"closed by rules":             {before: []managed.Rule{disallow("GPTBot", "/a")}, after: []managed.Rule{disallow("bingbot", "/")}, waits: true},
-		"nothing has to be confirmed": {before: []managed.Rule{opens("*")}, after: []managed.Rule{disallow("GPTBot", "/a")}, confirm: Off},
+		"nothing has to be confirmed": {before: []managed.Rule{opens("*")}, after: []managed.Rule{disallow("GPTBot", "/a")}, confirm: ConfirmOff},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -14,52 +14,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// ConfirmationMode selects the changes that need confirmation by a person.
+// ConfirmationMode selects the changes that a person must confirm before they are published.
 type ConfirmationMode string
 
 // The values of ConfirmationMode.
 const (
-	Search ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
-	Any    ConfirmationMode = "any"    // all changes of a file
-	Off    ConfirmationMode = "off"    // no changes
+	ConfirmSearch ConfirmationMode = "search" // changes that newly disallow / or a requested page for a search engine
+	ConfirmAny    ConfirmationMode = "any"    // all changes of a file
+	ConfirmOff    ConfirmationMode = "off"    // no changes
 )
 
 // maxCompared is the maximum number of compared files.
 const maxCompared = 1000
 
-// confirmationReasons returns the reasons to confirm a submission. first is true if nothing was published before.
-func (p *Publisher) confirmationReasons(published *managed.Schedule, next submission, first bool) []string {
-	if p.ConfirmationMode == Off {
+// confirmationReasons returns why a person must confirm a submission; the result is empty if nobody
+// must. isFirst is true if no change was published before.
+func (p *Publisher) confirmationReasons(published *managed.Schedule, next submission, isFirst bool) []string {
+	if p.ConfirmationMode == ConfirmOff {
 		return nil
 	}
-	lost := p.lostListReasons(published, next.schedule)
-	if p.ConfirmationMode == Search && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
+	lost := p.shrunkListReasons(published, next.schedule)
+	if p.ConfirmationMode == ConfirmSearch && managed.SameEffectFor(published, next.schedule, searchEngines(p.Registry)) {
 		return lost
 	}
-	f, hosts := p.newReasonFinder(first)
+	f, hosts := p.newReasonFinder(isFirst)
 	compare := managed.Comparison{Before: published, After: next.schedule, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), MaxPairs: maxCompared}
 	var unread map[string]bool
 	if p.hasBegun.Load() {
 		compare.Hosts = append(hosts, p.place.Hosts...) // each host may have its own base
 		if unread = p.hostsWithoutBase(compare.Base); len(unread) > 0 {
-			p.awaitStored(context.Background(), requestWait)
+			p.awaitStorageRead(context.Background(), requestWait)
 			compare.Base = p.NewBaseLookup()
 			unread = p.hostsWithoutBase(compare.Base)
 		}
 	}
-	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
+	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
-	if why := f.sortedReasons(left); len(why) > 0 || p.ConfirmationMode == Any || len(unread) == 0 {
+	if why := f.reasonsOrLimit(left); len(why) > 0 || p.ConfirmationMode == ConfirmAny || len(unread) == 0 {
 		return why
 	}
 	return p.reasonsWithoutBase(compare, f, unread)
 }
 
-// lostListReasons describes the lists that would lose more than half of their rules, often by mistake.
-func (p *Publisher) lostListReasons(published, next *managed.Schedule) (reasons []string) {
-	for _, list := range next.ListNames() {
+// shrunkListReasons returns a reason for each list of rules that would lose more than half of its
+// rules, which is often a mistake.
+func (p *Publisher) shrunkListReasons(published, next *managed.Schedule) (reasons []string) {
+	for _, list := range next.RuleListNames() {
 		if lost, all := published.CountLostRules(next, list, p.Now()); 2*lost > all {
 			reasons = append(reasons, fmt.Sprintf("%s: the list has lost more than half of its %d rules", list, all))
 		}
@@ -67,8 +69,9 @@ func (p *Publisher) lostListReasons(published, next *managed.Schedule) (reasons 
 	return reasons
 }
 
-// reasonsWithoutBase returns reasons for the hosts whose base is unknown. The base may disallow everything,
-// and the published rules may allow disallowed pages. f must not have reasons yet.
+// reasonsWithoutBase returns the reasons that would apply if the unknown bases, of the hosts in
+// unread, disallowed everything. The published rules may allow pages that such a base disallows. f
+// must not have reasons yet.
 func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFinder, unread map[string]bool) []string {
 	base := compare.Base
 	compare.Base = func(host string) []byte {
@@ -77,15 +80,15 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 		}
 		return base(host)
 	}
-	left := compare.ForEach(f.checkFor(p.ConfirmationMode))
+	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt, which was not read yet, forbids it"
 	}
-	return f.sortedReasons(left)
+	return f.reasonsOrLimit(left)
 }
 
-// shutOutReasons describes pages newly disallowed by a change that takes effect now. Search engines requested
-// the pages in the last 24 hours.
+// shutOutReasons returns a reason for each page that the trial's rules disallow now, the published
+// rules allow, and a search engine requested in the last 24 hours.
 func (p *Publisher) shutOutReasons(published, trial *managed.Schedule) []string {
 	if managed.SameEffectFor(published, trial, searchEngines(p.Registry)) {
 		return nil
@@ -93,11 +96,11 @@ func (p *Publisher) shutOutReasons(published, trial *managed.Schedule) []string 
 	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
 	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
-	compare.ForEach(f.addShutOut)
+	compare.ForEachDifference(f.addShutOut)
 	return f.reasons
 }
 
-// hostsWithoutBase returns the hosts whose base is unknown. Wildcards are skipped.
+// hostsWithoutBase returns the hosts of the site whose base is unknown, except wildcards.
 func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]bool {
 	unread := make(map[string]bool)
 	for _, host := range p.place.Hosts {
@@ -108,9 +111,10 @@ func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]b
 	return unread
 }
 
-// newReasonFinder returns a finder of reasons, and the hosts whose pages search engines requested.
-func (p *Publisher) newReasonFinder(first bool) (f *reasonFinder, hosts []string) {
-	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: first, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
+// newReasonFinder returns a finder without reasons, and the hosts at which search engines requested
+// pages in the last 24 hours.
+func (p *Publisher) newReasonFinder(isFirst bool) (f *reasonFinder, hosts []string) {
+	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: isFirst, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -134,7 +138,7 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 	return all
 }
 
-// reasonFinder collects the reasons to confirm a change.
+// reasonFinder collects the reasons why a person must confirm a change.
 type reasonFinder struct {
 	engines       []*uaident.Crawler
 	isFirstChange bool
@@ -143,41 +147,43 @@ type reasonFinder struct {
 	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// checkFor returns the check for a pair of files.
-func (f *reasonFinder) checkFor(confirm ConfirmationMode) func(managed.FilePair) {
-	if confirm == Any {
+// reasonAdder returns the method that adds the reasons for a pair of files in this mode.
+func (f *reasonFinder) reasonAdder(confirm ConfirmationMode) func(managed.FilePair) {
+	if confirm == ConfirmAny {
 		return f.addDifference
 	}
 	return f.addShutOut
 }
 
-// sortedReasons returns the reasons. left is the number of files without a comparison.
-func (f *reasonFinder) sortedReasons(left int) []string {
+// reasonsOrLimit returns the reasons. If there are none, but left files were not compared, that is
+// the only reason.
+func (f *reasonFinder) reasonsOrLimit(left int) []string {
 	if left > 0 && len(f.reasons) == 0 {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
 	}
 	return f.reasons
 }
 
-// addDifference adds a reason for every difference.
+// addDifference adds the reason that a file changes.
 func (f *reasonFinder) addDifference(p managed.FilePair) {
-	f.addReason("the file changes", hostsPhrase(p), p)
+	f.addReason("the file changes", describeHosts(p), p)
 }
 
-// addReason adds a reason for a pair at some hosts, or at all hosts if at is "". add skips a reason that already
-// applies earlier at the same hosts or at all hosts.
-func (f *reasonFinder) addReason(reason, at string, p managed.FilePair) {
-	for _, key := range []string{reason, reason + at} {
+// addReason adds a reason for the files of p. hosts describes their hosts; it is "" for all hosts.
+// A reason that applies to the same hosts or to all hosts from the same time or earlier is not
+// added again.
+func (f *reasonFinder) addReason(reason, hosts string, p managed.FilePair) {
+	for _, key := range []string{reason, reason + hosts} {
 		if since, ok := f.startTimes[key]; ok && !since.After(p.From) {
 			return
 		}
 	}
-	f.startTimes[reason+at] = p.From
-	f.reasons = append(f.reasons, reason+at+startPhrase(p))
+	f.startTimes[reason+hosts] = p.From
+	f.reasons = append(f.reasons, reason+hosts+describeStart(p))
 }
 
-// addShutOut adds a reason for each search engine that newly must not fetch / or a requested page. A site
-// whose first change is staging may disallow everything.
+// addShutOut adds reasons if search engines may newly not fetch / or a page that they requested in
+// the last 24 hours. A first change with staging may disallow everything.
 func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
@@ -185,7 +191,7 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 		engines = nil
 	}
 	if out := judge.FindShutOut(before, after, judge.SearchTraffic{Engines: engines}); !out.IsEmpty() {
-		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", hostsPhrase(p), p)
+		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", describeHosts(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
@@ -195,7 +201,8 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	}
 }
 
-// joinFirstTokens returns the first crawlers of a long list. The large search engines come first.
+// joinFirstTokens joins the product tokens of search engines, the large search engines first. A
+// long list is shortened to three tokens and a number.
 func joinFirstTokens(tokens []string) string {
 	const most = 3
 	engines := judge.SearchEngines()
@@ -212,8 +219,9 @@ func joinFirstTokens(tokens []string) string {
 	return strings.Join(tokens, ", ")
 }
 
-// hostsPhrase describes the hosts of a pair. The result is "" for any host.
-func hostsPhrase(p managed.FilePair) string {
+// describeHosts returns the hosts of p as in " at a.example and b.example", or "" if p is also for
+// hosts that no rule names.
+func describeHosts(p managed.FilePair) string {
 	named := slices.DeleteFunc(slices.Clone(p.Hosts), func(host string) bool { return host == "" })
 	switch {
 	case len(named) < len(p.Hosts) || len(named) == 0: // hosts that no rule names, too
@@ -224,8 +232,8 @@ func hostsPhrase(p managed.FilePair) string {
 	return " at " + strings.Join(named, " and ")
 }
 
-// startPhrase describes the start of a pair. The result is "" for now.
-func startPhrase(p managed.FilePair) string {
+// describeStart returns the start of p as in " from 2026-11-27T00:00:00Z", or "" for now.
+func describeStart(p managed.FilePair) string {
 	if p.From.IsZero() {
 		return ""
 	}

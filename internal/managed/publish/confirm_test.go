@@ -72,16 +72,16 @@ func TestReasons(t *testing.T) {
 		"a page that was served":        {after: []managed.Rule{disallow("*", "/b")}, visits: visits, want: "Googlebot may not fetch /b/1 any more, which"},
 		"at another host":               {after: []managed.Rule{{ID: "a", For: []string{"*"}, Paths: []string{"/b"}, Hosts: []string{"a.test"}}}, visits: visits, want: ""},
 		"at its host":                   {after: []managed.Rule{atB}, visits: visits, want: "Googlebot may not fetch /b/1"},
-		"off":                           {after: []managed.Rule{disallow("*")}, confirm: Off},
-		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: Any, want: "the file changes"},
-		"any, and nothing":              {before: []managed.Rule{disallow("GPTBot")}, after: []managed.Rule{disallow("GPTBot")}, confirm: Any},
+		"off":                           {after: []managed.Rule{disallow("*")}, confirm: ConfirmOff},
+		"any, and something":            {after: []managed.Rule{disallow("GPTBot")}, confirm: ConfirmAny, want: "the file changes"},
+		"any, and nothing":              {before: []managed.Rule{disallow("GPTBot")}, after: []managed.Rule{disallow("GPTBot")}, confirm: ConfirmAny},
 		"a class that includes search":  {after: []managed.Rule{disallow("search", "/x")}, visits: visits},
 		"Googlebot's group for others":  {after: []managed.Rule{disallow("Googlebot-Image")}, want: "Googlebot-Image may not fetch / any more"},
 		"more of what was never served": {before: []managed.Rule{disallow("*", "/c")}, after: []managed.Rule{disallow("*", "/c", "/a")}, visits: visits},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if test.confirm == "" {
-				test.confirm = Search
+				test.confirm = ConfirmSearch
 			}
 			r := New(Config{
 				Schedule: newSchedule(t, test.after...), Registry: uaident.Default(), ConfirmationMode: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },

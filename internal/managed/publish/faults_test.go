@@ -124,7 +124,7 @@ func isIn(t *testing.T, f *storetest.Faulty, want ...string) {
 		t.Errorf("%v: %v", f, err)
 	}
 	for _, id := range state.SpecIDs() {
-		if _, err := s.Spec(t.Context(), id); err != nil {
+		if _, err := s.ReadSpec(t.Context(), id); err != nil {
 			t.Errorf("%v: the history names what is not there: %v", f, err)
 		}
 	}

@@ -81,7 +81,7 @@ func TestFileDateNeverGoesBack(t *testing.T) {
 		{"an earlier change follows", rules(7, 0), rules(5, 0), 30, 0},
 		{"a canary from before the previous rules", rules(9, 0), rules(9, 7), 9, 30},
 	} {
-		c.next.startAfter(c.previous, at(30))
+		c.next.postponeStarts(c.previous, at(30))
 		if got := c.next.published.since; !got.Equal(at(c.published)) {
 			t.Errorf("%s: published since %v, want minute %d", c.name, got, c.published)
 		}
@@ -97,7 +97,7 @@ func TestFileDateAfterRestart(t *testing.T) {
 	p, noon := new(Publisher), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	p.Now = func() time.Time { return noon }
 	p.servedRules.Store(&servedRules{published: servedSchedule{id: "1"}}) // has the schedule
-	served, err := p.rulesOf(t.Context(), &History{
+	served, err := p.loadServedRules(t.Context(), &History{
 		Published: &Change{ID: "1", Since: noon.Add(-3 * time.Hour)},
 		Past:      []Change{{Since: noon.Add(-time.Hour)}, {Since: noon.Add(-3 * time.Hour)}},
 	})

@@ -24,7 +24,7 @@ func FuzzState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		storage := storetest.New()
-		s := NewStore(storage, "a.test", NewSite(), func() time.Time { return now })
+		s := NewStore(storage, "a.test", NewSiteHistory(), func() time.Time { return now })
 		if err := storage.Store(t.Context(), s.stateKey(), []byte(text)); err != nil {
 			t.Fatal(err)
 		}

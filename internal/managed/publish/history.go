@@ -32,13 +32,14 @@ const (
 // Empty is the spec without rules. The site then serves its own robots.txt.
 var Empty = []byte("{}")
 
-// SpecID returns the ID of a spec: the first 16 hexadecimal digits of its SHA-256.
+// SpecID returns the ID of an encoded spec, which is also the ID of its change: the first 16
+// hexadecimal digits of its SHA-256.
 func SpecID(spec []byte) string {
 	sum := sha256.Sum256(spec)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Origin is the source of a change.
+// Origin says where a change came from.
 type Origin string
 
 // The origins.
@@ -62,8 +63,8 @@ const (
 	Rejected   State = "rejected"    // it was replaced or stopped before publication
 )
 
-// ObservedStates returns the states reported to an [Observer]. Superseded is missing because the observer
-// receives the new published change instead.
+// ObservedStates returns the states that are reported to [Observer].OnChangeState. Superseded is
+// missing, because the observer receives the newly published change instead.
 func ObservedStates() []State {
 	return []State{Waiting, Shadow, Canary, Published, RolledBack, Rejected}
 }
@@ -71,7 +72,7 @@ func ObservedStates() []State {
 // ByTrial is the User of a trial that rejects a change.
 const ByTrial = "trial"
 
-// Decision describes a decision.
+// Decision says who submitted, confirmed, promoted or ended a change, when and why.
 type Decision struct {
 	User   string    `json:"who"`
 	Reason string    `json:"why,omitempty"`
@@ -79,14 +80,16 @@ type Decision struct {
 	At     time.Time `json:"at"`
 }
 
-// Rollout configures the trial of a change before publication.
+// Rollout configures the trial of a change before publication. The zero value publishes without a
+// trial.
 type Rollout struct {
 	State   State    `json:"state,omitempty"`   // Shadow or Canary; "" publishes immediately
 	Seconds int64    `json:"seconds,omitempty"` // length of the trial; 0 until a person promotes the change
 	Hosts   []string `json:"hosts,omitempty"`   // of Canary
 }
 
-// Change is a submitted set of rules. If a spec is submitted twice, the two changes have the same ID.
+// Change is a set of rules that was submitted for a site, and its way to publication. Its ID
+// identifies the rules, so two changes with the same rules have the same ID.
 type Change struct {
 	Number int       `json:"number"` // sequence number of the change at its site
 	ID     string    `json:"id"`     // of the spec
@@ -94,33 +97,34 @@ type Change struct {
 	Origin Origin    `json:"origin"`
 	State  State     `json:"state"`
 	Since  time.Time `json:"since"` // of the state
-	// TrialEnd is the end of the trial. Without an end time, only a person ends the trial.
+	// TrialEnd is the end of the trial. A trial with the zero time ends when a person promotes or
+	// stops it.
 	TrialEnd  time.Time `json:"until,omitzero"`
 	Rollout   Rollout   `json:"rollout,omitzero"`
 	Submitted Decision  `json:"made"`
-	// Restores is the number of the change restored by a rollback, or 0.
+	// Restores is the number of the change that a rollback restored. It is 0 for other changes.
 	Restores int `json:"restores,omitempty"`
-	// Difference describes the change. Reasons explain why a person has to confirm the change. Each
-	// has at most [MaxLines] lines.
+	// Difference has a line for each rule that the change adds or removes. Reasons say why a person
+	// must confirm the change. Both have at most [MaxLines] lines.
 	Difference  []string  `json:"difference,omitempty"`
 	Reasons     []string  `json:"reasons,omitempty"`
 	ConfirmedBy *Decision `json:"confirmed,omitempty"`
 	PromotedBy  *Decision `json:"promoted,omitempty"` // by a person, before the end of the trial
-	// FetchedBy are the crawlers that fetched the robots.txt while the change was published, as observed by the
-	// instance that published the next change.
+	// FetchedBy are the crawlers that fetched the robots.txt while the change was published, as far
+	// as the instance that published the next change has seen them.
 	FetchedBy   []string  `json:"read_by,omitempty"`
 	PublishedAt time.Time `json:"published,omitzero"` // zero if never
 	EndedBy     *Decision `json:"ended,omitempty"`    // nil while the change is pending or published
 }
 
-// IsOnTrial reports whether a trial of the change runs. The result is false for nil.
+// IsOnTrial reports whether the change is on trial. It is false for nil.
 func (c *Change) IsOnTrial() bool { return c != nil && (c.State == Shadow || c.State == Canary) }
 
-// IsRejectedByTrial reports whether the trial of a change rejected it.
+// IsRejectedByTrial reports whether the change was on trial, and the trial rejected it.
 func (c *Change) IsRejectedByTrial() bool { return c.State == Rejected && c.EndedBy.User == ByTrial }
 
-// History contains the changes of a site. The zero History is empty. Its methods return a modified
-// copy.
+// History has the published, the pending and the past changes of a site. The zero History is empty.
+// Methods with a value receiver return a modified copy.
 type History struct {
 	Published *Change  `json:"published,omitempty"` // nil if none
 	Pending   *Change  `json:"pending,omitempty"`   // waits or is on trial; nil if none
@@ -128,20 +132,21 @@ type History struct {
 	// ChangeCount is the number of all changes ever made. Revision is the number of all writes.
 	ChangeCount int   `json:"changes"`
 	Revision    int64 `json:"revision"`
-	// LatestSubmission is the ID of the latest submission of all instances. Submitted maps an instance to its latest
-	// submission. After a restart with the same rules, an instance submits nothing. A rollback therefore
-	// lasts until the configuration changes.
-	LatestSubmission    string               `json:"latest,omitempty"`
-	SubmittedByInstance map[string]Submitted `json:"submitted,omitempty"`
+	// LatestSubmission is the ID of the rules that any instance submitted last, and
+	// SubmittedByInstance has the last submission of each. An instance that restarts with the same
+	// rules submits nothing, so a rollback lasts until the configuration changes.
+	LatestSubmission    string                        `json:"latest,omitempty"`
+	SubmittedByInstance map[string]InstanceSubmission `json:"submitted,omitempty"`
 }
 
-// Submitted is the latest submission of an instance.
-type Submitted struct {
+// InstanceSubmission is the last submission of an instance.
+type InstanceSubmission struct {
 	ID string    `json:"id"`
 	At time.Time `json:"at"` // of the submission, or its renewal
 }
 
-// PublishedID returns the ID of the published spec.
+// PublishedID returns the ID of the published rules. Before the first change, it is the ID of
+// [Empty].
 func (h *History) PublishedID() string {
 	if h.Published == nil {
 		return SpecID(Empty)
@@ -149,38 +154,40 @@ func (h *History) PublishedID() string {
 	return h.Published.ID
 }
 
-// changeFor returns the change for a verb without an ID, or nil.
-func (h *History) changeFor(verb string) *Change {
+// changeForAction returns the change that an action without an ID applies to, or nil.
+func (h *History) changeForAction(verb string) *Change {
 	if verb == "rollback" && (h.Pending == nil || h.Pending.State != Canary) {
 		return h.Published
 	}
 	return h.Pending
 }
 
-// IsNewSubmission reports whether a submission differs from the latest submissions of its instance and of all
-// instances. A change rejected by its trial is new if the new submission has no trial.
+// IsNewSubmission reports whether the rules of c differ from the last submission of this instance
+// and from the last submission of any instance. Rules that their trial has rejected are new if c
+// has no trial.
 func (h *History) IsNewSubmission(instance string, c *Change) bool {
 	if c.ID == h.LatestSubmission {
-		return c.Rollout.State == "" && h.Pending == nil && h.wasStopped(c.ID)
+		return c.Rollout.State == "" && h.Pending == nil && h.isLatestRejectedByTrial(c.ID)
 	}
 	before, known := h.SubmittedByInstance[instance]
 	return !known || before.ID != c.ID
 }
 
-// wasStopped reports whether the latest change has this ID and its trial rejected it.
-func (h *History) wasStopped(id string) bool {
+// isLatestRejectedByTrial reports whether the latest change has this ID and was rejected by its
+// trial.
+func (h *History) isLatestRejectedByTrial(id string) bool {
 	if len(h.Past) == 0 || h.Past[0].ID != id || !h.Past[0].IsRejectedByTrial() {
 		return false
 	}
 	return h.Published == nil || h.Published.Number < h.Past[0].Number
 }
 
-// allPastEnded reports whether every past change has an end.
+// allPastEnded reports whether every past change has a record of its end.
 func (h *History) allPastEnded() bool {
 	return !slices.ContainsFunc(h.Past, func(c Change) bool { return c.EndedBy == nil })
 }
 
-// SpecIDs returns the IDs of all specs in the history, without duplicates.
+// SpecIDs returns the sorted IDs of the rules of all changes, without duplicates.
 func (h *History) SpecIDs() (ids []string) {
 	if h.Published != nil {
 		ids = append(ids, h.Published.ID)
@@ -198,7 +205,7 @@ func (h *History) SpecIDs() (ids []string) {
 // Errors of steps that are impossible in the present state.
 var (
 	ErrNonePending = errors.New("no change waits for confirmation or is on trial")
-	ErrOther       = errors.New("another change has come since")
+	ErrOther       = errors.New("another change was submitted since")
 	ErrUnconfirmed = errors.New("the change has to be confirmed first")
 	ErrConfirmed   = errors.New("the change needs no confirmation")
 	ErrUnknown     = errors.New("no change with this ID was published")
@@ -210,13 +217,14 @@ var (
 // Each step returns the new history, and the change whose state it set. The change is nil if no state
 // was set.
 
-// Submit records the submission of an instance, and publishes the change. A change with reasons or a rollout
-// becomes pending instead. A change with reasons has to be confirmed. Submit has no effect if the change is
-// not new or is pending already. If the change is published already, Submit rejects a pending change.
+// Submit records that an instance submitted c, and publishes c. A change with reasons waits for
+// confirmation instead, and a change with a rollout begins its trial. Submit changes nothing if c
+// is not new or is pending already. If the rules of c are published already, Submit rejects the
+// pending change.
 func (h History) Submit(instance string, c Change, now time.Time) (History, *Change) {
 	isNews := h.IsNewSubmission(instance, &c)
 	if before := h.SubmittedByInstance[instance]; before.ID != c.ID || now.Sub(before.At) >= instanceRenew {
-		h.SubmittedByInstance = recordSubmitted(h.SubmittedByInstance, instance, Submitted{c.ID, now})
+		h.SubmittedByInstance = addSubmission(h.SubmittedByInstance, instance, InstanceSubmission{c.ID, now})
 	}
 	if !isNews {
 		return h, nil
@@ -224,7 +232,7 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	h.LatestSubmission = c.ID
 	c.Submitted.At = now
 	if p := h.Published; p != nil && p.Origin == FromRollback && c.Origin == FromRules {
-		c.Reasons = append(slices.Clone(c.Reasons), "it was rolled back, and a list of rules has changed since")
+		c.Reasons = append(slices.Clone(c.Reasons), "the last change was rolled back, and a list of rules has changed since")
 	}
 	switch {
 	case c.ID == h.PublishedID():
@@ -243,15 +251,15 @@ func (h History) Submit(instance string, c Change, now time.Time) (History, *Cha
 	return h.rollOut(c, now)
 }
 
-// recordSubmitted returns the submissions of instances with another submission. Instances without a submission
-// for 31 days are dropped. If too many remain, the submission whose time is farthest from now is dropped. A
-// time in the future comes from a wrong clock and would never expire.
-func recordSubmitted(before map[string]Submitted, instance string, last Submitted) map[string]Submitted {
+// addSubmission returns a copy of before with the last submission of an instance. Submissions older
+// than 31 days are dropped. If too many remain, the one whose time is farthest from now is dropped,
+// because a time in the future comes from a wrong clock and would never expire.
+func addSubmission(before map[string]InstanceSubmission, instance string, last InstanceSubmission) map[string]InstanceSubmission {
 	after := maps.Clone(before)
 	if after == nil {
-		after = make(map[string]Submitted)
+		after = make(map[string]InstanceSubmission)
 	}
-	maps.DeleteFunc(after, func(_ string, s Submitted) bool { return last.At.Sub(s.At) > instanceLife })
+	maps.DeleteFunc(after, func(_ string, s InstanceSubmission) bool { return last.At.Sub(s.At) > instanceLife })
 	after[instance] = last
 	for len(after) > maxInstances {
 		distance := func(instance string) time.Duration { return last.At.Sub(after[instance].At).Abs() }
@@ -260,7 +268,7 @@ func recordSubmitted(before map[string]Submitted, instance string, last Submitte
 	return after
 }
 
-// rollOut starts the trial of a change, or publishes a change without a trial.
+// rollOut starts the trial of c, or publishes c if it has no trial.
 func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	if c.Rollout.State == "" {
 		return h.publish(c, now)
@@ -273,14 +281,15 @@ func (h History) rollOut(c Change, now time.Time) (History, *Change) {
 	return h, &c
 }
 
-// publish publishes the pending change.
+// publish publishes c. No change is pending afterwards.
 func (h History) publish(c Change, now time.Time) (History, *Change) {
 	h.Pending = nil
 	h = h.replacePublished(c, Superseded, c.Submitted.User, now)
 	return h, h.Published
 }
 
-// replacePublished replaces the published change, whose state becomes end.
+// replacePublished publishes c. The change published until then becomes past with the state end;
+// who caused that.
 func (h History) replacePublished(c Change, end State, who string, now time.Time) History {
 	if h.Published != nil {
 		h = h.moveToPast(*h.Published, end, Decision{User: who, At: now})
@@ -290,7 +299,7 @@ func (h History) replacePublished(c Change, end State, who string, now time.Time
 	return h
 }
 
-// rejectPending rejects the pending change in favor of another change.
+// rejectPending rejects the pending change, if any, because another change takes its place.
 func (h History) rejectPending(by Decision) (History, *Change) {
 	if h.Pending == nil {
 		return h, nil
@@ -298,18 +307,18 @@ func (h History) rejectPending(by Decision) (History, *Change) {
 	return h.endPending(Rejected, Decision{User: by.User, At: by.At})
 }
 
-// endPending moves the pending change to the past.
+// endPending makes the pending change a past change with this state.
 func (h History) endPending(state State, by Decision) (History, *Change) {
 	h = h.moveToPast(*h.Pending, state, by)
 	h.Pending = nil
 	return h, &h.Past[0]
 }
 
-// moveToPast moves a change to the past, and drops old and surplus past changes. The last published change
-// stays for a rollback.
+// moveToPast adds c to the past changes with this state, and drops past changes that are too old or
+// too many. The last change that was published stays, so that a rollback is possible.
 func (h History) moveToPast(c Change, state State, by Decision) History {
 	c.State, c.Since, c.TrialEnd, c.EndedBy = state, by.At, time.Time{}, &by
-	past := removeRepeated(append([]Change{c}, h.Past...))
+	past := dropOldRejected(append([]Change{c}, h.Past...))
 	past = past[:min(len(past), maxChanges)]
 	last := slices.IndexFunc(past, func(c Change) bool { return !c.PublishedAt.IsZero() })
 	for len(past) > last+1 && by.At.Sub(past[len(past)-1].EndedBy.At) > maxAge {
@@ -322,9 +331,9 @@ func (h History) moveToPast(c Change, state State, by Decision) History {
 // maxRejected is the maximum number of rejected changes by lists of rules.
 const maxRejected = 20
 
-// removeRepeated drops, in place, all rejected changes by lists of rules except the latest. A frequently
-// changing list must not fill the history.
-func removeRepeated(past []Change) []Change {
+// dropOldRejected drops, in place, the rejected changes of lists of rules, except the latest
+// maxRejected. A list that changes often must not fill the history.
+func dropOldRejected(past []Change) []Change {
 	seen := 0
 	return slices.DeleteFunc(past, func(c Change) bool {
 		if c.Origin != FromRules || c.State != Rejected {
@@ -335,7 +344,7 @@ func removeRepeated(past []Change) []Change {
 	})
 }
 
-// Confirm rolls out the pending change after confirmation by a person.
+// Confirm starts the rollout of the pending change, after a person has confirmed it.
 func (h History) Confirm(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.checkPending(id); err != nil {
@@ -350,7 +359,7 @@ func (h History) Confirm(id string, by Decision, now time.Time) (History, *Chang
 	return h, changed, nil
 }
 
-// Promote publishes the pending change on trial.
+// Promote publishes the pending change before its trial ends.
 func (h History) Promote(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.checkPending(id); err != nil {
@@ -365,7 +374,7 @@ func (h History) Promote(id string, by Decision, now time.Time) (History, *Chang
 	return h, changed, nil
 }
 
-// Advance publishes the pending change if the time of its trial is over.
+// Advance publishes the pending change if its trial has ended at now.
 func (h History) Advance(now time.Time) (History, *Change) {
 	if c := h.Pending; !c.IsOnTrial() || c.TrialEnd.IsZero() || now.Before(c.TrialEnd) {
 		return h, nil
@@ -373,7 +382,7 @@ func (h History) Advance(now time.Time) (History, *Change) {
 	return h.publish(*h.Pending, now)
 }
 
-// Stop rejects the pending change on trial.
+// Stop rejects the pending change, which must be on trial.
 func (h History) Stop(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if err := h.checkPending(id); err != nil {
@@ -386,7 +395,8 @@ func (h History) Stop(id string, by Decision, now time.Time) (History, *Change, 
 	return h, changed, nil
 }
 
-// checkPending returns an error if the pending change has another ID. An empty ID matches any change.
+// checkPending returns an error if no change is pending or the pending change has another ID. An
+// empty id matches any change.
 func (h *History) checkPending(id string) error {
 	switch {
 	case h.Pending == nil:
@@ -397,8 +407,9 @@ func (h *History) checkPending(id string) error {
 	return nil
 }
 
-// Rollback immediately publishes the change with this ID again. Without an ID, Rollback stops a canary.
-// Without a canary, the previous change is published, or no rules.
+// Rollback publishes the change with this ID again, at once. Without an ID, it ends a canary, or
+// else publishes the change before the published one. Before the first change, the site had no
+// rules.
 func (h History) Rollback(id string, by Decision, now time.Time) (History, *Change, error) {
 	by.At = now
 	if c := h.Pending; id == "" && c != nil && c.State == Canary {
@@ -431,10 +442,10 @@ func (h History) Rollback(id string, by Decision, now time.Time) (History, *Chan
 	return h, &h.Past[0], nil
 }
 
-// changeToRestore returns the ID of the change before the published change. The parent was published before the change
-// with the returned number. After a rollback, the restored change has its original position. Each further
-// rollback therefore goes further back.
-func (h *History) changeToRestore() (id string, before int, err error) {
+// changeToRestore returns the ID of the rules that a rollback without an ID restores, and the
+// number of a change that was made after them. A restored change counts at its original position,
+// so each further rollback goes further back.
+func (h *History) changeToRestore() (id string, number int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
 		if current.ID == SpecID(Empty) {
@@ -449,20 +460,22 @@ func (h *History) changeToRestore() (id string, before int, err error) {
 	return current.Parent, current.Number, nil
 }
 
-// lastPublishedBefore returns the last published change with an ID and a number below before, or nil.
-func (h *History) lastPublishedBefore(id string, before int) *Change {
+// lastPublishedBefore returns the last change that was published, has this ID and a number below
+// number, or nil.
+func (h *History) lastPublishedBefore(id string, number int) *Change {
 	for i := range h.Past {
-		if c := &h.Past[i]; c.ID == id && c.Number < before && !c.PublishedAt.IsZero() {
+		if c := &h.Past[i]; c.ID == id && c.Number < number && !c.PublishedAt.IsZero() {
 			return c
 		}
 	}
-	if p := h.Published; p != nil && p.ID == id && p.Number < before {
+	if p := h.Published; p != nil && p.ID == id && p.Number < number {
 		return p
 	}
 	return nil
 }
 
-// limitLines returns the first [MaxLines] lines, each cut to [MaxText] bytes.
+// limitLines returns at most [MaxLines] lines, each cut to [MaxText] bytes. The last line then
+// counts the others.
 func limitLines(lines []string) []string {
 	more := len(lines) - MaxLines
 	lines = slices.Clone(lines[:min(len(lines), MaxLines)])

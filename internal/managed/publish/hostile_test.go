@@ -31,7 +31,7 @@ func TestHostileState(t *testing.T) {
 		{`{"revision":1,"pending":{"state":"canary","rollout":{"seconds":-3}},"submitted":{"a":{}}}`, false},
 	} {
 		storage := storetest.New()
-		s := NewStore(storage, "a.test", NewSite(), time.Now)
+		s := NewStore(storage, "a.test", NewSiteHistory(), time.Now)
 		if err := storage.Store(t.Context(), s.stateKey(), []byte(tc.state)); err != nil {
 			t.Fatal(err)
 		}
@@ -53,12 +53,12 @@ func TestHostileState(t *testing.T) {
 // TestHostileID uses invalid spec IDs, which must not lead to other storage keys.
 func TestHostileID(t *testing.T) {
 	storage := storetest.New()
-	s := NewStore(storage, "a.test", NewSite(), time.Now)
+	s := NewStore(storage, "a.test", NewSiteHistory(), time.Now)
 	for _, id := range []string{"", "x", "../state", "../../../../certificates/x", SpecID(nil)[1:], SpecID(nil) + "0", strings.ToUpper(SpecID([]byte("x"))), "0123456789abcde/"} {
 		if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Spec(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.ReadSpec(t.Context(), id); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *seen) OnPageFailed(string)           {}
 // newInstance returns an instance without a configuration. Its last configuration ends with the test.
 func newInstance(t *testing.T, storage Storage, name string) *instance {
 	bounds := policy.Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 10}
-	i := &instance{t: t, name: name, storage: storage, sites: new(SiteHistories), confirm: Search, registry: uaident.Default(),
+	i := &instance{t: t, name: name, storage: storage, sites: new(SiteHistories), confirm: ConfirmSearch, registry: uaident.Default(),
 		bases: policy.NewCache(bounds, bounds, time.Now, nil), end: func() {}}
 	t.Cleanup(func() { i.end() })
 	return i
@@ -106,11 +106,11 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 		stored = i.visited
 	}
 	c := Config{
-		Schedule: s, IsPartial: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, ConfirmationMode: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
+		Schedule: s, LacksRules: i.lacks, RequestSites: i.sitesOf(), Bases: i.bases, Registry: i.registry, ConfirmationMode: i.confirm, Rollout: i.rollout, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return true },
 		NewBaseLookup: func() func(string) []byte {
 			if i.source != nil {
-				return BasesByHost(i.bases)
+				return NewBaseLookup(i.bases)
 			}
 			return func(string) []byte { return []byte(i.base) }
 		},

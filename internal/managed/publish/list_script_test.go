@@ -29,7 +29,7 @@ func list(ids ...string) string {
 	return `{"rules": [` + strings.Join(rules, ", ") + "]}"
 }
 
-func idsOf(list *managed.List) string {
+func idsOf(list *managed.RuleList) string {
 	if list == nil {
 		return "nothing"
 	}
@@ -50,7 +50,7 @@ func (u *countedUser) Changed() { *u.changed++ }
 
 // listReader is a list with a user.
 type listReader struct {
-	*List
+	*RuleList
 	source  *remotetest.Source
 	log     *observer.ObservedLogs
 	changed int
@@ -63,9 +63,9 @@ func readList(t *testing.T, data string, err error) *listReader {
 	t.Helper()
 	core, log := observer.New(zapcore.InfoLevel)
 	r := &listReader{source: remotetest.NewSource("https://cms.test/rules", data, err), log: log}
-	r.List = newList(r.source, time.Now)
-	lists := &Lists{OnFailure: func() { r.failed++ }, Logger: zap.New(core)}
-	r.AddUser(&countedUser{listUser{lists, r.List}, &r.changed})
+	r.RuleList = newRuleListFromSource(r.source, time.Now)
+	lists := &ScheduleBuilder{OnFailure: func() { r.failed++ }, Logger: zap.New(core)}
+	r.AddUser(&countedUser{listUser{lists, r.RuleList}, &r.changed})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()

@@ -63,7 +63,7 @@ func TestBackOff(t *testing.T) {
 // TestLoadWhileItIsRead loads a configuration while a slow background read runs.
 func TestLoadWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newList(remotetest.SlowSource{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
+		r := newRuleListFromSource(remotetest.SlowSource{Source: remotetest.NewSource("https://cms.test/rules", list("a"), nil)}, time.Now)
 		remotetest.CheckLoadDoesNotWait(t, r.Run, func(ctx context.Context) { r.Load(ctx, new(int), nil) })
 		if r.Content() == nil {
 			t.Error("it is never read")

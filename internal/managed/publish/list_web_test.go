@@ -16,11 +16,11 @@ import (
 )
 
 // serveList returns a server with this handler, and the list at its URL.
-func serveList(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *List) {
+func serveList(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *RuleList) {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
-	l, err := NewList(server.URL+"/rules.json", time.Now)
+	l, err := NewRuleList(server.URL+"/rules.json", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestHostileAnswers(t *testing.T) {
 		"gzip bomb": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(zipped.Bytes())
-		}, "it has more than 16 MiB"},
+		}, "the list has more than 16 MiB"},
 		"another coding": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			fmt.Fprint(w, "x")
@@ -77,7 +77,7 @@ func TestHostileAnswers(t *testing.T) {
 					return
 				}
 			}
-		}, "it has more than 16 MiB"},
+		}, "the list has more than 16 MiB"},
 		"gone":            {http.NotFound, "the answer is 404 Not Found"},
 		"not modified":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, "the answer is 304"},
 		"a part":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, "the answer is 206"},
@@ -160,7 +160,7 @@ func TestConditionalRequests(t *testing.T) {
 			_ = zip.Close()
 		}
 	})
-	l, err := NewList(strings.Replace(server.URL, "://", "://caddy:secret@", 1), time.Now)
+	l, err := NewRuleList(strings.Replace(server.URL, "://", "://caddy:secret@", 1), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestPlaces(t *testing.T) {
 		"http://127.0.0.1:80/r.json": "",
 		"rules.json":                 "",
 	} {
-		_, err := NewList(place, time.Now)
+		_, err := NewRuleList(place, time.Now)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", place, err, want)
 		}
@@ -199,7 +199,7 @@ func TestPlaces(t *testing.T) {
 // TestFile reads a changed file. The last good version stays if the file is missing or invalid.
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.json")
-	l, err := NewList(path, time.Now)
+	l, err := NewRuleList(path, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	says("a b", "not a regular file")
-	relative, _ := NewList("no-such-rules.json", time.Now)
+	relative, _ := NewRuleList("no-such-rules.json", time.Now)
 	relative.Load(t.Context(), 1, nil)
 	if err := relative.LastError(); err == nil || !strings.Contains(err.Error(), "a relative path begins where Caddy was started, so this is /") {
 		t.Errorf("a relative path: %v", err)
@@ -252,8 +252,8 @@ func TestListReport(t *testing.T) {
 		}
 		fmt.Fprint(w, list("a", "b"))
 	})
-	site := &Lists{Sources: []*List{l}}
-	report := func() string { return fmt.Sprintf("%+v", site.Report()) }
+	site := &ScheduleBuilder{Sources: []*RuleList{l}}
+	report := func() string { return fmt.Sprintf("%+v", site.ReportLists()) }
 	name := server.URL + "/rules.json"
 	if got, want := report(), fmt.Sprintf("[{Name:%s Rules:0 Failure:}]", name); got != want {
 		t.Errorf("before it is read: %s, want %s", got, want)

@@ -15,44 +15,48 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// List is a list of rules in a file or at a URL. All sites with the same file or URL share the list. The list
-// is not stored, because the history of each site has the published rules.
-type List = remote.Feed[managed.List]
+// RuleList is a list of rules in a file or at a URL, which is read again when it changes. All sites
+// with the same file or URL share it. It is not stored, because the history of each site has its
+// published rules.
+type RuleList = remote.Feed[managed.RuleList]
 
-// NewList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
-func NewList(location string, now func() time.Time) (*List, error) {
+// NewRuleList returns the list in a file or at an HTTP or HTTPS URL. It reads nothing yet.
+func NewRuleList(location string, now func() time.Time) (*RuleList, error) {
 	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
 		return nil, err
 	}
-	return newList(source, now), nil
+	return newRuleListFromSource(source, now), nil
 }
 
-func newList(source remote.Source, now func() time.Time) *List {
-	return remote.NewFeed(remote.FeedConfig[managed.List]{Source: source, Now: now, Parse: func(data []byte, _ *managed.List) (*managed.List, error) {
-		return managed.ParseList(source.Name(), data)
+// newRuleListFromSource returns the list that a source reads.
+func newRuleListFromSource(source remote.Source, now func() time.Time) *RuleList {
+	return remote.NewFeed(remote.FeedConfig[managed.RuleList]{Source: source, Now: now, Parse: func(data []byte, _ *managed.RuleList) (*managed.RuleList, error) {
+		return managed.ParseRuleList(source.Name(), data)
 	}})
 }
 
-// Lists makes schedules from the rules of a configuration and of its lists.
-type Lists struct {
+// ScheduleBuilder makes schedules from the rules of a configuration and the rules of its lists,
+// whenever a list changes.
+type ScheduleBuilder struct {
 	Registry *uaident.Registry
 	Spec     managed.Spec // of the configuration; without lists
-	Sources  []*List
-	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any host.
+	Sources  []*RuleList
+	// HasHost reports whether the site has a host, or a host that matches a wildcard. Nil means any
+	// host.
 	HasHost func(host string) bool
-	// Check returns an error if a schedule must not be served. Nil means no check.
+	// Check returns an error for a schedule that must not be served. Nil accepts every schedule.
 	Check     func(*managed.Schedule) error
 	OnFailure func() // counts failed reads and invalid lists
 	Logger    *zap.Logger
 
-	changed     chan struct{}
-	usedContent []*managed.List // content of each list in the last schedule, or nil
-	isRefused   bool            // the present content is not used
+	changed          chan struct{}
+	usedContent      []*managed.RuleList // content of each list in the last schedule, or nil
+	isConflictLogged bool                // the conflict of the present lists was logged
 }
 
-// Start prepares the lists for use until release is called, without fetching.
-func (s *Lists) Start() (release func()) {
+// Start subscribes to changes of the lists until release is called. It reads nothing.
+func (s *ScheduleBuilder) Start() (release func()) {
 	s.changed = make(chan struct{}, 1)
 	var releases []func()
 	for _, l := range s.Sources {
@@ -65,10 +69,10 @@ func (s *Lists) Start() (release func()) {
 	}
 }
 
-// listUser implements [remote.User].
+// listUser tells a [ScheduleBuilder] about changes and failures of a list.
 type listUser struct {
-	*Lists
-	list *List
+	*ScheduleBuilder
+	list *RuleList
 }
 
 // Changed implements [remote.User].
@@ -80,19 +84,19 @@ func (u listUser) Changed() {
 }
 
 // Replaced implements [remote.User].
-func (u listUser) Replaced(_, _ *managed.List) {}
+func (u listUser) Replaced(_, _ *managed.RuleList) {}
 
 // Failed implements [remote.User].
-func (u listUser) Failed(err error, inUse *managed.List, isFirst bool) {
+func (u listUser) Failed(err error, inUse *managed.RuleList, isFirst bool) {
 	if isFirst || !u.list.IsFile() {
-		u.Lists.OnFailure()
+		u.ScheduleBuilder.OnFailure()
 	}
 	if !isFirst {
 		return
 	}
 	meanwhile := "the previous list stays in force"
 	if inUse == nil {
-		meanwhile = "the published file stays in force, or without one, the rules of the list are missing"
+		meanwhile = "the published file stays in force; if none is published, the rules of the list are missing"
 	}
 	u.Logger.Warn("a list of rules cannot be used; "+meanwhile, zap.String("rules", u.list.Name()), zap.Error(err))
 }
@@ -102,13 +106,14 @@ func (u listUser) Recovered() {
 	u.Logger.Info("a list of rules can be used again", zap.String("rules", u.list.Name()))
 }
 
-// FirstSchedule returns the first schedule of a configuration, after its lists were loaded. An error in the
-// configuration or in a list file is returned. An invalid list at a URL is skipped, because a remote server
-// must not prevent a start. A list at a URL that conflicts with the rules before it is skipped. If strict is
-// set, an invalid or conflicting list at a URL is an error too. Callers set strict if another configuration
-// runs already. An unreachable URL is never an error.
-func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
-	all, isURL := s.currentContent(), false
+// FirstSchedule returns the schedule of a configuration whose lists were loaded. Errors of the
+// configuration and of list files are returned.
+//
+// A list at a URL is left out if it is invalid or conflicts with the rules before it, because a
+// remote server must not prevent a start. With strict, this is an error too; callers set strict if
+// another configuration is running. An unreachable URL is never an error.
+func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) {
+	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
 		isURL = isURL || !l.IsFile()
 		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
@@ -116,7 +121,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 		}
 	}
 	s.usedContent = slices.Clone(all)
-	schedule, err := s.newSchedule(all)
+	schedule, err := s.buildSchedule(all)
 	if err == nil || strict || !isURL {
 		return schedule, err
 	}
@@ -125,7 +130,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 			s.usedContent[i] = nil
 		}
 	}
-	if schedule, err = s.newSchedule(s.usedContent); err != nil {
+	if schedule, err = s.buildSchedule(s.usedContent); err != nil {
 		return nil, err
 	}
 	for i, content := range all {
@@ -133,7 +138,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 			continue
 		}
 		s.usedContent[i] = content
-		if next, err := s.newSchedule(s.usedContent); err == nil {
+		if next, err := s.buildSchedule(s.usedContent); err == nil {
 			schedule = next
 		} else {
 			s.usedContent[i] = nil
@@ -143,13 +148,13 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	return schedule, nil
 }
 
-// LacksList reports whether the last schedule lacks the rules of a list, because the list was never read successfully or
-// was skipped.
-func (s *Lists) LacksList() bool { return slices.Contains(s.usedContent, nil) }
+// LacksRules reports whether the last schedule lacks the rules of a list that was never read or was
+// left out.
+func (s *ScheduleBuilder) LacksRules() bool { return slices.Contains(s.usedContent, nil) }
 
-// Run publishes a new schedule after each change of a list, until ctx ends. Run does not publish conflicting
-// lists, and logs the first conflict.
-func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
+// Run calls publish with a new schedule after each change of a list, until ctx ends. If the lists
+// conflict, Run logs the first conflict and calls publish after it is resolved.
+func (s *ScheduleBuilder) Run(ctx context.Context, publish func(*managed.Schedule)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -158,46 +163,46 @@ func (s *Lists) Run(ctx context.Context, publish func(*managed.Schedule)) {
 		}
 		var schedule *managed.Schedule
 		var err error
-		all := s.currentContent()
+		all := s.currentLists()
 		isNew := !slices.Equal(all, s.usedContent)
 		if isNew {
-			schedule, err = s.newSchedule(all)
+			schedule, err = s.buildSchedule(all)
 		}
-		switch names := zap.Strings("lists", s.Names()); {
-		case err != nil && !s.isRefused:
+		switch names := zap.Strings("lists", s.ListNames()); {
+		case err != nil && !s.isConflictLogged:
 			s.Logger.Error("lists of rules conflict with each other or with the configuration; the previous rules stay in force", names, zap.Error(err))
-		case err == nil && s.isRefused:
+		case err == nil && s.isConflictLogged:
 			s.Logger.Info("the lists of rules no longer conflict", names)
 		}
-		if s.isRefused = err != nil; err != nil {
+		if s.isConflictLogged = err != nil; err != nil {
 			s.OnFailure()
 		} else if isNew {
 			s.usedContent = all
 			publish(schedule)
-			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.Names()))
+			s.Logger.Info("robots_txt uses new rules", zap.Strings("lists", s.ListNames()))
 		}
 	}
 }
 
-// currentContent returns the last good content of the lists.
-func (s *Lists) currentContent() []*managed.List {
-	all := make([]*managed.List, len(s.Sources))
+// currentLists returns the last good content of each list, or nil for a list that was never read.
+func (s *ScheduleBuilder) currentLists() []*managed.RuleList {
+	all := make([]*managed.RuleList, len(s.Sources))
 	for i, l := range s.Sources {
 		all[i] = l.Content()
 	}
 	return all
 }
 
-// Names returns the names of the lists.
-func (s *Lists) Names() (names []string) {
+// ListNames returns the names of the lists: their files and URLs.
+func (s *ScheduleBuilder) ListNames() (names []string) {
 	for _, l := range s.Sources {
 		names = append(names, l.Name())
 	}
 	return names
 }
 
-// Report returns the lists for a report, or nil without lists.
-func (s *Lists) Report() (lists []report.ManagedList) {
+// ReportLists returns the name, the number of rules and the last failure of each list.
+func (s *ScheduleBuilder) ReportLists() (lists []report.ManagedList) {
 	for _, l := range s.Sources {
 		one, state := report.ManagedList{Name: l.Name()}, l.State()
 		if state.Content != nil {
@@ -211,14 +216,14 @@ func (s *Lists) Report() (lists []report.ManagedList) {
 	return lists
 }
 
-// newSchedule returns the schedule with this content of the lists. Errors have the name and the position
-// of the rule.
-func (s *Lists) newSchedule(with []*managed.List) (*managed.Schedule, error) {
+// buildSchedule returns the schedule of the configuration with these lists, of which some may be
+// nil. An error about a rule begins with the position and the name of the rule.
+func (s *ScheduleBuilder) buildSchedule(with []*managed.RuleList) (*managed.Schedule, error) {
 	spec, foreign := s.Spec, 0
 	for _, list := range with {
 		if list != nil {
-			own, others := s.rulesOfSite(list.Rules)
-			spec.Lists, foreign = append(spec.Lists, managed.List{Name: list.Name, Rules: own}), foreign+others
+			own, others := s.filterRulesOfSite(list.Rules)
+			spec.Lists, foreign = append(spec.Lists, managed.RuleList{Name: list.Name, Rules: own}), foreign+others
 		}
 	}
 	schedule, err := managed.NewSchedule(s.Registry, spec)
@@ -234,8 +239,9 @@ func (s *Lists) newSchedule(with []*managed.List) (*managed.Schedule, error) {
 	return schedule, err
 }
 
-// rulesOfSite returns the rules for hosts of the site, and the number of other rules.
-func (s *Lists) rulesOfSite(rules []managed.Rule) (own []managed.Rule, others int) {
+// filterRulesOfSite returns the rules without hosts of other sites. numOthers counts the dropped
+// rules, which only have such hosts.
+func (s *ScheduleBuilder) filterRulesOfSite(rules []managed.Rule) (own []managed.Rule, numOthers int) {
 	if s.HasHost == nil {
 		return rules, 0
 	}
@@ -243,11 +249,11 @@ func (s *Lists) rulesOfSite(rules []managed.Rule) (own []managed.Rule, others in
 		if len(r.Hosts) > 0 {
 			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !s.HasHost(host) })
 			if len(r.Hosts) == 0 {
-				others++
+				numOthers++
 				continue
 			}
 		}
 		own = append(own, r)
 	}
-	return own, others
+	return own, numOthers
 }

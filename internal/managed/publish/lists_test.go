@@ -18,20 +18,20 @@ import (
 )
 
 // placeList returns a list with this content, read once.
-func placeList(t *testing.T, data string, file bool) (*List, *remotetest.Source) {
+func placeList(t *testing.T, data string, file bool) (*RuleList, *remotetest.Source) {
 	t.Helper()
 	source := remotetest.NewSource("https://cms.test/rules", data, nil)
 	if file {
 		source = remotetest.NewFileSource("https://cms.test/rules", data)
 	}
-	l := newList(source, time.Now)
+	l := newRuleListFromSource(source, time.Now)
 	l.Load(t.Context(), 1, nil)
 	return l, source
 }
 
-func listsOf(lists ...*List) (*Lists, *observer.ObservedLogs) {
+func listsOf(lists ...*RuleList) (*ScheduleBuilder, *observer.ObservedLogs) {
 	core, log := observer.New(zapcore.InfoLevel)
-	return &Lists{
+	return &ScheduleBuilder{
 		Registry: uaident.Default(), Sources: lists, Logger: zap.New(core),
 		Spec: managed.Spec{Rules: []managed.Rule{{For: []string{"GPTBot"}, Paths: []string{"/own"}}}},
 	}, log
@@ -83,7 +83,7 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
-	down := newList(remotetest.NewSource("https://cms.test/rules", "", errDown), time.Now)
+	down := newRuleListFromSource(remotetest.NewSource("https://cms.test/rules", "", errDown), time.Now)
 	down.Load(t.Context(), 1, nil)
 	s, _ := listsOf(down)
 	if schedule, err := s.FirstSchedule(true); err != nil || !strings.Contains(composed(t, schedule, ""), "/own") {
@@ -108,8 +108,8 @@ func TestFirstLeavesOutOneList(t *testing.T) {
 			t.Errorf("%s: %t in %s", path, !want, text)
 		}
 	}
-	if conflicts := log.FilterMessageSnippet("conflicts with the configuration").Len(); !s.LacksList() || conflicts != 2 {
-		t.Errorf("lacks a list: %t; %d conflicts are logged", s.LacksList(), conflicts)
+	if conflicts := log.FilterMessageSnippet("conflicts with the configuration").Len(); !s.LacksRules() || conflicts != 2 {
+		t.Errorf("lacks a list: %t; %d conflicts are logged", s.LacksRules(), conflicts)
 	}
 }
 

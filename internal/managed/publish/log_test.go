@@ -23,7 +23,7 @@ func TestInventedHostsAreQuiet(t *testing.T) {
 		policy.UnknownHosts:    {Host: "invented.test"},
 	} {
 		p.fetchObserver(key)(policy.State{}, policy.State{FailureCount: 1, LastErr: errors.New("refused")})
-		p.cachedOrComposed(long, hostPeriod{segment: segment, host: key.Host, period: p.ServedSchedule().Period("a.example", time.Now())})
+		p.getOrComposePage(long, hostPeriod{segment: segment, host: key.Host, period: p.ServedSchedule().FindPeriod("a.example", time.Now())})
 	}
 	var about []string
 	for _, line := range logs.All() {

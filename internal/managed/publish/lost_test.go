@@ -70,7 +70,7 @@ func TestLostRulesAreNotTried(t *testing.T) {
 		one, two := newInstance(t, storage, "one"), newInstance(t, storage, "two")
 		one.load(disallow("GPTBot", "/a"))
 		two.load(disallow("GPTBot", "/a"))
-		one.confirm, one.rollout = Any, Rollout{State: Canary, Hosts: []string{"b.test"}}
+		one.confirm, one.rollout = ConfirmAny, Rollout{State: Canary, Hosts: []string{"b.test"}}
 		one.load(disallow("GPTBot", "/b"))
 		state, _ := one.History()
 		one.end()

@@ -23,23 +23,23 @@ func publisherOf(t *testing.T) *Publisher {
 // no page of a configured site.
 func TestInventedHostsAreBounded(t *testing.T) {
 	p := publisherOf(t)
-	named := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().Period("a.example", time.Now())}).page
+	named := p.getOrComposePage(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().FindPeriod("a.example", time.Now())})
 	for i := range 5000 {
-		p.cachedOrComposed(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.ServedSchedule().Period("a.example", time.Now())})
+		p.getOrComposePage(nil, hostPeriod{segment: policy.UnknownHosts, host: fmt.Sprintf("h%d.test", i), period: p.ServedSchedule().FindPeriod("a.example", time.Now())})
 	}
 	if s := p.pageCaches[policy.UnknownHosts]; s.pages.Len() > 1000 {
 		t.Errorf("%d pages are cached", s.pages.Len())
 	}
-	long := newPageCache(1000, 32<<20, func(*policy.Version, hostPeriod) pageResult {
-		return pageResult{page: newPage(strings.Repeat("x", policy.MaxSize), time.Now())}
+	long := newPageCache(1000, 32<<20, func(*policy.Version, hostPeriod) (*Page, error) {
+		return newPage(strings.Repeat("x", policy.MaxSize), time.Now()), nil
 	})
 	for i := range 200 {
-		long.getOrCompose(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.ServedSchedule().Period("a.example", time.Now())})
+		long.getOrCompose(&policy.Version{Hash: [32]byte{byte(i)}}, hostPeriod{period: p.ServedSchedule().FindPeriod("a.example", time.Now())})
 	}
 	if long.bytes > 32<<20 || long.bytes < 30<<20 {
 		t.Errorf("pages with %d bytes are cached", long.bytes)
 	}
-	if again := p.cachedOrComposed(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().Period("a.example", time.Now())}).page; again != named {
+	if again := p.getOrComposePage(nil, hostPeriod{segment: policy.ConfiguredHosts, host: "a.example", period: p.ServedSchedule().FindPeriod("a.example", time.Now())}); again != named {
 		t.Error("a named site's text was evicted")
 	}
 }
@@ -49,15 +49,15 @@ func TestComposedOnce(t *testing.T) {
 	var composed atomic.Int32
 	var done sync.WaitGroup
 	enter := make(chan struct{})
-	cache := newPageCache(10, 1000, func(*policy.Version, hostPeriod) pageResult {
+	cache := newPageCache(10, 1000, func(*policy.Version, hostPeriod) (*Page, error) {
 		composed.Add(1)
 		<-enter
-		return pageResult{page: newPage("x", time.Now())}
+		return newPage("x", time.Now()), nil
 	})
-	at := hostPeriod{period: newSchedule(t, disallow("GPTBot")).Period("a.test", time.Now())}
+	at := hostPeriod{period: newSchedule(t, disallow("GPTBot")).FindPeriod("a.test", time.Now())}
 	for range 20 {
 		done.Go(func() {
-			if m, _ := cache.getOrCompose(nil, at); m.page == nil {
+			if page, _, _ := cache.getOrCompose(nil, at); page == nil {
 				t.Error("no page")
 			}
 		})

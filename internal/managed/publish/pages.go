@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,13 +20,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// baseRequestKey marks the context of a request for a base.
+// baseRequestKey is the context key that marks the guard's own request for a base.
 type baseRequestKey struct{}
 
-// IsBaseRequest reports whether a request fetches a base, and has to be answered by the next handler.
+// IsBaseRequest reports whether a request was sent to fetch a base, so that the next handler must
+// answer it.
 func IsBaseRequest(ctx context.Context) bool { return ctx.Value(baseRequestKey{}) != nil }
 
-// IsStaging reports whether the site of a request is a staging site.
+// IsStaging reports whether the host of a request is a staging host.
 func (p *Publisher) IsStaging(r *http.Request) bool {
 	e := p.servedRules.Load()
 	if e == nil && p.Schedule.HasStaging() {
@@ -35,29 +37,30 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 		return false
 	}
 	host := siteHost(p.siteKey(r))
-	return e.rulesAt(host).schedule.IsStaging(host)
+	return e.scheduleForHost(host).schedule.IsStaging(host)
 }
 
-// siteHost returns the host of a site without its port.
+// siteHost returns the host of a site, without its port.
 func siteHost(key policy.Key) string {
 	name, _ := addr.SplitPort(key.Host)
 	return name
 }
 
-// hostPeriod identifies a file by its host and period.
+// hostPeriod has everything that determines the robots.txt of a host at a time, except the base.
 type hostPeriod struct {
 	segment       policy.Segment
 	host          string
 	period        managed.Period
-	scheduleStart time.Time // start of the schedule
+	scheduleStart time.Time // when the schedule was published, or its trial began
 	staging       bool
 }
 
-// Page returns the robots.txt for the site of a request. until is the time of the next scheduled change, or
-// the zero time. Without a good base, page is nil, and the next handler has to answer.
+// Page returns the robots.txt for the host of a request. until is the time of the next scheduled
+// change, or the zero time. page is nil if no version of the base yields a page; the next handler
+// must then answer.
 func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	key := p.siteKey(r)
-	at := p.awaitServedRules(r.Context()).hostPeriod(key, p.Now())
+	at := p.awaitServedRules(r.Context()).findHostPeriod(key, p.Now())
 	if at.staging {
 		return newPage(managed.Staging, at.scheduleStart), time.Time{}
 	}
@@ -66,7 +69,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	if p.Source == nil {
 		page = p.pageForBase(nil, at, last)
 	} else {
-		page = p.latestGoodPage(p.baseState(r, p.baseKey(key)), at, last)
+		page = p.latestGoodPage(p.fetchBaseIfDue(r, p.baseKey(key)), at, last)
 	}
 	if page != last || !known {
 		cache.setLastPage(key, page)
@@ -74,7 +77,7 @@ func (p *Publisher) Page(r *http.Request) (page *Page, until time.Time) {
 	return page, at.period.End()
 }
 
-// baseKey returns the key of the base of a site.
+// baseKey returns the key under which the base of a site is cached.
 func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	if p.SourceKey != "" {
 		return policy.Key{Source: p.SourceKey}
@@ -82,7 +85,8 @@ func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	return site
 }
 
-// latestGoodPage returns the page of the latest good base that yields a page, or nil.
+// latestGoodPage returns the page made from the latest version of the base that yields a page, or
+// nil. last is the last page served for the site, or nil.
 func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Page) *Page {
 	if lastGoodVersion(state) == nil {
 		return nil
@@ -98,37 +102,35 @@ func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Pag
 	return nil
 }
 
-// pageForBase returns the page of a base. If the gate refuses the page, pageForBase returns the last served
-// page or the page of the previous period.
+// pageForBase returns the page made from a version of the base. If that page must not be published,
+// it returns last, or else the page of the previous period. The result may be nil.
 func (p *Publisher) pageForBase(base *policy.Version, at hostPeriod, last *Page) *Page {
-	m := p.cachedOrComposed(base, at)
-	switch {
-	case m.page != nil:
-		return m.page
-	case last != nil:
-		return last
+	if page := cmp.Or(p.getOrComposePage(base, at), last); page != nil {
+		return page
 	}
 	before, ok := at.period.Previous()
 	if !ok {
 		return nil
 	}
 	at.period = before
-	return p.cachedOrComposed(base, at).page
+	return p.getOrComposePage(base, at)
 }
 
-// siteKey returns the site of a request.
+// siteKey returns the key of the site that a request is for.
 func (p *Publisher) siteKey(r *http.Request) policy.Key {
-	return p.RequestSites.HostsOfServer(serverOf(r)).KeyForRequest(r)
+	return p.RequestSites.HostsOfServer(serverFromRequest(r)).KeyForRequest(r)
 }
 
-// cachedOrComposed returns the cached page of a base, or composes the page.
-func (p *Publisher) cachedOrComposed(base *policy.Version, at hostPeriod) pageResult {
-	m, isCached := p.pageCaches[at.segment].getOrCompose(base, at)
+// getOrComposePage returns the page made from a base, from the cache or newly composed, and counts
+// the request.
+func (p *Publisher) getOrComposePage(base *policy.Version, at hostPeriod) *Page {
+	page, isCached, _ := p.pageCaches[at.segment].getOrCompose(base, at)
 	p.Observer.OnPageRequested(isCached)
-	return m
+	return page
 }
 
-func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult {
+// composePage composes a page from a base, which may be nil, and checks it with the gate.
+func (p *Publisher) composePage(base *policy.Version, at hostPeriod) (*Page, error) {
 	var text []byte
 	modified, start := at.scheduleStart, at.period.Start()
 	if base != nil {
@@ -144,13 +146,14 @@ func (p *Publisher) composePage(base *policy.Version, at hostPeriod) pageResult 
 	p.Observer.OnComposed(time.Since(began))
 	if err != nil {
 		p.Observer.OnPageFailed(stage)
-		p.Logger.Log(levelFor(at.segment, zap.ErrorLevel), "a robots.txt is refused; the previous file stays, or else the response of the site",
+		p.Logger.Log(logLevelFor(at.segment, zap.ErrorLevel), "a composed robots.txt must not be published; the previous file is served, or else the response of the site",
 			zap.String("host", at.host), zap.Time("from", start), zap.Error(err))
-		return pageResult{err: err}
+		return nil, err
 	}
-	return pageResult{page: newPage(string(composed), laterTime(modified, start))}
+	return newPage(string(composed), laterTime(modified, start)), nil
 }
 
+// laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -158,20 +161,21 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// Page is a served robots.txt. A Page is immutable.
+// Page is a robots.txt with the header fields of its response. A Page is immutable.
 type Page struct {
 	text     string
 	etag     string
 	modified time.Time // truncated to seconds, as in HTTP
 }
 
-// newPage returns a page with a modification time.
+// newPage returns the page with a text. modified is its Last-Modified time.
 func newPage(text string, modified time.Time) *Page {
 	hash := sha256.Sum256([]byte(text))
 	return &Page{text: text, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, modified: modified.Truncate(time.Second)}
 }
 
-// version returns the version from the comment of a composed file, or the beginning of the ETag.
+// version returns the version that the comment of a composed file names, or else the first digits
+// of the ETag.
 func (p *Page) version() string {
 	const length = 12
 	if _, after, ok := strings.Cut(p.text, "\n# Added by robots_txt, version "); ok && len(after) >= length {
@@ -180,8 +184,9 @@ func (p *Page) version() string {
 	return p.etag[1 : 1+length]
 }
 
-// Serve answers a GET or HEAD request, including conditional and range requests. maxAge is for
-// Cache-Control. Serve compares only the ETag, because two different files can have the same date.
+// Serve answers a GET or HEAD request, also with a condition or a range. maxAge is the value for
+// Cache-Control. Only conditions with an ETag have an effect, because two different files can have
+// the same date.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duration) {
 	header := w.Header()
 	header.Set("Content-Type", "text/plain; charset=utf-8")
@@ -191,47 +196,42 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request, maxAge time.Duratio
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(p.text)) // the zero time disables conditions by date
 }
 
-// pageCache caches the pages of named sites, or of hosts named only by clients. Hosts named only by
-// clients must not evict pages of named sites.
+// pageCache caches composed pages. A publisher has one cache for configured sites and one for hosts
+// that only clients name, so that the latter evict no page of the former.
 type pageCache struct {
 	mu        sync.Mutex
 	pages     *simplelru.LRU[pageKey, *cachedPage]
 	bytes     int // of all pages
 	maxBytes  int
-	compose   func(*policy.Version, hostPeriod) pageResult
+	compose   func(*policy.Version, hostPeriod) (*Page, error)
 	lastPages *simplelru.LRU[policy.Key, *Page] // last page of each requested site, or nil
 }
 
-// pageKey identifies a page by its sources.
+// pageKey identifies a page by what it was composed from.
 type pageKey struct {
 	base   [sha256.Size]byte
 	period managed.Period
 	host   string // "" if the page is the same for all hosts
 }
 
-// cachedPage is a page composed by the first call of result.
+// cachedPage is a page in a [pageCache]. The first call of result composes it.
 type cachedPage struct {
-	result func() pageResult
+	result func() (*Page, error)
 	size   int // counted bytes
 }
 
-// pageResult is a page or an error.
-type pageResult struct {
-	page *Page
-	err  error
-}
-
-// newPageCache returns a cache with a maximum number of pages and of bytes.
-func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) pageResult) *pageCache {
+// newPageCache returns a cache for at most this number of pages and of bytes. compose composes a
+// page that the cache lacks.
+func newPageCache(pages, bytes int, compose func(base *policy.Version, at hostPeriod) (*Page, error)) *pageCache {
 	c := &pageCache{maxBytes: bytes, compose: compose}
 	c.pages, _ = simplelru.NewLRU(pages, func(_ pageKey, p *cachedPage) { c.bytes -= p.size }) // fails only for a size below 1
 	c.lastPages, _ = simplelru.NewLRU[policy.Key, *Page](pages, nil)
 	return c
 }
 
-// getOrCompose returns the cached page of a base, or composes the page. Concurrent calls compose a page only once, and
-// do not wait for other pages.
-func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageResult, isCached bool) {
+// getOrCompose returns the page made from a base, from the cache or newly composed. Concurrent
+// calls compose a page once, and do not wait for other pages.
+func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (page *Page, isCached bool, err error) {
 	key := pageKey{period: at.period}
 	if base != nil {
 		key.base = base.Hash
@@ -242,55 +242,56 @@ func (c *pageCache) getOrCompose(base *policy.Version, at hostPeriod) (m pageRes
 	c.mu.Lock()
 	p, isCached := c.pages.Get(key)
 	if !isCached {
-		p = &cachedPage{result: sync.OnceValue(func() pageResult { return c.compose(base, at) })}
+		p = &cachedPage{result: sync.OnceValues(func() (*Page, error) { return c.compose(base, at) })}
 		c.pages.Add(key, p)
 	}
 	c.mu.Unlock()
-	m = p.result()
-	if isCached || m.page == nil {
-		return m, isCached
+	page, err = p.result()
+	if isCached || err != nil {
+		return page, isCached, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if present, _ := c.pages.Peek(key); present == p {
-		p.size = len(m.page.text)
+		p.size = len(page.text)
 		c.bytes += p.size
 		for c.bytes > c.maxBytes && c.pages.Len() > 1 {
 			c.pages.RemoveOldest()
 		}
 	}
-	return m, false
+	return page, false, nil
 }
 
-// purge removes the pages, but not the last page of each site.
+// purge removes all pages, but keeps the last page of each site.
 func (c *pageCache) purge() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pages.Purge()
 }
 
-// lastPage returns the last page of a site, or nil. known reports whether the site was requested before.
+// lastPage returns the last page served for a site, or nil. known reports whether the site was
+// requested before.
 func (c *pageCache) lastPage(key policy.Key) (last *Page, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Get(key)
 }
 
-// setLastPage records the last page served for a site.
+// setLastPage records the last page served for a site. page may be nil.
 func (c *pageCache) setLastPage(key policy.Key, page *Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastPages.Add(key, page)
 }
 
-// sites returns the requested sites.
-func (c *pageCache) sites() []policy.Key {
+// requestedSites returns the sites whose robots.txt was requested.
+func (c *pageCache) requestedSites() []policy.Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastPages.Keys()
 }
 
-// servedRules are the rules in force. A servedRules is immutable.
+// servedRules are the published rules and the rules on trial. A servedRules is immutable.
 type servedRules struct {
 	published   servedSchedule
 	onTrial     *Change        // nil without a trial
@@ -298,24 +299,26 @@ type servedRules struct {
 	canaryHosts *site.Hosts    // hosts that serve the change on trial, or nil
 }
 
-// servedSchedule is the schedule of a change.
+// servedSchedule is the schedule of a published change, or of a change on trial.
 type servedSchedule struct {
 	id       string // of the spec; "" without a history
 	schedule *managed.Schedule
 	since    time.Time // when the change was published, or its trial began
 }
 
-// isOf reports whether the rules are those of a history. The result is false for nil.
-func (e *servedRules) isOf(h *History) bool {
+// matchesHistory reports whether the served rules are those that a history publishes and puts on
+// trial. It is false for nil.
+func (e *servedRules) matchesHistory(h *History) bool {
 	if e == nil || e.published.id != h.PublishedID() || (e.onTrial != nil) != h.Pending.IsOnTrial() {
 		return false
 	}
 	return e.onTrial == nil || e.trial.id == h.Pending.ID && e.onTrial.Number == h.Pending.Number
 }
 
-// startAfter sets starts that are before those of the previous rules to now. Last-Modified must not go
-// back when a file changes, or a crawler that asks with If-Modified-Since keeps an earlier file.
-func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
+// postponeStarts sets starts to now if they are before the starts of the previous rules. Otherwise
+// Last-Modified would go back when a file changes, and a crawler that asks with If-Modified-Since
+// would keep the earlier file.
+func (e *servedRules) postponeStarts(previous *servedRules, now time.Time) {
 	if previous == nil {
 		return
 	}
@@ -331,20 +334,21 @@ func (e *servedRules) startAfter(previous *servedRules, now time.Time) {
 	}
 }
 
-// isCanaryAt reports whether a host serves the change on trial.
-func (e *servedRules) isCanaryAt(host string) bool {
+// isCanaryHost reports whether a host serves the change on trial.
+func (e *servedRules) isCanaryHost(host string) bool {
 	return e.canaryHosts != nil && e.canaryHosts.MatchesHost(host)
 }
 
-// rulesAt returns the schedule for a host.
-func (e *servedRules) rulesAt(host string) *servedSchedule {
-	if e.isCanaryAt(host) {
+// scheduleForHost returns the schedule that a host serves.
+func (e *servedRules) scheduleForHost(host string) *servedSchedule {
+	if e.isCanaryHost(host) {
 		return &e.trial
 	}
 	return &e.published
 }
 
-// nextChange returns the time of the next change of a file after now, or the zero time.
+// nextChange returns the first time after now at which a served file changes by its schedule, or
+// the zero time.
 func (e *servedRules) nextChange(now time.Time) time.Time {
 	turn := e.published.schedule.NextChange(now)
 	if e.canaryHosts != nil {
@@ -355,22 +359,24 @@ func (e *servedRules) nextChange(now time.Time) time.Time {
 	return turn
 }
 
-// hostPeriod returns the host and the period of a site at a time.
-func (e *servedRules) hostPeriod(site policy.Key, now time.Time) hostPeriod {
-	return e.rulesAt(siteHost(site)).hostPeriod(site, now)
+// findHostPeriod returns the period of a site at now, by the schedule that its host serves.
+func (e *servedRules) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
+	return e.scheduleForHost(siteHost(site)).findHostPeriod(site, now)
 }
 
-func (v *servedSchedule) hostPeriod(site policy.Key, now time.Time) hostPeriod {
+// findHostPeriod returns the period of a site at now.
+func (v *servedSchedule) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
 	s := hostPeriod{segment: site.Segment(), host: siteHost(site), scheduleStart: v.since}
 	s.staging = v.schedule.IsStaging(s.host)
-	s.period = v.schedule.Period(s.host, now)
+	s.period = v.schedule.FindPeriod(s.host, now)
 	return s
 }
 
 // firstWait is the maximum wait of a request for the published schedule after the start.
 const firstWait = 2 * time.Second
 
-// awaitServedRules returns the rules for a request, and waits for the first rules.
+// awaitServedRules returns the rules for a request. Before the first rules are known, it waits
+// until firstWait after the start.
 func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	if e := p.servedRules.Load(); e != nil {
 		return e
@@ -380,21 +386,21 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.rulesReady:
 	case <-timer.C:
-		if p.servedRules.CompareAndSwap(nil, p.rulesAlone(p.rulesWithoutHistory())) {
+		if p.servedRules.CompareAndSwap(nil, p.servedWithoutChange(p.rulesWithoutHistory())) {
 			close(p.rulesReady)
 		}
 	case <-ctx.Done():
-		return p.rulesAlone(p.rulesWithoutHistory()) // the client has left
+		return p.servedWithoutChange(p.rulesWithoutHistory()) // the client has left
 	}
 	return p.servedRules.Load()
 }
 
-// rulesAlone returns rules that are served without a history.
-func (p *Publisher) rulesAlone(s *managed.Schedule) *servedRules {
+// servedWithoutChange returns served rules for a schedule that belongs to no change of the history.
+func (p *Publisher) servedWithoutChange(s *managed.Schedule) *servedRules {
 	return &servedRules{published: servedSchedule{schedule: s, since: p.minFileDate}}
 }
 
-// setServedRules replaces the served rules and drops the cached pages.
+// setServedRules replaces the served rules and removes the cached pages.
 func (p *Publisher) setServedRules(e *servedRules) {
 	isFirst := p.servedRules.Swap(e) == nil
 	for _, cache := range p.pageCaches {
@@ -405,7 +411,7 @@ func (p *Publisher) setServedRules(e *servedRules) {
 	}
 }
 
-// ServedSchedule returns the served schedule, or nil before the first one.
+// ServedSchedule returns the published schedule that is served, or nil before the first one.
 func (p *Publisher) ServedSchedule() *managed.Schedule {
 	if e := p.servedRules.Load(); e != nil {
 		return e.published.schedule

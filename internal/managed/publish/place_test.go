@@ -18,7 +18,7 @@ func TestPlacesBesideRedirectsToHTTPS(t *testing.T) {
 		{Handlers: []caddyhttp.MiddlewareHandler{redirect}},
 		{Handlers: []caddyhttp.MiddlewareHandler{ours}},
 	}}
-	places := FindPlaces([]*caddyhttp.Server{server}, func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(*pointed); return ok })
+	places := FindHandlerPlaces([]*caddyhttp.Server{server}, func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(*pointed); return ok })
 	if p := places[ours]; len(places) != 1 || p.Name != ":80" {
 		t.Errorf("places %+v", places)
 	}

@@ -20,48 +20,52 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Config is the configuration of a Publisher. Its functions may be called concurrently.
+// Config configures a [Publisher]. Its functions may be called concurrently.
 type Config struct {
-	// Schedule has the rules of the configuration. IsPartial is true if the rules of a list are missing. See
-	// [Publisher.Submit].
-	Schedule  *managed.Schedule
-	IsPartial bool
-	// Lists returns the lists for a report, and may be nil.
+	// Schedule has the rules of the configuration. LacksRules is true if the rules of a list are
+	// missing. See [Publisher.Submit].
+	Schedule   *managed.Schedule
+	LacksRules bool
+	// Lists returns the lists of rules for a report. Nil means no lists.
 	Lists            func() []report.ManagedList
 	Registry         *uaident.Registry
 	ConfirmationMode ConfirmationMode
 	Rollout          Rollout
-	Gate             managed.SearchGate
+	Gate             managed.Gate
 
-	// Source fetches the base, and is nil without a base. SourceKey is the path of a base file, or "" for the
-	// response of the next handler.
+	// Source fetches the base. It is nil for a site without a base. SourceKey is the path of a base
+	// file, or "" for a base from the next handler.
 	Source    site.Source
 	SourceKey string
-	// Bases caches the bases. The cache outlives a configuration, so the last good base survives a reload.
+	// Bases caches the bases. It outlives a configuration, so the last good base survives a reload.
 	Bases *policy.Cache
-	// NewBaseLookup returns a function that returns the base of a host, or nil if unknown.
+	// NewBaseLookup returns a function that returns the present base of a host, or nil if it is
+	// unknown.
 	NewBaseLookup func() func(host string) []byte
-	// RequestSites returns the site of a request. Hosts are the hosts in the configuration. No hosts
+	// RequestSites finds the site of a request. SiteHosts are the hosts of the handler's site. None
 	// means any host.
 	RequestSites *site.Sites
 	SiteHosts    []string
 
-	// Storage stores the history. Sites has the copy in memory.
+	// Storage stores the histories. Sites has their copies in memory.
 	Storage Storage
 	Sites   *SiteHistories
-	// StorageRead is closed after Bases and Visits were read from the storage, and is nil without a storage.
+	// StorageRead is closed when bases and visits have been read from the storage. It is nil
+	// without a storage.
 	StorageRead <-chan struct{}
-	// Instance returns the name of this instance, which does not change at a restart.
+	// Instance returns the name of this Caddy instance, which a restart does not change.
 	Instance func() string
-	// IsRunning reports whether the configuration runs. A failed configuration submits nothing.
+	// IsRunning reports whether Caddy runs the configuration. A configuration that failed to load
+	// submits nothing.
 	IsRunning func() bool
-	// Visits returns the pages requested by search engines in the last 24 hours. A change that disallows a
-	// visited page waits for confirmation, and a trial of the change ends.
+	// Visits returns the pages that search engines requested in the last 24 hours. A change that
+	// disallows such a page waits for confirmation, and a trial rejects it.
 	Visits func() []ledger.Visit
-	// FetchedSince returns the crawlers that fetched the robots.txt of some hosts since a time.
+	// FetchedSince returns the crawlers that have fetched robots.txt since a time, at any host for
+	// which has returns true.
 	FetchedSince func(has func(host string) bool, since time.Time) []string
-	// Trials compares changes on live requests, and may be nil.
-	Trials Trials
+	// Trials compares changes with the published files on live requests. Nil means no comparison.
+	Trials TrialRunner
 	// Interval is the time between two reads of the history. Zero means one minute, or 10 seconds
 	// during a trial.
 	Interval time.Duration
@@ -70,18 +74,20 @@ type Config struct {
 	Observer Observer
 }
 
-// Observer receives events of a Publisher. Its methods are called concurrently.
+// Observer is notified by a [Publisher]. Its methods are called concurrently.
 type Observer interface {
-	// OnComposed is called after a file was composed and checked. took is the duration.
+	// OnComposed is called after a file was composed and checked, which took this time.
 	OnComposed(took time.Duration)
-	// OnPageRequested is called for each request for a file.
+	// OnPageRequested is called for each requested file. cached is true if it was not composed for
+	// the request.
 	OnPageRequested(cached bool)
-	// OnPageFailed is called when a file fails. stage is a Stage constant.
+	// OnPageFailed is called when a file, its base or a list of rules fails. stage is StageBase,
+	// StageRules, StageCompose or StageGate.
 	OnPageFailed(stage string)
-	// OnChangeState is called when this instance sets the state of a change.
+	// OnChangeState is called when this instance changes the state of a change.
 	OnChangeState(site string, change Change)
-	// OnHistoryFailed is called when the history cannot be read or written. Recovery is reported with a nil
-	// error.
+	// OnHistoryFailed is called when the history of a site cannot be read or written, and with nil
+	// when it can.
 	OnHistoryFailed(site string, err error)
 }
 
@@ -93,8 +99,8 @@ const (
 	StageGate    = "gate"    // the gate refuses the file
 )
 
-// Publisher publishes the robots.txt files of a robots_txt handler. A Publisher submits the handler's rules
-// to the history, and serves the files of the published change.
+// Publisher submits the rules of a robots_txt handler to the history of its site, and serves the
+// robots.txt files of the published change.
 type Publisher struct {
 	Config
 
@@ -103,8 +109,8 @@ type Publisher struct {
 
 	mu                  sync.Mutex
 	latestSubmission    submission
-	isSubmissionPending bool        // next is not submitted yet
-	isRefused           atomic.Bool // nothing is published, and the submission could not be stored
+	isSubmissionPending bool        // latestSubmission was not submitted yet
+	isSubmissionRefused atomic.Bool // nothing is published, and the submission could not be stored
 
 	// Set by Begin:
 	hasBegun atomic.Bool
@@ -115,32 +121,34 @@ type Publisher struct {
 	hasEnded bool   // the configuration has ended; guarded by applyMu, like endTrial
 	endTrial func() // ends the trial; nil if none
 
-	minFileDate         time.Time                // date of a file without a published change
+	minFileDate         time.Time                // Last-Modified of files before the first change
 	rulesWithoutHistory func() *managed.Schedule // for a request before servedRules is set
 	servedRules         atomic.Pointer[servedRules]
 	rulesReady          chan struct{}                 // closed once servedRules is set
 	pageCaches          map[policy.Segment]*pageCache // of the served files
 }
 
-// submission is a schedule to publish.
+// submission is a schedule to submit to the history.
 type submission struct {
-	schedule  *managed.Schedule
-	spec      []byte
-	id        string // of the spec
-	origin    Origin
-	isPartial bool // see [Publisher.Submit]
+	schedule   *managed.Schedule
+	spec       []byte
+	id         string // of the spec
+	origin     Origin
+	lacksRules bool // see [Publisher.Submit]
 }
 
-func newSubmission(s *managed.Schedule, origin Origin, partial bool) submission {
+// newSubmission returns the submission of a schedule.
+func newSubmission(s *managed.Schedule, origin Origin, lacksRules bool) submission {
 	spec := s.EncodeSpec()
-	return submission{s, spec, SpecID(spec), origin, partial}
+	return submission{s, spec, SpecID(spec), origin, lacksRules}
 }
 
-// New returns a serving publisher. If the history is unknown after two seconds, requests get the rules of
-// Config.
+// New returns a publisher that serves files. It submits nothing before Begin. Requests wait for the
+// history for two seconds at most, and then get the rules of the configuration if these need
+// neither confirmation nor a trial.
 func New(c Config) *Publisher {
 	p := &Publisher{Config: c, wake: make(chan struct{}, 1), minFileDate: c.Now(), rulesReady: make(chan struct{})}
-	p.latestSubmission, p.isSubmissionPending = newSubmission(c.Schedule, FromConfiguration, c.IsPartial), true
+	p.latestSubmission, p.isSubmissionPending = newSubmission(c.Schedule, FromConfiguration, c.LacksRules), true
 	p.rulesWithoutHistory = sync.OnceValue(p.fallbackSchedule)
 	p.pageCaches = map[policy.Segment]*pageCache{
 		policy.ConfiguredHosts: newPageCache(40_000, 256<<20, p.composePage),
@@ -149,7 +157,8 @@ func New(c Config) *Publisher {
 	return p
 }
 
-// Begin starts to submit and to publish. end stops the publisher and waits until it has stopped.
+// Begin starts to submit the rules and to follow the history of the site. end stops the publisher,
+// and waits for it for two seconds at most.
 func (p *Publisher) Begin(place HandlerPlace) (end func()) {
 	site, release := p.Sites.Acquire(place.Name)
 	p.place, p.site = place, site
@@ -167,7 +176,7 @@ func (p *Publisher) Begin(place HandlerPlace) (end func()) {
 		defer func() {
 			p.applyMu.Lock()
 			defer p.applyMu.Unlock()
-			p.compareOnRequests(nil)
+			p.replaceTrial(nil)
 			p.hasEnded = true
 		}()
 		p.run(ctx)
@@ -184,16 +193,17 @@ func (p *Publisher) Begin(place HandlerPlace) (end func()) {
 // endWait is the maximum wait for the storage when a configuration ends.
 const endWait = 2 * time.Second
 
-// Submit submits a schedule in the background. A partial schedule lacks the rules of a list that was never
-// fetched, and does not replace a published change.
-func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, partial bool) {
-	next := newSubmission(schedule, origin, partial)
+// Submit submits a schedule in the background. lacksRules is true for a schedule without the rules
+// of a list that was never read. Such a schedule replaces no published change.
+func (p *Publisher) Submit(schedule *managed.Schedule, origin Origin, lacksRules bool) {
+	next := newSubmission(schedule, origin, lacksRules)
 	p.mu.Lock()
 	p.latestSubmission, p.isSubmissionPending = next, true
 	p.mu.Unlock()
 	p.wakeUp()
 }
 
+// wakeUp makes the run loop read the history now.
 func (p *Publisher) wakeUp() {
 	select {
 	case p.wake <- struct{}{}:
@@ -201,37 +211,38 @@ func (p *Publisher) wakeUp() {
 	}
 }
 
-// currentSubmission returns the latest submission, and whether it is still pending.
+// currentSubmission returns the latest schedule to submit, and whether it still has to be
+// submitted.
 func (p *Publisher) currentSubmission() (submission, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.latestSubmission, p.isSubmissionPending
 }
 
-// recordSubmitted records the arrival of a submission in the history.
-func (p *Publisher) recordSubmitted(s submission) {
+// clearPendingSubmission records that s was submitted, unless a later submission has replaced s.
+func (p *Publisher) clearPendingSubmission(s submission) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.isSubmissionPending = p.isSubmissionPending && p.latestSubmission.schedule != s.schedule
 }
 
-// fallbackSchedule returns the schedule to serve if the storage fails, the first of
+// fallbackSchedule returns the schedule to serve while the storage fails, the first of
 //   - the published change, if the history is known
 //   - the submission, if nothing is published, and the submission needs neither confirmation nor a trial
-//   - the schedule last served without a history
+//   - the schedule last served while the history was unknown
 //   - the schedule without rules
 func (p *Publisher) fallbackSchedule() *managed.Schedule {
 	next, _ := p.currentSubmission()
 	before, first, begun := p.emptySchedule(), true, p.hasBegun.Load()
 	if begun {
 		state, known := p.site.History()
-		if known && (state.ChangeCount > 0 || !p.isRefused.Load()) {
+		if known && (state.ChangeCount > 0 || !p.isSubmissionRefused.Load()) {
 			if s, err := p.loadSchedule(context.Background(), state.PublishedID()); err == nil {
 				return s
 			}
 			return before
 		}
-		if served := p.servedWithoutHistory(); served != nil {
+		if served := p.scheduleServedWithoutHistory(); served != nil {
 			before, first = served, false
 		}
 		if known && p.Rollout.State != "" {
@@ -247,9 +258,9 @@ func (p *Publisher) fallbackSchedule() *managed.Schedule {
 	return next.schedule
 }
 
-// servedWithoutHistory returns the schedule served without a history, also by the previous configuration, or
-// nil.
-func (p *Publisher) servedWithoutHistory() *managed.Schedule {
+// scheduleServedWithoutHistory returns the schedule that this configuration or the previous one
+// served while the history was unknown, or nil.
+func (p *Publisher) scheduleServedWithoutHistory() *managed.Schedule {
 	s, err := managed.ParseSpec(p.Registry, p.site.ServedWithoutHistory())
 	if err != nil {
 		return nil // none, or for example a crawler that the registry does not have any more
@@ -266,16 +277,18 @@ func (p *Publisher) emptySchedule() *managed.Schedule {
 	return s
 }
 
-// HandlerPlace is the position of a robots_txt handler in the configuration.
+// HandlerPlace says where a robots_txt handler stands in the configuration.
 type HandlerPlace struct {
-	// Name identifies the handler in the history by the hosts of the site, or without hosts by the listeners
-	// of the server. A second handler with the same name gets the suffix "#2", a third "#3".
+	// Name identifies the handler in the storage by the sorted hosts of its site, or without hosts
+	// by the listeners of its server. A second handler with the same name gets the suffix "#2", a
+	// third "#3".
 	Name  string
 	Hosts []string // empty for any host
 }
 
-// FindPlaces returns the places of handlers in the routes of servers.
-func FindPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]HandlerPlace {
+// FindHandlerPlaces returns the places of the handlers for which is returns true, in the routes of
+// servers.
+func FindHandlerPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) map[caddyhttp.MiddlewareHandler]HandlerPlace {
 	places := make(map[caddyhttp.MiddlewareHandler]HandlerPlace)
 	taken := make(map[string]int)
 	for _, server := range servers {
@@ -303,16 +316,16 @@ func FindPlaces(servers []*caddyhttp.Server, is func(caddyhttp.MiddlewareHandler
 	return places
 }
 
-// hostMatcher returns a function that reports whether the place includes a host.
+// hostMatcher returns a function that reports whether the site of the handler has a host.
 func (p HandlerPlace) hostMatcher() func(host string) bool {
 	if len(p.Hosts) == 0 {
 		return func(string) bool { return true }
 	}
-	return hostsOf(p.Hosts).MatchesHost
+	return newHostSet(p.Hosts).MatchesHost
 }
 
-// hostsOf returns a set of hosts and wildcards.
-func hostsOf(some []string) *site.Hosts {
+// newHostSet returns a set of hosts and wildcards.
+func newHostSet(some []string) *site.Hosts {
 	hosts := site.NewHosts(nil)
 	hosts.AddNames(some)
 	return hosts

@@ -81,7 +81,7 @@ func serving(c Config) *Publisher {
 func (p *Publisher) serve(published, trial *managed.Schedule, canary string) {
 	e := &servedRules{published: servedSchedule{schedule: published, since: p.Now()}}
 	if canary != "" {
-		e.onTrial, e.trial, e.canaryHosts = &Change{ID: "1", TrialEnd: p.Now().Add(time.Hour)}, servedSchedule{schedule: trial, since: p.Now()}, hostsOf([]string{canary})
+		e.onTrial, e.trial, e.canaryHosts = &Change{ID: "1", TrialEnd: p.Now().Add(time.Hour)}, servedSchedule{schedule: trial, since: p.Now()}, newHostSet([]string{canary})
 	}
 	p.setServedRules(e)
 }

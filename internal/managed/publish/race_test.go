@@ -35,7 +35,7 @@ func (s *interrupted) Lock(ctx context.Context, name string) error {
 // submitTo submits a spec from another instance.
 func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 	t.Helper()
-	s := NewStore(storage, "a.test", NewSite(), time.Now)
+	s := NewStore(storage, "a.test", NewSiteHistory(), time.Now)
 	_, _, err := s.Update(t.Context(), spec, func(state History) (History, *Change, error) {
 		after, changed := state.Submit("two", Change{ID: SpecID(spec), Reasons: reasons}, time.Now())
 		return after, changed, nil
@@ -47,7 +47,7 @@ func submitTo(t *testing.T, storage Storage, spec []byte, reasons ...string) {
 
 // another starts a second configuration of the same instance.
 func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
-	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), ConfirmationMode: Search, Storage: i.storage, Sites: i.sites,
+	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), ConfirmationMode: ConfirmSearch, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return nil } },
 		Visits:        func() []ledger.Visit { return nil }, FetchedSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
@@ -154,7 +154,7 @@ func TestStateComesBack(t *testing.T) {
 				time.Sleep(5 * time.Minute)
 				synctest.Wait()
 				i.serves("/b")
-				stored, err := NewStore(storage, "a.test", NewSite(), time.Now).ReadHistory(t.Context())
+				stored, err := NewStore(storage, "a.test", NewSiteHistory(), time.Now).ReadHistory(t.Context())
 				if err != nil || stored.Published == nil || len(stored.Past) != 1 {
 					t.Errorf("stored are %+v, %v", stored, err)
 				}
@@ -176,8 +176,8 @@ func TestDecidesAboutWhatWasShown(t *testing.T) {
 				one.trials, two.trials = &trials{texts: make(map[string]string)}, &trials{texts: make(map[string]string)}
 				one.load(disallow("GPTBot", "/a"))
 				two.load(disallow("GPTBot", "/a"))
-				if one.confirm = Any; verb != "confirm" {
-					one.confirm, one.rollout = Search, Rollout{State: Shadow}
+				if one.confirm = ConfirmAny; verb != "confirm" {
+					one.confirm, one.rollout = ConfirmSearch, Rollout{State: Shadow}
 				}
 				two.confirm, two.rollout = one.confirm, one.rollout
 				one.load(disallow("GPTBot", "/b"))

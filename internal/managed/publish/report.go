@@ -17,7 +17,7 @@ import (
 // maxReported is the maximum number of past changes in a report.
 const maxReported = 20
 
-// Report returns the pending change, the published change, and the latest past changes.
+// Report returns the pending change, the published change, and the latest past changes of the site.
 func (p *Publisher) Report() []report.ManagedChange {
 	if !p.hasBegun.Load() {
 		return []report.ManagedChange{}
@@ -32,7 +32,7 @@ func (p *Publisher) Report() []report.ManagedChange {
 	return all
 }
 
-// report returns the changes in the order of [Publisher.Report].
+// report returns the pending change, the published change, and the latest past changes.
 func (h *History) report() []report.ManagedChange {
 	all := []report.ManagedChange{}
 	for _, c := range []*Change{h.Pending, h.Published} {
@@ -46,7 +46,7 @@ func (h *History) report() []report.ManagedChange {
 	return all
 }
 
-// report returns a change for a report.
+// report returns the change for a report.
 func (c *Change) report() report.ManagedChange {
 	one := report.ManagedChange{
 		Number: c.Number, ID: c.ID, Origin: string(c.Origin), State: string(c.State), Since: c.Since, Until: c.TrialEnd,
@@ -66,7 +66,7 @@ func (c *Change) report() report.ManagedChange {
 	return one
 }
 
-// String describes the deciding person or trial, and the reason.
+// String returns who decided, the reason and the ticket.
 func (b *Decision) String() string {
 	words := b.User
 	if b.Reason != "" {
@@ -78,7 +78,8 @@ func (b *Decision) String() string {
 	return words
 }
 
-// FetchedBy returns the crawlers that fetched the robots.txt since the published change was published.
+// FetchedBy returns the crawlers that have fetched the robots.txt since the present change was
+// published.
 func (p *Publisher) FetchedBy() []string {
 	if state, _ := p.History(); state.Published != nil {
 		return p.fetchedByDuring(state.Published)
@@ -86,8 +87,8 @@ func (p *Publisher) FetchedBy() []string {
 	return nil
 }
 
-// fetchedByDuring returns at most [MaxLines] crawlers that fetched the robots.txt since a change was
-// published.
+// fetchedByDuring returns the crawlers that have fetched the robots.txt since c was published. At
+// most [MaxLines] are named, the others are counted.
 func (p *Publisher) fetchedByDuring(c *Change) []string {
 	all := p.FetchedSince(p.place.hostMatcher(), c.PublishedAt)
 	if more := len(all) - MaxLines; more > 0 {
@@ -96,7 +97,8 @@ func (p *Publisher) fetchedByDuring(c *Change) []string {
 	return all
 }
 
-// recordFetchers adds the crawlers that fetched a change to the replaced change.
+// recordFetchers sets FetchedBy of the change that after no longer publishes. before is the history
+// before the step.
 func (p *Publisher) recordFetchers(before, after History) History {
 	was := before.Published
 	if was == nil || after.Published != nil && after.Published.Number == was.Number {
@@ -110,7 +112,7 @@ func (p *Publisher) recordFetchers(before, after History) History {
 	return after
 }
 
-// RunningPublishers is the list of publishers of the running configurations. The zero value is empty.
+// RunningPublishers has the publishers of the running configurations. The zero value is empty.
 type RunningPublishers struct {
 	mu         sync.Mutex
 	publishers []*Publisher // in the order of Add
@@ -128,7 +130,8 @@ func (r *RunningPublishers) Add(p *Publisher) (remove func()) {
 	}
 }
 
-// NextChange returns the time of the next change of a file of any site, or the zero time.
+// NextChange returns the first time after now at which a served file of any site changes by its
+// schedule, or the zero time.
 func (r *RunningPublishers) NextChange(now time.Time) (next time.Time) {
 	for _, p := range r.servingPublishers() {
 		if turn := p.servedRules.Load().nextChange(now); next.IsZero() || !turn.IsZero() && turn.Before(next) {
@@ -138,7 +141,8 @@ func (r *RunningPublishers) NextChange(now time.Time) (next time.Time) {
 	return next
 }
 
-// servingPublishers returns the serving publishers, the latest first. After a reload the latest takes over.
+// servingPublishers returns the publishers that serve rules, the latest first. After a reload, the
+// latest serves the requests.
 func (r *RunningPublishers) servingPublishers() (all []*Publisher) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +177,8 @@ func (r *RunningPublishers) Site(host string, now time.Time) (report.ManagedDeta
 	return report.ManagedDetail{}, false
 }
 
-// reportedHosts returns the hosts in the configuration and the requested named sites, with their keys.
+// reportedHosts returns the hosts to report: those in the configuration, and those of configured
+// sites that were requested. The keys are zero for hosts that were not requested.
 func (p *Publisher) reportedHosts() map[string]policy.Key {
 	hosts := make(map[string]policy.Key)
 	for _, host := range p.SiteHosts {
@@ -182,13 +187,13 @@ func (p *Publisher) reportedHosts() map[string]policy.Key {
 	if len(hosts) == 0 {
 		hosts[""] = policy.Key{}
 	}
-	for _, key := range p.pageCaches[policy.ConfiguredHosts].sites() {
+	for _, key := range p.pageCaches[policy.ConfiguredHosts].requestedSites() {
 		hosts[siteHost(key)] = key
 	}
 	return hosts
 }
 
-// hostReport is the data of a report about a host.
+// hostReport has the data for a report about a host.
 type hostReport struct {
 	*Publisher
 	host         string
@@ -202,13 +207,15 @@ type hostReport struct {
 	err          error           // reason why the present file is refused
 }
 
+// hostReport collects the data for a report about a host. key is the site of the host, or zero if
+// it was not requested.
 func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *hostReport {
 	l := &hostReport{Publisher: p, host: host, now: now, wasRequested: key != policy.Key{}}
 	if !l.wasRequested {
 		key.Host, key.Site = managed.ExampleHost(host), host
 	}
 	l.rules = p.servedRules.Load()
-	l.period = l.rules.hostPeriod(key, now)
+	l.period = l.rules.findHostPeriod(key, now)
 	cache := p.pageCaches[key.Segment()]
 	if p.Source != nil {
 		if l.wasRequested {
@@ -220,10 +227,9 @@ func (p *Publisher) hostReport(host string, key policy.Key, now time.Time) *host
 		}
 	}
 	if !l.period.staging && (l.base != nil || p.Source == nil) {
-		m, _ := cache.getOrCompose(l.base, l.period)
-		if l.err = m.err; m.page != nil {
-			l.page = m.page
-		}
+		var page *Page
+		page, _, l.err = cache.getOrCompose(l.base, l.period)
+		l.page = cmp.Or(page, l.page)
 	}
 	return l
 }
@@ -236,13 +242,13 @@ func (l *hostReport) baseText() []byte {
 	return []byte(l.base.Robots.Text())
 }
 
-// summary returns a summary of the host.
+// summary returns the short report about the host.
 func (l *hostReport) summary() report.ManagedSite {
 	s := report.ManagedSite{Host: l.host, Base: l.baseReport(), NextChange: l.period.period.End(), Staging: l.period.staging, RulesInForce: l.period.period.NumRulesInForce()}
 	if l.page != nil && !s.Staging {
 		s.Version, s.Since = l.page.version(), l.page.modified
 	}
-	if e := l.rules; e.isCanaryAt(l.host) {
+	if e := l.rules; e.isCanaryHost(l.host) {
 		s.Trial = &report.ManagedTrial{Change: e.onTrial.ID, Until: e.onTrial.TrialEnd}
 	}
 	if l.Lists != nil {
@@ -254,7 +260,7 @@ func (l *hostReport) summary() report.ManagedSite {
 	return s
 }
 
-// detail returns the details of the host.
+// detail returns the full report about the host.
 func (l *hostReport) detail() report.ManagedDetail {
 	d := report.ManagedDetail{
 		ManagedSite: l.summary(), Lines: []report.ManagedLine{}, Rules: l.period.period.RuleReports(managed.ExampleHost(l.host), l.now), ScheduledChanges: []report.ScheduledChange{}, Findings: []report.ManagedFinding{}, Changes: l.Report(),
@@ -263,18 +269,19 @@ func (l *hostReport) detail() report.ManagedDetail {
 		d.Text = managed.Staging
 		return d
 	}
-	d.ScheduledChanges = l.period.period.ChangesAt(l.baseText(), managed.ExampleHost(l.host), l.now)
+	d.ScheduledChanges = l.period.period.FutureChanges(l.baseText(), managed.ExampleHost(l.host), l.now)
 	if l.page == nil {
 		return d
 	}
 	d.Text = l.page.text
 	plan := l.period.period.FilePlan()
-	d.Lines = plan.Lines(d.Text, managed.ExampleHost(l.host))
+	d.Lines = plan.AddedLines(d.Text, managed.ExampleHost(l.host))
 	d.Findings = plan.FindingReports(l.baseText(), []byte(d.Text), managed.ExampleHost(l.host))
 	return d
 }
 
-// refusedSince returns the start of the refused file.
+// refusedSince returns the time from which the file that must not be published would have been
+// served.
 func (l *hostReport) refusedSince() time.Time {
 	since := laterTime(l.period.scheduleStart, l.period.period.Start())
 	if l.base != nil {
@@ -283,6 +290,7 @@ func (l *hostReport) refusedSince() time.Time {
 	return since
 }
 
+// baseReport returns the source and the last fetches of the base.
 func (l *hostReport) baseReport() (b report.ManagedBase) {
 	switch {
 	case l.Source == nil:

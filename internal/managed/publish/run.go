@@ -19,7 +19,7 @@ const (
 	firstRetry    = 4 * time.Second
 )
 
-// run submits and publishes until ctx ends.
+// run submits rules and follows the history of the site until ctx ends.
 func (p *Publisher) run(ctx context.Context) {
 	retry := firstRetry
 	_, err := p.store.ReadHistory(ctx)
@@ -57,7 +57,7 @@ func (p *Publisher) run(ctx context.Context) {
 	}
 }
 
-// awaitRunning waits until the configuration runs. It returns false if ctx ends first.
+// awaitRunning waits until Caddy runs the configuration. It returns false if ctx ends first.
 func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	const longest = time.Second
 	for wait := time.Millisecond; !p.IsRunning(); wait = min(2*wait, longest) {
@@ -70,14 +70,15 @@ func (p *Publisher) awaitRunning(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// runStep submits pending rules, ends a trial whose time is over, and serves the published change.
+// runStep submits rules that are still pending, ends a trial whose time is over, and serves the
+// published change.
 func (p *Publisher) runStep(ctx context.Context, isLatest func() bool) error {
 	if err := p.submitPending(ctx, isLatest); err != nil {
 		if state, _ := p.site.History(); state.ChangeCount == 0 {
 			p.serveWithoutHistory(ctx, err)
 			return err
 		}
-		return errors.Join(err, p.applyHistory(ctx)) // this instance may have read access only
+		return errors.Join(err, p.applyHistory(ctx)) // the instance may only have read access to the storage
 	}
 	if err := p.endTrialIfDue(ctx); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (p *Publisher) runStep(ctx context.Context, isLatest func() bool) error {
 	return p.applyHistory(ctx)
 }
 
-// timeUntilNextStep returns the time until the next step.
+// timeUntilNextStep returns how long run waits before it reads the history again.
 func (p *Publisher) timeUntilNextStep() time.Duration {
 	state, _ := p.site.History()
 	most := cmp.Or(p.Interval, readInterval)
@@ -98,7 +99,7 @@ func (p *Publisher) timeUntilNextStep() time.Duration {
 	return most
 }
 
-// restoreHistory writes a lost or damaged history again from memory.
+// restoreHistory writes a history that the storage has lost or damaged again, from memory.
 func (p *Publisher) restoreHistory(ctx context.Context) error {
 	_, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		return s, nil, nil
@@ -106,15 +107,15 @@ func (p *Publisher) restoreHistory(ctx context.Context) error {
 	return err
 }
 
-// updateHistory runs a step on the history. It logs a change with a new state,
-// and reports the change to the observer.
-func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (*Change, error) {
+// updateHistory applies a step to the stored history. A change with a new state is logged and
+// reported to the observer. spec is the submitted spec, or nil.
+func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step HistoryStep) (*Change, error) {
 	var before History
 	_, changed, err := p.store.Update(ctx, spec, func(s History) (History, *Change, error) {
 		before = s
 		after, changed, err := step(s)
 		if err == nil && spec == nil {
-			err = p.canServe(ctx, &s, &after)
+			err = p.checkServable(ctx, &s, &after)
 		}
 		return p.recordFetchers(before, after), changed, err
 	})
@@ -126,8 +127,9 @@ func (p *Publisher) updateHistory(ctx context.Context, spec []byte, step Step) (
 	return changed, nil
 }
 
-// applyHistory serves the published change and starts its trial, unless the configuration has ended. If ctx
-// has ended, applyHistory reads nothing and serves the previous change.
+// applyHistory serves the published change, and starts its comparison if a change is on trial. It
+// does nothing after the configuration has ended. If ctx has ended, it only continues a trial whose
+// rules are in memory.
 func (p *Publisher) applyHistory(ctx context.Context) error {
 	p.applyMu.Lock()
 	defer p.applyMu.Unlock()
@@ -135,15 +137,15 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 	if !known || p.hasEnded {
 		return nil
 	}
-	if p.servedRules.Load().isOf(&state) {
+	if p.servedRules.Load().matchesHistory(&state) {
 		return nil
 	}
-	next, err := p.rulesOf(ctx, &state)
+	next, err := p.loadServedRules(ctx, &state)
 	if err != nil {
 		return err
 	}
-	next.startAfter(p.servedRules.Load(), p.Now())
-	p.compareOnRequests(next)
+	next.postponeStarts(p.servedRules.Load(), p.Now())
+	p.replaceTrial(next)
 	if ctx.Err() == nil {
 		p.setServedRules(next)
 		p.site.SetServedWithoutHistory(nil)
@@ -154,8 +156,8 @@ func (p *Publisher) applyHistory(ctx context.Context) error {
 	return nil
 }
 
-// rulesOf returns the rules to serve for a history.
-func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, err error) {
+// loadServedRules returns the rules that a history publishes and puts on trial.
+func (p *Publisher) loadServedRules(ctx context.Context, h *History) (_ *servedRules, err error) {
 	since := func(c *Change) time.Time {
 		if now := p.Now(); c.Since.After(now) { // by the clock of another instance
 			return now
@@ -174,21 +176,21 @@ func (p *Publisher) rulesOf(ctx context.Context, h *History) (_ *servedRules, er
 	}
 	e.onTrial, e.trial = h.Pending, servedSchedule{id: h.Pending.ID, since: since(h.Pending)}
 	if h.Pending.State == Canary {
-		e.canaryHosts = hostsOf(h.Pending.Rollout.Hosts)
+		e.canaryHosts = newHostSet(h.Pending.Rollout.Hosts)
 	}
 	e.trial.schedule, err = p.loadSchedule(ctx, e.trial.id)
 	return e, err
 }
 
-// continueTrial continues the trial of the previous configuration without waiting for the storage. A
-// gap would drop the results of the trial.
+// continueTrial continues the trial of the previous configuration without waiting for the storage,
+// because a gap would drop the results of the trial.
 func (p *Publisher) continueTrial() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = p.applyHistory(ended) // after an error, the trial continues when the history is read
 }
 
-// loadSchedule returns the schedule of a spec.
+// loadSchedule returns the schedule of the spec with an ID, from memory or from the storage.
 func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Schedule, error) {
 	if latest, _ := p.currentSubmission(); id == latest.id {
 		return latest.schedule, nil
@@ -200,7 +202,7 @@ func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Sched
 			}
 		}
 	}
-	spec, err := p.store.Spec(ctx, id)
+	spec, err := p.store.ReadSpec(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +213,7 @@ func (p *Publisher) loadSchedule(ctx context.Context, id string) (*managed.Sched
 	return s, nil
 }
 
-// logStorageError logs the first failure of the history, and the recovery.
+// logStorageError logs a new error of the history, and the recovery. err may be nil.
 func (p *Publisher) logStorageError(err error) {
 	p.Observer.OnHistoryFailed(p.place.Name, err)
 	message := ""

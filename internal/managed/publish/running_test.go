@@ -107,7 +107,7 @@ func tellOfTrouble(t *testing.T) {
 		t.Fatalf("got %+v", s)
 	}
 	source.now, source.text = epoch.Add(time.Hour), "User-agent: *\nDisallow: /private\n"
-	if s := read(); s.Refused == nil || !strings.Contains(s.Refused.Reason, "it opens /private/b") || !s.Refused.Since.Equal(source.now) || s.Version == "" {
+	if s := read(); s.Refused == nil || !strings.Contains(s.Refused.Reason, "fetch /private/b") || !s.Refused.Since.Equal(source.now) || s.Version == "" {
 		t.Errorf("got %+v, %+v", s, s.Refused)
 	}
 	source.now, source.text = epoch.Add(2*time.Hour), ""

@@ -31,7 +31,7 @@ func TestServeAnotherSchedule(t *testing.T) {
 		}
 		for _, s := range p.pageCaches {
 			for _, key := range s.pages.Keys() {
-				if key.period == first.Period("a.test", time.Now()) {
+				if key.period == first.FindPeriod("a.test", time.Now()) {
 					t.Error("a page of the schedule before is kept")
 				}
 			}

@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// SiteHistory is the history of a site in memory. A Site outlives a configuration, and failures of the storage.
+// SiteHistory is the copy of a site's history in memory. It outlives configurations, and failures
+// of the storage.
 type SiteHistory struct {
 	storageLock chan struct{} // has one value while the storage is read or written
 
@@ -17,16 +18,16 @@ type SiteHistory struct {
 	history        History
 	isKnown        bool
 	specs          map[string][]byte // of the published and the pending change
-	withoutHistory []byte            // spec served without a history; nil if the history is served
+	withoutHistory []byte            // spec served while the history is unknown; nil if the history is served
 	configurations uint64
 }
 
-// NewSite returns a site without a known history.
-func NewSite() *SiteHistory { return &SiteHistory{storageLock: make(chan struct{}, 1)} }
+// NewSiteHistory returns a SiteHistory whose history is not known yet.
+func NewSiteHistory() *SiteHistory { return &SiteHistory{storageLock: make(chan struct{}, 1)} }
 
-// beginOperation waits until no other goroutine reads or writes the storage. Otherwise an earlier read could
-// overwrite a later one.
-func (s *SiteHistory) beginOperation(ctx context.Context) (end func(), err error) {
+// lockStorage waits until no other goroutine reads or writes the stored history. Without this lock,
+// the result of an earlier read could replace that of a later one.
+func (s *SiteHistory) lockStorage(ctx context.Context) (end func(), err error) {
 	select {
 	case s.storageLock <- struct{}{}:
 		return func() { <-s.storageLock }, nil
@@ -35,15 +36,15 @@ func (s *SiteHistory) beginOperation(ctx context.Context) (end func(), err error
 	}
 }
 
-// History returns the history. The result is false if the history is unknown.
-func (s *SiteHistory) History() (History, bool) {
+// History returns the history. known is false until it was read for the first time.
+func (s *SiteHistory) History() (history History, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.history, s.isKnown
 }
 
-// BecomeLatest makes a configuration the latest. isLatest reports whether it still is. An ended
-// configuration must not submit after its successor.
+// BecomeLatest makes the caller's configuration the latest of the site. isLatest reports whether it
+// still is. A configuration that has ended must not submit after its successor.
 func (s *SiteHistory) BecomeLatest() (isLatest func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,29 +57,30 @@ func (s *SiteHistory) BecomeLatest() (isLatest func() bool) {
 	}
 }
 
-// setHistory stores a history in memory.
+// setHistory replaces the history, and drops specs that are no longer in use.
 func (s *SiteHistory) setHistory(state History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.history, s.isKnown = state, true
-	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.specsInUse(), id) })
+	maps.DeleteFunc(s.specs, func(id string, _ []byte) bool { return !slices.Contains(state.specIDsInUse(), id) })
 }
 
-// SetServedWithoutHistory records the spec served without a history. Nil means that the history is served.
+// SetServedWithoutHistory records the spec that is served while the history is unknown. Nil means
+// that the history is served.
 func (s *SiteHistory) SetServedWithoutHistory(spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.withoutHistory = spec
 }
 
-// ServedWithoutHistory returns the spec served without a history, or nil.
+// ServedWithoutHistory returns the spec that is served while the history is unknown, or nil.
 func (s *SiteHistory) ServedWithoutHistory() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.withoutHistory
 }
 
-// findSpec returns a spec from memory.
+// findSpec returns the spec with an ID if it is in memory.
 func (s *SiteHistory) findSpec(id string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,20 +88,20 @@ func (s *SiteHistory) findSpec(id string) ([]byte, bool) {
 	return spec, ok
 }
 
-// rememberSpec stores a spec in memory if it is in use.
-func (s *SiteHistory) rememberSpec(id string, spec []byte) {
+// cacheSpec keeps a spec in memory if the published or the pending change uses it.
+func (s *SiteHistory) cacheSpec(id string, spec []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.specs == nil {
 		s.specs = make(map[string][]byte)
 	}
-	if slices.Contains(s.history.specsInUse(), id) {
+	if slices.Contains(s.history.specIDsInUse(), id) {
 		s.specs[id] = spec
 	}
 }
 
-// specsInUse returns the IDs of the published and the pending change.
-func (h *History) specsInUse() []string {
+// specIDsInUse returns the IDs of the published and the pending change.
+func (h *History) specIDsInUse() []string {
 	ids := []string{h.PublishedID()}
 	if h.Pending != nil {
 		ids = append(ids, h.Pending.ID)
@@ -107,20 +109,20 @@ func (h *History) specsInUse() []string {
 	return ids
 }
 
-// SiteHistories are the histories of all sites in memory. The zero Sites is empty.
+// SiteHistories has the histories of all sites in memory. The zero value is empty.
 type SiteHistories struct {
 	mu    sync.Mutex
 	sites map[string]*sharedSite
 }
 
-// sharedSite is a site with the number of its configurations.
+// sharedSite is the history of a site with the number of its users.
 type sharedSite struct {
 	*SiteHistory
 	numUsers int
 }
 
-// Acquire returns the site of a name. The caller calls release after use. Overlapping configurations share the
-// site.
+// Acquire returns the history of the site with a name. Configurations that overlap during a reload
+// share it. The caller calls release after use.
 func (s *SiteHistories) Acquire(name string) (site *SiteHistory, release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +131,7 @@ func (s *SiteHistories) Acquire(name string) (site *SiteHistory, release func())
 	}
 	u := s.sites[name]
 	if u == nil {
-		u = &sharedSite{SiteHistory: NewSite()}
+		u = &sharedSite{SiteHistory: NewSiteHistory()}
 		s.sites[name] = u
 	}
 	u.numUsers++
@@ -142,7 +144,7 @@ func (s *SiteHistories) Acquire(name string) (site *SiteHistory, release func())
 	})
 }
 
-// Report returns the changes of each site, by name.
+// Report returns the changes of each site whose history is known, by the site's name.
 func (s *SiteHistories) Report() map[string][]report.ManagedChange {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -268,12 +268,12 @@ func TestHistoryIsBounded(t *testing.T) {
 // recorded anyway, so a rollback lasts.
 func TestNotedBesideTheFuture(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var all map[string]Submitted
+	var all map[string]InstanceSubmission
 	for i := range maxInstances {
-		all = recordSubmitted(all, fmt.Sprint("ahead ", i), Submitted{"x", now.AddDate(1, 0, 0)})
+		all = addSubmission(all, fmt.Sprint("ahead ", i), InstanceSubmission{"x", now.AddDate(1, 0, 0)})
 	}
 	for _, instance := range []string{"one", "two"} {
-		all = recordSubmitted(all, instance, Submitted{"x", now})
+		all = addSubmission(all, instance, InstanceSubmission{"x", now})
 	}
 	if len(all) != maxInstances || all["one"].ID != "x" || all["two"].ID != "x" {
 		t.Errorf("of %d, one is %+v and two %+v", len(all), all["one"], all["two"])

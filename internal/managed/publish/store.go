@@ -28,8 +28,8 @@ const (
 	lockIsSafe = 20 * time.Second
 )
 
-// Storage is the part of Caddy's storage used by a Store. A write must be atomic. The error for a missing
-// value is [fs.ErrNotExist].
+// Storage is the part of Caddy's storage that a Store uses. A write must be atomic. The error for a
+// missing value must be [fs.ErrNotExist].
 type Storage interface {
 	Lock(ctx context.Context, name string) error
 	Unlock(ctx context.Context, name string) error
@@ -53,10 +53,10 @@ var ErrDamaged = errors.New("the stored history is damaged")
 // ErrLost is returned if the stored history is gone. The next write restores the history.
 var ErrLost = errors.New("the stored history is gone")
 
-// Store stores the changes of a site.
+// Store reads and writes the history of a site.
 //
-// A Store writes a spec before the history that refers to it. A crash therefore leaves at most an
-// unused spec, and never a change without a spec. The next write deletes an unused spec.
+// A spec is written before the history that refers to it. After a crash, a spec may be unused, but
+// no change lacks its spec. The next write deletes unused specs.
 type Store struct {
 	storage   Storage
 	directory string
@@ -64,11 +64,12 @@ type Store struct {
 	now       func() time.Time
 	lastData  []byte  // last read value
 	lastState History // of lastData
-	// OnDamaged is called after a damaged history was moved. key is the new key. OnDamaged may be nil.
+	// OnDamaged is called after a damaged history was moved to another key. It may be nil.
 	OnDamaged func(key string, err error)
 }
 
-// NewStore returns the store of a site. All instances must use the same name for the site.
+// NewStore returns the store of a site. All instances must use the same name for the site. now is
+// the clock.
 func NewStore(storage Storage, name string, site *SiteHistory, now func() time.Time) *Store {
 	sum := sha256.Sum256([]byte(name))
 	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
@@ -77,9 +78,10 @@ func NewStore(storage Storage, name string, site *SiteHistory, now func() time.T
 func (s *Store) stateKey() string         { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
-// ReadHistory reads the history. It returns the zero History if nothing is stored.
+// ReadHistory reads the history. If nothing is stored, it returns the zero History, or [ErrLost] if
+// a history was stored before.
 func (s *Store) ReadHistory(ctx context.Context) (History, error) {
-	end, err := s.site.beginOperation(ctx)
+	end, err := s.site.lockStorage(ctx)
 	if err != nil {
 		return History{}, err
 	}
@@ -94,6 +96,7 @@ func (s *Store) ReadHistory(ctx context.Context) (History, error) {
 	return state, err
 }
 
+// read reads the history, and data, its stored form. data is nil if nothing is stored.
 func (s *Store) read(ctx context.Context) (state History, data []byte, err error) {
 	data, err = s.load(ctx, s.stateKey())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,13 +115,14 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
 	}
 	if !state.allPastEnded() {
-		return History{}, data, fmt.Errorf("%w: %s: a past change has no end", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: a past change has no end time", ErrDamaged, s.stateKey())
 	}
 	s.lastData, s.lastState = data, state
 	return state, data, nil
 }
 
-// isValidCounter reports whether n can be a counter. Numbers too large to be increased are excluded.
+// isValidCounter reports whether n is a possible counter: neither negative nor too large to be
+// increased.
 func isValidCounter(n int64) bool { return 0 <= n && n < 1<<53 }
 
 func (s *Store) load(ctx context.Context, key string) ([]byte, error) {
@@ -136,8 +140,8 @@ func (s *Store) store(ctx context.Context, key string, value []byte) error {
 	return s.storage.Store(ctx, key, value)
 }
 
-// Spec returns the spec with an ID.
-func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
+// ReadSpec returns the spec with an ID, from memory or from the storage.
+func (s *Store) ReadSpec(ctx context.Context, id string) ([]byte, error) {
 	if id == SpecID(Empty) {
 		return Empty, nil
 	}
@@ -154,17 +158,17 @@ func (s *Store) Spec(ctx context.Context, id string) ([]byte, error) {
 	if SpecID(spec) != id {
 		return nil, fmt.Errorf("%w: %s", ErrDamaged, s.specKey(id))
 	}
-	s.site.rememberSpec(id, spec)
+	s.site.cacheSpec(id, spec)
 	return spec, nil
 }
 
-// Step changes a history. A Step returns the new history, and the change with a new state, or nil.
-type Step func(History) (after History, changed *Change, err error)
+// HistoryStep is a modification of a history. changed is the change whose state was set, or nil.
+type HistoryStep func(History) (after History, changed *Change, err error)
 
-// Update runs a step under the lock of the history, and writes the result. spec is the submitted spec, or
-// nil. After an error nothing is written.
-func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after History, changed *Change, err error) {
-	end, err := s.site.beginOperation(ctx)
+// Update applies a step to the stored history while it holds the lock of all instances. spec is the
+// submitted spec, or nil. After an error, the history is unchanged.
+func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (after History, changed *Change, err error) {
+	end, err := s.site.lockStorage(ctx)
 	if err != nil {
 		return History{}, nil, err
 	}
@@ -191,7 +195,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	after.Revision = before.Revision
 	if same, err := json.Marshal(after); err != nil || bytes.Equal(same, data) {
 		if err == nil && spec != nil {
-			s.site.rememberSpec(SpecID(spec), spec) // for example the published spec after a restart
+			s.site.cacheSpec(SpecID(spec), spec) // for example the published spec after a restart
 		}
 		return before, changed, err
 	}
@@ -208,7 +212,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 		return before, nil, err
 	}
 	if spec != nil {
-		s.site.rememberSpec(SpecID(spec), spec)
+		s.site.cacheSpec(SpecID(spec), spec)
 	}
 	if changed != nil {
 		s.deleteSpecs(ctx, after.SpecIDs())
@@ -216,6 +220,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step Step) (after Histo
 	return after, changed, nil
 }
 
+// writeHistory writes a history to the storage and to memory.
 func (s *Store) writeHistory(ctx context.Context, state History) error {
 	data, err := json.Marshal(state)
 	if err == nil {
@@ -227,8 +232,8 @@ func (s *Store) writeHistory(ctx context.Context, state History) error {
 	return err
 }
 
-// readOrRecover returns the stored history. If the stored history is damaged or lost, the history in memory
-// is returned, or an empty history. A damaged value is moved to another key.
+// readOrRecover returns the stored history. If it is damaged or lost, the result is the history in
+// memory, or an empty history. A damaged history is first moved to another key.
 func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 	state, data, err := s.read(ctx)
 	known, ok := s.site.History()
@@ -250,9 +255,9 @@ func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 	return state, data, nil
 }
 
-// restoreSpecs writes the specs in use again if they are in memory.
+// restoreSpecs writes the specs that a history uses again, as far as they are in memory.
 func (s *Store) restoreSpecs(ctx context.Context, known History) error {
-	for _, id := range known.specsInUse() {
+	for _, id := range known.specIDsInUse() {
 		if spec, ok := s.site.findSpec(id); ok {
 			if err := s.store(ctx, s.specKey(id), spec); err != nil {
 				return err
@@ -262,7 +267,8 @@ func (s *Store) restoreSpecs(ctx context.Context, known History) error {
 	return nil
 }
 
-// deleteSpecs deletes the unused specs. After an error the next update tries again.
+// deleteSpecs deletes all specs except those with an ID in named. After an error, the next update
+// tries again.
 func (s *Store) deleteSpecs(ctx context.Context, named []string) {
 	ctx, cancel := context.WithTimeout(ctx, opTimeout)
 	defer cancel()

@@ -27,7 +27,7 @@ func submit(s *Store, instance, name string, reasons ...string) (History, State,
 }
 
 func newStore(storage Storage) *Store {
-	return NewStore(storage, "a.test", NewSite(), func() time.Time { return epoch })
+	return NewStore(storage, "a.test", NewSiteHistory(), func() time.Time { return epoch })
 }
 
 // isWhole fails the test if the stored history is incomplete.
@@ -39,7 +39,7 @@ func isWhole(t *testing.T, storage *storetest.Storage, published ...string) {
 		t.Fatal(err)
 	}
 	for _, id := range state.SpecIDs() {
-		if _, err := s.Spec(t.Context(), id); err != nil {
+		if _, err := s.ReadSpec(t.Context(), id); err != nil {
 			t.Errorf("the history names what is not there: %v", err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestLostState(t *testing.T) {
 	if err != nil || inForce(state) != SpecID(specOf("old"))+"/"+SpecID(specOf("new"))+":waiting" {
 		t.Fatalf("%v: %s", err, inForce(state))
 	}
-	if spec, err := again.Spec(t.Context(), state.PublishedID()); err != nil || string(spec) != string(specOf("old")) {
+	if spec, err := again.ReadSpec(t.Context(), state.PublishedID()); err != nil || string(spec) != string(specOf("old")) {
 		t.Errorf("got %q, %v", spec, err)
 	}
 }
@@ -169,7 +169,7 @@ func TestDamagedSpec(t *testing.T) {
 	if err := storage.Store(t.Context(), s.specKey(id), []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Spec(t.Context(), id); !errors.Is(err, ErrDamaged) {
+	if _, err := s.ReadSpec(t.Context(), id); !errors.Is(err, ErrDamaged) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -239,7 +239,7 @@ func TestStateIsBounded(t *testing.T) {
 // TestBegin checks that only the latest configuration submits.
 func TestBegin(t *testing.T) {
 	t.Parallel()
-	s := NewSite()
+	s := NewSiteHistory()
 	first := s.BecomeLatest()
 	if !first() {
 		t.Error("the only one is not the latest")

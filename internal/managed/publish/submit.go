@@ -19,23 +19,25 @@ var (
 	errEnded = errors.New("another configuration has replaced this configuration")
 )
 
-// submitPending submits the latest submission if still pending.
+// submitPending submits the latest schedule, unless it was submitted already or this configuration
+// is not the latest.
 func (p *Publisher) submitPending(ctx context.Context, isLatest func() bool) error {
 	next, pending := p.currentSubmission()
-	if state, _ := p.site.History(); !pending || !isLatest() || next.isPartial && state.Published != nil {
+	if state, _ := p.site.History(); !pending || !isLatest() || next.lacksRules && state.Published != nil {
 		return nil
 	}
-	if err := p.submitServed(ctx, isLatest); err != nil {
+	if err := p.submitServedSchedule(ctx, isLatest); err != nil {
 		return err
 	}
 	if err := p.submit(ctx, &next, isLatest); err != nil {
 		return err
 	}
-	p.recordSubmitted(next)
+	p.clearPendingSubmission(next)
 	return nil
 }
 
-// submit submits a schedule to the history.
+// submit submits a schedule to the history. It tries again if another instance publishes at the
+// same time.
 func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func() bool) error {
 	in := next.newChange()
 	in.Rollout = p.Rollout
@@ -43,7 +45,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 		state, _ := p.site.History()
 		base, isNews := state.PublishedID(), state.IsNewSubmission(p.Instance(), &in)
 		if isNews {
-			p.awaitStored(ctx, backgroundWait)
+			p.awaitStorageRead(ctx, backgroundWait)
 			published, err := p.loadSchedule(ctx, base)
 			if isMissingOrDamaged(err) {
 				published, err = p.emptySchedule(), nil
@@ -52,7 +54,7 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 				return err
 			}
 			in.Reasons = p.confirmationReasons(published, *next, state.Published == nil)
-			in.Difference = managed.Difference(published, next.schedule)
+			in.Difference = managed.DescribeDifference(published, next.schedule)
 		}
 		_, err := p.updateHistory(ctx, next.spec, func(s History) (History, *Change, error) {
 			switch {
@@ -77,24 +79,25 @@ func (p *Publisher) submit(ctx context.Context, next *submission, isLatest func(
 	return errMoved
 }
 
-// newChange returns the change of a submission.
+// newChange returns a change with the rules of the submission.
 func (s *submission) newChange() Change {
 	return Change{ID: s.id, Origin: s.origin, Submitted: Decision{User: string(s.origin)}}
 }
 
-// serveWithoutHistory serves the fallback after a failed submission if nothing was ever published.
+// serveWithoutHistory serves the fallback schedule after a submission has failed and nothing was
+// ever published.
 func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if ctx.Err() != nil || errors.Is(failed, errMoved) {
 		return
 	}
-	p.isRefused.Store(true)
+	p.isSubmissionRefused.Store(true)
 	next := p.fallbackSchedule()
 	p.applyMu.Lock()
 	defer p.applyMu.Unlock()
 	if served := p.ServedSchedule(); p.hasEnded || served != nil && bytes.Equal(served.EncodeSpec(), next.EncodeSpec()) {
 		return
 	}
-	p.setServedRules(p.rulesAlone(next))
+	p.setServedRules(p.servedWithoutChange(next))
 }
 
 // The maximum wait for the first read of the storage. During backgroundWait, the published file
@@ -104,13 +107,13 @@ const (
 	backgroundWait = 10 * time.Second
 )
 
-// awaitStored waits until bases and visits were read from the storage, or until the time most has
-// passed.
-func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
+// awaitStorageRead waits until bases and visits have been read from the storage, but at most
+// maxWait.
+func (p *Publisher) awaitStorageRead(ctx context.Context, maxWait time.Duration) {
 	if p.StorageRead == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	select {
 	case <-p.StorageRead:
@@ -118,19 +121,19 @@ func (p *Publisher) awaitStored(ctx context.Context, most time.Duration) {
 	}
 }
 
-// submitServed adds the schedule served without a history as the first change of an empty history. The next
-// submission is then compared with the served schedule.
-func (p *Publisher) submitServed(ctx context.Context, isLatest func() bool) error {
+// submitServedSchedule makes the schedule that was served while the history was unknown the first
+// change of an empty history. The next submission is then compared with what was served.
+func (p *Publisher) submitServedSchedule(ctx context.Context, isLatest func() bool) error {
 	if state, _ := p.site.History(); state.ChangeCount > 0 {
 		return nil
 	}
-	served := p.servedWithoutHistory()
+	served := p.scheduleServedWithoutHistory()
 	if served == nil {
 		return nil
 	}
 	first := newSubmission(served, FromConfiguration, false)
 	in := first.newChange()
-	in.Difference = managed.Difference(p.emptySchedule(), served)
+	in.Difference = managed.DescribeDifference(p.emptySchedule(), served)
 	_, err := p.updateHistory(ctx, first.spec, func(s History) (History, *Change, error) {
 		if s.ChangeCount > 0 || !isLatest() { // another instance was first
 			return s, nil, nil

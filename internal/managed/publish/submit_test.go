@@ -47,7 +47,7 @@ func TestShrunkList(t *testing.T) {
 		if list == "" {
 			return managed.Spec{Rules: rules}
 		}
-		return managed.Spec{Lists: []managed.List{{Name: list, Rules: rules}}}
+		return managed.Spec{Lists: []managed.RuleList{{Name: list, Rules: rules}}}
 	}
 	for name, test := range map[string]struct {
 		before, after managed.Spec
@@ -57,7 +57,7 @@ func TestShrunkList(t *testing.T) {
 		"half are lost":            {before: of("x", "/a", "/b"), after: of("x", "/a")},
 		"more than half are lost":  {before: of("x", "/a", "/b", "/c"), after: of("x", "/a"), waits: true},
 		"all are lost":             {before: of("x", "/a"), waits: true},
-		"it is not to be told":     {before: of("x", "/a"), confirm: Off},
+		"it is not to be told":     {before: of("x", "/a"), confirm: ConfirmOff},
 		"others have the names":    {before: of("x", "/a"), after: of("y", "/a"), waits: true},
 		"rules that are over":      {before: of("x", "/a", "/over"), after: of("x", "/a")},
 		"of the configuration":     {before: of("", "/a")},
@@ -66,12 +66,12 @@ func TestShrunkList(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				for _, name := range []string{"x", "y"} { // the lists of the configuration
-					if !slices.ContainsFunc(test.after.Lists, func(l managed.List) bool { return l.Name == name }) {
-						test.after.Lists = append(test.after.Lists, managed.List{Name: name})
+					if !slices.ContainsFunc(test.after.Lists, func(l managed.RuleList) bool { return l.Name == name }) {
+						test.after.Lists = append(test.after.Lists, managed.RuleList{Name: name})
 					}
 				}
 				i := newInstance(t, storetest.New(), "one")
-				i.confirm = cmp.Or(test.confirm, Search)
+				i.confirm = cmp.Or(test.confirm, ConfirmSearch)
 				i.loadSchedule(scheduleOf(t, test.before))
 				for _, load := range []func(){
 					func() { i.Submit(scheduleOf(t, test.after), FromRules, false); synctest.Wait() },

@@ -11,17 +11,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Trials compares changes with the published files on live requests.
-type Trials interface {
-	// StartTrial compares the files of a change until end is called.
+// TrialRunner compares a change on trial with the published robots.txt on live requests.
+type TrialRunner interface {
+	// StartTrial compares a file on trial until end is called.
 	StartTrial(*shadow.File) (end func())
-	// ExpireCopies makes the copies due of the hosts for which has returns true. Their file is new.
+	// ExpireCopies makes the guard fetch the robots.txt again at each host for which has returns
+	// true.
 	ExpireCopies(has func(host string) bool)
 }
 
-// compareOnRequests starts the comparison of a change, and then ends the previous comparison. A change
-// compared again does not lose its results. rules may be nil. The caller must hold p.applyMu.
-func (p *Publisher) compareOnRequests(rules *servedRules) {
+// replaceTrial starts the comparison of the change on trial in rules, if any, and then ends the
+// previous comparison. In this order, a change that is compared again keeps its results. rules may
+// be nil. The caller must hold p.applyMu.
+func (p *Publisher) replaceTrial(rules *servedRules) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil
 		defer end()
@@ -30,12 +32,12 @@ func (p *Publisher) compareOnRequests(rules *servedRules) {
 		return
 	}
 	p.endTrial = p.Trials.StartTrial(&shadow.File{
-		Source: "change " + rules.trial.id, Has: p.place.hostMatcher(), IsPublished: rules.isCanaryAt, Freshness: policy.FreshnessPolicy{Min: trialLife, Max: trialLife, Default: trialLife},
+		Source: "change " + rules.trial.id, Has: p.place.hostMatcher(), IsPublished: rules.isCanaryHost, Freshness: policy.FreshnessPolicy{Min: trialLife, Max: trialLife, Default: trialLife},
 		Fetch: func(host string) policy.FetchResult {
-			if rules.isCanaryAt(host) {
-				return p.composeFor(rules.published.schedule, host)
+			if rules.isCanaryHost(host) {
+				return p.composeForTrial(rules.published.schedule, host)
 			}
-			return p.composeFor(rules.trial.schedule, host)
+			return p.composeForTrial(rules.trial.schedule, host)
 		},
 	})
 }
@@ -46,8 +48,8 @@ const trialLife = time.Minute
 // errNoBase is the error for an unknown base.
 var errNoBase = errors.New("the base was not read yet")
 
-// composeFor composes the current file of a schedule for a host.
-func (p *Publisher) composeFor(s *managed.Schedule, host string) policy.FetchResult {
+// composeForTrial composes the present file of a schedule for a host.
+func (p *Publisher) composeForTrial(s *managed.Schedule, host string) policy.FetchResult {
 	base := p.NewBaseLookup()(host)
 	if base == nil && !s.IsStaging(host) {
 		return policy.FetchResult{Err: errNoBase}
@@ -59,8 +61,9 @@ func (p *Publisher) composeFor(s *managed.Schedule, host string) policy.FetchRes
 	return policy.FetchResult{Status: http.StatusOK, Body: text}
 }
 
-// endTrialIfDue ends a trial when its time is over. It also ends a trial whose change disallows pages for a
-// search engine, unless a person confirmed the change.
+// endTrialIfDue publishes the change on trial if its time is over. It rejects the change if a
+// search engine could no longer fetch a page that it requested in the last 24 hours, unless a
+// person has confirmed the change.
 func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 	state, _ := p.site.History()
 	c := state.Pending

@@ -92,9 +92,9 @@ func testTrial(t *testing.T, rollout Rollout) {
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
 				i.rollout = rollout
-				i.confirm = Off
+				i.confirm = ConfirmOff
 				if test.confirm {
-					i.confirm = Any
+					i.confirm = ConfirmAny
 				}
 				i.load(disallow("GPTBot", "/a"), disallow("bingbot", "/b"))
 				if test.confirm {
@@ -170,7 +170,7 @@ func TestWithoutItsTrial(t *testing.T) {
 				i.trials = &trials{texts: make(map[string]string)}
 				i.load(disallow("GPTBot", "/a"))
 				i.rollout = Rollout{State: Shadow, Seconds: 6 * 3600}
-				i.confirm = Off
+				i.confirm = ConfirmOff
 				rules := []managed.Rule{disallow("GPTBot", "/a"), disallow("bingbot", "/b")}
 				i.load(rules...)
 				if by == "trial" {
@@ -184,7 +184,7 @@ func TestWithoutItsTrial(t *testing.T) {
 				if state, _ := i.History(); state.Pending != nil || state.Past[0].State != Rejected {
 					t.Errorf("loaded again: %+v", state)
 				}
-				i.rollout, i.confirm = Rollout{}, Any
+				i.rollout, i.confirm = Rollout{}, ConfirmAny
 				i.load(rules...)
 				state, _ := i.History()
 				if by == "ann" {
