@@ -45,10 +45,10 @@ func (d crowded) Summary(f report.Filter) report.Summary {
 	s.Marks = nil
 	for i := range 6 {
 		s.Marks = append(s.Marks, report.Mark{
-			At: noon.Add(-5*time.Hour + time.Duration(i)*10*time.Minute), Site: "example.com", Kind: ledger.MarkMode, From: "enforce", To: "monitor",
+			At: noon.Add(-5*time.Hour + time.Duration(i)*10*time.Minute), Site: "example.com", Kind: ledger.ModeChange, From: "enforce", To: "monitor",
 		})
 	}
-	s.Marks = append(s.Marks, report.Mark{At: noon.Add(-10 * time.Minute), Site: "example.com", Kind: ledger.MarkRobots})
+	s.Marks = append(s.Marks, report.Mark{At: noon.Add(-10 * time.Minute), Site: "example.com", Kind: ledger.RobotsChange})
 	s.SearchBlocked = []report.SearchBlocked{
 		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3, Last: noon.Add(-time.Hour), Path: "/a/rather/long/path/to/something?with=a&query=of-several&parts=1", Rule: "Disallow: /a/", Line: 3},
 		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},

@@ -86,7 +86,7 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 				a.firstSeen = firstSeen
 			}
 			sum := row.Series[ledger.Hours].Sum(ledger.Hours, now.Add(-23*time.Hour), now)
-			a.requests += sum.Requests()
+			a.requests += sum.TotalRequests()
 			a.isNamed = a.isNamed || row.NamedByRobots
 		}
 	}

@@ -48,8 +48,8 @@ type guardedSite struct {
 
 // Hold keeps a replaced version in force.
 type Hold struct {
-	Version   *policy.Version // the version in force
-	Visits    []ledger.Visit  // the pages newly disallowed by the next version
+	Version   *policy.Version       // the version in force
+	Visits    []ledger.CrawlerVisit // the pages newly disallowed by the next version
 	startTime time.Time
 	End       time.Time // end of the hold, unless lifted earlier
 }
@@ -120,7 +120,7 @@ func (c *ChangeGuard) addSite(key policy.Key, current *policy.Version) *guardedS
 }
 
 // RecordServed records that a page was served while version allowed the page.
-func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.Visit) {
+func (c *ChangeGuard) RecordServed(key policy.Key, version *policy.Version, visit ledger.CrawlerVisit) {
 	site := c.addSite(key, version)
 	visit.At = c.now()
 	site.mu.Lock()
@@ -182,7 +182,7 @@ func (site *guardedSite) compareVersion(state *policy.State, now, until time.Tim
 	}
 	hold := Hold{Version: previous, startTime: now, End: until}
 	recent := site.servedPages.Recent(now)
-	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.ServedPagesOf(recent), KeepSlashes: keepSlashes}).Pages {
+	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.PagesFromVisits(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
 	}
 	if len(hold.Visits) == 0 {
@@ -202,7 +202,7 @@ func (site *guardedSite) compareVersion(state *policy.State, now, until time.Tim
 // liftHolds removes the holds with all pages allowed again.
 func (site *guardedSite) liftHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.removeHolds(func(h Hold) bool {
-		if pages := ledger.ServedPagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
+		if pages := ledger.PagesFromVisits(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
 			return false
 		}
 		lifted = append(lifted, h)
@@ -271,7 +271,7 @@ func (c *ChangeGuard) HoldEnd(key policy.Key) (until time.Time) {
 func (c *ChangeGuard) IsUsed() bool { return c.numUsers.Load() > 0 }
 
 // Visits returns the pages of configured sites recently served to search engines.
-func (c *ChangeGuard) Visits() (visits []ledger.Visit) {
+func (c *ChangeGuard) Visits() (visits []ledger.CrawlerVisit) {
 	now := c.now()
 	for _, key := range c.Sites() {
 		if site := c.Site(key); site != nil {

@@ -68,7 +68,7 @@ func (h *History) Revision(host Host) uint64 {
 }
 
 // Encode returns the files of a host for [Decode]. empty is true for a host without files.
-func (h *History) Encode(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
+func (h *History) Encode(host Host, now time.Time) (d ledger.StoredDocument, empty bool, err error) {
 	stored, files := h.snapshot(host)
 	for i, robots := range files {
 		stored.Files[i].Text = robots.Compressed()
@@ -107,7 +107,7 @@ func (h *History) snapshot(host Host) (stored Stored, contents []*policy.Robots)
 
 // Decode decodes the output of [History.Encode]. Decode returns an error if the data are damaged or
 // have another format.
-func Decode(data []byte) (s Stored, d ledger.Document, err error) {
+func Decode(data []byte) (s Stored, d ledger.StoredDocument, err error) {
 	if d, err = ledger.DecodeDocument(data, &s, MaxDocument); err != nil {
 		return s, d, err
 	}

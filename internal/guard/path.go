@@ -80,7 +80,7 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 // countOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countOnDisallowed(r *http.Request) {
 	if site.HasUserAgent(r) {
-		g.state.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
+		g.state.Ledger.RecordVisitToDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
 

@@ -128,7 +128,7 @@ func (g *Guard) passAndRecord(w http.ResponseWriter, r *http.Request, j *Judgeme
 	defer func() {
 		code, took := statusCode(r, recorder.status, err, finished), recorder.elapsedTime()
 		if code != 0 {
-			g.countResponse(j, ledger.ResponseKindOf(j.Verdict), code, recorder.bytes())
+			g.countResponse(j, ledger.KindForVerdict(j.Verdict), code, recorder.bytes())
 			if took > 0 {
 				g.Metrics.ObserveFirstByte(j.ledgerClass(), took)
 			}

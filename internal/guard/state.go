@@ -94,7 +94,7 @@ func (s *State) HostsWithHold() map[string]bool {
 func (s *State) WatchServed(ctx context.Context) { s.changeGuard.Use(ctx) }
 
 // Visits returns the pages recently served to search engines.
-func (s *State) Visits() []ledger.Visit { return s.changeGuard.Visits() }
+func (s *State) Visits() []ledger.CrawlerVisit { return s.changeGuard.Visits() }
 
 // VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }

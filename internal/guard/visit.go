@@ -26,7 +26,7 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 	err := next.ServeHTTP(&recorder, r)
 	if code := statusCode(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.CountAssistantVisit(from)
-		g.state.Ledger.RecordVisit(site, from, time.Now())
+		g.state.Ledger.RecordAssistantVisit(site, from, time.Now())
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func (v *view) topPath(entries []siteRow) *Violation {
 
 func identitiesOf(entries []siteRow) (i Identities) {
 	for _, e := range entries {
-		n := e.counts.Requests()
+		n := e.counts.TotalRequests()
 		switch e.row.Identity {
 		case verify.Verified:
 			i.Verified += n

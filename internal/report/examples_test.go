@@ -94,8 +94,8 @@ func TestExamples(t *testing.T) {
 	}
 
 	marks := []Mark{
-		{At: ago(28 * time.Hour), Site: "example.com", Kind: ledger.MarkRobots, From: old, To: current},
-		{At: ago(6 * time.Hour), Site: "example.com", Kind: ledger.MarkMode, From: "monitor", To: "enforce"},
+		{At: ago(28 * time.Hour), Site: "example.com", Kind: ledger.RobotsChange, From: old, To: current},
+		{At: ago(6 * time.Hour), Site: "example.com", Kind: ledger.ModeChange, From: "monitor", To: "enforce"},
 	}
 	golden(t, "summary.json", Summary{
 		Marks:      marks,

@@ -11,9 +11,9 @@ import (
 
 // Mark is a change of a site's robots.txt or mode.
 type Mark struct {
-	At   time.Time       `json:"at"`
-	Site string          `json:"site"`
-	Kind ledger.MarkKind `json:"kind"` // robots or mode
+	At   time.Time             `json:"at"`
+	Site string                `json:"site"`
+	Kind ledger.SiteChangeKind `json:"kind"` // robots or mode
 	// From and To are the values before and after: versions of the robots.txt ("" for an
 	// empty or missing file), or monitor, enforce or mixed.
 	From string `json:"from"`
@@ -40,7 +40,7 @@ func (v *view) marks(sites []string) []Mark {
 		if !slices.Contains(sites, site.Name) {
 			continue
 		}
-		for _, m := range site.Marks {
+		for _, m := range site.Changes {
 			if at := ledger.FromUnixMilli(m.At); v.contains(at) {
 				list = append(list, Mark{At: at, Site: site.Name, Kind: m.Kind, From: blankEmptyVersion(m.From), To: blankEmptyVersion(m.To)})
 			}

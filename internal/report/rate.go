@@ -21,23 +21,23 @@ func (v *view) rate(entries []siteRow) RequestRate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
 	day := v.now.Add(-24 * time.Hour).Truncate(time.Hour)
-	var now, daily ledger.Counts
+	var now, daily ledger.CounterValues
 	minutes := make(map[time.Time]uint64) // since peakHours ago
 	for _, e := range entries {
 		now.Add(e.row.Series[ledger.Minutes].Sum(ledger.Minutes, from, v.now))
 		daily.Add(e.row.Series[ledger.Hours].Sum(ledger.Hours, day, v.now))
 		for _, cell := range e.row.Series[ledger.Minutes] {
-			if at := cell.At(ledger.Minutes); !at.Before(minute.Add(-peakHours*time.Hour)) && !at.After(v.now) {
-				counts := cell.Counts()
-				minutes[at] += counts.Requests()
+			if at := cell.StartTime(ledger.Minutes); !at.Before(minute.Add(-peakHours*time.Hour)) && !at.After(v.now) {
+				counts := cell.CounterValues()
+				minutes[at] += counts.TotalRequests()
 			}
 		}
 	}
-	r := RequestRate{PerMinute: float64(now.Requests()) / v.now.Sub(from).Minutes(), PerMinuteOfDay: float64(daily.Requests()) / v.now.Sub(day).Minutes()}
+	r := RequestRate{PerMinute: float64(now.TotalRequests()) / v.now.Sub(from).Minutes(), PerMinuteOfDay: float64(daily.TotalRequests()) / v.now.Sub(day).Minutes()}
 	for _, n := range minutes {
 		r.PeakPerMinute = max(r.PeakPerMinute, n)
 	}
-	v.setDelay(&r, entries, now.Requests())
+	v.setDelay(&r, entries, now.TotalRequests())
 	return r
 }
 

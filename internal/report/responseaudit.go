@@ -105,7 +105,7 @@ func (v *view) answerResolution() ledger.Resolution {
 // responsesInWindow returns a crawler's responses in the window.
 func (v *view) responsesInWindow(row *ledger.Row) responseaudit.Counts {
 	r := v.answerResolution()
-	return row.AnswerSeries(r, v.from, v.end.Add(-1))
+	return row.SumAnswers(r, v.from, v.end.Add(-1))
 }
 
 // referrals returns the fetches of crawlers and the visits from assistants.
@@ -114,7 +114,7 @@ func (v *view) referrals(crawlers []CrawlerResponses) []responseaudit.Referral {
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
 			if v.filter.Site == "" || v.filter.Site == site.Name {
-				visits[i] += site.VisitsBetween(responseaudit.AssistantName(i), v.answerResolution(), v.from, v.end.Add(-1))
+				visits[i] += site.SumVisits(responseaudit.AssistantName(i), v.answerResolution(), v.from, v.end.Add(-1))
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 			}
 			var steps []responseaudit.HourCounts
 			for _, cell := range row.Answers.Series(ledger.Hours) {
-				steps = append(steps, responseaudit.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
+				steps = append(steps, responseaudit.HourCounts{At: cell.StartTime(ledger.Hours), Counts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
 			for _, x := range responseaudit.Find(steps, search, s.Now) {

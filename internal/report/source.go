@@ -91,8 +91,8 @@ func (l SiteState) versions() []*policy.Version {
 type siteRow struct {
 	site         string
 	row          *ledger.Row
-	counts       ledger.Counts // in the window
-	countsBefore ledger.Counts // in the previous period, if counted
+	counts       ledger.CounterValues // in the window
+	countsBefore ledger.CounterValues // in the previous period, if counted
 }
 
 // view is the part of the source matching a filter.
@@ -154,7 +154,7 @@ func sorted(set map[string]bool) []string {
 
 // sumCounts returns the numbers of the window.
 func (v *view) sumCounts(entries []siteRow) Counts {
-	var sum ledger.Counts
+	var sum ledger.CounterValues
 	for _, e := range entries {
 		sum.Add(e.counts)
 	}
@@ -166,7 +166,7 @@ func (v *view) sumBefore(entries []siteRow) *Counts {
 	if v.previousFrom.IsZero() {
 		return nil
 	}
-	var sum ledger.Counts
+	var sum ledger.CounterValues
 	for _, e := range entries {
 		sum.Add(e.countsBefore)
 	}
@@ -174,9 +174,9 @@ func (v *view) sumBefore(entries []siteRow) *Counts {
 	return &counts
 }
 
-func countsOf(c ledger.Counts) Counts {
+func countsOf(c ledger.CounterValues) Counts {
 	return Counts{
-		Requests: c.Requests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
+		Requests: c.TotalRequests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
 		Exempt: c[ledger.CountExempt], Unknown: c[ledger.CountUnknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock], Slowed: c[ledger.CountSlowed],
 		ViolationsBlocked: c[ledger.CountViolationBlocked], ViolationsOnlyLogged: c[ledger.CountViolationOnlyLogged],
 	}
@@ -184,12 +184,12 @@ func countsOf(c ledger.Counts) Counts {
 
 // newSeries returns the numbers by step.
 func (v *view) newSeries(entries []siteRow) Series {
-	step := v.resolution.Step()
-	sums := make([]ledger.Counts, v.steps)
+	step := v.resolution.StepLength()
+	sums := make([]ledger.CounterValues, v.steps)
 	for _, e := range entries {
 		for _, cell := range e.row.Series[v.resolution] {
-			if i := int(cell.At(v.resolution).Sub(v.from) / step); !cell.At(v.resolution).Before(v.from) && i < v.steps {
-				sums[i].Add(cell.Counts())
+			if i := int(cell.StartTime(v.resolution).Sub(v.from) / step); !cell.StartTime(v.resolution).Before(v.from) && i < v.steps {
+				sums[i].Add(cell.CounterValues())
 			}
 		}
 	}
@@ -231,7 +231,7 @@ func crawlerID(row *ledger.Row) string {
 func (v *view) crawlers() map[string][]siteRow {
 	byID := make(map[string][]siteRow)
 	for _, e := range v.entries {
-		if e.counts.Requests() > 0 {
+		if e.counts.TotalRequests() > 0 {
 			byID[crawlerID(e.row)] = append(byID[crawlerID(e.row)], e)
 		}
 	}

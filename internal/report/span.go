@@ -26,7 +26,7 @@ func (s *Source) span(f Filter) timeSpan {
 	case Month:
 		p.resolution, p.steps = ledger.Days, 30
 	}
-	step := p.resolution.Step()
+	step := p.resolution.StepLength()
 	p.from = p.now.Truncate(step).Add(-time.Duration(p.steps-1) * step)
 	if f.Window == Range {
 		step = p.setRange(f.From, f.To)
@@ -56,7 +56,7 @@ func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 		to = p.now
 	}
 	for p.resolution = ledger.Minutes; ; p.resolution++ {
-		step = p.resolution.Step()
+		step = p.resolution.StepLength()
 		last, oldest := p.now.Truncate(step), p.oldest()
 		p.from = from.UTC().Truncate(step)
 		if p.resolution < ledger.Days && (p.from.Before(oldest) || p.resolution == ledger.Minutes && to.Sub(from) > maxMinutes) {
@@ -77,8 +77,8 @@ func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 
 // oldest returns the first stored step of the resolution.
 func (p timeSpan) oldest() time.Time {
-	step := p.resolution.Step()
-	return p.now.Truncate(step).Add(-time.Duration(p.resolution.Steps()-1) * step)
+	step := p.resolution.StepLength()
+	return p.now.Truncate(step).Add(-time.Duration(p.resolution.NumSteps()-1) * step)
 }
 
 // to returns the end of the window, or now.

@@ -25,7 +25,7 @@ func (s *Source) Summary(f Filter) Summary {
 	}
 	for _, site := range v.Ledger.Sites {
 		if f.Site == "" || f.Site == site.Name {
-			sum.BrowsersOnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
+			sum.BrowsersOnDisallowed += site.SumVisits(ledger.VisitsToDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
 		}
 	}
 	sum.Compliance = sum.Counts.Compliance()

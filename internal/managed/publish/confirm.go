@@ -110,7 +110,7 @@ func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]b
 
 // newReasonFinder returns a finder of reasons, and the hosts whose pages search engines requested.
 func (p *Publisher) newReasonFinder(first bool) (f *reasonFinder, hosts []string) {
-	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: first, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
+	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: first, visits: make(map[string][]ledger.CrawlerVisit), startTimes: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -138,7 +138,7 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 type reasonFinder struct {
 	engines       []*uaident.Crawler
 	isFirstChange bool
-	visits        map[string][]ledger.Visit // by host
+	visits        map[string][]ledger.CrawlerVisit // by host
 	reasons       []string
 	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
@@ -189,7 +189,7 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.ServedPagesOf(visits)}).Pages {
+		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.PagesFromVisits(visits)}).Pages {
 			f.addReason(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}

@@ -57,7 +57,7 @@ type Config struct {
 	IsRunning func() bool
 	// Visits returns the pages requested by search engines in the last 24 hours. A change that disallows a
 	// visited page waits for confirmation, and a trial of the change ends.
-	Visits func() []ledger.Visit
+	Visits func() []ledger.CrawlerVisit
 	// FetchedSince returns the crawlers that fetched the robots.txt of some hosts since a time.
 	FetchedSince func(has func(host string) bool, since time.Time) []string
 	// Trials compares changes on live requests, and may be nil.
