@@ -74,8 +74,9 @@ func (v *view) crawler(entries []siteRow) Crawler {
 			c.RobotsFetch = fetch
 		}
 	}
-	for _, site := range bySite(entries) {
-		if rate := v.rate(site); rate.PerMinute > c.Rate.PerMinute || rate.Exceeds && !c.Rate.Exceeds || c.Rate.CrawlDelay == 0 {
+	for i, site := range bySite(entries) {
+		rate := v.rate(site)
+		if i == 0 || rate.Exceeds && !c.Rate.Exceeds || rate.Exceeds == c.Rate.Exceeds && rate.PerMinute > c.Rate.PerMinute {
 			c.Rate = rate
 		}
 	}
