@@ -14,17 +14,17 @@ import (
 
 // historyReader reports whether data survive a restart. By default data survive if Caddy's storage is
 // local.
-func (a *App) historyReader() report.History {
+func (a *App) historyReader() report.LedgerPersistence {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
-			return report.History{SurvivesRestart: true}
+			return report.LedgerPersistence{SurvivesRestart: true}
 		}
-		return report.History{Reason: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
+		return report.LedgerPersistence{Reason: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
 	case *a.Storage:
-		return report.History{SurvivesRestart: true}
+		return report.LedgerPersistence{SurvivesRestart: true}
 	}
-	return report.History{Reason: "the configuration has storage off"}
+	return report.LedgerPersistence{Reason: "the configuration has storage off"}
 }
 
 // newStore returns a store in the storage of Caddy.

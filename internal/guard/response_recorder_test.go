@@ -27,7 +27,7 @@ func answeringGuard(t testing.TB, enforce bool) *Guard {
 }
 
 // answers returns the sum of all responses in the ledger.
-func (g *Guard) answers() (sum responseaudit.Counts) {
+func (g *Guard) answers() (sum responseaudit.ResponseCounts) {
 	now := time.Now()
 	for _, s := range g.state.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
@@ -96,7 +96,7 @@ func TestAnswersAreCounted(t *testing.T) {
 			for kind := range responseaudit.NumKinds {
 				for status, n := range sum.ByKindAndStatus[kind] {
 					if n > 0 {
-						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.Status(status), " ", sum.Bytes), int(n))
+						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.StatusClass(status), " ", sum.Bytes), int(n))
 					}
 				}
 			}

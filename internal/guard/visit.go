@@ -17,7 +17,7 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)
 	}
-	from, ok := responseaudit.Referrer(referer[0])
+	from, ok := responseaudit.FindAssistant(referer[0])
 	if !ok || !opensPage(r) {
 		return next.ServeHTTP(w, r)
 	}

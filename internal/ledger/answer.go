@@ -19,14 +19,14 @@ type Answer struct {
 	NamedByRobots bool
 	Class         uaident.Class
 	Identity      verify.State
-	Kind          responseaudit.Kind
-	Status        responseaudit.Status
+	Kind          responseaudit.RequestKind
+	Status        responseaudit.StatusClass
 	Bytes         int64 // size of the body, as sent by the handlers behind the guard
 }
 
-// KindForVerdict returns the kind of a request with verdict v. Requests for robots.txt have no
-// verdict: their kind is [responseaudit.KindRobotsTxt].
-func KindForVerdict(v judge.Verdict) responseaudit.Kind {
+// RequestKindForVerdict returns the kind under which a request with verdict v is counted. Requests
+// for robots.txt have no verdict: their kind is [responseaudit.KindRobotsTxt].
+func RequestKindForVerdict(v judge.Verdict) responseaudit.RequestKind {
 	switch v {
 	case judge.Allowed:
 		return responseaudit.KindAllowed
@@ -69,17 +69,17 @@ const answerCounts = int(responseaudit.NumKinds) * int(responseaudit.NumStatuses
 func (c AnswerBucket) StartTime(r Resolution) time.Time { return RequestBucket{c[0]}.StartTime(r) }
 
 // Counts returns the number of responses by kind and status, and the sum of their sizes.
-func (c AnswerBucket) Counts() (counts responseaudit.Counts) {
+func (c AnswerBucket) Counts() (counts responseaudit.ResponseCounts) {
 	for kind := range counts.ByKindAndStatus {
 		for status := range counts.ByKindAndStatus[kind] {
-			counts.ByKindAndStatus[kind][status] = uint64(c[answerCounterIndex(responseaudit.Kind(kind), responseaudit.Status(status))])
+			counts.ByKindAndStatus[kind][status] = uint64(c[answerCounterIndex(responseaudit.RequestKind(kind), responseaudit.StatusClass(status))])
 		}
 	}
 	counts.Bytes = c.totalBytes()
 	return counts
 }
 
-func answerCounterIndex(kind responseaudit.Kind, status responseaudit.Status) int {
+func answerCounterIndex(kind responseaudit.RequestKind, status responseaudit.StatusClass) int {
 	return 1 + int(kind)*int(responseaudit.NumStatuses) + int(status)
 }
 
@@ -105,7 +105,7 @@ func (c *AnswerBucket) addBytes(n uint64) {
 
 // SumAnswers returns the responses to the crawler from one step to another: the steps that contain
 // the times from and to are included. r must be Hours or Days.
-func (w *Row) SumAnswers(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
+func (w *Row) SumAnswers(r Resolution, from, to time.Time) (sum responseaudit.ResponseCounts) {
 	for _, c := range bucketsBetween(w.Answers.Series(r), r, from, to) {
 		sum.Add(c.Counts())
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // answered is an answer to GPTBot at example.com.
-func answered(at time.Time, status responseaudit.Status, bytes int64) *Answer {
+func answered(at time.Time, status responseaudit.StatusClass, bytes int64) *Answer {
 	return &Answer{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
 }
 
@@ -38,10 +38,10 @@ func TestAnswers(t *testing.T) {
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
 				sum := row.SumAnswers(r, noon.Add(-24*time.Hour), c.now())
-				want := responseaudit.Counts{Bytes: times * 100 << 30}
+				want := responseaudit.ResponseCounts{Bytes: times * 100 << 30}
 				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
-					want = responseaudit.Counts{Bytes: times * 5}
+					want = responseaudit.ResponseCounts{Bytes: times * 5}
 					want.ByKindAndStatus[responseaudit.KindRobotsTxt][responseaudit.StatusServerError] = times
 				}
 				if sum != want {

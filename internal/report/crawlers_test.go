@@ -120,7 +120,7 @@ func TestRateAsked(t *testing.T) {
 	} {
 		class := uaident.Default().Lookup(tc.token).Class.String()
 		var got RequestRate
-		(&view{Source: source}).setDelay(&got, []siteRow{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
+		(&filteredSource{Source: source}).setCrawlDelay(&got, []siteRow{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
 		if got != tc.want {
 			t.Errorf("%s, %d requests: %+v, want %+v", tc.token, tc.seen, got, tc.want)
 		}

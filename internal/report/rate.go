@@ -16,8 +16,8 @@ const (
 	peakHours   = 6 // length of the series of minutes
 )
 
-// rate returns the request rate of a crawler at a site.
-func (v *view) rate(entries []siteRow) RequestRate {
+// requestRate returns the request rate of a crawler at one site.
+func (v *filteredSource) requestRate(entries []siteRow) RequestRate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
 	day := v.now.Add(-24 * time.Hour).Truncate(time.Hour)
@@ -37,20 +37,20 @@ func (v *view) rate(entries []siteRow) RequestRate {
 	for _, n := range minutes {
 		r.PeakPerMinute = max(r.PeakPerMinute, n)
 	}
-	v.setDelay(&r, entries, now.TotalRequests())
+	v.setCrawlDelay(&r, entries, now.TotalRequests())
 	return r
 }
 
-// setDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
-// seen is the number of recent requests.
-func (v *view) setDelay(r *RequestRate, entries []siteRow, seen uint64) {
-	good := v.SiteStates[entries[0].site].current()
+// setCrawlDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds
+// it. seen is the number of its requests in the last rateMinutes.
+func (v *filteredSource) setCrawlDelay(r *RequestRate, entries []siteRow, seen uint64) {
+	good := v.SiteStates[entries[0].site].currentVersion()
 	if good == nil {
 		return
 	}
 	row := entries[0].row
 	known := v.lookupCrawler(row.Token)
-	group, _, applies := v.groupQueryOf(row.Token, row.Class).Group(good.Robots)
+	group, _, applies := v.newGroupQuery(row.Token, row.Class).Group(good.Robots)
 	var habit uaident.CrawlDelay
 	if known != nil {
 		habit = known.CrawlDelay

@@ -16,7 +16,7 @@ import (
 // everybody, since noon.
 func answering() *Source {
 	l := ledger.New(func() time.Time { return now })
-	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.Kind, status responseaudit.Status, ago time.Duration) {
+	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.RequestKind, status responseaudit.StatusClass, ago time.Duration) {
 		for range n {
 			l.RecordAnswer(&ledger.Answer{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
 		}

@@ -53,7 +53,7 @@ type SelfTestSite struct {
 type SelfTest struct {
 	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
 	// OnCrawlerResponse gets the crawler's response if the browser gets the file.
-	OnCrawlerResponse func(responseaudit.Fetcher, responseaudit.RobotsResponse)
+	OnCrawlerResponse func(responseaudit.RobotsFetcher, responseaudit.RobotsResponse)
 	Logger            *zap.Logger
 }
 
@@ -101,7 +101,7 @@ func (t *SelfTest) run(ctx context.Context) {
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.hasResponse {
-			t.OnCrawlerResponse(responseaudit.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
+			t.OnCrawlerResponse(responseaudit.RobotsFetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
 		}
 	}
 }
