@@ -79,7 +79,7 @@ func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 
 // TestNotify implements admin.Running.
 func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
-	return notify.Test(ctx, r.receivers)
+	return notify.SendTestMessages(ctx, r.receivers)
 }
 
 // Managed implements admin.Running.

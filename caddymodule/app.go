@@ -133,7 +133,7 @@ func (a *App) Provision(ctx caddy.Context) (err error) {
 	if a.state, err = acquireState(ctx); err != nil {
 		return err
 	}
-	if a.receivers, err = notify.New(a.receiverConfigs(), a.state.Metrics, a.logger); err != nil {
+	if a.receivers, err = notify.NewReceivers(a.receiverConfigs(), a.state.Metrics, a.logger); err != nil {
 		return err
 	}
 	if a.events, err = guard.NewEvents(ctx, a.logger); err != nil {
@@ -282,7 +282,7 @@ func (a *App) Start() (err error) {
 	a.startManaged()
 	a.state.RefetchAll(a.ctx)
 	a.state.Alerts.Watch(a.ctx)
-	notify.Start(a.ctx, a.receivers, &a.state.SentAlerts, a.state.Alerts)
+	notify.StartReceivers(a.ctx, a.receivers, &a.state.SentAlerts, a.state.Alerts)
 	// Stored lists need no new requests.
 	if a.Verify != nil {
 		defer a.state.Identity.RefreshLists(a.ctx, a.logger)

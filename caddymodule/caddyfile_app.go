@@ -77,7 +77,7 @@ func (a *App) options() []option.Option {
 		{Name: "unknown_host_fetches", Usage: option.NumberUsage(maxUnknownHostFetches), ParseArguments: option.ParseOneArgument(&a.UnknownHostFetches, option.ParseNonZeroNumber)},
 		{Name: "storage", Usage: "on or off", ParseArguments: option.ParseOptionalArgument(&a.Storage, option.ParseOnOff)},
 		{Name: "retention", Usage: retentionRange, ParseArguments: option.ParseOneArgument(&a.Retention, option.ParseDuration)},
-		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", ParseArguments: a.addReceiver, ParseBlock: a.parseReceiver, Repeatable: true, Nested: new(notify.Config).Options()},
+		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", ParseArguments: a.addReceiver, ParseBlock: a.parseReceiver, Repeatable: true, Nested: new(notify.ReceiverConfig).Options()},
 		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", ParseArguments: option.ParseManyArguments(&a.Production)},
 		{Name: "verify", Usage: "on or off, or a block of options", ParseArguments: a.setVerify, ParseBlock: a.parseVerify, Nested: new(Verify).options()},
 		{Name: "registry", Usage: "a file or an http or https URL, and perhaps a block of options", ParseArguments: a.setRegistry, ParseBlock: a.parseRegistry, Nested: new(Registry).Options()},
@@ -96,7 +96,7 @@ func (a *App) addReceiver(args []string) error {
 
 // parseReceiver parses the block of the last receiver.
 func (a *App) parseReceiver(d *caddyfile.Dispenser) error {
-	return (*notify.Config)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
+	return (*notify.ReceiverConfig)(&a.Notify[len(a.Notify)-1]).UnmarshalCaddyfile(d)
 }
 
 func (a *App) setVerify(args []string) error {

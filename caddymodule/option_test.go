@@ -25,7 +25,7 @@ func blocks() map[string][]option.Option {
 		"verify":    new(Verify).options(),
 		"crawler":   new(Crawler).Options(),
 		"registry":  new(Registry).Options(),
-		"notify":    new(notify.Config).Options(),
+		"notify":    new(notify.ReceiverConfig).Options(),
 		"rate":      new(Rate).Options(),
 	}
 }

@@ -34,10 +34,10 @@ type Receiver struct {
 }
 
 // receiverConfigs returns the settings of the receivers.
-func (a *App) receiverConfigs() []notify.Config {
-	configs := make([]notify.Config, len(a.Notify))
+func (a *App) receiverConfigs() []notify.ReceiverConfig {
+	configs := make([]notify.ReceiverConfig, len(a.Notify))
 	for i, r := range a.Notify {
-		configs[i] = notify.Config(r)
+		configs[i] = notify.ReceiverConfig(r)
 	}
 	return configs
 }

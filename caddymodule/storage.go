@@ -14,17 +14,17 @@ import (
 
 // historyStatus says whether counts survive a restart, and if not, why. By default, they survive if
 // Caddy's storage is a local directory.
-func (a *App) historyStatus() report.History {
+func (a *App) historyStatus() report.LedgerPersistence {
 	switch {
 	case a.Storage == nil:
 		if _, local := a.ctx.Storage().(*certmagic.FileStorage); local {
-			return report.History{SurvivesRestart: true}
+			return report.LedgerPersistence{SurvivesRestart: true}
 		}
-		return report.History{Reason: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
+		return report.LedgerPersistence{Reason: "Caddy's storage is not a local directory; to store the counts, write storage on in the global option robots_guard"}
 	case *a.Storage:
-		return report.History{SurvivesRestart: true}
+		return report.LedgerPersistence{SurvivesRestart: true}
 	}
-	return report.History{Reason: "the configuration has storage off"}
+	return report.LedgerPersistence{Reason: "the configuration has storage off"}
 }
 
 // newStore returns a store that uses Caddy's storage.

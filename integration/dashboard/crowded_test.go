@@ -17,7 +17,7 @@ type crowded struct{ *report.Source }
 // and requests of spoofed clients.
 func fill(c *report.Crawler) {
 	c.Requests, c.Disallowed, c.Slowed, c.SpoofedRequests = 12_345_678, 1_234_567, 123_456, 123_456
-	c.Previous = &report.Counts{Requests: 1_000_000, Disallowed: 1}
+	c.Previous = &report.RequestCounts{Requests: 1_000_000, Disallowed: 1}
 	c.Identities = report.Identities{Verified: 1_234_567, Claimed: 9_999_999, Unknown: 1_111_112, Spoofed: 1_234}
 	c.Rate = report.RequestRate{PerMinute: 1_234, PerMinuteOfDay: 1_000, PeakPerMinute: 9_999, CrawlDelay: 10, DelayLine: 5, CrawlDelaySupport: "undocumented", Exceeds: true}
 	if c.RobotsFetch != nil {
@@ -42,14 +42,14 @@ func (d crowded) Summary(f report.Filter) report.Summary {
 	for i := range s.Top {
 		fill(&s.Top[i])
 	}
-	s.Marks = nil
+	s.Changes = nil
 	for i := range 6 {
-		s.Marks = append(s.Marks, report.Mark{
-			At: noon.Add(-5*time.Hour + time.Duration(i)*10*time.Minute), Site: "example.com", Kind: ledger.MarkMode, From: "enforce", To: "monitor",
+		s.Changes = append(s.Changes, report.SiteChange{
+			At: noon.Add(-5*time.Hour + time.Duration(i)*10*time.Minute), Site: "example.com", Kind: ledger.ModeChange, From: "enforce", To: "monitor",
 		})
 	}
-	s.Marks = append(s.Marks, report.Mark{At: noon.Add(-10 * time.Minute), Site: "example.com", Kind: ledger.MarkRobots})
-	s.SearchBlocked = []report.SearchBlocked{
+	s.Changes = append(s.Changes, report.SiteChange{At: noon.Add(-10 * time.Minute), Site: "example.com", Kind: ledger.RobotsChange})
+	s.SearchBlocked = []report.BlockedSearchEngine{
 		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3, Last: noon.Add(-time.Hour), Path: "/a/rather/long/path/to/something?with=a&query=of-several&parts=1", Rule: "Disallow: /a/", Line: 3},
 		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
 	}

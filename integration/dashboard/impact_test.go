@@ -10,7 +10,7 @@ import (
 // cautious is a day on which enforce would block a search engine.
 type cautious struct{ *report.Source }
 
-func (c cautious) Impact(f report.Filter) report.Impact {
+func (c cautious) Impact(f report.Filter) report.EnforceImpact {
 	i := c.Source.Impact(f)
 	for n := range i.ByClass {
 		if class := &i.ByClass[n]; class.Class == "search" || class.Class == "ai_training" {

@@ -23,7 +23,7 @@ type managing struct {
 	t *testing.T
 }
 
-func (d managing) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
+func (d managing) ManagedRobots(f report.Filter) (m report.ManagedRobots, ok bool) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "managed.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &m)

@@ -18,9 +18,9 @@ type eventful struct{ *report.Source }
 func (d eventful) Summary(f report.Filter) report.Summary {
 	s := d.Source.Summary(f)
 	if f.Window == report.Day {
-		s.Marks = []report.Mark{
-			{At: noon.Add(-18 * time.Hour), Site: "shop.example.com", Kind: ledger.MarkMode, From: "enforce", To: "monitor"},
-			{At: noon.Add(-5 * time.Hour), Site: "example.com", Kind: ledger.MarkRobots, From: strings.Repeat("0", 64), To: strings.Repeat("a", 64)},
+		s.Changes = []report.SiteChange{
+			{At: noon.Add(-18 * time.Hour), Site: "shop.example.com", Kind: ledger.ModeChange, From: "enforce", To: "monitor"},
+			{At: noon.Add(-5 * time.Hour), Site: "example.com", Kind: ledger.RobotsChange, From: strings.Repeat("0", 64), To: strings.Repeat("a", 64)},
 		}
 	}
 	return s

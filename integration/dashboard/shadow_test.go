@@ -14,10 +14,10 @@ import (
 type trying struct {
 	*report.Source
 	t      *testing.T
-	change func(*report.Shadow)
+	change func(*report.ShadowTrials)
 }
 
-func (d trying) Shadow(f report.Filter) (s report.Shadow) {
+func (d trying) Shadow(f report.Filter) (s report.ShadowTrials) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "report", "testdata", "shadow.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
@@ -35,7 +35,7 @@ func (d trying) Shadow(f report.Filter) (s report.Shadow) {
 func TestTriedText(t *testing.T) {
 	t.Parallel()
 	const panel = `[...document.querySelectorAll(".panel")].find((e) => e.innerText.startsWith("Trial"))?.innerText ?? ""`
-	day := trying{scriptedDay(t), t, func(*report.Shadow) {}}
+	day := trying{scriptedDay(t), t, func(*report.ShadowTrials) {}}
 	for _, l := range []look{wide, narrow} {
 		p := open(t, serveDay(t, day), l)
 		p.show("#/robots?site=example.com")
@@ -49,7 +49,7 @@ func TestTriedText(t *testing.T) {
 			t.Error("search engines do not come first")
 		}
 	}
-	day.change = func(s *report.Shadow) {
+	day.change = func(s *report.ShadowTrials) {
 		s.Trials, s.TrialFiles[0].Version, s.TrialFiles[0].Error = []report.Trial{}, "", "there is none (status 404 Not Found)"
 	}
 	p := open(t, serveDay(t, day), wide)
@@ -57,7 +57,7 @@ func TestTriedText(t *testing.T) {
 	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt cannot be read, so no trial runs: there is none (status 404 Not Found).") {
 		t.Errorf("it does not say why nothing is tried: %s", text)
 	}
-	day.change = func(s *report.Shadow) { s.Trials, s.TrialFiles[0].Error = []report.Trial{}, "" } // the trial may be at another site
+	day.change = func(s *report.ShadowTrials) { s.Trials, s.TrialFiles[0].Error = []report.Trial{}, "" } // the trial may be at another site
 	p = open(t, serveDay(t, day), wide)
 	p.show("#/robots?site=example.com")
 	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt is on trial. No request to this site has been compared yet.") {

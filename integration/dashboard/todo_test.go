@@ -194,7 +194,7 @@ type shutOut struct{ *report.Source }
 
 func (d shutOut) Summary(f report.Filter) report.Summary {
 	s := d.Source.Summary(f)
-	s.SearchBlocked = []report.SearchBlocked{
+	s.SearchBlocked = []report.BlockedSearchEngine{
 		{Site: "example.com", Token: "Googlebot", Identity: "verified", Blocked: 3},
 		{Site: "example.com", Token: "bingbot", Identity: "claimed", Blocked: 2},
 		{Site: "example.com", Token: "_other", Identity: "claimed", Blocked: 1}, // search engines without a token of their own

@@ -44,7 +44,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, one)
 		}
 	}
-	var m report.Managed
+	var m report.ManagedRobots
 	if err := json.Unmarshal([]byte(show("a.test", "--json")), &m); err != nil || m.Detail == nil || m.Detail.Text != served {
 		t.Errorf("%v: %+v, but the server serves %q", err, m, served)
 	}

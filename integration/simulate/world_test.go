@@ -239,7 +239,7 @@ func (w *world) count() {
 		for _, s := range snapshot.Sites {
 			for _, row := range s.Rows {
 				counts := row.Series[ledger.Days].Sum(ledger.Days, i.born.Add(-48*time.Hour), time.Now().Add(48*time.Hour))
-				sum += counts.Requests()
+				sum += counts.TotalRequests()
 			}
 		}
 		if time.Since(i.born) < 20*24*time.Hour && int(sum) != i.asked {

@@ -54,7 +54,7 @@ type Running interface {
 	// Registry returns the state of the configured registry, or nil if none is configured.
 	Registry() *report.RegistryStatus
 	// Proposals returns frequent names of unregistered clients.
-	Proposals() []report.Proposal
+	Proposals() []report.RegistryProposal
 	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard for
 	// requests to the URL, or nil.
 	Guard(url string) (host string, guard *Guard)

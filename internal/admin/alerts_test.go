@@ -32,14 +32,14 @@ func (troubled) TestNotify(context.Context) []notify.TestResult {
 // fullDisk is the state of a server with a full disk.
 type fullDisk struct{}
 
-func (fullDisk) SiteStates() map[string]report.SiteState              { return nil }
-func (fullDisk) Proposals() []report.Proposal                         { return nil }
-func (fullDisk) Registry() *report.RegistryStatus                     { return nil }
-func (fullDisk) AddressLists() []verify.ListStatus                    { return nil }
-func (fullDisk) ManagedChanges() map[string][]report.ManagedChange    { return nil }
-func (fullDisk) ManagedSource() report.ManagedFiles                   { return nil }
-func (fullDisk) WithheldResponses(time.Time) []responseaudit.Withheld { return nil }
-func (fullDisk) HasStorage() bool                                     { return true }
+func (fullDisk) SiteStates() map[string]report.SiteState                     { return nil }
+func (fullDisk) Proposals() []report.RegistryProposal                        { return nil }
+func (fullDisk) Registry() *report.RegistryStatus                            { return nil }
+func (fullDisk) AddressLists() []verify.ListStatus                           { return nil }
+func (fullDisk) ManagedChanges() map[string][]report.ManagedChange           { return nil }
+func (fullDisk) ManagedSource() report.ManagedFiles                          { return nil }
+func (fullDisk) WithheldResponses(time.Time) []responseaudit.WithheldFinding { return nil }
+func (fullDisk) HasStorage() bool                                            { return true }
 func (fullDisk) StorageFailure() (time.Time, error) {
 	return time.Now().Add(-time.Hour), errors.New("no space left on device")
 }

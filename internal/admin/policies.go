@@ -57,7 +57,7 @@ type PolicySummary struct {
 	TakesEffect *time.Time `json:"takes_effect,omitempty"`
 	// NotProtecting is the reason why enforce has nothing to enforce. Absent if enforce has rules,
 	// and if no site with this robots.txt is in enforce mode.
-	NotProtecting *report.NotProtecting `json:"not_protecting,omitempty"`
+	NotProtecting *report.ProtectionProblem `json:"not_protecting,omitempty"`
 	// WithheldFrom names crawlers with another response instead of the file, and the remedy.
 	WithheldFrom []string `json:"withheld,omitempty"`
 }
@@ -155,12 +155,12 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 	if s.FailureCount > 0 {
 		r.FailingSince = &s.FailingSince
 	}
-	r.LastError = report.FetchProblem(s)
+	r.LastError = report.DescribeFetchProblem(s)
 	if at := takesEffect(e.Key()); !at.IsZero() {
 		r.TakesEffect = &at
 	}
 	if running.Enforces(e.Key()) {
-		r.NotProtecting = report.FindNotProtecting(s, r.Source)
+		r.NotProtecting = report.FindProtectionProblem(s, r.Source)
 	}
 	if good := s.Current; good != nil {
 		expires := good.LastFetched.Add(policy.MaxAge)

@@ -37,7 +37,7 @@ func (k known) EndGrace(policy.Key)                          {}
 func (k known) Enforces(key policy.Key) bool                 { return key.Site == "enforced.test" }
 func (known) Modes() map[string]string                       { return map[string]string{"enforced.test": "enforce"} }
 func (known) Registry() *report.RegistryStatus               { return nil }
-func (known) Proposals() []report.Proposal                   { return nil }
+func (known) Proposals() []report.RegistryProposal           { return nil }
 func (known) WithheldFrom(policy.Key) []string               { return nil }
 func (known) AlertManager() *alert.Manager                   { return nil }
 func (known) TestNotify(context.Context) []notify.TestResult { return []notify.TestResult{} }

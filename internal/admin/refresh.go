@@ -63,7 +63,7 @@ func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	}
 	switch {
 	case after == nil || after.FailureCount > 0:
-		o.Outcome, o.Reason = Failed, report.FetchProblem(after)
+		o.Outcome, o.Reason = Failed, report.DescribeFetchProblem(after)
 	case o.VersionBefore != "" && after.Current != nil && before.Current.Hash == after.Current.Hash && before.Current.Status == after.Current.Status:
 		o.Outcome = Unchanged
 	}

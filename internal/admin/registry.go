@@ -17,5 +17,5 @@ type RegistryReport struct {
 
 // Proposals are unregistered names: robots first, then by frequency.
 type Proposals struct {
-	Proposals []report.Proposal `json:"proposals"`
+	Proposals []report.RegistryProposal `json:"proposals"`
 }

@@ -114,7 +114,7 @@ func viewRobots(s *report.Source, q reportQuery) (any, error) {
 
 // viewManaged returns the view of robots_txt, with the details of the site in the filter.
 func viewManaged(s *report.Source, q reportQuery) (any, error) {
-	if m, ok := s.ManagedTexts(q.Filter); ok {
+	if m, ok := s.ManagedRobots(q.Filter); ok {
 		return m, nil
 	}
 	return nil, httpError(http.StatusNotFound, "no robots_txt is configured for the host %.80q; GET %smanaged lists all", q.Site, reportPrefix)

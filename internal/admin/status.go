@@ -35,7 +35,7 @@ func (a *API) serveStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	running := a.findRunning()
 	source := running.Reports(time.Now())
 	tried := source.Shadow(report.Filter{})
-	s := Status{List: listAlerts(running), Sites: source.Status(liveSites(running, source)), TrialFiles: tried.TrialFiles, Trials: tried.Trials}
+	s := Status{List: listAlerts(running), Sites: source.SiteStatuses(liveSites(running, source)), TrialFiles: tried.TrialFiles, Trials: tried.Trials}
 	name := r.URL.Query().Get("site")
 	if name == "" {
 		return s, nil

@@ -26,49 +26,50 @@ const (
 // ErrUnknown is the error for an alert that does not exist or has ended.
 var ErrUnknown = errors.New("no such alert is open")
 
-// acknowledgements are the acknowledgements by alert ID.
-type acknowledgements struct {
-	byID     map[string]acknowledgement
+// acknowledgementStore has the acknowledgements of alerts, by ID of the alert.
+type acknowledgementStore struct {
+	byID     map[string]storedAcknowledgement
 	revision uint64 // number of changes on this instance
 }
 
-// acknowledgement is an acknowledgement with internal data, in memory and in the storage.
-type acknowledgement struct {
+// storedAcknowledgement is an acknowledgement with the data that instances exchange through the
+// storage.
+type storedAcknowledgement struct {
 	ID string `json:"id"`
-	// Withdrawn acknowledgements stay for acknowledgementRetention, so that other instances receive
-	// the withdrawal.
+	// IsWithdrawn reports whether the acknowledgement was withdrawn. It then stays for
+	// acknowledgementRetention, so that other instances learn of the withdrawal.
 	IsWithdrawn bool `json:"undone,omitempty"`
-	// LastOpen is a time at which the alert was open, at most lastOpenInterval before the last.
+	// LastOpen is a time at which the alert was open. It can be up to lastOpenInterval too early.
 	LastOpen time.Time `json:"last,omitzero"`
 	Acknowledgement
 }
 
-// apply returns an alert with its acknowledgement, if any.
-func (a *acknowledgements) apply(alert Alert) Alert {
+// apply returns the alert. If it is open and acknowledged, the result contains the acknowledgement.
+func (a *acknowledgementStore) apply(alert Alert) Alert {
 	if known, ok := a.byID[alert.ID]; ok && !known.IsWithdrawn && alert.State == Open {
 		alert.State, alert.Acknowledged = Acknowledged, &known.Acknowledgement
 	}
 	return alert
 }
 
-// record stores an acknowledgement newer than the stored acknowledgement. It returns false for an
-// older acknowledgement, or without room.
-func (a *acknowledgements) record(ack acknowledgement) bool {
+// record stores an acknowledgement. It returns false if the stored acknowledgement of the alert is
+// not older, or if there is no room.
+func (a *acknowledgementStore) record(ack storedAcknowledgement) bool {
 	known, ok := a.byID[ack.ID]
 	if ok && !ack.At.After(known.At) || !ok && len(a.byID) >= maxAcknowledgements {
 		return false
 	}
 	if a.byID == nil {
-		a.byID = make(map[string]acknowledgement)
+		a.byID = make(map[string]storedAcknowledgement)
 	}
 	a.byID[ack.ID] = ack
 	a.revision++
 	return true
 }
 
-// prune removes acknowledgements of alerts that ended long ago. current contains the IDs of the
-// current alerts.
-func (a *acknowledgements) prune(now time.Time, current map[string]bool) {
+// prune removes the acknowledgements of alerts that ended more than acknowledgementRetention ago.
+// current contains the IDs of the current alerts.
+func (a *acknowledgementStore) prune(now time.Time, current map[string]bool) {
 	for id, known := range a.byID {
 		if current[id] {
 			if now.Sub(known.LastOpen) >= lastOpenInterval {
@@ -83,18 +84,19 @@ func (a *acknowledgements) prune(now time.Time, current map[string]bool) {
 	}
 }
 
-// Acknowledge marks an alert as known to the owner. user is empty without a login.
-// The error is [ErrUnknown] if the alert is not open.
+// Acknowledge marks an alert as known to the owner, so that it no longer counts as open. user is
+// empty without a login. The error is [ErrUnknown] if the alert does not exist or has ended.
 func (m *Manager) Acknowledge(id, user, note string) (Alert, error) {
-	return m.setAcknowledgement(acknowledgement{ID: id, Acknowledgement: Acknowledgement{User: user, Note: note}})
+	return m.setAcknowledgement(storedAcknowledgement{ID: id, Acknowledgement: Acknowledgement{User: user, Note: note}})
 }
 
-// Reopen withdraws an acknowledgement. The error is [ErrUnknown] if the alert is not open.
+// Reopen withdraws the acknowledgement of an alert. The error is [ErrUnknown] if the alert does not
+// exist or has ended.
 func (m *Manager) Reopen(id string) (Alert, error) {
-	return m.setAcknowledgement(acknowledgement{ID: id, IsWithdrawn: true})
+	return m.setAcknowledgement(storedAcknowledgement{ID: id, IsWithdrawn: true})
 }
 
-func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
+func (m *Manager) setAcknowledgement(ack storedAcknowledgement) (Alert, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now().UTC()
@@ -113,8 +115,8 @@ func (m *Manager) setAcknowledgement(ack acknowledgement) (Alert, error) {
 	return m.acknowledgements.apply(alert), nil
 }
 
-// truncate limits the strings, which come from people or from the storage.
-func (a *acknowledgement) truncate() {
+// truncate limits the lengths of the strings, which come from people or from the storage.
+func (a *storedAcknowledgement) truncate() {
 	a.User = text.Truncate(text.Printable(strings.TrimSpace(a.User)), maxUserBytes)
 	a.Note = text.Truncate(text.Printable(strings.TrimSpace(a.Note)), maxNoteBytes)
 }
@@ -122,13 +124,13 @@ func (a *acknowledgement) truncate() {
 // documentVersion is the version of the stored format.
 const documentVersion = 1
 
-// storedDocument is the stored format.
-type storedDocument struct {
-	Version      int               `json:"version"`
-	Acknowledged []acknowledgement `json:"acknowledged"`
+// storedAcknowledgements is the JSON of all acknowledgements in the storage.
+type storedAcknowledgements struct {
+	Version      int                     `json:"version"`
+	Acknowledged []storedAcknowledgement `json:"acknowledged"`
 }
 
-// Revision returns the number of changes since the start. Unchanged data are not stored.
+// Revision returns a number that grows with every change of the acknowledgements.
 func (m *Manager) Revision() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,18 +141,18 @@ func (m *Manager) Revision() uint64 {
 func (m *Manager) Export() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := storedDocument{Version: documentVersion, Acknowledged: []acknowledgement{}}
+	d := storedAcknowledgements{Version: documentVersion, Acknowledged: []storedAcknowledgement{}}
 	for _, known := range m.acknowledgements.byID {
 		d.Acknowledged = append(d.Acknowledged, known)
 	}
-	slices.SortFunc(d.Acknowledged, func(x, y acknowledgement) int { return strings.Compare(x.ID, y.ID) })
+	slices.SortFunc(d.Acknowledged, func(x, y storedAcknowledgement) int { return strings.Compare(x.ID, y.ID) })
 	return json.Marshal(d)
 }
 
-// Import adds acknowledgements newer than the known acknowledgements. They come from before a
-// restart or from another instance.
+// Import adds acknowledgements that were exported before a restart or by another instance. It skips
+// those that are not newer than a known acknowledgement of the same alert.
 func (m *Manager) Import(data []byte) error {
-	var d storedDocument
+	var d storedAcknowledgements
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("no acknowledgements: %w", err)
 	}

@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// Alert is a problem that the owner should act on. Its strings are plain and can contain paths and
-// crawler names from clients.
+// Alert is a problem that the owner should act on. Its strings are plain text. They can contain
+// paths and crawler names that clients choose.
 type Alert struct {
-	// ID consists of the kind and a hash of the subject. The ID is the same after a restart and on
-	// every instance, and changes with the subject.
+	// ID consists of the kind and a hash of the subject, such as a rule or a version. It is the
+	// same after a restart and on every instance. Another subject has another ID.
 	ID       string   `json:"id"`
 	Kind     Kind     `json:"kind"`
 	Severity Severity `json:"severity"`
 	Site     string   `json:"site,omitempty"`    // absent if the server is the subject
 	Crawler  string   `json:"crawler,omitempty"` // token; absent without a crawler
-	// Since is the beginning, and Until the end.
+	// Since is the time at which the problem began. Until is the time at which it ended, if it did.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"`
 	Title string    `json:"title"` // one line
 	// Detail describes the facts in a sentence or two.
 	Detail string `json:"detail"`
-	// Remedy is a sentence. RemedySnippet contains lines of a Caddyfile or robots.txt, or a
-	// command for the remedy, if any.
+	// Remedy says in a sentence what to do. RemedySnippet contains lines to copy into a Caddyfile,
+	// a robots.txt or a shell, if any.
 	Remedy        string `json:"do"`
 	RemedySnippet string `json:"copy,omitempty"`
 	State         State  `json:"state"`
-	// Acknowledged is absent unless State is acknowledged.
+	// Acknowledged is nil unless State is acknowledged.
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`
 }
 
-// Kind is the kind of an alert.
+// Kind is the kind of problem that an alert is about.
 type Kind string
 
 // The kinds.
@@ -69,7 +69,7 @@ var minDurations = map[Kind]time.Duration{
 	StorageFailing: 5 * time.Minute, ListsStale: time.Hour, RegistryFails: time.Hour,
 }
 
-// Severity is how much an alert matters.
+// Severity is how urgent an alert is.
 type Severity string
 
 // The severities.
@@ -87,10 +87,10 @@ func (s Severity) Compare(other Severity) int {
 	return slices.Index(Severities(), s) - slices.Index(Severities(), other)
 }
 
-// AtLeast reports whether s is least or more severe.
+// AtLeast reports whether s is as severe as least or more severe.
 func (s Severity) AtLeast(least Severity) bool { return s.Compare(least) <= 0 }
 
-// State is how far the owner is with an alert.
+// State says whether an alert is open, acknowledged by the owner, or over.
 type State string
 
 // The states.
@@ -100,7 +100,7 @@ const (
 	Over         State = "over"         // no longer true
 )
 
-// Acknowledgement is the owner's confirmation of an alert.
+// Acknowledgement is the owner's confirmation of having seen an alert.
 type Acknowledgement struct {
 	At   time.Time `json:"at"`
 	User string    `json:"by,omitempty"` // the user, with a login
@@ -110,24 +110,26 @@ type Acknowledgement struct {
 // List is the list of alerts of a server.
 type List struct {
 	Generated time.Time `json:"generated"`
-	// Alerts are sorted by state (open, acknowledged, over), severity and time, newest first. The
-	// list is never null.
+	// Alerts are sorted by state (open, acknowledged, over), then by severity, then by Since,
+	// newest first. The list is never null.
 	Alerts []Alert `json:"alerts"`
-	// MoreCount is the number of alerts beyond the limit.
+	// MoreCount is the number of alerts that are not listed because of the limit.
 	MoreCount int `json:"more,omitempty"`
 	// IsPersistent reports whether acknowledgements survive a restart.
 	IsPersistent bool `json:"kept"`
-	// ReadOnly reports whether alerts cannot be acknowledged here.
+	// ReadOnly reports whether the reader of this list cannot acknowledge alerts.
 	ReadOnly bool `json:"read_only"`
 }
 
-// Compare orders alerts by state (open, acknowledged, over), severity and time, newest first.
+// Compare orders alerts by state (open, acknowledged, over), then by severity, then by Since,
+// newest first.
 func (a *Alert) Compare(b *Alert) int {
 	states := []State{Open, Acknowledged, Over}
 	return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), a.Severity.Compare(b.Severity), b.Since.Compare(a.Since), strings.Compare(a.ID, b.ID))
 }
 
-// isListed reports whether a problem has lasted long enough to be listed.
+// isListed reports whether the problem has lasted so long that the alert is listed, or lasted so
+// long before it ended. See minDurations.
 func (a *Alert) isListed(now time.Time) bool {
 	if a.State == Over {
 		now = a.Until
@@ -135,7 +137,7 @@ func (a *Alert) isListed(now time.Time) bool {
 	return now.Sub(a.Since) >= minDurations[a.Kind]
 }
 
-// newID returns the ID of an alert with the given subject.
+// newID returns the ID of the alert of a kind about a subject.
 func newID(kind Kind, subject ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(subject, "\x00")))
 	return string(kind) + "-" + hex.EncodeToString(sum[:6])

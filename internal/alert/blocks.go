@@ -14,7 +14,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// MaxBlocks is the maximum number of recorded blocks of search engines.
+// MaxBlocks is the maximum number of search engines and rules for which blocks are recorded.
 const MaxBlocks = 256
 
 const (
@@ -35,7 +35,7 @@ const (
 	reloadDuration = 30 * time.Second
 )
 
-// BlockedSearchEngine is a search engine blocked by a rule for other crawlers. See
+// BlockedSearchEngine is a search engine that a rule for other crawlers blocks at a site. See
 // [judge.Result.BlocksSearch].
 type BlockedSearchEngine struct {
 	Site     string       // its label
@@ -43,7 +43,7 @@ type BlockedSearchEngine struct {
 	Identity verify.State // verified, claimed or unknown
 }
 
-// SearchBlock is a block of a search engine.
+// SearchBlock is a blocked request of a search engine, with the rule.
 type SearchBlock struct {
 	BlockedSearchEngine
 	Rule  string // in robots.txt syntax
@@ -52,8 +52,9 @@ type SearchBlock struct {
 	Path  string
 }
 
-// searchBlocks records the blocks of search engines since the start. The zero value is empty.
-type searchBlocks struct {
+// searchBlockRecorder records blocked requests of search engines since the start, by search engine
+// and rule. The zero value is empty.
+type searchBlockRecorder struct {
 	mu    sync.Mutex
 	byKey map[blockKey]*blockRecord
 }
@@ -69,10 +70,11 @@ type blockRecord struct {
 	lastBlock  time.Time // time of the last block
 }
 
-// RecordBlock records a blocked search engine.
+// RecordBlock records that a request of a search engine was blocked now.
 func (m *Manager) RecordBlock(block SearchBlock) { m.blocks.record(block, m.now()) }
 
-// BlockedSearchEngines returns the time of the last block of each recently blocked search engine.
+// BlockedSearchEngines returns the recently blocked search engines, with the time of the last block
+// of each.
 func (m *Manager) BlockedSearchEngines() map[BlockedSearchEngine]time.Time {
 	m.blocks.mu.Lock()
 	defer m.blocks.mu.Unlock()
@@ -85,7 +87,7 @@ func (m *Manager) BlockedSearchEngines() map[BlockedSearchEngine]time.Time {
 	return last
 }
 
-func (b *searchBlocks) record(block SearchBlock, now time.Time) {
+func (b *searchBlockRecorder) record(block SearchBlock, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := blockKey{block.BlockedSearchEngine, block.Rule, block.Group}
@@ -107,9 +109,10 @@ func (b *searchBlocks) record(block SearchBlock, now time.Time) {
 	rec.Line, rec.lastBlock = block.Line, now
 }
 
-// evictOldest removes the oldest block, unverified clients first. An unverified client never displaces
-// a verified client. The caller must lock b.mu.
-func (b *searchBlocks) evictOldest(identity verify.State) bool {
+// evictOldest makes room for a search engine with the given identity, by removing the entry with
+// the oldest block, unverified clients first. It returns false if the new client is unverified and
+// all entries are verified. The caller must have locked b.mu.
+func (b *searchBlockRecorder) evictOldest(identity verify.State) bool {
 	var oldest *blockRecord
 	var oldestKey blockKey
 	for key, rec := range b.byKey {
@@ -124,8 +127,9 @@ func (b *searchBlocks) evictOldest(identity verify.State) bool {
 	return oldest != nil
 }
 
-// alerts returns the current alerts in order. lastLoad is the time at which the configuration was loaded.
-func (b *searchBlocks) alerts(live map[string]report.SiteState, lastLoad, now time.Time) (found []Alert) {
+// currentAlerts returns the open alerts about blocked search engines, sorted by ID. live has the
+// sites by name. lastLoad is the time at which the configuration was loaded.
+func (b *searchBlockRecorder) currentAlerts(live map[string]report.SiteState, lastLoad, now time.Time) (found []Alert) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, rec := range b.byKey {
@@ -139,14 +143,14 @@ func (b *searchBlocks) alerts(live map[string]report.SiteState, lastLoad, now ti
 		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock): // another version
 		case state != nil && alwaysDisallowedAll(state): // as on a staging site
 		case rec.causesAlert(now):
-			found = append(found, rec.alert())
+			found = append(found, rec.newAlert())
 		}
 	}
 	slices.SortFunc(found, func(a, b Alert) int { return cmp.Compare(a.ID, b.ID) })
 	return found
 }
 
-// alertDuration returns the time for which an alert stays open.
+// alertDuration returns how long an alert stays open after the last block.
 func (x *blockRecord) alertDuration() time.Duration {
 	if x.Identity == verify.Verified {
 		return verifiedAlertDuration
@@ -154,14 +158,14 @@ func (x *blockRecord) alertDuration() time.Duration {
 	return unverifiedAlertDuration
 }
 
-// causesAlert reports whether a block causes an alert. A pause does not end the alert early, so
-// that irregular clients do not open and close the alert repeatedly.
+// causesAlert reports whether the blocks cause an alert. The alert stays open while an irregular
+// client pauses, so that it does not open and close again and again.
 func (x *blockRecord) causesAlert(now time.Time) bool {
 	return now.Sub(x.lastBlock) < x.alertDuration() && (x.Identity == verify.Verified || x.lastBlock.Sub(x.firstBlock) >= minUnverifiedTime)
 }
 
-// alert returns the alert of a block.
-func (x *blockRecord) alert() Alert {
+// newAlert returns the alert about the blocks.
+func (x *blockRecord) newAlert() Alert {
 	name, claimedName := x.Crawler, x.Crawler
 	if x.Crawler == judge.OtherName {
 		name, claimedName = "A search engine", "a search engine"
@@ -184,8 +188,8 @@ func (x *blockRecord) alert() Alert {
 // The dashboard and the Prometheus rules contain the same text.
 const searchRemedy = "Correct the rule, or write this into robots_guard of the site and reload."
 
-// onlyLogOption returns the line of searchRemedy for a crawler. The class search stands for a
-// crawler without a name of its own.
+// onlyLogOption returns the Caddyfile line that lets a crawler pass. A crawler without a name of
+// its own gets the class search.
 func onlyLogOption(crawler string, verified bool) string {
 	if crawler == judge.OtherName {
 		crawler = "search"

@@ -199,7 +199,7 @@ func TestSearchCure(t *testing.T) {
 	} {
 		x := blockRecord{SearchBlock: googlebot(tc.identity)}
 		x.Crawler = tc.crawler
-		if a := x.alert(); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
+		if a := x.newAlert(); a.Title != tc.title || a.Remedy != searchRemedy || a.RemedySnippet != tc.line || strings.Contains(a.Detail, judge.OtherName) {
 			t.Errorf("%s, %s: %+v", tc.crawler, tc.identity, a)
 		}
 	}

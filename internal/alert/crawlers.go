@@ -26,12 +26,12 @@ const (
 	maxReadySites  = 50                 // sites
 )
 
-// ledgerAlerts returns the alerts about crawlers and sites in the ledger.
+// ledgerAlerts returns the alerts that depend on the counts of the ledger.
 func ledgerAlerts(source *report.Source, now time.Time) []Alert {
 	return slices.Concat(responseAuditAlerts(source, now), newCrawlerAlerts(source, now), readyForEnforceAlerts(source, now))
 }
 
-// crawlerStats is the data about a crawler at all sites.
+// crawlerStats is what is known about one crawler at all sites.
 type crawlerStats struct {
 	name      string
 	firstSeen time.Time
@@ -39,8 +39,8 @@ type crawlerStats struct {
 	isNamed   bool   // named by a robots.txt
 }
 
-// newCrawlerAlerts returns new crawlers with many requests. It omits crawlers without a name of
-// their own, which unregisteredCrawlerAlerts reports.
+// newCrawlerAlerts returns alerts about crawlers that first came in the last week and send many
+// requests. Crawlers that share a token are reported by unregisteredCrawlerAlerts instead.
 func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 	candidates := slices.Collect(maps.Values(crawlerStatsByName(source.Ledger, now)))
 	candidates = slices.DeleteFunc(candidates, func(a *crawlerStats) bool {
@@ -62,8 +62,8 @@ func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 	return found
 }
 
-// crawlerStatsByName returns crawlers by name, without spoofed clients and without classes welcome
-// on most sites.
+// crawlerStatsByName returns the crawlers by name. It omits spoofed clients, and classes that most
+// sites welcome.
 func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*crawlerStats {
 	stats := make(map[string]*crawlerStats)
 	for _, s := range snapshot.Sites {
@@ -86,15 +86,15 @@ func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*cra
 				a.firstSeen = firstSeen
 			}
 			sum := row.Series[ledger.Hours].Sum(ledger.Hours, now.Add(-23*time.Hour), now)
-			a.requests += sum.Requests()
+			a.requests += sum.TotalRequests()
 			a.isNamed = a.isNamed || row.NamedByRobots
 		}
 	}
 	return stats
 }
 
-// readyForEnforceAlerts returns sites in monitor for a week in which enforce would have blocked no
-// crawler by mistake.
+// readyForEnforceAlerts returns alerts about sites that have been in the mode monitor for a week,
+// and where enforce would have blocked no crawler by mistake.
 func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert) {
 	if now.Sub(ledger.FromUnixMilli(source.Ledger.Since)) < minMonitorTime {
 		return nil
@@ -111,7 +111,7 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 			}
 		}
 		impact := source.Impact(report.Filter{Site: s.Name, Window: report.Week})
-		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, maybeMistaken) {
+		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, mayBlockByMistake) {
 			continue
 		}
 		found = append(found, Alert{
@@ -126,21 +126,21 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 	return found
 }
 
-// maybeMistaken reports whether enforce would block crawlers of a class by mistake. The result is
-// true for classes that bring visitors, unless a rule names the crawler.
-func maybeMistaken(class report.ImpactClass) bool {
+// mayBlockByMistake reports whether enforce would block crawlers of a class that the owner may not
+// want to block. These are classes that bring visitors, unless a rule names the crawler.
+func mayBlockByMistake(class report.ClassImpact) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():
 	default:
 		return false
 	}
-	return slices.ContainsFunc(class.Crawlers, func(c report.ImpactCrawler) bool {
+	return slices.ContainsFunc(class.Crawlers, func(c report.CrawlerImpact) bool {
 		isMistake := func(r report.RuleCount) bool { return !namesCrawler(r.Group, c.Token) }
 		return c.BlockedByEnforce > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, isMistake))
 	})
 }
 
-// namesCrawler reports whether a group names a crawler.
+// namesCrawler reports whether a group of a robots.txt names a crawler.
 func namesCrawler(group, token string) bool {
 	if crawler := uaident.Default().Lookup(token); crawler != nil {
 		return judge.NamesCrawler(group, crawler)

@@ -15,7 +15,8 @@ import (
 // maxReasons is the maximum number of reasons in an alert.
 const maxReasons = 3
 
-// managedAlerts examines the managed robots.txt files. texts can be nil.
+// managedAlerts returns the alerts about files that robots_txt serves. texts is nil without
+// robots_txt.
 func managedAlerts(texts report.ManagedFiles, now time.Time) (found []Alert) {
 	if texts == nil {
 		return nil
@@ -64,8 +65,8 @@ func refusedFileAlert(s *report.ManagedSite) Alert {
 
 func hostName(s *report.ManagedSite) string { return cmp.Or(text.Printable(s.Host), "any host") }
 
-// changeAlerts returns alerts about changes of managed robots.txt files by site. A rejected
-// change matters only until the next change.
+// changeAlerts returns the alerts about changes of files that robots_txt serves. sites has the
+// changes by site. Only the latest change of a site can cause an alert.
 func changeAlerts(sites map[string][]report.ManagedChange, now time.Time) (found []Alert) {
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		if len(sites[site]) == 0 {

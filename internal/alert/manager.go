@@ -24,36 +24,40 @@ const (
 	overRetention = 24 * time.Hour // time for which an ended alert is listed
 )
 
-// StateSource provides the state for a Manager. All functions must be safe for concurrent use.
+// StateSource provides the state that a [Manager] examines. All methods must be safe for concurrent
+// use.
 type StateSource interface {
-	// SiteStates returns the current state of each site by name.
+	// SiteStates returns the current state of each site, by name.
 	SiteStates() map[string]report.SiteState
-	// ManagedSource returns the state of robots_txt.
+	// ManagedSource returns the state of the files that robots_txt serves, or nil without
+	// robots_txt.
 	ManagedSource() report.ManagedFiles
-	// ManagedChanges returns the changes of robots_txt by site.
+	// ManagedChanges returns the changes of the files that robots_txt serves, by site.
 	ManagedChanges() map[string][]report.ManagedChange
-	// AddressLists returns the address lists for verification, if any.
+	// AddressLists returns the states of the address lists by which crawlers are verified.
 	AddressLists() []verify.ListStatus
-	// Registry returns the state of the configured registry, or nil.
+	// Registry returns the state of the registry file or URL in the configuration, or nil without
+	// one.
 	Registry() *report.RegistryStatus
-	// Proposals returns the frequent names of unregistered crawlers, robots first.
-	Proposals() []report.Proposal
-	// WithheldResponses returns the crawlers with another response instead of a robots.txt.
-	WithheldResponses(now time.Time) []responseaudit.Withheld
-	// StorageFailure returns the error of the storage and the time of its beginning. The time
-	// is zero without an error or storage.
+	// Proposals returns the frequent names of clients that are not in the registry, robots first.
+	Proposals() []report.RegistryProposal
+	// WithheldResponses returns the crawlers that get another response in place of the robots.txt.
+	WithheldResponses(now time.Time) []responseaudit.WithheldFinding
+	// StorageFailure returns the error of the storage, and since when the storage fails. Both are
+	// zero if the storage works, or without a storage.
 	StorageFailure() (since time.Time, err error)
-	// HasStorage reports whether the state survives a restart.
+	// HasStorage reports whether the configuration has a storage, so that the state survives a
+	// restart.
 	HasStorage() bool
-	// Reports returns the reports. The call is expensive.
+	// Reports returns the data of the ledger for views. The call is expensive.
 	Reports(now time.Time) *report.Source
 }
 
-// Manager finds and lists alerts. It is safe for concurrent use.
+// Manager finds problems and lists them as alerts. It is safe for concurrent use.
 type Manager struct {
 	state  StateSource
 	now    func() time.Time
-	blocks searchBlocks
+	blocks searchBlockRecorder
 
 	mu               sync.Mutex
 	lastUpdate       time.Time
@@ -61,17 +65,18 @@ type Manager struct {
 	lastLedgerUpdate time.Time
 	ledgerAlerts     []Alert          // problems in the ledger
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
-	acknowledgements acknowledgements
+	acknowledgements acknowledgementStore
 	latest           []Alert       // all alerts at the last update
 	latestReplaced   chan struct{} // closed by the next update
 }
 
-// NewManager returns a Manager without alerts. now is the clock.
+// NewManager returns a Manager without alerts. now returns the current time.
 func NewManager(state StateSource, now func() time.Time) *Manager {
 	return &Manager{state: state, now: now, ledgerLoads: make(map[*time.Time]bool), alerts: make(map[string]Alert), latestReplaced: make(chan struct{})}
 }
 
-// Watch updates the alerts of a new configuration now and every minute until ctx ends.
+// Watch updates the alerts now and every minute, until ctx ends. ctx is the context of a
+// configuration.
 func (m *Manager) Watch(ctx context.Context) {
 	loaded := m.now()
 	m.mu.Lock()
@@ -94,9 +99,9 @@ func (m *Manager) Watch(ctx context.Context) {
 	}()
 }
 
-// lastLedgerLoad returns the load time of the latest running configuration, or the zero time. The caller must
-// lock m.mu.
-func (m *Manager) lastLedgerLoad() (last time.Time) {
+// lastConfigLoad returns the time at which the latest running configuration was loaded, or the zero
+// time. The caller must have locked m.mu.
+func (m *Manager) lastConfigLoad() (last time.Time) {
 	for loaded := range m.ledgerLoads {
 		if loaded.After(last) {
 			last = *loaded
@@ -105,15 +110,15 @@ func (m *Manager) lastLedgerLoad() (last time.Time) {
 	return last
 }
 
-// Latest returns all alerts at the last update, in the order of a [List] and without its limits.
-// updated is closed by the next update.
+// Latest returns all alerts as of the last update, in the order of a [List] but without its limits.
+// The next update closes updated.
 func (m *Manager) Latest() (alerts []Alert, updated <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.latest, m.latestReplaced
 }
 
-// List returns the alerts, after an update unless the last update is recent.
+// List returns the alerts. It first updates them if the last update is more than a second ago.
 func (m *Manager) List() List {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,7 +137,7 @@ func (m *Manager) List() List {
 	return list
 }
 
-// allAlerts returns all alerts in the order of a list. The caller must lock m.mu.
+// allAlerts returns all alerts in the order of a [List]. The caller must have locked m.mu.
 func (m *Manager) allAlerts(now time.Time) (alerts []Alert) {
 	for _, a := range m.alerts {
 		if a.isListed(now) {
@@ -143,7 +148,7 @@ func (m *Manager) allAlerts(now time.Time) (alerts []Alert) {
 	return alerts
 }
 
-// update updates the alerts. The caller must lock m.mu.
+// update examines the state, and opens and ends alerts. The caller must have locked m.mu.
 func (m *Manager) update(now time.Time) {
 	m.lastUpdate = now
 	if now.Sub(m.lastLedgerUpdate) >= ledgerReadInterval {
@@ -153,7 +158,7 @@ func (m *Manager) update(now time.Time) {
 	current := make(map[string]bool)
 	for _, found := range [][]Alert{
 		serverAlerts(m.state, now), siteAlerts(live, now), managedAlerts(m.state.ManagedSource(), now), changeAlerts(m.state.ManagedChanges(), now),
-		m.blocks.alerts(live, m.lastLedgerLoad(), now), withheldAlerts(m.state.WithheldResponses(now), now), m.ledgerAlerts,
+		m.blocks.currentAlerts(live, m.lastConfigLoad(), now), withheldAlerts(m.state.WithheldResponses(now), now), m.ledgerAlerts,
 	} {
 		for _, a := range found {
 			current[a.ID] = true
@@ -177,7 +182,8 @@ func (m *Manager) update(now time.Time) {
 	m.latestReplaced = make(chan struct{})
 }
 
-// removeExpired removes the oldest ended alerts beyond maxOverAlerts. The caller must lock m.mu.
+// removeExpired removes the alerts that ended first, if more than maxOverAlerts have ended. The
+// caller must have locked m.mu.
 func (m *Manager) removeExpired() {
 	over := slices.DeleteFunc(slices.Collect(maps.Values(m.alerts)), func(a Alert) bool { return a.State != Over })
 	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
@@ -186,8 +192,8 @@ func (m *Manager) removeExpired() {
 	}
 }
 
-// openOrUpdate opens or updates an alert. An alert without a start time starts when first found, also
-// before a short interruption. The caller must lock m.mu.
+// openOrUpdate stores an alert as open. An alert without a start time starts when it was first
+// found, even if it ended shortly in between. The caller must have locked m.mu.
 func (m *Manager) openOrUpdate(a Alert, now time.Time) {
 	if a.Since.IsZero() {
 		a.Since = now

@@ -11,12 +11,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// maxResponseAuditAlerts is the maximum number of findings in responses, verified crawlers first.
+// maxResponseAuditAlerts is the maximum number of alerts about responses, verified crawlers first.
 const maxResponseAuditAlerts = 50
 
-// responseAuditAlerts returns contradictions between responses and a robots.txt. Refused unverified clients
-// are no problem, because firewalls also refuse unverified clients. withheldAlerts covers
-// [responseaudit.RobotsWithheld].
+// responseAuditAlerts returns alerts about responses that contradict a robots.txt. It omits
+// refusals of unverified clients, which firewalls cause, too, and [responseaudit.RobotsWithheld],
+// which withheldAlerts reports.
 func responseAuditAlerts(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()
@@ -59,8 +59,9 @@ func responseAuditAlert(x *report.AuditFinding, severity Severity, now time.Time
 	return a
 }
 
-// withheldAlerts returns an alert for each crawler with another response instead of a robots.txt.
-func withheldAlerts(withheld []responseaudit.Withheld, now time.Time) (found []Alert) {
+// withheldAlerts returns an alert about each crawler that gets another response in place of the
+// robots.txt.
+func withheldAlerts(withheld []responseaudit.WithheldFinding, now time.Time) (found []Alert) {
 	for i := range withheld[:min(len(withheld), maxResponseAuditAlerts)] {
 		w := &withheld[i]
 		title, remedy, _ := strings.Cut(w.Description(now), "; ")

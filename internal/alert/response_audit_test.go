@@ -25,7 +25,7 @@ func TestResponseAudit(t *testing.T) {
 	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
 	liar := bing
 	liar.Identity = verify.Claimed
-	with := func(a ledger.Answer, kind responseaudit.Kind, status responseaudit.Status) ledger.Answer {
+	with := func(a ledger.Answer, kind responseaudit.RequestKind, status responseaudit.StatusClass) ledger.Answer {
 		a.Kind, a.Status = kind, status
 		return a
 	}
@@ -69,9 +69,9 @@ func TestResponseAudit(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	w := newWorld(t)
 	w.pass(time.Minute)
-	w.withheld = []responseaudit.Withheld{{
-		Fetcher:    responseaudit.Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: true},
-		Substitute: responseaudit.WebPage, Status: 403, Since: w.time, Responses: 1,
+	w.withheld = []responseaudit.WithheldFinding{{
+		RobotsFetcher: responseaudit.RobotsFetcher{Site: "a.test", Token: "GPTBot", IsVerified: true},
+		Substitute:    responseaudit.WebPage, Status: 403, Since: w.time, Responses: 1,
 	}}
 	w.pass(time.Minute)
 	w.want("a challenge", "open warning robots_withheld")

@@ -21,7 +21,8 @@ const (
 	waveAlertDuration       = 24 * time.Hour
 )
 
-// serverAlerts returns alerts about the whole server.
+// serverAlerts returns the alerts about the whole server: the storage, address lists, the registry
+// and unregistered crawlers.
 func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 	if since, err := state.StorageFailure(); err != nil {
 		found = append(found, Alert{
@@ -51,7 +52,8 @@ func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 	return append(found, unregisteredCrawlerAlerts(state.Proposals(), now)...)
 }
 
-// outdatedListAlert returns the alert of an address list. Its beginning is the last successful look, if any.
+// outdatedListAlert returns the alert about an address list that could not be updated. It begins at
+// the last successful check of the list, if any.
 func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	a := Alert{
 		ID: newID(ListsStale, list.Source), Kind: ListsStale, Severity: Warning, Since: list.CheckedAt,
@@ -75,10 +77,11 @@ func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	return a
 }
 
-// unregisteredCrawlerAlerts returns unregistered robots: all robots in a wave, and the most frequent other
-// robots. The oldest waves have precedence, so that an open alert stays until its wave ends.
-func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (found []Alert) {
-	var waves, others []report.Proposal
+// unregisteredCrawlerAlerts returns alerts about robots that are not in the registry: robots that
+// come from many networks at once, and the most frequent other robots. The oldest alerts of the
+// first kind have precedence, so that they stay open.
+func unregisteredCrawlerAlerts(proposals []report.RegistryProposal, now time.Time) (found []Alert) {
+	var waves, others []report.RegistryProposal
 	for _, p := range proposals {
 		switch {
 		case p.Class != uaident.GenericCrawler.String():
@@ -88,12 +91,12 @@ func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (foun
 			others = append(others, p)
 		}
 	}
-	slices.SortStableFunc(waves, func(a, b report.Proposal) int { return a.LastWave.Compare(b.LastWave) })
+	slices.SortStableFunc(waves, func(a, b report.RegistryProposal) int { return a.LastWave.Compare(b.LastWave) })
 	for _, p := range waves[:min(len(waves), maxWaves)] {
 		found = append(found, Alert{
 			ID: newID(CrawlerWave, p.Name, p.LastWave.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.LastWave,
 			Title:         fmt.Sprintf("%s comes from %d networks at once", p.Name, p.WaveNetworks),
-			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.DescribeSightings(), p.UserAgent),
+			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.DescribeFetchesAndNetworks(), p.UserAgent),
 			Remedy:        "Add these lines to robots.txt if you do not want this crawler; enforce blocks the crawler from then on.",
 			RemedySnippet: disallowGroup(p.Name),
 		})
@@ -102,7 +105,7 @@ func unregisteredCrawlerAlerts(proposals []report.Proposal, now time.Time) (foun
 		found = append(found, Alert{
 			ID: newID(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:         p.Name + " is in no registry",
-			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.DescribeSightings(), p.UserAgent),
+			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.DescribeFetchesAndNetworks(), p.UserAgent),
 			Remedy:        "Find out the operator and the purpose, and write both into the global option robots_guard. Until then the client is of class crawler.",
 			RemedySnippet: p.Option,
 		})

@@ -64,7 +64,7 @@ func TestRegistry(t *testing.T) {
 // TestUnknownCrawlers tells of robots that no registry knows, if they come often.
 func TestUnknownCrawlers(t *testing.T) {
 	w := newWorld(t)
-	w.proposals = []report.Proposal{
+	w.proposals = []report.RegistryProposal{
 		{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 3, UserAgent: "ThinkHarvestBot/1.0", Option: "crawler ThinkHarvestBot {\n}", FirstSeen: start},
 		{Name: "GuessBot", Class: "crawler", Requests: 4000, Error: 3500},
 		{Name: "Quuxle", Class: "other", Requests: 5000},
@@ -81,8 +81,8 @@ func TestUnknownCrawlers(t *testing.T) {
 // nothing else about it meanwhile.
 func TestCrawlerWave(t *testing.T) {
 	w := newWorld(t)
-	wave := report.Proposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, LastWave: start, WaveNetworks: 180}
-	w.proposals = []report.Proposal{wave}
+	wave := report.RegistryProposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, LastWave: start, WaveNetworks: 180}
+	w.proposals = []report.RegistryProposal{wave}
 	if a := w.only(); a.Kind != CrawlerWave || a.Severity != Warning || a.Crawler != "ThinkHarvestBot" || a.Title != "ThinkHarvestBot comes from 180 networks at once" ||
 		a.RemedySnippet != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never fetched robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
 		t.Errorf("%+v", a)
@@ -100,7 +100,7 @@ func TestCrawlerWave(t *testing.T) {
 func TestManyWaves(t *testing.T) {
 	w := newWorld(t)
 	begin := func(n int) {
-		p := report.Proposal{Name: fmt.Sprintf("Robot%dBot", n), Class: "crawler", Requests: uint64(n) * 1000, LastWave: w.time, WaveNetworks: 120}
+		p := report.RegistryProposal{Name: fmt.Sprintf("Robot%dBot", n), Class: "crawler", Requests: uint64(n) * 1000, LastWave: w.time, WaveNetworks: 120}
 		w.proposals = slices.Insert(w.proposals, 0, p) // the most requests first
 		w.pass(time.Minute)
 	}

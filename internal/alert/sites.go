@@ -21,8 +21,8 @@ const (
 	harmfulChangeAlertDuration = 7 * 24 * time.Hour
 )
 
-// siteFinder is a robots.txt with the sites that share the file.
-type siteFinder struct {
+// siteRobots is a robots.txt with the sites that share it. Its methods find the alerts about it.
+type siteRobots struct {
 	report.SiteState
 	name         string // the first of them, in enforce if possible
 	title        string // all of them, in short
@@ -30,9 +30,10 @@ type siteFinder struct {
 	now          time.Time
 }
 
-// siteAlerts examines the robots.txt of each guarded site.
+// siteAlerts returns the alerts about the robots.txt of each guarded site. live has the sites by
+// name.
 func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert) {
-	bySource := make(map[string]*siteFinder)
+	bySource := make(map[string]*siteRobots)
 	sharing := make(map[string]int) // sites by source
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		l, source := live[name], name
@@ -44,7 +45,7 @@ func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert)
 		}
 		sharing[source]++
 		if s := bySource[source]; s == nil || l.Enforces && !s.Enforces {
-			bySource[source] = &siteFinder{SiteState: l, name: name, title: name, alertSubject: source, now: now}
+			bySource[source] = &siteRobots{SiteState: l, name: name, title: name, alertSubject: source, now: now}
 		}
 	}
 	for _, source := range slices.Sorted(maps.Keys(bySource)) {
@@ -59,14 +60,15 @@ func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert)
 	return found
 }
 
-// alerts returns the alerts about a robots.txt. A harmful change is not also reported as a change.
-func (s *siteFinder) alerts() (found []Alert) {
+// alerts returns the alerts about the robots.txt. A harmful change is not reported again as a
+// change.
+func (s *siteRobots) alerts() (found []Alert) {
 	found = s.unreachableAlerts()
 	if s.State.Current == nil {
 		return found
 	}
 	gone := s.rulesGoneAlerts()
-	harmful := slices.Concat(gone, s.shutsOutSearchAlerts(), s.delayedChangeAlerts())
+	harmful := slices.Concat(gone, s.searchShutOutAlerts(), s.delayedChangeAlerts())
 	found = append(found, harmful...)
 	if len(gone) == 0 {
 		found = append(found, s.notProtectingAlerts()...)
@@ -77,29 +79,31 @@ func (s *siteFinder) alerts() (found []Alert) {
 	return found
 }
 
-// addSubject completes an alert about the site. subject is part of its ID.
-func (s *siteFinder) addSubject(a Alert, subject ...string) []Alert {
+// completeAlert adds the site and the ID to an alert. The ID depends on the kind, the robots.txt
+// and subject.
+func (s *siteRobots) completeAlert(a Alert, subject ...string) []Alert {
 	a.ID, a.Site = newID(a.Kind, append([]string{s.alertSubject}, subject...)...), s.name
 	return []Alert{a}
 }
 
-func (s *siteFinder) unreachableAlerts() []Alert {
+func (s *siteRobots) unreachableAlerts() []Alert {
 	if s.State.FailureCount == 0 {
 		return nil
 	}
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
-		Detail:        formatSentence(report.FetchProblem(s.State)) + " Search engines may stop crawling the site.",
+		Detail:        formatSentence(report.DescribeFetchProblem(s.State)) + " Search engines may stop crawling the site.",
 		Remedy:        "See why the server does not serve the file, then let the guard fetch the file again.",
 		RemedySnippet: s.showCommand(),
 	})
 }
 
-// rulesGoneAlerts returns an alert if a file with rules became a file without rules. In mode enforce the
-// alert stays until the owner fixes the file, because nothing is protected.
-func (s *siteFinder) rulesGoneAlerts() []Alert {
-	problem := report.FindNotProtecting(s.State, s.Source)
+// rulesGoneAlerts returns an alert if the file had rules and now has none. In the mode enforce the
+// alert stays until the owner fixes the file, because nothing is protected. Otherwise it ends after
+// a week.
+func (s *siteRobots) rulesGoneAlerts() []Alert {
+	problem := report.FindProtectionProblem(s.State, s.Source)
 	if problem == nil || problem.Cause == report.NoRules {
 		return nil // rules that disallow nothing are the owner's intention
 	}
@@ -121,22 +125,22 @@ func (s *siteFinder) rulesGoneAlerts() []Alert {
 	case report.Blank:
 		title = "has become empty"
 	}
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: RobotsGone, Severity: severity, Since: previous.ReplacedAt,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
 		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
-			formatSentence(problem.Detail), formatTime(previous.ReplacedAt, s.now), ruleCountText(previous.Robots.RuleCount())),
+			formatSentence(problem.Detail), formatTime(previous.ReplacedAt, s.now), formatRuleCount(previous.Robots.RuleCount())),
 		Remedy:        formatSentence(problem.Remedy) + " If this is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
-	}, versionName(previous), string(problem.Cause))
+	}, formatVersion(previous), string(problem.Cause))
 }
 
-func (s *siteFinder) notProtectingAlerts() []Alert {
-	problem := report.FindNotProtecting(s.State, s.Source)
+func (s *siteRobots) notProtectingAlerts() []Alert {
+	problem := report.FindProtectionProblem(s.State, s.Source)
 	if !s.Enforces || problem == nil {
 		return nil
 	}
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: NotProtecting, Severity: Warning, Since: s.State.Current.FirstFetched,
 		Title:         "Nothing is protected at " + s.title,
 		Detail:        "The site is in enforce, but " + problem.Detail + ".",
@@ -145,9 +149,9 @@ func (s *siteFinder) notProtectingAlerts() []Alert {
 	}, string(problem.Cause))
 }
 
-// shutsOutSearchAlerts returns an alert if a version newly disallows / for search engines without their
-// names. A group that names an engine is the owner's intention.
-func (s *siteFinder) shutsOutSearchAlerts() []Alert {
+// searchShutOutAlerts returns an alert if a new version disallows / for search engines that it does
+// not name. A group that names an engine is the owner's intention.
+func (s *siteRobots) searchShutOutAlerts() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= harmfulChangeAlertDuration {
 		return nil
@@ -168,52 +172,52 @@ func (s *siteFinder) shutsOutSearchAlerts() []Alert {
 	if len(engines) == 0 {
 		return nil
 	}
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstFetched,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
 		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
 		Remedy:        "If this is the file of a staging site, restore the file of this site. If you want this file, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
-	}, versionName(current))
+	}, formatVersion(current))
 }
 
-func (s *siteFinder) delayedChangeAlerts() []Alert {
+func (s *siteRobots) delayedChangeAlerts() []Alert {
 	if !s.HeldUntil.After(s.now) {
 		return nil
 	}
 	current := s.State.Current
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: ChangeDelayed, Severity: Warning, Since: current.FirstFetched,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
 		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
 			formatTime(s.HeldUntil, s.now)),
 		Remedy:        "If the change is a mistake, restore the robots.txt. If you want the change, wait, or write this line and reload.",
 		RemedySnippet: "change_guard off",
-	}, versionName(current))
+	}, formatVersion(current))
 }
 
-func (s *siteFinder) changedRulesAlerts() []Alert {
+func (s *siteRobots) changedRulesAlerts() []Alert {
 	current := s.State.Current
 	if len(s.State.Previous) == 0 || s.now.Sub(current.FirstFetched) >= changeAlertDuration {
 		return nil
 	}
 	previous := s.State.Previous[0]
-	detail := fmt.Sprintf("At %s there %s, before that %d.", formatTime(current.FirstFetched, s.now), ruleCountText(current.Robots.RuleCount()), previous.Robots.RuleCount())
+	detail := fmt.Sprintf("At %s there %s, before that %d.", formatTime(current.FirstFetched, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
 	if findings, more := current.Robots.Findings(); len(findings) > 0 {
 		detail += fmt.Sprintf(" lint has %d findings.", len(findings)+more)
 	}
-	return s.addSubject(Alert{
+	return s.completeAlert(Alert{
 		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,
 		Remedy:        "Look at the difference. If you want the change, acknowledge the alert.",
 		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
-	}, versionName(previous), versionName(current))
+	}, formatVersion(previous), formatVersion(current))
 }
 
-// showCommand returns a command that shows the served file, or "" without a URL.
-func (s *siteFinder) showCommand() string {
+// showCommand returns a command that shows the served file, or "" if the file has no URL.
+func (s *siteRobots) showCommand() string {
 	switch s.Source {
 	case "server":
 		return "curl -i " + shellQuote(s.Authority+"/robots.txt")
@@ -226,15 +230,16 @@ func (s *siteFinder) showCommand() string {
 // disallowsAll reports whether a version disallows / for all crawlers without a group of their own.
 func disallowsAll(v *policy.Version) bool { return !v.Robots.Select(true).Judge("/").Allowed }
 
-// alwaysDisallowedAll reports whether all known versions do.
+// alwaysDisallowedAll reports whether all known versions disallow / for all crawlers without a
+// group of their own.
 func alwaysDisallowedAll(s *policy.State) bool {
 	return disallowsAll(s.Current) && !slices.ContainsFunc(s.Previous, func(v *policy.Version) bool { return !disallowsAll(v) })
 }
 
-func versionName(v *policy.Version) string { return ledger.Version(v.Hash).String() }
+func formatVersion(v *policy.Version) string { return ledger.Version(v.Hash).String() }
 
-// ruleCountText formats a number of rules.
-func ruleCountText(n int) string {
+// formatRuleCount returns the verb and the number of rules, such as "were 3 rules".
+func formatRuleCount(n int) string {
 	if n == 1 {
 		return "was 1 rule"
 	}

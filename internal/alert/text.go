@@ -13,7 +13,8 @@ const (
 	maxErrorBytes  = 300 // of a quoted error
 )
 
-// formatSentence makes a sentence of words, such as an error, or returns "".
+// formatSentence returns words, such as an error, as a sentence with a capital letter and a full
+// stop. It cuts long words. The result is "" for "".
 func formatSentence(words string) string {
 	words = strings.TrimSuffix(text.Truncate(text.Printable(words), maxErrorBytes), ".")
 	if words == "" {
@@ -25,7 +26,7 @@ func formatSentence(words string) string {
 // capitalize converts the first letter to upper case.
 func capitalize(s string) string { return strings.ToUpper(s[:min(len(s), 1)]) + s[min(len(s), 1):] }
 
-// formatTime formats a time for a sentence.
+// formatTime formats a time in UTC, with the date unless it is the date of now.
 func formatTime(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -34,7 +35,7 @@ func formatTime(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// joinNames lists names, the first of many.
+// joinNames lists the first names, and how many more there are.
 func joinNames(names []string) string {
 	if len(names) > maxListedNames {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListedNames], ", "), len(names)-maxListedNames)
@@ -42,25 +43,26 @@ func joinNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// shellQuote quotes a word for a shell.
+// shellQuote quotes a word for a shell if necessary.
 func shellQuote(word string) string {
-	if isOnly(word, "/:.-_") {
+	if hasOnlyLettersDigitsAnd(word, "/:.-_") {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// disallowGroup returns the lines of a robots.txt that disallow everything to a crawler, or "" if
-// the crawler's name is not valid in a user-agent line.
+// disallowGroup returns the lines of a robots.txt that disallow everything for a crawler. The
+// result is "" if the crawler's name is not valid in a User-agent line.
 func disallowGroup(crawler string) string {
-	if crawler == "" || !isOnly(crawler, "-_.") {
+	if crawler == "" || !hasOnlyLettersDigitsAnd(crawler, "-_.") {
 		return ""
 	}
 	return "User-agent: " + crawler + "\nDisallow: /"
 }
 
-// isOnly reports whether a string consists of ASCII letters, digits and the given punctuation.
-func isOnly(s, punctuation string) bool {
+// hasOnlyLettersDigitsAnd reports whether s consists of ASCII letters, digits and characters in
+// punctuation only.
+func hasOnlyLettersDigitsAnd(s, punctuation string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune(punctuation, c)
 	})

@@ -24,12 +24,12 @@ type world struct {
 	sites     map[string]report.SiteState
 	lists     []verify.ListStatus
 	registry  *report.RegistryStatus
-	proposals []report.Proposal
+	proposals []report.RegistryProposal
 	since     time.Time // of the trouble of the storage
 	trouble   error
 	stores    bool
 	texts     texts
-	withheld  []responseaudit.Withheld
+	withheld  []responseaudit.WithheldFinding
 	changes   map[string][]report.ManagedChange
 	counted   *ledger.Ledger
 	reports   int // how often they were asked for
@@ -48,15 +48,15 @@ func (w *world) now() time.Time {
 	return w.time
 }
 
-func (w *world) SiteStates() map[string]report.SiteState              { return w.sites }
-func (w *world) Proposals() []report.Proposal                         { return w.proposals }
-func (w *world) Registry() *report.RegistryStatus                     { return w.registry }
-func (w *world) AddressLists() []verify.ListStatus                    { return w.lists }
-func (w *world) StorageFailure() (time.Time, error)                   { return w.since, w.trouble }
-func (w *world) ManagedChanges() map[string][]report.ManagedChange    { return w.changes }
-func (w *world) ManagedSource() report.ManagedFiles                   { return w.texts }
-func (w *world) WithheldResponses(time.Time) []responseaudit.Withheld { return w.withheld }
-func (w *world) HasStorage() bool                                     { return w.stores }
+func (w *world) SiteStates() map[string]report.SiteState                     { return w.sites }
+func (w *world) Proposals() []report.RegistryProposal                        { return w.proposals }
+func (w *world) Registry() *report.RegistryStatus                            { return w.registry }
+func (w *world) AddressLists() []verify.ListStatus                           { return w.lists }
+func (w *world) StorageFailure() (time.Time, error)                          { return w.since, w.trouble }
+func (w *world) ManagedChanges() map[string][]report.ManagedChange           { return w.changes }
+func (w *world) ManagedSource() report.ManagedFiles                          { return w.texts }
+func (w *world) WithheldResponses(time.Time) []responseaudit.WithheldFinding { return w.withheld }
+func (w *world) HasStorage() bool                                            { return w.stores }
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++

@@ -125,20 +125,20 @@ func TestJSONPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := report.TrialLine{Rule: "x", Line: 1, Group: "x"}
-	tried, err := json.Marshal(report.Shadow{
+	line := report.TrialRule{Rule: "x", Line: 1, Group: "x"}
+	tried, err := json.Marshal(report.ShadowTrials{
 		TrialFiles: []report.TrialFile{{Version: "x", FirstFetched: time.Now(), LastFetched: time.Now(), NextFetch: time.Now(), Error: "x"}},
-		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.TrialCrawler{{
-			Operator: "x", Pages: []report.TrialPage{{Host: "x", RuleInForce: line, RuleOnTrial: line}},
+		Trials: []report.Trial{{Authority: "x", InForce: "x", Crawlers: []report.CrawlerTrialEffect{{
+			Operator: "x", Pages: []report.ChangedPage{{Host: "x", RuleInForce: line, RuleOnTrial: line}},
 		}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	stated, err := json.Marshal(admin.Status{Sites: []report.SiteStatus{{Mode: "x", Robots: report.Health{
+	stated, err := json.Marshal(admin.Status{Sites: []report.SiteStatus{{Mode: "x", Robots: report.RobotsHealth{
 		Authority: "x", Source: "x", Status: 1, Version: "x", FirstFetched: now, LastFetched: now, NextFetch: now, FailingSince: now, Error: "x", HeldUntil: now, TakesEffect: now,
-		NotProtecting: new(report.NotProtecting),
+		ProtectionProblem: new(report.ProtectionProblem),
 	}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestJSONPage(t *testing.T) {
 		"identify": []any{identityReport{Registry: &known}, verificationReport{Operator: "x", Steps: []verificationStep{{}}}},
 		"registry": []any{
 			map[string]any{"changes": []registryfile.Change{{Fields: []registryfile.FieldChange{{Before: "x", After: "x"}}}}},
-			admin.Proposals{Proposals: []report.Proposal{{Error: 1, LastRobotsFetch: time.Now(), LastWave: time.Now(), WaveNetworks: 1}}},
+			admin.Proposals{Proposals: []report.RegistryProposal{{Error: 1, LastRobotsFetch: time.Now(), LastWave: time.Now(), WaveNetworks: 1}}},
 			admin.RegistryReport{Registry: &report.RegistryStatus{
 				InUse: &report.RegistryVersion{Date: "x"}, ConfirmedAt: time.Now(), Failure: "x", FailingSince: time.Now(),
 			}},

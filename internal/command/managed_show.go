@@ -18,12 +18,12 @@ import (
 // showHosts prints the current and the next rules of a running server, for all hosts or for a
 // single host.
 func (m *managedRunner) showHosts(cmd *cobra.Command, host string) error {
-	var all report.Managed
+	var all report.ManagedRobots
 	return m.requestAndPrint(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })
 }
 
 // printAllManaged prints all hosts, and the details if the response has them.
-func printAllManaged(out io.Writer, all *report.Managed) {
+func printAllManaged(out io.Writer, all *report.ManagedRobots) {
 	for i := range all.Managed {
 		printManaged(out, &all.Managed[i])
 	}

@@ -197,11 +197,11 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 }
 
 // siteNotes returns remarks for the owner of a robots.txt, problems first.
-func siteNotes(h *report.Health, now time.Time) (notes []string) {
+func siteNotes(h *report.RobotsHealth, now time.Time) (notes []string) {
 	if h.State == report.Unread {
 		notes = append(notes, "not fetched yet: the first request of a crawler starts a fetch, and --refresh does")
 	}
-	if n := h.NotProtecting; n != nil {
+	if n := h.ProtectionProblem; n != nil {
 		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Remedy)
 	}
 	switch {

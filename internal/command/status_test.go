@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
-	ok := report.SiteStatus{Site: "ok.test", Mode: "enforce", Robots: report.Health{State: report.OK, Authority: "https://ok.test", Status: 200, RuleCount: 12, Version: "0a1b2c", LastFetched: at}}
+	ok := report.SiteStatus{Site: "ok.test", Mode: "enforce", Robots: report.RobotsHealth{State: report.OK, Authority: "https://ok.test", Status: 200, RuleCount: 12, Version: "0a1b2c", LastFetched: at}}
 	for _, tc := range []struct {
 		name   string
 		status admin.Status
@@ -109,11 +109,11 @@ func TestStatus(t *testing.T) {
 		{"a site without problems", admin.Status{Sites: []report.SiteStatus{ok}}, nil, []string{"SITE MODE ROBOTS.TXT OF STATUS RULES NOTE ok.test enforce https://ok.test 200 12 - no alert is open"}, nil},
 		{"its details", admin.Status{Sites: []report.SiteStatus{ok}}, []string{"ok.test"}, []string{"ok.test enforce", "version: 0a1b2c last fetch: 2026-11-21 14:00 UTC"}, nil},
 		{"sites with problems", admin.Status{Sites: []report.SiteStatus{
-			{Site: "new.test", Mode: "monitor", Robots: report.Health{State: report.Unread}},
-			{Site: "open.test", Mode: "enforce", Robots: report.Health{State: report.Unprotected, Authority: "https://open.test", Status: 404,
-				NotProtecting: &report.NotProtecting{Detail: "the answer is status 404", Remedy: "serve a robots.txt"}}},
-			{Site: "down.test", Mode: "enforce", Robots: report.Health{State: report.LastGood, Error: "the server answers status 502 Bad Gateway", LastFetched: at, Status: 200, RuleCount: 1}},
-			{Site: "changed.test", Mode: "enforce", Robots: report.Health{State: report.OK, Status: 200, RuleCount: 1, TakesEffect: time.Now().Add(3 * time.Hour), Findings: report.Findings{Warnings: 2}}},
+			{Site: "new.test", Mode: "monitor", Robots: report.RobotsHealth{State: report.Unread}},
+			{Site: "open.test", Mode: "enforce", Robots: report.RobotsHealth{State: report.Unprotected, Authority: "https://open.test", Status: 404,
+				ProtectionProblem: &report.ProtectionProblem{Detail: "the answer is status 404", Remedy: "serve a robots.txt"}}},
+			{Site: "down.test", Mode: "enforce", Robots: report.RobotsHealth{State: report.LastGood, Error: "the server answers status 502 Bad Gateway", LastFetched: at, Status: 200, RuleCount: 1}},
+			{Site: "changed.test", Mode: "enforce", Robots: report.RobotsHealth{State: report.OK, Status: 200, RuleCount: 1, TakesEffect: time.Now().Add(3 * time.Hour), Findings: report.FindingCounts{Warnings: 2}}},
 		}}, nil, []string{
 			"new.test monitor - - - not fetched yet", "open.test enforce https://open.test 404 0 nothing is protected: the answer is status 404; serve a robots.txt",
 			"down.test enforce - 200 1 the server answers status 502 Bad Gateway; the copy from 2026-11-21 14:00 UTC is in use",
@@ -125,9 +125,9 @@ func TestStatus(t *testing.T) {
 		{"a trial that forbids a search engine", admin.Status{
 			TrialFiles: []report.TrialFile{{Source: "/next.txt", Version: "1"}},
 			Trials: []report.Trial{{
-				Site: "a.test", Source: "/next.txt", Since: at, Differences: report.Differences{Requests: 3, NewlyForbidden: 1}, Search: report.Differences{Requests: 1, NewlyForbidden: 1},
-				Crawlers: []report.TrialCrawler{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.TrialPage{
-					{Difference: "newly_forbidden", Path: "/shop/1", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /shop", Line: 2}},
+				Site: "a.test", Source: "/next.txt", Since: at, VerdictDifferences: report.VerdictDifferences{Requests: 3, NewlyForbidden: 1}, Search: report.VerdictDifferences{Requests: 1, NewlyForbidden: 1},
+				Crawlers: []report.CrawlerTrialEffect{{Token: "bingbot", Class: "search", Identity: "claimed", Pages: []report.ChangedPage{
+					{Difference: "newly_forbidden", Path: "/shop/1", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialRule{Rule: "Disallow: /shop", Line: 2}},
 				}}},
 			}},
 		}, nil, []string{

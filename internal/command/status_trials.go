@@ -32,7 +32,7 @@ func printTrials(w io.Writer, found *admin.Status) {
 // printTrial prints the results at a site.
 func printTrial(w io.Writer, t *report.Trial) {
 	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.Source), shortTime(t.Since))
-	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.Differences), formatDifferences(t.Search))
+	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.VerdictDifferences), formatDifferences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
 		return
 	}
@@ -54,11 +54,11 @@ func printTrial(w io.Writer, t *report.Trial) {
 	table.Flush()
 }
 
-func formatDifferences(d report.Differences) string {
+func formatDifferences(d report.VerdictDifferences) string {
 	return fmt.Sprintf("requests judged by both: %d, newly disallowed %d, newly allowed %d", d.Requests, d.NewlyForbidden, d.NewlyAllowed)
 }
 
-func formatLine(l report.TrialLine) string {
+func formatLine(l report.TrialRule) string {
 	if l.Line == 0 {
 		return "no rule"
 	}

@@ -50,8 +50,8 @@ type guardedSite struct {
 // Hold keeps a replaced version of a robots.txt in force, because its successor disallows pages
 // recently served to search engines.
 type Hold struct {
-	Version   *policy.Version // the version in force
-	Visits    []ledger.Visit  // the pages newly disallowed by the next version
+	Version   *policy.Version       // the version in force
+	Visits    []ledger.CrawlerVisit // the pages newly disallowed by the next version
 	startTime time.Time
 	End       time.Time // end of the hold, unless lifted earlier
 }
@@ -124,7 +124,7 @@ func (c *ChangeGuard) getOrAddSite(key policy.Key, current *policy.Version) *gua
 
 // RecordServedPage records that a page was served to a search engine while the given version of the
 // robots.txt allowed the page. It sets the time of the visit.
-func (c *ChangeGuard) RecordServedPage(key policy.Key, version *policy.Version, visit ledger.Visit) {
+func (c *ChangeGuard) RecordServedPage(key policy.Key, version *policy.Version, visit ledger.CrawlerVisit) {
 	site := c.getOrAddSite(key, version)
 	visit.At = c.now()
 	site.mu.Lock()
@@ -188,7 +188,7 @@ func (site *guardedSite) updateForVersion(state *policy.State, now, until time.T
 	}
 	hold := Hold{Version: previous, startTime: now, End: until}
 	recent := site.servedPages.Recent(now)
-	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.ServedPagesOf(recent), KeepSlashes: keepSlashes}).Pages {
+	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.PagesFromVisits(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
 	}
 	if len(hold.Visits) == 0 {
@@ -209,7 +209,7 @@ func (site *guardedSite) updateForVersion(state *policy.State, now, until time.T
 // version.
 func (site *guardedSite) liftNeedlessHolds(current *policy.Robots, keepSlashes bool) (lifted []Hold) {
 	site.removeHolds(func(h Hold) bool {
-		if pages := ledger.ServedPagesOf(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
+		if pages := ledger.PagesFromVisits(h.Visits); slices.ContainsFunc(pages, func(p judge.ServedPage) bool { return p.Forbids(current, keepSlashes) }) {
 			return false
 		}
 		lifted = append(lifted, h)
@@ -292,7 +292,7 @@ func (c *ChangeGuard) LastHoldEnd(key policy.Key) (until time.Time) {
 func (c *ChangeGuard) IsUsed() bool { return c.numUsers.Load() > 0 }
 
 // RecentVisits returns the pages of configured sites recently served to search engines.
-func (c *ChangeGuard) RecentVisits() (visits []ledger.Visit) {
+func (c *ChangeGuard) RecentVisits() (visits []ledger.CrawlerVisit) {
 	now := c.now()
 	for _, key := range c.ConfiguredSites() {
 		if site := c.HoldsOfSite(key); site != nil {

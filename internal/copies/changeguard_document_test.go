@@ -46,7 +46,7 @@ func TestSnapshot(t *testing.T) {
 // TestRestore restores a hold at a site whose robots.txt is another one since now.
 func TestRestore(t *testing.T) {
 	open, closed := forbid(), forbid("/")
-	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	for _, tc := range []struct {
 		name         string
 		text         string        // the version that is held
@@ -91,7 +91,7 @@ func TestRestore(t *testing.T) {
 // stored, in ten years.
 func TestRestoreOfAWrongClock(t *testing.T) {
 	s := newChangingSite(t, forbid())
-	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: s.now}}
+	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: s.now}}
 	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
 	if held, news := s.look(); held != 1 || news.Started == nil {
@@ -108,7 +108,7 @@ func TestRestoreAgain(t *testing.T) {
 		s.become(texts[i])
 	}
 	s.become(forbid("/"))
-	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	restore := func(i int, until time.Duration) int {
 		held, complete := s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
 			Holds: []ledger.HeldVersion{{Version: hash(texts[i]), HeldSince: s.now, HeldUntil: s.now.Add(until), Visits: visit}}}, &s.state, true)
@@ -168,7 +168,7 @@ func TestRestoreAgain(t *testing.T) {
 func TestRestoredHoldIsLifted(t *testing.T) {
 	s := newChangingSite(t, forbid())
 	s.become(forbid("/b"))
-	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
 		Holds: []ledger.HeldVersion{{Version: hash(forbid()), HeldSince: s.now, HeldUntil: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
 	if n := len(s.c.HostsWithHold()); n != 1 {
@@ -187,7 +187,7 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 // version allows ends no hold.
 func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	open, closed := forbid(), forbid("/")
-	visit := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
+	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	s := newChangingSite(t, open)
 	underWay := s.state
 	s.become(closed)

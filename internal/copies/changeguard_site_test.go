@@ -38,7 +38,7 @@ func (s *changingSite) become(text string) {
 
 // visit has a search engine be served a page.
 func (s *changingSite) visit(crawler, target string) {
-	s.c.RecordServedPage(s.key, s.state.Current, ledger.Visit{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: s.key.Host, Target: ledger.RawText(target)})
+	s.c.RecordServedPage(s.key, s.state.Current, ledger.CrawlerVisit{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: s.key.Host, Target: ledger.RawText(target)})
 }
 
 // look compares, and returns how many holds there are.
@@ -77,7 +77,7 @@ func TestGuarded(t *testing.T) {
 	c.KeepInUse(first)
 	is(true, 0, "with a guard")
 	c.KeepInUse(second)
-	c.RecordServedPage(key, &policy.Version{}, ledger.Visit{Crawler: "Googlebot", Target: "/a"})
+	c.RecordServedPage(key, &policy.Version{}, ledger.CrawlerVisit{Crawler: "Googlebot", Target: "/a"})
 	is(true, 1, "with a visit")
 	endFirst()
 	for c.numUsers.Load() > 1 {
@@ -104,7 +104,7 @@ func TestSitesAreBounded(t *testing.T) {
 			return policy.Key{Site: host, Host: host}
 		}
 		restored := func(i int) int {
-			kept := ledger.ChangeGuardState{Site: key(i), Visits: []ledger.Visit{{Crawler: "Googlebot", Target: "/restored", At: s.now}}}
+			kept := ledger.ChangeGuardState{Site: key(i), Visits: []ledger.CrawlerVisit{{Crawler: "Googlebot", Target: "/restored", At: s.now}}}
 			s.c.Restore(kept, &s.state, false)
 			return s.c.NumSites(tc.segment)
 		}

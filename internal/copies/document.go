@@ -70,7 +70,7 @@ func (h *History) Revision(host Host) uint64 {
 
 // EncodeHost returns the files of a host for storage and for [DecodeStoredHost]. empty is true if
 // there is nothing to store.
-func (h *History) EncodeHost(host Host, now time.Time) (d ledger.Document, empty bool, err error) {
+func (h *History) EncodeHost(host Host, now time.Time) (d ledger.StoredDocument, empty bool, err error) {
 	stored, files := h.snapshotHost(host)
 	for i, robots := range files {
 		stored.Files[i].Text = robots.CompressedText()
@@ -110,7 +110,7 @@ func (h *History) snapshotHost(host Host) (stored StoredHost, contents []*policy
 
 // DecodeStoredHost decodes the output of [History.EncodeHost]. It returns an error if the data are
 // damaged or have another format.
-func DecodeStoredHost(data []byte) (s StoredHost, d ledger.Document, err error) {
+func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err error) {
 	if d, err = ledger.DecodeDocument(data, &s, MaxDocument); err != nil {
 		return s, d, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// Alerts provides and acknowledges alerts. [alert.Manager] implements Alerts.
+// Alerts lists and acknowledges alerts. [alert.Manager] implements it.
 type Alerts interface {
 	List() alert.List
 	// Acknowledge and Reopen return [alert.ErrUnknown] for an unknown alert.
@@ -33,9 +33,9 @@ const needsLogin = "alerts can only be acknowledged with a login: put basic_auth
 // crossOrigin rejects requests of other sites' pages.
 var crossOrigin = http.NewCrossOriginProtection()
 
-// alertsPath reports whether a path is about alerts. id is the alert to acknowledge, or ""
-// for the list.
-func alertsPath(path string) (id string, ok bool) {
+// parseAlertsPath returns the ID in a path such as /api/alerts/<id>/acknowledge, or "" for the list
+// at /api/alerts. ok is false for any other path.
+func parseAlertsPath(path string) (id string, ok bool) {
 	i := strings.LastIndex(path, "/api/alerts")
 	if i < 0 {
 		return "", false
@@ -48,7 +48,7 @@ func alertsPath(path string) (id string, ok bool) {
 	return id, acknowledges && rest[0] == '/' && id != "" && !strings.Contains(id, "/")
 }
 
-// serveAlerts serves the list of alerts, or acknowledges an alert.
+// serveAlerts serves the list of alerts if id is "", else it acknowledges or reopens an alert.
 func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string) {
 	methods := []string{http.MethodGet, http.MethodHead}
 	if id != "" {
@@ -64,29 +64,29 @@ func (h *handler) serveAlerts(w http.ResponseWriter, r *http.Request, id string)
 		if h.alerts != nil {
 			list = h.alerts.List()
 		}
-		list.ReadOnly = h.userOf(r) == ""
-		body := encode(list)
+		list.ReadOnly = h.userName(r) == ""
+		body := encodeJSON(list)
 		list.Generated = time.Time{} // does not change the entity tag
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
-		serve(w, r, body, entityTag(encode(list)))
+		serveBody(w, r, body, entityTag(encodeJSON(list)))
 		return
 	}
 	h.acknowledge(w, r, id)
 }
 
-// userOf returns the user of a request, or "".
-func (h *handler) userOf(r *http.Request) string {
+// userName returns the name of the user who sent a request, or "" without a login.
+func (h *handler) userName(r *http.Request) string {
 	if h.user == nil {
 		return ""
 	}
 	return h.user(r)
 }
 
-// acknowledge acknowledges or reopens an alert. The request must have a user and come from
-// the dashboard's own origin.
+// acknowledge acknowledges an alert, or reopens it. The request must have a user and come from the
+// dashboard's own origin.
 func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string) {
-	user := h.userOf(r)
+	user := h.userName(r)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case user == "" || h.alerts == nil:
@@ -116,7 +116,7 @@ func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, id string)
 	serveAlert(w, a, err)
 }
 
-// serveAlert serves the current state of an alert.
+// serveAlert serves an alert after a change, or the error of the change.
 func serveAlert(w http.ResponseWriter, a alert.Alert, err error) {
 	switch {
 	case errors.Is(err, alert.ErrUnknown):
@@ -126,6 +126,6 @@ func serveAlert(w http.ResponseWriter, a alert.Alert, err error) {
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", typeJSON)
-		_, _ = w.Write(encode(a)) // fails only if the client is gone
+		_, _ = w.Write(encodeJSON(a)) // fails only if the client is gone
 	}
 }

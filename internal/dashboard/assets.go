@@ -16,7 +16,7 @@ var files embed.FS
 // page is the file served for the directory.
 const page = "index.html"
 
-// asset is a file of the page.
+// asset is a static file of the dashboard, such as a script.
 type asset struct {
 	body        []byte
 	contentType string
@@ -31,7 +31,7 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// loadAssets returns the assets by name. Requests never access the file system.
+// loadAssets returns the embedded static files by name. Requests never access the file system.
 func loadAssets() map[string]asset {
 	entries, err := files.ReadDir("assets")
 	if err != nil {
@@ -55,16 +55,16 @@ func loadAssets() map[string]asset {
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Content-Type", a.contentType)
-	serve(w, r, a.body, a.etag)
+	serveBody(w, r, a.body, a.etag)
 }
 
-// serve answers a GET or HEAD, with 304 if the client has this body.
-func serve(w http.ResponseWriter, r *http.Request, body []byte, etag string) {
+// serveBody answers a GET or HEAD with a body, or with 304 if the client has this body.
+func serveBody(w http.ResponseWriter, r *http.Request, body []byte, etag string) {
 	w.Header().Set("ETag", etag)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// entityTag returns a tag for a body (RFC 9110, section 8.8.3).
+// entityTag returns an ETag for a body (RFC 9110, section 8.8.3).
 func entityTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`

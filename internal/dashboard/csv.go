@@ -12,8 +12,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// renderCSV renders a view as CSV (RFC 4180) with a header row.
-func renderCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
+// renderCSV returns a function that renders a view as CSV (RFC 4180) with a header row, and its
+// ETag. rows returns all rows, with the header.
+func renderCSV[T any](get viewFunc[T], rows func(*T) [][]string) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, err := get(v, q)
 		if err != nil {
@@ -35,8 +36,8 @@ func renderCSV[T any](get view[T], rows func(*T) [][]string) func(Views, query) 
 	}
 }
 
-// escapeCell adds a leading apostrophe if a spreadsheet would treat the content as a formula. Clients
-// choose paths and other content (OWASP, "CSV Injection").
+// escapeCell adds a leading apostrophe if a spreadsheet would treat the text as a formula. Clients
+// choose paths and other texts (OWASP, "CSV Injection").
 func escapeCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
 		return "'" + text
@@ -46,7 +47,7 @@ func escapeCell(text string) string {
 
 var countColumns = []string{"requests", "allowed", "disallowed", "stale", "exempt", "unknown", "blocked", "would_block", "slowed", "violations_blocked", "violations_only_logged"}
 
-func countCells(c report.Counts) []string {
+func formatCounts(c report.RequestCounts) []string {
 	var cells []string
 	for _, n := range []uint64{c.Requests, c.Allowed, c.Disallowed, c.Stale, c.Exempt, c.Unknown, c.Blocked, c.WouldBlock, c.Slowed, c.ViolationsBlocked, c.ViolationsOnlyLogged} {
 		cells = append(cells, formatCount(n))
@@ -70,7 +71,7 @@ func formatPercent(p *float64) string {
 	return strconv.FormatFloat(*p, 'f', 2, 64)
 }
 
-// makeRow joins cells and lists of cells.
+// makeRow returns a row. Each part is a cell or a list of cells.
 func makeRow(parts ...any) []string {
 	var cells []string
 	for _, part := range parts {
@@ -87,7 +88,7 @@ func makeRow(parts ...any) []string {
 func summaryRows(s *report.Summary) [][]string {
 	rows := [][]string{makeRow("from", "seconds", countColumns)}
 	for _, p := range s.Series.Points {
-		rows = append(rows, makeRow(formatTime(p.At), strconv.Itoa(s.Series.StepSeconds), countCells(p.Counts)))
+		rows = append(rows, makeRow(formatTime(p.At), strconv.Itoa(s.Series.StepSeconds), formatCounts(p.RequestCounts)))
 	}
 	return rows
 }
@@ -102,7 +103,7 @@ func crawlerRows(l *report.Crawlers) [][]string {
 		if c.RobotsFetch != nil {
 			read, status = *c.RobotsFetch, strconv.Itoa(c.RobotsFetch.Status)
 		}
-		rows = append(rows, makeRow(c.ID, c.Token, c.Operator, c.Class, countCells(c.Counts), formatPercent(c.Compliance),
+		rows = append(rows, makeRow(c.ID, c.Token, c.Operator, c.Class, formatCounts(c.RequestCounts), formatPercent(c.Compliance),
 			formatCount(c.Identities.Verified), formatCount(c.Identities.Claimed), formatCount(c.Identities.Unknown), formatCount(c.Identities.Spoofed),
 			c.Action, formatTime(c.FirstSeen), formatTime(c.LastSeen), formatTime(c.ViolatingSince), read.Site, formatTime(read.At), status, read.Version, formatCount(c.RequestsSinceFetch),
 			strconv.FormatFloat(c.Rate.PerMinute, 'f', -1, 64), strconv.FormatFloat(c.Rate.CrawlDelay, 'f', -1, 64)))
@@ -110,11 +111,11 @@ func crawlerRows(l *report.Crawlers) [][]string {
 	return rows
 }
 
-func violationRows(l *report.Violations) [][]string { return violationCells(l.Violations) }
+func violationRows(l *report.Violations) [][]string { return formatViolations(l.Violations) }
 
-func pathRows(c *report.CrawlerDetail) [][]string { return violationCells(c.Paths) }
+func pathRows(c *report.CrawlerDetail) [][]string { return formatViolations(c.Paths) }
 
-func violationCells(l []report.Violation) [][]string {
+func formatViolations(l []report.Violation) [][]string {
 	rows := [][]string{{"site", "token", "class", "identity", "path", "rule", "line", "group", "version", "verdict",
 		"count", "count_at_least", "first", "last", "host", "name", "blocked"}}
 	for _, v := range l {
@@ -137,11 +138,11 @@ func lineRows(r *report.Robots) [][]string {
 	return rows
 }
 
-func impactRows(i *report.Impact) [][]string {
+func impactRows(i *report.EnforceImpact) [][]string {
 	rows := [][]string{makeRow("class", "id", "token", "operator", countColumns, "blockable")}
 	for _, class := range i.ByClass {
 		for _, c := range class.Crawlers {
-			rows = append(rows, makeRow(class.Class, c.ID, c.Token, c.Operator, countCells(c.Counts), formatCount(c.BlockedByEnforce)))
+			rows = append(rows, makeRow(class.Class, c.ID, c.Token, c.Operator, formatCounts(c.RequestCounts), formatCount(c.BlockedByEnforce)))
 		}
 	}
 	return rows
@@ -155,14 +156,14 @@ func auditRows(p *report.ResponseAudit) [][]string {
 			if i == 0 {
 				bytes = formatCount(c.Bytes) // of all kinds
 			}
-			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, responseaudit.Kind(i).String(),
+			rows = append(rows, []string{c.Token, c.Operator, c.Class, c.Identity, responseaudit.RequestKind(i).String(),
 				formatCount(a.Success), formatCount(a.Redirect), formatCount(a.Refused), formatCount(a.NotFound), formatCount(a.TooMany), formatCount(a.ClientError), formatCount(a.ServerError), bytes})
 		}
 	}
 	return rows
 }
 
-func shadowRows(s *report.Shadow) [][]string {
+func shadowRows(s *report.ShadowTrials) [][]string {
 	rows := [][]string{{"site", "token", "operator", "class", "identity", "difference", "host", "path", "count", "count_at_least", "first", "last",
 		"was_rule", "was_line", "was_group", "would_rule", "would_line", "would_group", "from", "since"}}
 	for _, t := range s.Trials {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// New returns the handler of the dashboard. The handler serves GET and HEAD under any path, by the
-// name after the last slash. views is called for each response with data. alerts can be nil. user
-// returns the name of the logged-in user, or "". Only a user can acknowledge alerts, so a nil user
-// disables acknowledgements.
+// New returns the handler of the dashboard. It serves GET and HEAD under any path, and selects the
+// file by the name after the last slash. views returns the data for each response. alerts can be
+// nil. user returns the name of the logged-in user, or "". Only a logged-in user can acknowledge
+// alerts, so a nil user disables acknowledgements.
 func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
 	return &handler{views: views, alerts: alerts, user: user, assets: loadAssets()}
 }
@@ -37,7 +37,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
-	if id, ok := alertsPath(r.URL.Path); ok {
+	if id, ok := parseAlertsPath(r.URL.Path); ok {
 		h.serveAlerts(w, r, id)
 		return
 	}
@@ -69,8 +69,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	respondError(w, http.StatusNotFound, "the dashboard has no such file")
 }
 
-// serveView serves a view.
-func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view viewOutput) {
+// serveView serves a data file.
+func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFile) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
 		limit = maxLimit // a file contains all rows
@@ -95,17 +95,17 @@ func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view viewOut
 	header.Set("Cache-Control", "no-store")
 	header.Set("Content-Type", view.contentType)
 	if view.filename != "" {
-		header.Set("Content-Disposition", `attachment; filename="`+view.fileName(q)+`"`)
+		header.Set("Content-Disposition", `attachment; filename="`+view.downloadName(q)+`"`)
 	}
-	serve(w, r, body, etag)
+	serveBody(w, r, body, etag)
 }
 
-// respondError serves an error as JSON.
+// respondError responds with an error as JSON.
 func respondError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(struct { // fails only if the client is gone
+	_, _ = w.Write(encodeJSON(struct { // fails only if the client is gone
 		Error string `json:"error"`
 	}{message}))
 }

@@ -66,7 +66,7 @@ func (e *examples) Robots(f report.Filter) (r report.Robots, ok bool) {
 	return r, f.Site == "example.com"
 }
 
-func (e *examples) Impact(f report.Filter) (i report.Impact) {
+func (e *examples) Impact(f report.Filter) (i report.EnforceImpact) {
 	e.filter = f
 	e.read("impact.json", &i)
 	return i
@@ -78,19 +78,19 @@ func (e *examples) ResponseAudit(f report.Filter) (p report.ResponseAudit) {
 	return p
 }
 
-func (e *examples) Shadow(f report.Filter) (s report.Shadow) {
+func (e *examples) Shadow(f report.Filter) (s report.ShadowTrials) {
 	e.filter = f
 	e.read("shadow.json", &s)
 	return s
 }
 
-func (e *examples) ManagedTexts(f report.Filter) (m report.Managed, ok bool) {
+func (e *examples) ManagedRobots(f report.Filter) (m report.ManagedRobots, ok bool) {
 	e.filter = f
 	e.read("managed.json", &m)
 	if f.Site == "" || f.Site == "example.com" {
 		return m, true
 	}
-	return report.Managed{ViewHeader: m.ViewHeader, Managed: []report.ManagedSite{}}, false
+	return report.ManagedRobots{ViewHeader: m.ViewHeader, Managed: []report.ManagedSite{}}, false
 }
 
 func (e *examples) Evidence(f report.Filter, id string) (v report.Evidence, ok bool) {

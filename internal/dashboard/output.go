@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// viewOutput is a data file.
-type viewOutput struct {
+// dataFile is a file with the data of a view, as JSON, CSV or text.
+type dataFile struct {
 	contentType string
 	filename    string // for downloads; %s stands for the crawler
 	render      func(Views, query) (body []byte, etag string, err error)
@@ -24,24 +24,24 @@ const (
 )
 
 // outputs are all data files by name.
-var outputs = map[string]viewOutput{
+var outputs = map[string]dataFile{
 	"summary.json":    {typeJSON, "", renderJSON(summary)},
 	"crawlers.json":   {typeJSON, "", renderJSON(crawlers)},
 	"crawler.json":    {typeJSON, "", renderJSON(crawler)},
 	"violations.json": {typeJSON, "", renderJSON(violations)},
-	"robots.json":     {typeJSON, "", renderJSON(robotsView)},
+	"robots.json":     {typeJSON, "", renderJSON(getRobots)},
 	"impact.json":     {typeJSON, "", renderJSON(impact)},
 	"parity.json":     {typeJSON, "", renderJSON(audit)},
 	"shadow.json":     {typeJSON, "", renderJSON(shadow)},
-	"managed.json":    {typeJSON, "", renderJSON(managedView)},
+	"managed.json":    {typeJSON, "", renderJSON(getManagedRobots)},
 	"evidence.json":   {typeJSON, "evidence-%s.json", renderJSON(evidence)},
-	"evidence.txt":    {typeText, "evidence-%s.txt", evidenceText},
+	"evidence.txt":    {typeText, "evidence-%s.txt", renderEvidenceText},
 
 	"summary.csv":    {typeCSV, "requests.csv", renderCSV(summary, summaryRows)},
 	"crawlers.csv":   {typeCSV, "crawlers.csv", renderCSV(crawlers, crawlerRows)},
 	"crawler.csv":    {typeCSV, "crawler-%s.csv", renderCSV(crawler, pathRows)},
 	"violations.csv": {typeCSV, "violations.csv", renderCSV(violations, violationRows)},
-	"robots.csv":     {typeCSV, "robots.csv", renderCSV(robotsView, lineRows)},
+	"robots.csv":     {typeCSV, "robots.csv", renderCSV(getRobots, lineRows)},
 	"impact.csv":     {typeCSV, "impact.csv", renderCSV(impact, impactRows)},
 	"parity.csv":     {typeCSV, "answers.csv", renderCSV(audit, auditRows)},
 	"shadow.csv":     {typeCSV, "shadow.csv", renderCSV(shadow, shadowRows)},
@@ -49,31 +49,32 @@ var outputs = map[string]viewOutput{
 
 // The views. See [Views].
 var (
-	summary    = filteredView(Views.Summary)
-	impact     = filteredView(Views.Impact)
-	audit      = filteredView(Views.ResponseAudit)
-	shadow     = filteredView(Views.Shadow)
-	crawlers   = listView(Views.Crawlers)
-	violations = listView(Views.Violations)
-	crawler    = crawlerView(Views.Crawler)
-	evidence   = crawlerView(Views.Evidence)
+	summary    = newFilteredView(Views.Summary)
+	impact     = newFilteredView(Views.Impact)
+	audit      = newFilteredView(Views.ResponseAudit)
+	shadow     = newFilteredView(Views.Shadow)
+	crawlers   = newListView(Views.Crawlers)
+	violations = newListView(Views.Violations)
+	crawler    = newCrawlerView(Views.Crawler)
+	evidence   = newCrawlerView(Views.Evidence)
 )
 
-// view returns the data for a query, or an error that wraps errUnknown.
-type view[T any] func(Views, query) (*T, error)
+// viewFunc returns the data of a view for a query. The error wraps errUnknown if the crawler or
+// site is unknown.
+type viewFunc[T any] func(Views, query) (*T, error)
 
 // errUnknown is the error for an unknown crawler or site.
 var errUnknown = errors.New("not known")
 
-func filteredView[T any](get func(Views, report.Filter) T) view[T] {
+func newFilteredView[T any](get func(Views, report.Filter) T) viewFunc[T] {
 	return func(v Views, q query) (*T, error) { return new(get(v, q.filter)), nil }
 }
 
-func listView[T any](get func(v Views, f report.Filter, after, limit int) T) view[T] {
+func newListView[T any](get func(v Views, f report.Filter, after, limit int) T) viewFunc[T] {
 	return func(v Views, q query) (*T, error) { return new(get(v, q.filter, q.after, q.limit)), nil }
 }
 
-func crawlerView[T any](get func(v Views, f report.Filter, id string) (T, bool)) view[T] {
+func newCrawlerView[T any](get func(v Views, f report.Filter, id string) (T, bool)) viewFunc[T] {
 	return func(v Views, q query) (*T, error) {
 		if c, ok := get(v, q.filter, q.id); ok {
 			return &c, nil
@@ -82,33 +83,34 @@ func crawlerView[T any](get func(v Views, f report.Filter, id string) (T, bool))
 	}
 }
 
-func robotsView(v Views, q query) (*report.Robots, error) {
+func getRobots(v Views, q query) (*report.Robots, error) {
 	if r, ok := v.Robots(q.filter); ok {
 		return &r, nil
 	}
 	return nil, fmt.Errorf("a robots.txt of the site %.80q is %w", q.filter.Site, errUnknown)
 }
 
-func managedView(v Views, q query) (*report.Managed, error) {
-	m, _ := v.ManagedTexts(q.filter) // many sites have none
+func getManagedRobots(v Views, q query) (*report.ManagedRobots, error) {
+	m, _ := v.ManagedRobots(q.filter) // many sites have none
 	return &m, nil
 }
 
-// renderJSON renders a view as JSON. The entity tag does not depend on the time.
-func renderJSON[T any](get view[T]) func(Views, query) ([]byte, string, error) {
+// renderJSON returns a function that renders a view as JSON, and its ETag. The ETag does not depend
+// on the time of the view.
+func renderJSON[T any](get viewFunc[T]) func(Views, query) ([]byte, string, error) {
 	return func(v Views, q query) ([]byte, string, error) {
 		value, err := get(v, q)
 		if err != nil {
 			return nil, "", err
 		}
-		body := encode(value)
+		body := encodeJSON(value)
 		any(value).(interface{ ClearGenerated() }).ClearGenerated()
-		return body, entityTag(encode(value)), nil
+		return body, entityTag(encodeJSON(value)), nil
 	}
 }
 
-// encode returns value as indented JSON.
-func encode(value any) []byte {
+// encodeJSON returns value as indented JSON.
+func encodeJSON(value any) []byte {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
@@ -119,7 +121,7 @@ func encode(value any) []byte {
 	return body.Bytes()
 }
 
-func evidenceText(v Views, q query) ([]byte, string, error) {
+func renderEvidenceText(v Views, q query) ([]byte, string, error) {
 	e, err := evidence(v, q)
 	if err != nil {
 		return nil, "", err
@@ -131,9 +133,9 @@ func evidenceText(v Views, q query) ([]byte, string, error) {
 	return body.Bytes(), entityTag(body.Bytes()), nil
 }
 
-// fileName returns the name of a download. A crawler's name can come from a robots.txt, so unsafe
-// characters are replaced.
-func (o viewOutput) fileName(q query) string {
+// downloadName returns the file name for a download. It replaces unsafe characters, because a
+// crawler's name can come from a robots.txt.
+func (o dataFile) downloadName(q query) string {
 	if !strings.Contains(o.filename, "%s") {
 		return o.filename
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 )
 
-// query contains the parameters of a request.
+// query contains the parameters in the URL of a request.
 type query struct {
 	filter report.Filter
 	after  int // rows to skip
@@ -16,8 +16,8 @@ type query struct {
 	id     string
 }
 
-// parseQuery parses the parameters of a URL. Unknown parameters are ignored. limit is the default
-// limit.
+// parseQuery parses the parameters in the query of a URL. It ignores unknown parameters. limit is
+// the default of the parameter limit.
 func parseQuery(raw string, limit int) (query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

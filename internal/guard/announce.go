@@ -22,7 +22,7 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
 		g.Metrics.CountVerification(j.VerifiedBy, j.Verification)
 	}
-	crawler := g.Metrics.Host(j.Site.Label).Count(metrics.JudgedRequest{
+	crawler := g.Metrics.HostMetrics(j.Site.Label).CountRequest(metrics.JudgedRequest{
 		Crawler: j.KnownName(), NamedByRobots: j.GroupNamesClient, Class: j.Client.Class, Identity: j.Verification, Verdict: j.Verdict, Action: j.Action,
 	})
 	if j.Rate.State != rate.NoRate {
@@ -82,5 +82,5 @@ func clearPlaceholders(r *http.Request) {
 // metricsLabel returns the crawler label for metrics. Clients can invent names, so only names of the registry
 // or robots.txt are labels.
 func (g *Guard) metricsLabel(j *Judgement) string {
-	return g.Metrics.Host(j.Site.Label).Label(j.KnownName(), j.GroupNamesClient, j.Verification)
+	return g.Metrics.HostMetrics(j.Site.Label).CrawlerLabel(j.KnownName(), j.GroupNamesClient, j.Verification)
 }

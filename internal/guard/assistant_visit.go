@@ -17,7 +17,7 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)
 	}
-	from, ok := responseaudit.Referrer(referer[0])
+	from, ok := responseaudit.FindAssistant(referer[0])
 	if !ok || !isPageNavigation(r) {
 		return next.ServeHTTP(w, r)
 	}
@@ -26,7 +26,7 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 	err := next.ServeHTTP(&recorder, r)
 	if code := responseStatus(r, recorder.status, err, true); code >= 200 && code < 300 || code == http.StatusNotModified {
 		g.Metrics.CountAssistantVisit(from)
-		g.state.Ledger.RecordVisit(site, from, time.Now())
+		g.state.Ledger.RecordAssistantVisit(site, from, time.Now())
 	}
 	return err
 }

@@ -60,7 +60,7 @@ func TestVisits(t *testing.T) {
 			}
 			got, now := uint64(0), time.Now()
 			for _, s := range g.state.Ledger.Snapshot().Sites {
-				got += s.VisitsBetween("chatgpt.com", ledger.Days, now.Add(-time.Hour), now)
+				got += s.SumVisits("chatgpt.com", ledger.Days, now.Add(-time.Hour), now)
 			}
 			if got != tc.want {
 				t.Errorf("%d visits, want %d", got, tc.want)

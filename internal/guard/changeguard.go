@@ -47,7 +47,7 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 		return
 	}
 	who := j.GroupQuery(nil, g.Settings.WildcardApplies(j.Client))
-	g.state.changeGuard.RecordServedPage(j.Site.Key, j.Version, ledger.Visit{
+	g.state.changeGuard.RecordServedPage(j.Site.Key, j.Version, ledger.CrawlerVisit{
 		Crawler:         j.Client.Name(),
 		GroupNames:      who.Names,
 		WildcardApplies: who.WildcardApplies,
@@ -167,7 +167,7 @@ func (g *Guard) describeDisallowedPages(current *policy.Version, h copies.Hold) 
 		line    int
 	}
 	seen := make(map[kind]bool)
-	pages := ledger.ServedPagesOf(h.Visits)
+	pages := ledger.PagesFromVisits(h.Visits)
 	for _, again := range []bool{false, true} {
 		for i, v := range h.Visits {
 			if len(shown) == maxLoggedExamples {

@@ -22,11 +22,11 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	}
 	state := i.shared.Cache.Get(siteA).State()
 	good, first := state.Current, state.Previous[1]
-	visit := ledger.Visit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: noon}
+	visit := ledger.CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: noon}
 	c := &i.shared.changeGuard
 	c.Restore(ledger.ChangeGuardState{Site: siteA, Hash: good.Hash, FetchedAt: good.FirstFetched}, state, true)
 	stale := ledger.ChangeGuardState{Site: siteA, Hash: state.Previous[0].Hash, FetchedAt: state.Previous[0].FirstFetched,
-		Holds: []ledger.HeldVersion{{Version: first.Hash, HeldSince: first.ReplacedAt, HeldUntil: noon.Add(heldFor), Visits: []ledger.Visit{visit}}}}
+		Holds: []ledger.HeldVersion{{Version: first.Hash, HeldSince: first.ReplacedAt, HeldUntil: noon.Add(heldFor), Visits: []ledger.CrawlerVisit{visit}}}}
 	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
 		t.Fatalf("%d holds, complete: %t", held, complete)
 	}
@@ -72,7 +72,7 @@ func (i *guardInstance) guards(t *testing.T) *guardInstance {
 func (i *guardInstance) served(key policy.Key, target string) {
 	e := i.shared.Cache.Get(key)
 	i.shared.changeGuard.RecordServedPage(key, e.State().Current,
-		ledger.Visit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)})
+		ledger.CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)})
 }
 
 // heldUntil returns the end of the hold of each version, by its text.

@@ -87,7 +87,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 		zap.Stringer("meaning", after.LastResult),
 		zap.Time("next_attempt", after.NextFetch),
 	}
-	if trouble := report.FetchProblem(&after); trouble != "" {
+	if trouble := report.DescribeFetchProblem(&after); trouble != "" {
 		fields = append(fields, zap.String("error", trouble))
 	}
 	if !takesEffect.IsZero() {

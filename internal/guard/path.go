@@ -80,7 +80,7 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 // countBrowserOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countBrowserOnDisallowed(r *http.Request) {
 	if site.UserAgentOf(r) != "" {
-		g.state.Ledger.RecordOnDisallowed(g.siteForRequest(r).Label, time.Now())
+		g.state.Ledger.RecordVisitToDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }
 

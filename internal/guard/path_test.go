@@ -210,7 +210,7 @@ func TestPeopleOnDisallowedPaths(t *testing.T) {
 			continue
 		}
 		now := time.Now()
-		got += site.VisitsBetween(ledger.OnDisallowed, ledger.Hours, now.Add(-time.Hour), now)
+		got += site.SumVisits(ledger.VisitsToDisallowed, ledger.Hours, now.Add(-time.Hour), now)
 	}
 	if got != 3 {
 		t.Errorf("%d requests of people are counted, want 3", got)

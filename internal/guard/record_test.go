@@ -230,7 +230,7 @@ func TestMarksOfSites(t *testing.T) {
 	g.recordEdit(key, before, after)
 	for _, site := range g.state.Ledger.Snapshot().Sites {
 		got := ""
-		for _, m := range site.Marks {
+		for _, m := range site.Changes {
 			got += fmt.Sprintf("%s %.4s %.4s ", m.Kind, m.From, m.To)
 		}
 		want := fmt.Sprintf("mode moni enfo robots %.4s %.4s ", ledger.Version(before.Hash), ledger.Version(after.Hash))

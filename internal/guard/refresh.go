@@ -101,7 +101,7 @@ func (g *Guard) newFetchObserver(s *site.Site, of copies.RequestHost) func(befor
 		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)
 		if s.Label != judge.OtherName && s.CacheSegment == policy.ConfiguredHosts {
 			// Also without a change: a state restored from the storage is not in the metrics yet.
-			g.Metrics.SetState(s.Label, after)
+			g.Metrics.SetRobotsState(s.Label, after)
 		}
 		g.recordRedirectTargets(s, after.RedirectTargets)
 		if after.FailureCount == 0 {

@@ -121,14 +121,14 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.resources = w, r.Method, &j.resources
 	if g.Rate != nil {
-		j.resources.countInFlight(g.Metrics.InFlight(j.ledgerClass()))
+		j.resources.countInFlight(g.Metrics.InFlightCounter(j.ledgerClass()))
 		recorder.start(g.state.clock)
 	}
 	finished := false
 	defer func() {
 		code, took := responseStatus(r, recorder.status, err, finished), recorder.elapsedTime()
 		if code != 0 {
-			g.countResponse(j, ledger.ResponseKindOf(j.Verdict), code, recorder.sentBytes())
+			g.countResponse(j, ledger.RequestKindForVerdict(j.Verdict), code, recorder.sentBytes())
 			if took > 0 {
 				g.Metrics.ObserveFirstByte(j.ledgerClass(), took)
 			}
@@ -140,8 +140,8 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 }
 
 // countResponse records the response to an allowed request.
-func (g *Guard) countResponse(j *Judgement, kind responseaudit.Kind, code int, size int64) {
-	status, ok := responseaudit.StatusOf(code)
+func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code int, size int64) {
+	status, ok := responseaudit.ClassifyStatus(code)
 	if !ok {
 		return // no response
 	}

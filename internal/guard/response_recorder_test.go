@@ -27,11 +27,11 @@ func answeringGuard(t testing.TB, enforce bool) *Guard {
 }
 
 // answers returns the sum of all responses in the ledger.
-func (g *Guard) answers() (sum responseaudit.Counts) {
+func (g *Guard) answers() (sum responseaudit.ResponseCounts) {
 	now := time.Now()
 	for _, s := range g.state.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
-			sum.Add(row.AnswerSeries(ledger.Days, now.Add(-time.Hour), now))
+			sum.Add(row.SumAnswers(ledger.Days, now.Add(-time.Hour), now))
 		}
 	}
 	return sum
@@ -96,7 +96,7 @@ func TestAnswersAreCounted(t *testing.T) {
 			for kind := range responseaudit.NumKinds {
 				for status, n := range sum.ByKindAndStatus[kind] {
 					if n > 0 {
-						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.Status(status), " ", sum.Bytes), int(n))
+						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.StatusClass(status), " ", sum.Bytes), int(n))
 					}
 				}
 			}

@@ -35,8 +35,8 @@ func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 type Settings struct {
 	Sites     ConfiguredSites
 	Sizes     CacheSizes
-	Retention time.Duration  // of the ledger; 0 means the default
-	History   report.History // whether data survive a restart
+	Retention time.Duration            // of the ledger; 0 means the default
+	History   report.LedgerPersistence // whether data survive a restart
 	Registry  *uaident.CurrentRegistry
 }
 

@@ -56,8 +56,8 @@ func TestSettledOnce(t *testing.T) {
 		requests := 0
 		for _, site := range first.state.Ledger.Snapshot().Sites {
 			for _, row := range site.Rows {
-				counts := row.Series[ledger.Days][0].Counts()
-				requests += int(counts.Requests())
+				counts := row.Series[ledger.Days][0].CounterValues()
+				requests += int(counts.TotalRequests())
 			}
 		}
 		if requests != 1 {

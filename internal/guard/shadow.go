@@ -238,7 +238,7 @@ func (g *Guard) logTrialFetched(before, after policy.State) {
 		if message = "shadow robots.txt cannot be fetched; no request is compared"; first || was != nil {
 			level = zapcore.WarnLevel
 		}
-		fields = append(fields, zap.String("error", report.TrialProblem(&after)))
+		fields = append(fields, zap.String("error", report.DescribeTrialProblem(&after)))
 	case was == nil || was.Hash != is.Hash:
 		level = zapcore.InfoLevel
 		fallthrough

@@ -45,7 +45,7 @@ func TestATrialForetells(t *testing.T) {
 						if is == nil {
 							continue // a browser, which has no trial
 						}
-						want := report.Differences{Requests: 1}
+						want := report.VerdictDifferences{Requests: 1}
 						switch was, will := is.Verdict == judge.Disallowed, would != nil && would.Verdict == judge.Disallowed; {
 						case was && !will:
 							want.NewlyAllowed = 1
@@ -53,7 +53,7 @@ func TestATrialForetells(t *testing.T) {
 							want.NewlyForbidden = 1
 						}
 						names[fmt.Sprint(want)]++
-						if got := onlyTrial(t, g).Differences; got != want {
+						if got := onlyTrial(t, g).VerdictDifferences; got != want {
 							t.Errorf("%q asks for %s, once\n%s\nis in place of\n%s\n%+v, want %+v", userAgent, target, after, before, got, want)
 						}
 					}

@@ -71,14 +71,14 @@ func TestATextIsTried(t *testing.T) {
 	g.Judge(requestBy(uaChrome, "/shop/1"))
 
 	trial := onlyTrial(t, g)
-	if trial.Differences != (report.Differences{Requests: 6, NewlyForbidden: 4, NewlyAllowed: 1}) || trial.Search != (report.Differences{Requests: 3, NewlyForbidden: 3}) {
-		t.Errorf("in all %+v, of search engines %+v", trial.Differences, trial.Search)
+	if trial.VerdictDifferences != (report.VerdictDifferences{Requests: 6, NewlyForbidden: 4, NewlyAllowed: 1}) || trial.Search != (report.VerdictDifferences{Requests: 3, NewlyForbidden: 3}) {
+		t.Errorf("in all %+v, of search engines %+v", trial.VerdictDifferences, trial.Search)
 	}
 	if trial.Source != "next.txt" || trial.TrialVersion == "" || trial.TrialVersion == trial.InForce {
 		t.Errorf("the trial is %+v", trial)
 	}
 	var tokens []string
-	pages := make(map[string]report.TrialPage)
+	pages := make(map[string]report.ChangedPage)
 	for _, c := range trial.Crawlers {
 		tokens = append(tokens, c.Token)
 		for _, p := range c.Pages {
@@ -88,10 +88,10 @@ func TestATextIsTried(t *testing.T) {
 	if want := []string{"bingbot", "Fetcher9", "GPTBot"}; !reflect.DeepEqual(tokens, want) {
 		t.Errorf("the crawlers are %q, want %q", tokens, want)
 	}
-	for token, want := range map[string]report.TrialPage{
-		"bingbot":  {Difference: "newly_forbidden", Path: "/shop/1?x=1", Estimate: report.Estimate{Count: 3}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /shop/", Line: 3, Group: "*"}, RuleInForce: report.TrialLine{Group: "*"}},
-		"GPTBot":   {Difference: "newly_allowed", Path: "/private/b", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Group: "*"}, RuleInForce: report.TrialLine{Rule: "Disallow: /private/", Line: 2, Group: "*"}},
-		"Fetcher9": {Difference: "newly_forbidden", Path: "/about", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialLine{Rule: "Disallow: /", Line: 6, Group: "Fetcher9"}},
+	for token, want := range map[string]report.ChangedPage{
+		"bingbot":  {Difference: "newly_forbidden", Path: "/shop/1?x=1", Estimate: report.Estimate{Count: 3}, RuleOnTrial: report.TrialRule{Rule: "Disallow: /shop/", Line: 3, Group: "*"}, RuleInForce: report.TrialRule{Group: "*"}},
+		"GPTBot":   {Difference: "newly_allowed", Path: "/private/b", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialRule{Group: "*"}, RuleInForce: report.TrialRule{Rule: "Disallow: /private/", Line: 2, Group: "*"}},
+		"Fetcher9": {Difference: "newly_forbidden", Path: "/about", Estimate: report.Estimate{Count: 1}, RuleOnTrial: report.TrialRule{Rule: "Disallow: /", Line: 6, Group: "Fetcher9"}},
 	} {
 		got := pages[token]
 		got.First, got.Last, got.Host = time.Time{}, time.Time{}, ""
@@ -111,7 +111,7 @@ func TestTrialCountsOnce(t *testing.T) {
 		if j := g.Judge(requestBy("bingbot/2.0", "/private/b")); j.Verdict != judge.Allowed {
 			t.Fatalf("%s, want that the edited file counts", j.Verdict)
 		}
-		if n := onlyTrial(t, g).Differences.Requests; n != 1 {
+		if n := onlyTrial(t, g).VerdictDifferences.Requests; n != 1 {
 			t.Errorf("the trial counts %d requests, want 1", n)
 		}
 	})

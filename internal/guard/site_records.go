@@ -39,10 +39,10 @@ type siteRecords struct {
 
 // siteRecord is an immutable record of a site.
 type siteRecord struct {
-	guardNumber int64                     // number of the latest guard with a judgement at the site
-	key         policy.Key                // of its robots.txt; the zero Key if clients choose the key
-	mode        string                    // at the last change of the record
-	loggedCause report.NotProtectingCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
+	guardNumber int64                         // number of the latest guard with a judgement at the site
+	key         policy.Key                    // of its robots.txt; the zero Key if clients choose the key
+	mode        string                        // at the last change of the record
+	loggedCause report.ProtectionProblemCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
 }
 
 // recordSite records that the guard serves the site of a judgement.
@@ -230,7 +230,7 @@ func (s *State) NotProtecting() map[string]string {
 		if e == nil || !isEnforceMode(r.mode) {
 			continue
 		}
-		if n := report.FindNotProtecting(e.State(), r.key.SourceKind()); n != nil {
+		if n := report.FindProtectionProblem(e.State(), r.key.SourceKind()); n != nil {
 			causes[label] = string(n.Cause)
 		}
 	}
@@ -264,15 +264,15 @@ func (g *Guard) logProtectionChanges(key policy.Key) {
 
 // updateProtectionChanges returns the sites with a robots.txt whose protection has ended or begun again since the
 // last log line, and why the robots.txt restricts nobody.
-func (s *siteRecords) updateProtectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.NotProtecting) {
+func (s *siteRecords) updateProtectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.ProtectionProblem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Loading the state under the lock gives the last caller the latest state.
 	if e.Current() == nil {
 		return nil, nil, nil
 	}
-	now = report.FindNotProtecting(e.State(), key.SourceKind())
-	cause := report.NotProtectingCause("")
+	now = report.FindProtectionProblem(e.State(), key.SourceKind())
+	cause := report.ProtectionProblemCause("")
 	if now != nil {
 		cause = now.Cause
 	}

@@ -128,8 +128,8 @@ func TestSlowedIsCounted(t *testing.T) {
 		t.Errorf("%d lines about requests outside robots.txt, want 1", n)
 	}
 	row := g.state.Ledger.Snapshot().Sites[0].Rows[0]
-	counts := row.Series[ledger.Days][0].Counts()
-	if counts[ledger.CountSlowed] != 2 || counts[ledger.CountDisallowed] != 1 || counts[ledger.CountWouldBlock] != 1 || counts.Requests() != 5 {
+	counts := row.Series[ledger.Days][0].CounterValues()
+	if counts[ledger.CountSlowed] != 2 || counts[ledger.CountDisallowed] != 1 || counts[ledger.CountWouldBlock] != 1 || counts.TotalRequests() != 5 {
 		t.Errorf("%v", counts)
 	}
 	if row.LastAction != judge.Logged || row.Samples[0].Action != judge.Logged {

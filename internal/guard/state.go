@@ -47,13 +47,13 @@ type State struct {
 	clock             clock // of stopwatches
 	Ledger            *ledger.Ledger
 	Alerts            *alert.Manager
-	SentAlerts        notify.History // alerts already sent to receivers
+	SentAlerts        notify.DeliveryHistory // alerts already sent to receivers
 	siteRecords       siteRecords
 	sentAuditEvents   sentAuditEvents
-	withheldResponses responseaudit.RobotsResponses // responses to crawlers instead of a robots.txt
+	withheldResponses responseaudit.WithheldTracker // responses to crawlers instead of a robots.txt
 
 	settings reload.ActiveSettings[Settings]
-	history  atomic.Pointer[report.History] // of the last configuration; nil without history
+	history  atomic.Pointer[report.LedgerPersistence] // of the last configuration; nil without history
 
 	Identity *identity.Shared // the verifier
 
@@ -94,7 +94,7 @@ func (s *State) HostsWithHold() map[string]bool {
 func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.KeepInUse(ctx) }
 
 // ServedPages returns the pages recently served to search engines.
-func (s *State) ServedPages() []ledger.Visit { return s.changeGuard.RecentVisits() }
+func (s *State) ServedPages() []ledger.CrawlerVisit { return s.changeGuard.RecentVisits() }
 
 // VerifierStats returns the statistics of the verifier.
 func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }
@@ -185,9 +185,9 @@ var (
 	_ store.Changes      = (*copies.ChangeGuard)(nil)
 	_ store.AddressLists = (*identity.Shared)(nil)
 	_ store.Note         = (*alert.Manager)(nil)
-	_ store.Note         = (*notify.History)(nil)
+	_ store.Note         = (*notify.DeliveryHistory)(nil)
 	_ store.Rates        = (*rate.Budgets)(nil)
-	_ notify.Source      = (*alert.Manager)(nil)
+	_ notify.AlertSource = (*alert.Manager)(nil)
 
 	_ metrics.StateSource = (*State)(nil)
 )
@@ -218,9 +218,9 @@ func (s *State) currentRegistry() *uaident.Registry {
 }
 
 // Proposals returns frequent names of unregistered crawlers.
-func (s *State) Proposals() []report.Proposal {
+func (s *State) Proposals() []report.RegistryProposal {
 	if s == nil {
-		return []report.Proposal{}
+		return []report.RegistryProposal{}
 	}
 	return s.Unregistered.Proposals(cmp.Or(s.currentRegistry(), uaident.Default()))
 }

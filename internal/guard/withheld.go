@@ -32,7 +32,7 @@ func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage f
 			got.Location, got.IsLoop = "/robots.txt", false
 		}
 	}
-	g.state.withheldResponses.RecordResponse(responseaudit.Fetcher{
+	g.state.withheldResponses.RecordResponse(responseaudit.RobotsFetcher{
 		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
 		IsSearchEngine: judge.IsSearchEngine(j.Client.Class, j.Verification), IsVerified: j.Verification == verify.Verified,
 	}, got, time.Now())
@@ -66,12 +66,12 @@ func (g *Guard) SelfTestSource() *site.ServerSource {
 
 // RecordSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
 // serve browsers a robots.txt.
-func (s *State) RecordSelfTest(f responseaudit.Fetcher, got responseaudit.RobotsResponse) {
+func (s *State) RecordSelfTest(f responseaudit.RobotsFetcher, got responseaudit.RobotsResponse) {
 	s.withheldResponses.RecordSelfTest(f, got, time.Now())
 }
 
 // WithheldResponses returns the crawlers that get another response instead of a robots.txt.
-func (s *State) WithheldResponses(now time.Time) []responseaudit.Withheld {
+func (s *State) WithheldResponses(now time.Time) []responseaudit.WithheldFinding {
 	return s.withheldResponses.Find("", now)
 }
 

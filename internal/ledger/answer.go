@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Answer is the site's response to a crawler's request that passed the guard. Site, Token and Class
-// have the values of the [Request].
+// Answer is the site's response to a crawler's request that the guard let through. Site, Token,
+// NamedByRobots, Class and Identity are as in the [Request].
 type Answer struct {
 	At            time.Time // time of the request
 	Site          string
@@ -19,14 +19,14 @@ type Answer struct {
 	NamedByRobots bool
 	Class         uaident.Class
 	Identity      verify.State
-	Kind          responseaudit.Kind
-	Status        responseaudit.Status
+	Kind          responseaudit.RequestKind
+	Status        responseaudit.StatusClass
 	Bytes         int64 // size of the body, as sent by the handlers behind the guard
 }
 
-// ResponseKindOf returns the kind of a request with a verdict. Robots fetches have a kind of their
-// own.
-func ResponseKindOf(v judge.Verdict) responseaudit.Kind {
+// RequestKindForVerdict returns the kind under which a request with verdict v is counted. Requests
+// for robots.txt have no verdict: their kind is [responseaudit.KindRobotsTxt].
+func RequestKindForVerdict(v judge.Verdict) responseaudit.RequestKind {
 	switch v {
 	case judge.Allowed:
 		return responseaudit.KindAllowed
@@ -36,8 +36,8 @@ func ResponseKindOf(v judge.Verdict) responseaudit.Kind {
 	return responseaudit.KindNoRule
 }
 
-// RecordAnswer records an answer. See [Ledger.Record]. The ledger retains the strings of a until the
-// next count.
+// RecordAnswer records a response. It blocks only in the same case as [Ledger.Record]. The ledger
+// uses the strings of a until it has counted the response.
 func (l *Ledger) RecordAnswer(a *Answer) {
 	b := l.lockBuffer()
 	b.answers = append(b.answers, *a)
@@ -48,8 +48,8 @@ func (w *Row) countAnswer(a *Answer) {
 	if at := a.At.UnixMilli(); w.FirstSeen == 0 { // its request is not yet counted
 		w.FirstSeen, w.LastSeen = at, at
 	}
-	i, size := answerIndex(a.Kind, a.Status), uint64(max(a.Bytes, 0))
-	w.Answers.count(a.At.UnixMilli(), func(c *AnswerCell) {
+	i, size := answerCounterIndex(a.Kind, a.Status), uint64(max(a.Bytes, 0))
+	w.Answers.updateBuckets(a.At.UnixMilli(), func(c *AnswerBucket) {
 		if c[i] < math.MaxUint32 {
 			c[i]++
 		}
@@ -57,54 +57,56 @@ func (w *Row) countAnswer(a *Answer) {
 	})
 }
 
-// AnswerCell occupies 124 bytes. It contains the number of a step since the Unix epoch, the saturating counts by
-// kind and status, and the bytes as two words, the low word first.
-type AnswerCell [1 + answerCounts + 2]uint32
+// AnswerBucket counts the responses to a crawler in one step of a [Timeline], an hour or a day. The
+// first element is the number of the step since the Unix epoch. The last two elements are the sum
+// of the body sizes in bytes, low word first. All other elements are the counts by kind and status,
+// which stop at their maximum.
+type AnswerBucket [1 + answerCounts + 2]uint32
 
 const answerCounts = int(responseaudit.NumKinds) * int(responseaudit.NumStatuses)
 
-// At returns the start of the step.
-func (c AnswerCell) At(r Resolution) time.Time { return Cell{c[0]}.At(r) }
+// StartTime returns the start of the bucket's step. r is the resolution of the series.
+func (c AnswerBucket) StartTime(r Resolution) time.Time { return RequestBucket{c[0]}.StartTime(r) }
 
-// Counts returns the counts of the cell.
-func (c AnswerCell) Counts() (counts responseaudit.Counts) {
+// Counts returns the number of responses by kind and status, and the sum of their sizes.
+func (c AnswerBucket) Counts() (counts responseaudit.ResponseCounts) {
 	for kind := range counts.ByKindAndStatus {
 		for status := range counts.ByKindAndStatus[kind] {
-			counts.ByKindAndStatus[kind][status] = uint64(c[answerIndex(responseaudit.Kind(kind), responseaudit.Status(status))])
+			counts.ByKindAndStatus[kind][status] = uint64(c[answerCounterIndex(responseaudit.RequestKind(kind), responseaudit.StatusClass(status))])
 		}
 	}
-	counts.Bytes = c.bytes()
+	counts.Bytes = c.totalBytes()
 	return counts
 }
 
-func answerIndex(kind responseaudit.Kind, status responseaudit.Status) int {
+func answerCounterIndex(kind responseaudit.RequestKind, status responseaudit.StatusClass) int {
 	return 1 + int(kind)*int(responseaudit.NumStatuses) + int(status)
 }
 
-func (c *AnswerCell) bytes() uint64 {
+func (c *AnswerBucket) totalBytes() uint64 {
 	return uint64(c[1+answerCounts]) | uint64(c[2+answerCounts])<<32
 }
 
-// addCounts adds the counts of other.
-func (c *AnswerCell) addCounts(other *AnswerCell) {
+// addCounts adds the counts of another bucket.
+func (c *AnswerBucket) addCounts(other *AnswerBucket) {
 	for i := 1; i <= answerCounts; i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
-	c.addBytes(other.bytes())
+	c.addBytes(other.totalBytes())
 }
 
-func (c *AnswerCell) addBytes(n uint64) {
-	sum := c.bytes() + n
+func (c *AnswerBucket) addBytes(n uint64) {
+	sum := c.totalBytes() + n
 	if sum < n {
 		sum = math.MaxUint64
 	}
 	c[1+answerCounts], c[2+answerCounts] = uint32(sum), uint32(sum>>32)
 }
 
-// AnswerSeries returns the sum of the answers to a crawler from one time to another, inclusive. r must
-// be Hours or Days.
-func (w *Row) AnswerSeries(r Resolution, from, to time.Time) (sum responseaudit.Counts) {
-	for _, c := range cellsBetween(w.Answers.Series(r), r, from, to) {
+// SumAnswers returns the responses to the crawler from one step to another: the steps that contain
+// the times from and to are included. r must be Hours or Days.
+func (w *Row) SumAnswers(r Resolution, from, to time.Time) (sum responseaudit.ResponseCounts) {
+	for _, c := range bucketsBetween(w.Answers.Series(r), r, from, to) {
 		sum.Add(c.Counts())
 	}
 	return sum

@@ -11,7 +11,7 @@ import (
 )
 
 // answered is an answer to GPTBot at example.com.
-func answered(at time.Time, status responseaudit.Status, bytes int64) *Answer {
+func answered(at time.Time, status responseaudit.StatusClass, bytes int64) *Answer {
 	return &Answer{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
 }
 
@@ -37,15 +37,15 @@ func TestAnswers(t *testing.T) {
 		t.Helper()
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
-				sum := row.AnswerSeries(r, noon.Add(-24*time.Hour), c.now())
-				want := responseaudit.Counts{Bytes: times * 100 << 30}
+				sum := row.SumAnswers(r, noon.Add(-24*time.Hour), c.now())
+				want := responseaudit.ResponseCounts{Bytes: times * 100 << 30}
 				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
-					want = responseaudit.Counts{Bytes: times * 5}
+					want = responseaudit.ResponseCounts{Bytes: times * 5}
 					want.ByKindAndStatus[responseaudit.KindRobotsTxt][responseaudit.StatusServerError] = times
 				}
 				if sum != want {
-					t.Errorf("%s: %s, step %v: %+v, want %+v", when, row.Identity, r.Step(), sum, want)
+					t.Errorf("%s: %s, step %v: %+v, want %+v", when, row.Identity, r.StepLength(), sum, want)
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func TestAnswers(t *testing.T) {
 	check("stored", stored.Site, 1)
 	check("merged", Merge(s, Snapshot{Sites: []*Site{stored.Site}}).Sites[0], 2)
 	check("and left as they were", s.Sites[0], 1)
-	l.Restore(stored.Site, noon)
+	l.RestoreSite(stored.Site, noon)
 	check("restored", l.Snapshot().Sites[0], 2)
 
 	c.advance(AnswerHours * time.Hour)
@@ -86,7 +86,7 @@ func TestAnswersLate(t *testing.T) {
 	var got []string
 	for _, c := range w.Answers.Series(Hours) {
 		counts := c.Counts()
-		got = append(got, fmt.Sprint(c.At(Hours).Sub(noon).Hours(), ":", counts.Total()))
+		got = append(got, fmt.Sprint(c.StartTime(Hours).Sub(noon).Hours(), ":", counts.Total()))
 	}
 	if want := "[-2:2 -1:1 0:1 1:1]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %v", got, want)
@@ -95,7 +95,7 @@ func TestAnswersLate(t *testing.T) {
 
 // TestAnswersStop keeps counts that are as large as they can be.
 func TestAnswersStop(t *testing.T) {
-	var most AnswerCell
+	var most AnswerBucket
 	for i := range most {
 		most[i] = 1<<32 - 1
 	}

@@ -33,8 +33,8 @@ func TestLedgerCrowd(t *testing.T) {
 		ask(fmt.Sprint("named", i), true)
 	}
 	s := l.Snapshot()
-	if own, all := s.Sites[0].ownRowCount(), s.total(); own != maxRows || all.Requests() != 300 {
-		t.Errorf("%d rows and %d requests, want %d and 300", own, all.Requests(), maxRows)
+	if own, all := s.Sites[0].unsharedRowCount(), s.total(); own != maxRows || all.TotalRequests() != 300 {
+		t.Errorf("%d rows and %d requests, want %d and 300", own, all.TotalRequests(), maxRows)
 	}
 	s.row(t, "example.com", "bot35")
 	s.row(t, "example.com", "named11")
@@ -48,8 +48,8 @@ func TestLedgerCrowd(t *testing.T) {
 	s = l.Snapshot()
 	s.row(t, "example.com", "late")
 	s.row(t, "example.com", "bot0")
-	if own, all := s.Sites[0].ownRowCount(), s.total(); own != maxRows || all.Requests() != 302 {
-		t.Errorf("%d rows and %d requests, want %d and 302", own, all.Requests(), maxRows)
+	if own, all := s.Sites[0].unsharedRowCount(), s.total(); own != maxRows || all.TotalRequests() != 302 {
+		t.Errorf("%d rows and %d requests, want %d and 302", own, all.TotalRequests(), maxRows)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestRoomComesBack(t *testing.T) {
 			t.Fatal("there is room for more than the share of the unnamed")
 		}
 	}
-	c.advance(displaceAfter - time.Duration(maxRows-namedShare)*time.Second + 2*time.Second)
+	c.advance(minIdleToDisplace - time.Duration(maxRows-namedShare)*time.Second + 2*time.Second)
 	if ask("later", false); !slices.Contains(rows(), "later") || slices.Contains(rows(), "bot0") {
 		t.Error("a crawler that was not seen for long makes no room")
 	}
@@ -113,7 +113,7 @@ func TestLedgerHostile(t *testing.T) {
 			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
 			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
-				Kind: responseaudit.Kind(i % int(responseaudit.NumKinds)), Status: responseaudit.Status(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
+				Kind: responseaudit.RequestKind(i % int(responseaudit.NumKinds)), Status: responseaudit.StatusClass(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
 		}
 		l.flush()
 	}
@@ -129,7 +129,7 @@ func TestLedgerHostile(t *testing.T) {
 	}
 	grown := int64(heap()) - int64(before)
 	s := l.Snapshot()
-	if len(s.Sites) != 1 || s.Sites[0].ownRowCount() > maxRows || len(s.Sites[0].Rows) > maxRows+16*len(verify.States()) {
+	if len(s.Sites) != 1 || s.Sites[0].unsharedRowCount() > maxRows || len(s.Sites[0].Rows) > maxRows+16*len(verify.States()) {
 		t.Fatalf("%d sites, %d rows", len(s.Sites), len(s.Sites[0].Rows))
 	}
 	if grown > 4<<20 {
@@ -173,8 +173,8 @@ func TestLedgerSites(t *testing.T) {
 	for _, site := range s.Sites {
 		rows += len(site.Rows)
 	}
-	if got := s.total(); len(s.Sites) > maxSites+1 || rows > maxAllRows+len(s.Sites) || got.Requests() != 12*maxSites {
-		t.Errorf("%d sites, %d rows, %d requests", len(s.Sites), rows, got.Requests())
+	if got := s.total(); len(s.Sites) > maxSites+1 || rows > maxAllRows+len(s.Sites) || got.TotalRequests() != 12*maxSites {
+		t.Errorf("%d sites, %d rows, %d requests", len(s.Sites), rows, got.TotalRequests())
 	}
 }
 
@@ -222,8 +222,8 @@ func TestLedgerOfManySites(t *testing.T) {
 		}
 		l.flush()
 		kept = int64(heap()) - int64(empty)
-		if got := l.Snapshot().total(); got.Requests() != uint64(sites*perSite) {
-			t.Errorf("%d sites: %d requests were counted, want %d", sites, got.Requests(), sites*perSite)
+		if got := l.Snapshot().total(); got.TotalRequests() != uint64(sites*perSite) {
+			t.Errorf("%d sites: %d requests were counted, want %d", sites, got.TotalRequests(), sites*perSite)
 		}
 		t.Logf("%d sites take %d KiB", sites, kept>>10)
 		return kept

@@ -11,17 +11,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Bounds of the buffers: requests at which a buffer is due for counting, requests in all
-// buffers together, and average bytes of text a request. The total covers the requests during
-// a count whose goroutine lost the processor. It needs at most 20 MB for that time.
+// Bounds of the buffers: number of requests at which the ledger counts a buffer, number of requests
+// in all buffers together, and average bytes of strings per request. Requests pile up while the
+// goroutine that counts has lost the processor. They need at most 20 MB.
 const (
 	bufferRequests = 64
 	maxPending     = 512 * bufferRequests
 	requestBytes   = 64
 )
 
-// textBytes is the average text a request in a buffer that is due for counting. It is the
-// length of a User-Agent.
+// textBytes is the average number of bytes of strings per request at which the ledger counts a
+// buffer. It is the length of a User-Agent.
 const textBytes = 160
 
 // Bounds on the number of buffers, which is two for each processor. The number of processors
@@ -31,24 +31,25 @@ const (
 	maxBuffers = 64
 )
 
-// maxText is the maximum text of a request in bytes.
+// maxText is the maximum size of the strings of a request in bytes.
 const maxText = maxMethod + maxAgent + maxTarget + maxToken + maxSiteName + maxRule
 
-// roomy is the capacity in requests that a batch retains after counting.
+// roomy is the capacity in requests that a recordBatch retains after counting.
 const roomy = 4 * bufferRequests
 
-// batch is a list of recorded requests, answers and visits before counting. Strings from clients
-// are copied to text. All other strings belong to the configuration, the registry and the
-// robots.txt, which live longer.
-type batch struct {
+// recordBatch contains recorded requests, responses and visits that are not counted yet. Strings
+// from clients are copied into the field text. All other strings belong to the configuration, the
+// registry or a robots.txt, which live longer.
+type recordBatch struct {
 	requests []Request
 	answers  []Answer
-	visits   []visit
+	visits   []humanVisit
 	text     []byte
 }
 
-// add records a request without the fields that only disallowed and stale requests need.
-func (b *batch) add(q *Request) {
+// addRequest appends a request. For a request that is neither disallowed nor stale, it leaves out
+// the method, target, rule and network.
+func (b *recordBatch) addRequest(q *Request) {
 	b.requests = append(b.requests, *q)
 	p := &b.requests[len(b.requests)-1]
 	if !q.MayRetainUserAgent {
@@ -62,27 +63,26 @@ func (b *batch) add(q *Request) {
 	}
 }
 
-// copyString returns a copy of at most most bytes of a string. The copy is valid until the batch is
-// cleared.
-func (b *batch) copyString(s string, most int) string {
+// copyString returns a copy of the first most bytes of s. The copy is valid until clear is called.
+func (b *recordBatch) copyString(s string, most int) string {
 	from := len(b.text)
 	b.text = append(b.text, text.Truncate(s, most)...)
 	return unsafe.String(unsafe.SliceData(b.text[from:]), len(b.text)-from)
 }
 
-// textCapacity returns the capacity in bytes for the strings of the given number of requests. A buffer
-// due for counting has more room.
-func textCapacity(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
+// stringCapacity returns the number of bytes to reserve for the strings of the given number of
+// requests.
+func stringCapacity(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
 
-// hasRoom reports whether another request fits within most requests.
-func (b *batch) hasRoom(most int) bool {
-	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= textCapacity(most)-maxText
+// hasRoom reports whether the batch can take another request without exceeding most requests.
+func (b *recordBatch) hasRoom(most int) bool {
+	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= stringCapacity(most)-maxText
 }
 
-// clear removes all records, and releases their memory.
-func (b *batch) clear() {
+// clear removes all records. It releases the memory of a batch that became larger than usual.
+func (b *recordBatch) clear() {
 	if cap(b.requests) > roomy || cap(b.answers) > roomy || cap(b.visits) > roomy {
-		*b = batch{} // after a long delay
+		*b = recordBatch{} // after a long delay
 		return
 	}
 	clear(b.requests)
@@ -91,38 +91,39 @@ func (b *batch) clear() {
 	b.requests, b.answers, b.visits, b.text = b.requests[:0], b.answers[:0], b.visits[:0], b.text[:0]
 }
 
-// buffer records requests until it is due for counting, and further until the ledger is free
-// to count.
-type buffer struct {
+// recordBuffer collects records until the ledger counts them. It takes more than bufferRequests
+// records while the ledger is busy, and at most maxRequests.
+type recordBuffer struct {
 	mu sync.Mutex
-	batch
+	recordBatch
 	maxRequests int // maximum number of requests
 
 	_ [64]byte // prevents false sharing
 }
 
-// isDue reports whether the buffer is due for counting.
-func (b *buffer) isDue() bool { return !b.hasRoom(bufferRequests) }
+// isDue reports whether the buffer has so many records that the ledger should count them.
+func (b *recordBuffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 
-// buffers are so many that one is always free, even if goroutines lose the processor while using
-// the others.
-type buffers struct {
-	all []*buffer
+// bufferPool has so many buffers that one is always free, even if goroutines lose the processor
+// while using the others.
+type bufferPool struct {
+	all []*recordBuffer
 	// number of preferred buffers, one for each processor; fewer buffers stay in the CPU caches
 	numPreferred int
 }
 
-func newBuffers() *buffers {
-	b := &buffers{all: make([]*buffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
+func newBufferPool() *bufferPool {
+	b := &bufferPool{all: make([]*recordBuffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
 	b.numPreferred = min(runtime.GOMAXPROCS(0), len(b.all))
 	for i := range b.all {
-		b.all[i] = &buffer{maxRequests: maxPending / len(b.all)}
+		b.all[i] = &recordBuffer{maxRequests: maxPending / len(b.all)}
 	}
 	return b
 }
 
-// lockFree locks and returns a buffer with room, or nil if no buffer is free. lockFree does not wait.
-func (b *buffers) lockFree() *buffer {
+// lockAvailable locks and returns a buffer with room. It does not wait, and returns nil if all
+// buffers are locked or full.
+func (b *bufferPool) lockAvailable() *recordBuffer {
 	first := rand.IntN(b.numPreferred) // a sync.Pool locks after every garbage collection
 	for i := range b.all {
 		x := b.all[(first+i)%len(b.all)]

@@ -52,8 +52,8 @@ func TestRecordWaitsForNobody(t *testing.T) {
 			release()
 			<-done
 			s := l.Snapshot()
-			if got := s.total(); got.Requests() != requests {
-				t.Errorf("%d requests were counted, want %d", got.Requests(), requests)
+			if got := s.total(); got.TotalRequests() != requests {
+				t.Errorf("%d requests were counted, want %d", got.TotalRequests(), requests)
 			}
 		})
 	}
@@ -97,9 +97,9 @@ func TestPendingIsBounded(t *testing.T) {
 			q := gptbot(noon, tc.target)
 			q.UserAgent = tc.userAgent
 			l := New(newClock().now)
-			var fit batch
+			var fit recordBatch
 			for fit.hasRoom(l.buffers.all[0].maxRequests) {
-				fit.add(q)
+				fit.addRequest(q)
 			}
 			most := int64(len(fit.requests) * len(l.buffers.all))
 			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {
@@ -130,8 +130,8 @@ func TestPendingIsBounded(t *testing.T) {
 			}
 			l.mu.Unlock()
 			<-done
-			if got := l.Snapshot().total(); got.Requests() != requests {
-				t.Errorf("%d requests were counted, want %d", got.Requests(), requests)
+			if got := l.Snapshot().total(); got.TotalRequests() != requests {
+				t.Errorf("%d requests were counted, want %d", got.TotalRequests(), requests)
 			}
 		})
 	}

@@ -2,33 +2,36 @@ package ledger
 
 import "github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 
-// An edit of a robots.txt can leave a rule unchanged or move it to another line. The rule
-// then keeps its count, with the version and line of its last decision.
+// An edit of a robots.txt can leave a rule unchanged or move it to another line. The rule then
+// keeps its count. Its version and line are those of its last decision.
 
-// isSameRule reports whether two keys belong to the same rule, ignoring version and line.
+// isSameRule reports whether two keys have the same rule, group and verdict. They may differ in
+// version and line.
 func (k *RuleKey) isSameRule(other *RuleKey) bool {
 	return k.Text == other.Text && k.Group == other.Group && k.Verdict == other.Verdict
 }
 
-// withPlaceOf returns k with the version and line of to.
-func (k RuleKey) withPlaceOf(to RuleKey) RuleKey {
+// withVersionAndLine returns k with the version and line of another key.
+func (k RuleKey) withVersionAndLine(to RuleKey) RuleKey {
 	k.Version, k.Line = to.Version, to.Line
 	return k
 }
 
-// isSamePath also requires the same path, host, name and outcome.
+// isSamePath reports whether two keys have the same path, host, client name, outcome and rule. The
+// rule may differ in version and line.
 func (k *PathKey) isSamePath(other *PathKey) bool {
 	return k.Path == other.Path && k.Host == other.Host && k.Blocked == other.Blocked && k.Name == other.Name && k.RuleKey.isSameRule(&other.RuleKey)
 }
 
-func (k PathKey) withPlaceOf(to PathKey) PathKey {
-	k.RuleKey = k.RuleKey.withPlaceOf(to.RuleKey)
+func (k PathKey) withVersionAndLine(to PathKey) PathKey {
+	k.RuleKey = k.RuleKey.withVersionAndLine(to.RuleKey)
 	return k
 }
 
-// continueKey returns the key for counting a request. If the sketch contains the rule at another
-// place, the newer place replaces the older place. same compares two keys.
-func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, withPlaceOf func(K, K) K) K {
+// updateRuleLocation returns the key under which the sketch counts a request. If the sketch has the
+// same rule with another version or line, the rule gets the later version and line. same reports
+// whether a key of the sketch has the same rule.
+func updateRuleLocation[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, withPlaceOf func(K, K) K) K {
 	if s.PositionOf(key) >= 0 {
 		return key
 	}
@@ -45,12 +48,12 @@ func continueKey[K comparable](s *spacesaving.Sketch[K], key K, at int64, same f
 	return key
 }
 
-// alignSketch returns a copy of other in which each rule has the place of its last decision in s
-// or other.
-func alignSketch[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, withPlaceOf func(K, K) K) spacesaving.Sketch[K] {
+// alignRuleLocations returns a copy of other for merging into s. A rule that both contain gets the
+// same version and line in both: those of its last decision.
+func alignRuleLocations[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, withPlaceOf func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {
-		key := continueKey(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, withPlaceOf)
+		key := updateRuleLocation(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, withPlaceOf)
 		if key != item.Key && other.PositionOf(key) < 0 {
 			other.ReplaceKey(i, key)
 		}

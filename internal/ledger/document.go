@@ -14,8 +14,8 @@ const MaxDocument = 1 << 20
 // documentFormat is the version of the format.
 const documentFormat = 3
 
-// documentJSON is the stored form of a document. The checksum covers Content only, and is
-// independent of Saved.
+// documentJSON is the JSON of a StoredDocument. The checksum covers Content only, so it does not
+// depend on Saved.
 type documentJSON struct {
 	Format  int             `json:"format"`
 	Saved   time.Time       `json:"saved"`
@@ -23,29 +23,26 @@ type documentJSON struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Document is an encoded document.
-type Document struct {
+// StoredDocument is JSON content with a checksum and the time of saving, encoded for the storage.
+type StoredDocument struct {
 	Data []byte
-	// Sum depends on the content only, not on Saved.
+	// Sum is the checksum of the content. It does not depend on Saved.
 	Sum   [sha256.Size]byte
 	Saved time.Time
 }
 
-var errTooLarge = errors.New("the document has too many bytes")
+var errTooLarge = errors.New("the document exceeds its maximum size")
 
-func encodeDocument(content any, saved time.Time) (Document, error) {
-	return EncodeDocument(content, saved, MaxDocument)
-}
-
-// EncodeDocument encodes content as JSON for [DecodeDocument]. More than maxBytes bytes are an error.
-func EncodeDocument(content any, saved time.Time, maxBytes int) (Document, error) {
+// EncodeDocument encodes content as JSON with a checksum, for [DecodeDocument]. A result of more
+// than maxBytes bytes is an error.
+func EncodeDocument(content any, saved time.Time, maxBytes int) (StoredDocument, error) {
 	inner, err := json.Marshal(content)
 	if err != nil {
-		return Document{}, err
+		return StoredDocument{}, err
 	}
-	d := Document{Sum: sha256.Sum256(inner), Saved: saved}
+	d := StoredDocument{Sum: sha256.Sum256(inner), Saved: saved}
 	if d.Data, err = json.Marshal(documentJSON{documentFormat, saved.UTC(), d.Sum, inner}); err != nil {
-		return Document{}, err
+		return StoredDocument{}, err
 	}
 	if len(d.Data) > maxBytes {
 		err = errTooLarge
@@ -53,38 +50,35 @@ func EncodeDocument(content any, saved time.Time, maxBytes int) (Document, error
 	return d, err
 }
 
-func decodeDocument(data []byte, content any) (Document, error) {
-	return DecodeDocument(data, content, MaxDocument)
-}
-
-// DecodeDocument decodes the result of [EncodeDocument] into content. Damaged data and other formats
-// are an error.
-func DecodeDocument(data []byte, content any, maxBytes int) (Document, error) {
+// DecodeDocument decodes the result of [EncodeDocument] into content. Damaged data, unsupported
+// formats and more than maxBytes bytes are an error.
+func DecodeDocument(data []byte, content any, maxBytes int) (StoredDocument, error) {
 	if len(data) > maxBytes {
-		return Document{}, errTooLarge
+		return StoredDocument{}, errTooLarge
 	}
 	var envelope documentJSON
 	if err := json.Unmarshal(data, &envelope); err != nil {
-		return Document{}, fmt.Errorf("invalid document: %w", err)
+		return StoredDocument{}, fmt.Errorf("invalid document: %w", err)
 	}
 	switch {
 	case envelope.Format > documentFormat:
-		return Document{}, fmt.Errorf("format %d is newer than the supported format %d", envelope.Format, documentFormat)
+		return StoredDocument{}, fmt.Errorf("format %d is newer than the supported format %d", envelope.Format, documentFormat)
 	case envelope.Format != documentFormat:
-		return Document{}, fmt.Errorf("unknown format %d", envelope.Format)
+		return StoredDocument{}, fmt.Errorf("unknown format %d", envelope.Format)
 	}
 	sum := sha256.Sum256(envelope.Content)
 	if sum != envelope.SHA256 {
-		return Document{}, errors.New("the checksum does not match")
+		return StoredDocument{}, errors.New("damaged: the checksum does not match the content")
 	}
 	if !isPlausibleTime(envelope.Saved) {
-		return Document{}, errors.New("the time of saving is out of range")
+		return StoredDocument{}, errors.New("the time at which the document was saved is out of range")
 	}
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
-		return Document{}, fmt.Errorf("invalid document: %w", err)
+		return StoredDocument{}, fmt.Errorf("invalid document: %w", err)
 	}
-	return Document{Data: data, Sum: sum, Saved: envelope.Saved}, nil
+	return StoredDocument{Data: data, Sum: sum, Saved: envelope.Saved}, nil
 }
 
-// isPlausibleTime reports whether a time is plausible and representable in RFC 3339.
+// isPlausibleTime reports whether t is between the years 1990 and 9989. RFC 3339 can represent such
+// times.
 func isPlausibleTime(t time.Time) bool { return t.Year() >= 1990 && t.Year() < 9990 }

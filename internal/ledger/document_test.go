@@ -13,10 +13,10 @@ import (
 var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func someChanges() ChangeGuardState {
-	visit := Visit{Crawler: "Googlebot", GroupNames: []string{"googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
+	visit := CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
 	return ChangeGuardState{
-		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []Visit{visit},
-		Holds: []HeldVersion{{Version: [32]byte{1}, HeldSince: docTime.Add(-time.Minute), HeldUntil: docTime.Add(time.Hour), Visits: []Visit{visit}}},
+		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []CrawlerVisit{visit},
+		Holds: []HeldVersion{{Version: [32]byte{1}, HeldSince: docTime.Add(-time.Minute), HeldUntil: docTime.Add(time.Hour), Visits: []CrawlerVisit{visit}}},
 	}
 }
 
@@ -25,7 +25,7 @@ func TestChangesOverARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, again, err := DecodeChanges(d.Data)
+	got, again, err := DecodeChangeGuardState(d.Data)
 	if err != nil || again.Sum != d.Sum || !reflect.DeepEqual(got, someChanges()) {
 		t.Errorf("%v: %+v", err, got)
 	}
@@ -35,7 +35,7 @@ func TestChangesOverARestart(t *testing.T) {
 	if d, err = raw.Encode(docTime); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := DecodeChanges(d.Data); err != nil || !reflect.DeepEqual(got, raw) {
+	if got, _, err := DecodeChangeGuardState(d.Data); err != nil || !reflect.DeepEqual(got, raw) {
 		t.Errorf("with a target that is not UTF-8: %v: %+v", err, got)
 	}
 	later, err := someChanges().Encode(docTime.Add(time.Hour))
@@ -49,7 +49,7 @@ func TestChangesAreBounded(t *testing.T) {
 	c := someChanges()
 	c.Visits, c.Holds[0].Visits = nil, nil
 	for i := range maxVisits {
-		v := Visit{Crawler: strings.Repeat("\x01", maxName), Host: strings.Repeat("\x01", maxHost), At: docTime,
+		v := CrawlerVisit{Crawler: strings.Repeat("\x01", maxName), Host: strings.Repeat("\x01", maxHost), At: docTime,
 			Target: RawText(fmt.Sprintf("/%0*d", maxVisitedTarget-1, i))}
 		c.Visits, c.Holds[0].Visits = append(c.Visits, v), append(c.Holds[0].Visits, v)
 	}
@@ -57,7 +57,7 @@ func TestChangesAreBounded(t *testing.T) {
 	if err != nil || len(d.Data) > MaxDocument {
 		t.Fatalf("%d bytes, %v", len(d.Data), err)
 	}
-	if got, _, err := DecodeChanges(d.Data); err != nil || len(got.Visits) != 0 || len(got.Holds) != 1 || len(got.Holds[0].Visits) != maxVisits {
+	if got, _, err := DecodeChangeGuardState(d.Data); err != nil || len(got.Visits) != 0 || len(got.Holds) != 1 || len(got.Holds[0].Visits) != maxVisits {
 		t.Errorf("%d visits, %d holds, %v", len(got.Visits), len(got.Holds), err)
 	}
 }
@@ -86,7 +86,7 @@ func TestDamagedDocuments(t *testing.T) {
 		"too large":     string(good.Data) + strings.Repeat(" ", MaxDocument),
 		"noise":         "\x00\xff",
 	} {
-		if _, _, err := DecodeChanges([]byte(data)); err == nil {
+		if _, _, err := DecodeChangeGuardState([]byte(data)); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -101,12 +101,12 @@ func FuzzDocuments(f *testing.F) {
 	}
 	f.Add(d.Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if c, d, err := DecodeChanges(data); err == nil {
+		if c, d, err := DecodeChangeGuardState(data); err == nil {
 			again, err := c.Encode(d.Saved)
 			if err != nil {
 				t.Fatalf("what was read cannot be written: %v", err)
 			}
-			if same, _, err := DecodeChanges(again.Data); err != nil || len(same.Visits) != len(c.Visits) {
+			if same, _, err := DecodeChangeGuardState(again.Data); err != nil || len(same.Visits) != len(c.Visits) {
 				t.Fatalf("%v: %+v became %+v", err, c, same)
 			}
 		}

@@ -11,29 +11,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers share
-// the name Other. Each site has at least one row.
+// Bounds of a ledger: sites, and rows of all sites together. Further sites and crawlers share the
+// name Other. Each site has at least one row.
 const (
 	maxSites   = 500
 	maxAllRows = 2000
 )
 
-// MaxRetention is the maximum and default retention.
+// MaxRetention is the maximum and default time for which a ledger keeps data.
 const MaxRetention = 90 * 24 * time.Hour
 
-// MinRetention is the minimum configurable retention.
+// MinRetention is the minimum time that can be configured.
 const MinRetention = time.Hour
 
 // skew is the maximum age of a request relative to a snapshot that is being made. Requests
 // that are still later have a wrong clock and are dropped.
 const skew = time.Minute
 
-// Ledger counts the requests of crawlers. A Ledger is safe for concurrent use. Recording a request
-// does not block while the buffers have room.
+// Ledger counts the requests of crawlers by site and crawler. A Ledger is safe for concurrent use.
+// Recording a request does not block while the buffers have room.
 type Ledger struct {
 	now       func() time.Time
 	retention atomic.Int64 // a time.Duration
-	buffers   *buffers
+	buffers   *bufferPool
 
 	_ [64]byte // separates fields that requests read from fields that they write
 
@@ -42,18 +42,19 @@ type Ledger struct {
 	mu        sync.Mutex
 	sites     map[string]*Site
 	startTime time.Time
-	rows      int   // of all sites
-	batch     batch // being counted
+	rows      int         // of all sites
+	batch     recordBatch // being counted
 }
 
-// New returns an empty Ledger with MaxRetention. now is the clock.
+// New returns an empty Ledger that keeps data for MaxRetention. now returns the current time.
 func New(now func() time.Time) *Ledger {
-	l := &Ledger{now: now, buffers: newBuffers(), sites: make(map[string]*Site), startTime: now()}
+	l := &Ledger{now: now, buffers: newBufferPool(), sites: make(map[string]*Site), startTime: now()}
 	l.retention.Store(int64(MaxRetention))
 	return l
 }
 
-// SetRetention sets the retention. 0 means MaxRetention.
+// SetRetention sets how long the ledger keeps data. 0 and values above MaxRetention mean
+// MaxRetention.
 func (l *Ledger) SetRetention(retention time.Duration) {
 	if retention <= 0 || retention > MaxRetention {
 		retention = MaxRetention
@@ -61,31 +62,33 @@ func (l *Ledger) SetRetention(retention time.Duration) {
 	l.retention.Store(int64(retention))
 }
 
-// Record records a request, and does not retain memory of q after the next count. Record blocks
-// only if maxPending requests wait for counting.
+// Record records a request. It copies the strings that come from the client, except a User-Agent
+// with MayRetainUserAgent. Record blocks only while maxPending requests wait to be counted.
 func (l *Ledger) Record(q *Request) {
 	b := l.lockBuffer()
-	b.add(q)
+	b.addRequest(q)
 	l.releaseBuffer(b)
 }
 
-// lockBuffer returns a buffer with room, locked.
-func (l *Ledger) lockBuffer() *buffer {
+// lockBuffer locks and returns a buffer with room. If all buffers are full, it counts their records
+// first.
+func (l *Ledger) lockBuffer() *recordBuffer {
 	for {
-		if b := l.buffers.lockFree(); b != nil {
+		if b := l.buffers.lockAvailable(); b != nil {
 			return b
 		}
 		l.mu.Lock()
-		l.countAll()
+		l.countBufferedRecords()
 		l.mu.Unlock()
 	}
 }
 
-// releaseBuffer unlocks a buffer, and counts its requests if due.
-func (l *Ledger) releaseBuffer(b *buffer) {
+// releaseBuffer unlocks a buffer, and counts its records if the buffer is due and no other
+// goroutine is counting.
+func (l *Ledger) releaseBuffer(b *recordBuffer) {
 	// If another goroutine is counting, the buffer has room for more requests.
 	if b.isDue() && l.mu.TryLock() {
-		l.swap(b)
+		l.swapBatch(b)
 		b.mu.Unlock()
 		l.countBatch()
 		l.mu.Unlock()
@@ -94,60 +97,62 @@ func (l *Ledger) releaseBuffer(b *buffer) {
 	}
 }
 
-// countAll counts the requests in all buffers. The caller must have locked l.mu.
-func (l *Ledger) countAll() {
+// countBufferedRecords counts the records in all buffers. The caller must have locked l.mu.
+func (l *Ledger) countBufferedRecords() {
 	for _, b := range l.buffers.all {
 		b.mu.Lock()
-		l.swap(b)
+		l.swapBatch(b)
 		b.mu.Unlock()
 		l.countBatch()
 	}
 }
 
-// swap moves the records of a buffer to l.batch. The caller must have locked l.mu and the buffer.
-func (l *Ledger) swap(b *buffer) { l.batch, b.batch = b.batch, l.batch }
+// swapBatch moves the records of a buffer to l.batch. The caller must have locked l.mu and the
+// buffer.
+func (l *Ledger) swapBatch(b *recordBuffer) { l.batch, b.recordBatch = b.recordBatch, l.batch }
 
-// countBatch counts the batch. The caller must have locked l.mu.
+// countBatch counts the records in l.batch, and removes them. The caller must have locked l.mu.
 func (l *Ledger) countBatch() {
 	for i := range l.batch.requests {
 		q := &l.batch.requests[i]
-		s := l.site(q.Site)
+		s := l.getOrCreateSite(q.Site)
 		s.revision++
-		l.row(s, keyOf(q.Token, q.Class, q.Identity), q.NamedByRobots, q.at()).countRequest(q)
+		l.getOrCreateRow(s, newRowKey(q.Token, q.Class, q.Identity), q.NamedByRobots, q.unixMilli()).countRequest(q)
 		s.countHost(q)
 		s.countLines(q)
 	}
 	for i := range l.batch.answers {
 		a := &l.batch.answers[i]
-		s := l.site(a.Site)
+		s := l.getOrCreateSite(a.Site)
 		s.revision++
-		l.row(s, keyOf(a.Token, a.Class, a.Identity), a.NamedByRobots, a.At.UnixMilli()).countAnswer(a)
+		l.getOrCreateRow(s, newRowKey(a.Token, a.Class, a.Identity), a.NamedByRobots, a.At.UnixMilli()).countAnswer(a)
 	}
 	for _, v := range l.batch.visits {
-		s := l.site(v.site)
+		s := l.getOrCreateSite(v.site)
 		s.revision++
-		s.visits(v.name).count(v.at, func(c *VisitCell) { c.add(&VisitCell{0, 1}) })
+		s.getOrCreateVisits(v.name).updateBuckets(v.at, func(c *HumanVisitBucket) { c.add(&HumanVisitBucket{0, 1}) })
 	}
 	l.batch.clear()
 }
 
-// row returns the row for a crawler. The caller must have locked l.mu.
-func (l *Ledger) row(s *Site, key rowKey, named bool, at int64) *Row {
+// getOrCreateRow returns the row that counts the requests of a crawler at a site. See
+// [Site.getOrCreateRow]. The caller must have locked l.mu.
+func (l *Ledger) getOrCreateRow(s *Site, key rowKey, named bool, at int64) *Row {
 	before := len(s.Rows)
-	w := s.rowFor(key, named, at, l.rows < maxAllRows)
+	w := s.getOrCreateRow(key, named, at, l.rows < maxAllRows)
 	l.rows += len(s.Rows) - before // one row more, or one less after folding
 	return w
 }
 
-// site returns a site, created if the ledger has room, or else Other. The caller must have locked
-// l.mu.
-func (l *Ledger) site(name string) *Site {
+// getOrCreateSite returns the site with a name, and creates it if the ledger has room, else the
+// site Other. The caller must have locked l.mu.
+func (l *Ledger) getOrCreateSite(name string) *Site {
 	name = text.Truncate(name, maxSiteName)
 	if s := l.sites[name]; s != nil {
 		return s
 	}
 	if len(l.sites) >= maxSites && name != Other {
-		return l.site(Other)
+		return l.getOrCreateSite(Other)
 	}
 	s := &Site{Name: strings.Clone(name), revision: 1}
 	l.sites[s.Name] = s
@@ -157,28 +162,29 @@ func (l *Ledger) site(name string) *Site {
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.
 const maxSiteName = 260
 
-// Snapshot returns a copy of the ledger without expired data. It unlocks the ledger between
-// sites.
+// Snapshot returns a copy of the ledger. It first removes expired data. Between two sites it
+// unlocks the ledger, so a site can be newer than the previous one.
 func (l *Ledger) Snapshot() Snapshot {
 	now, retention := l.now().UnixMilli(), time.Duration(l.retention.Load())
 	l.mu.Lock()
-	l.countAll()
+	l.countBufferedRecords()
 	names := slices.Sorted(maps.Keys(l.sites))
 	snapshot := Snapshot{Saved: now, Since: l.startTime.UnixMilli(), Retention: retention}
 	l.mu.Unlock()
 	for _, name := range names {
-		if s := l.snapshot(name, now+skew.Milliseconds(), retention); s != nil {
+		if s := l.copySite(name, now+skew.Milliseconds(), retention); s != nil {
 			snapshot.Sites = append(snapshot.Sites, s)
 		}
 	}
 	return snapshot
 }
 
-// snapshot returns a copy of a site, or nil if all its data are expired.
-func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site {
+// copySite returns a copy of a site after removing expired data. The result is nil if no data
+// remain. now is in Unix milliseconds.
+func (l *Ledger) copySite(name string, now int64, retention time.Duration) *Site {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countAll() // requests recorded since the previous site
+	l.countBufferedRecords() // requests recorded since the previous site
 	s := l.sites[name]
 	if s == nil {
 		return nil
@@ -193,19 +199,20 @@ func (l *Ledger) snapshot(name string, now int64, retention time.Duration) *Site
 	return s.clone()
 }
 
-// Restore adds a stored site. since is the time at which the stored ledger began to count.
-func (l *Ledger) Restore(site *Site, since time.Time) {
+// RestoreSite adds the counts of a stored site to the ledger. since is the time at which the stored
+// ledger began to count.
+func (l *Ledger) RestoreSite(site *Site, since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countAll()
+	l.countBufferedRecords()
 	if isPlausibleTime(since) && since.Before(l.startTime) {
 		l.startTime = since
 	}
-	s := l.site(site.Name)
+	s := l.getOrCreateSite(site.Name)
 	before := len(s.Rows)
 	s.merge(site)
 	s.restoreMode(site.Mode)
-	for s.ownRowCount() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
+	for s.unsharedRowCount() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
 		s.mergeIdlestRow()
 	}
 	l.rows += len(s.Rows) - before

@@ -50,7 +50,7 @@ func record(l *Ledger, q *Request) {
 func (l *Ledger) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countAll()
+	l.countBufferedRecords()
 }
 
 // row returns a row of a snapshot.
@@ -68,7 +68,7 @@ func (s Snapshot) row(t *testing.T, site, token string) *Row {
 }
 
 // total sums up all requests by days.
-func (s Snapshot) total() (sum Counts) {
+func (s Snapshot) total() (sum CounterValues) {
 	for _, site := range s.Sites {
 		for _, w := range site.Rows {
 			sum.Add(w.Series[Days].Sum(Days, time.Time{}, noon.AddDate(1, 0, 0)))
@@ -97,7 +97,7 @@ func TestLedger(t *testing.T) {
 
 	s := l.Snapshot()
 	w := s.row(t, "example.com", "GPTBot")
-	if got := s.total(); got != (Counts{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4, CountViolationBlocked: 1}) {
+	if got := s.total(); got != (CounterValues{CountDisallowed: 5, CountStale: 1, CountBlocked: 1, CountWouldBlock: 4, CountViolationBlocked: 1}) {
 		t.Errorf("counted %v", got)
 	}
 	if w.RequestsSinceFetch != 5 || w.RobotsFetch == nil || w.RobotsFetch.Status != 200 {
@@ -146,8 +146,8 @@ func TestLedgerForgets(t *testing.T) {
 		t.Errorf("left is %v", s.Sites)
 	}
 	record(l, gptbot(c.now(), "/c"))
-	if got := l.Snapshot().total(); got.Requests() != 1 {
-		t.Errorf("%d requests after everything was forgotten, want 1", got.Requests())
+	if got := l.Snapshot().total(); got.TotalRequests() != 1 {
+		t.Errorf("%d requests after everything was forgotten, want 1", got.TotalRequests())
 	}
 	for _, tc := range []struct{ set, want time.Duration }{{0, MaxRetention}, {MaxRetention + 1, MaxRetention}, {time.Hour, time.Hour}} {
 		if l.SetRetention(tc.set); time.Duration(l.retention.Load()) != tc.want {
@@ -167,7 +167,7 @@ func TestLedgerConcurrency(t *testing.T) {
 	readers.Go(func() {
 		for last := uint64(0); ; {
 			counts := l.Snapshot().total()
-			if n := counts.Requests(); n < last {
+			if n := counts.TotalRequests(); n < last {
 				t.Errorf("%d requests after %d", n, last)
 			} else {
 				last = n
@@ -195,13 +195,13 @@ func TestLedgerConcurrency(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	s := l.Snapshot()
-	if got := s.total(); got.Requests() != writers*each {
-		t.Errorf("%d requests, want %d", got.Requests(), writers*each)
+	if got := s.total(); got.TotalRequests() != writers*each {
+		t.Errorf("%d requests, want %d", got.TotalRequests(), writers*each)
 	}
 	for _, site := range s.Sites {
 		sum := site.Rows[0].Series[Minutes].Sum(Minutes, noon, c.now())
-		if hits := site.Files[0].Lines[6]; hits != sum.Requests() {
-			t.Errorf("%s: line 6 was hit %d times by %d requests", site.Name, hits, sum.Requests())
+		if hits := site.Files[0].Lines[6]; hits != sum.TotalRequests() {
+			t.Errorf("%s: line 6 was hit %d times by %d requests", site.Name, hits, sum.TotalRequests())
 		}
 	}
 }

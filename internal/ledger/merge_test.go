@@ -22,8 +22,8 @@ func TestMerge(t *testing.T) {
 	a, b := first.Snapshot(), second.Snapshot()
 	before := asJSON(t, []Snapshot{a, b})
 	merged := Merge(a, b)
-	if got := merged.total(); got.Requests() != 4 || len(merged.Sites) != 2 || merged.Since != noon.UnixMilli() {
-		t.Errorf("%d requests at %d sites since %s", got.Requests(), len(merged.Sites), FromUnixMilli(merged.Since))
+	if got := merged.total(); got.TotalRequests() != 4 || len(merged.Sites) != 2 || merged.Since != noon.UnixMilli() {
+		t.Errorf("%d requests at %d sites since %s", got.TotalRequests(), len(merged.Sites), FromUnixMilli(merged.Since))
 	}
 	w := merged.row(t, "example.com", "GPTBot")
 	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.RobotsFetch.Status != 304 || w.RequestsSinceFetch != 2 {
@@ -48,7 +48,7 @@ func TestMergedLinesAreBounded(t *testing.T) {
 	}
 	l := New(newClock().now)
 	for range 2 { // a new file, and a known file
-		l.Restore(&Site{Name: "example.com", Files: []LineHits{hits}}, noon)
+		l.RestoreSite(&Site{Name: "example.com", Files: []LineHits{hits}}, noon)
 		if n := len(l.sites["example.com"].Files[0].Lines); n != maxLines {
 			t.Errorf("%d lines, want %d", n, maxLines)
 		}

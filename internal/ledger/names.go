@@ -7,29 +7,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// sharedRowName returns the client's name for a shared row, or "" for the row of a single crawler.
-func (w *Row) sharedRowName(token, name string) string {
+// clientNameInSharedRow returns the name under which a shared row counts a client. The result is ""
+// if the row belongs to a single crawler. token and name are those of the client's request.
+func (w *Row) clientNameInSharedRow(token, name string) string {
 	switch {
-	case !isShared(w.Token):
+	case !isSharedToken(w.Token):
 		return ""
-	case !isShared(token):
+	case !isSharedToken(token):
 		return text.Truncate(token, maxToken) // the crawler has no row of its own
 	}
 	return name
 }
 
-// isShared reports whether several clients share a token.
-func isShared(token string) bool { return strings.HasPrefix(token, "_") }
+// isSharedToken reports whether several clients share the token, for example _other.
+func isSharedToken(token string) bool { return strings.HasPrefix(token, "_") }
 
-// splitNames returns the names of a shared row. For the row of a single crawler, the result is the
-// crawler's name with the sum of the given counts, for folding the row.
-func (w *Row) splitNames(names spacesaving.Sketch[string], counts ...Count) (own spacesaving.Sketch[string]) {
-	if isShared(w.Token) {
+// namesForSharedRow returns the client names to count when this row is merged into a shared row.
+// For a shared row, the result is names. For the row of a single crawler, the result is its token
+// with the sum of the given counters.
+func (w *Row) namesForSharedRow(names spacesaving.Sketch[string], counts ...Counter) (own spacesaving.Sketch[string]) {
+	if isSharedToken(w.Token) {
 		return names
 	}
-	var sum Counts
-	for _, cell := range w.Series[Days] {
-		sum.Add(cell.Counts())
+	var sum CounterValues
+	for _, b := range w.Series[Days] {
+		sum.Add(b.CounterValues())
 	}
 	var requests uint64
 	for _, count := range counts {

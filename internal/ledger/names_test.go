@@ -83,7 +83,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	l = New(c.now)
-	l.Restore(stored.Site, stored.Since)
+	l.RestoreSite(stored.Site, stored.Since)
 	restored := l.Snapshot()
 	if got := restored.row(t, "example.com", judge.SpoofedName).Names.Items; len(got) != 1 || got[0].Count != 64 {
 		t.Errorf("after a restart false names are %v", got)

@@ -38,7 +38,7 @@ func TestOutcomes(t *testing.T) {
 	send(3, "b.example.com", "/y", judge.Unknown, judge.Blocked, false)   // closed while the file cannot be read
 
 	for name, s := range map[string]Snapshot{"one": l.Snapshot(), "merged": Merge(l.Snapshot(), Snapshot{})} {
-		want := Counts{CountDisallowed: 76, CountStale: 1, CountUnknown: 3, CountBlocked: 61, CountWouldBlock: 16, CountViolationBlocked: 58, CountViolationOnlyLogged: 2}
+		want := CounterValues{CountDisallowed: 76, CountStale: 1, CountUnknown: 3, CountBlocked: 61, CountWouldBlock: 16, CountViolationBlocked: 58, CountViolationOnlyLogged: 2}
 		if got := s.total(); got != want {
 			t.Errorf("%s: counted %v, want %v", name, got, want)
 		}

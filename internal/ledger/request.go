@@ -14,23 +14,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Other is the common name of all sites outside the configuration, and of all crawlers
-// without an entry in the registry or a robots.txt.
+// Other is the common name of all sites outside the configuration. It is also the name of all
+// crawlers that neither the registry nor a robots.txt names.
 const Other = judge.OtherName
 
-// Request is a crawler's request. The ledger does not retain its memory.
+// Request is a crawler's request with the decision of the guard.
 type Request struct {
 	At time.Time
 	// Site is a host of the configuration, or Other.
 	Site string
-	// Host is the requested host of a site with several hosts, else "".
+	// Host is the requested host if the site has several hosts, else "".
 	Host string
-	// HostsFromClients reports whether clients choose the hosts of the site. Lines are not counted for
-	// such sites.
+	// HostsFromClients reports whether clients can invent host names of the site. The ledger counts
+	// no lines of robots.txt for such sites.
 	HostsFromClients bool
-	// Token is a name of the registry or of the robots.txt, or Other.
+	// Token is the crawler's name in the registry or in the robots.txt, or a name that several
+	// clients share, such as Other.
 	Token string
-	// Name is the client's own name if Token is a shared name, else "".
+	// Name is the client's own name if clients share the Token, else "".
 	Name string
 	// NamedByRobots reports whether the site's robots.txt names the crawler.
 	NamedByRobots bool
@@ -38,33 +39,36 @@ type Request struct {
 	Identity      verify.State
 	Verdict       judge.Verdict
 	Action        judge.Action
-	// WouldBlock reports whether the request passed, but would have been blocked by enforce.
+	// WouldBlock reports whether the guard let the request pass, but would have blocked it in the
+	// mode enforce.
 	WouldBlock bool
-	// AgainstPreference reports whether an allowed request is against a preference of the robots.txt
-	// for the use of the crawler's class.
+	// AgainstPreference reports whether robots.txt allows the request, but states a preference
+	// against the crawler's use of the content, such as training.
 	AgainstPreference bool
-	// Slowed reports whether the request was refused as too early. Action is the action of
-	// the verdict.
+	// Slowed reports whether the request was refused because it came too early after the previous
+	// one. Action still is the action of the verdict.
 	Slowed    bool
 	Method    string
 	Target    string // as requested
 	UserAgent string
-	// MayRetainUserAgent reports whether the memory of UserAgent can be retained.
+	// MayRetainUserAgent reports whether the ledger may keep UserAgent without copying it.
 	MayRetainUserAgent bool
-	// Network is the network of the client. See addr.Network.
+	// Network is the client's network. See addr.Network.
 	Network netip.Prefix
 	Rule    Rule
-	// GroupLine is the line of the user-agent line that selected the group, or 0.
+	// GroupLine is the line number of the User-agent line by which the crawler's group was
+	// selected, or 0.
 	GroupLine int
-	// VersionFetched is the time of the first fetch of the version.
+	// VersionFetched is the time at which the guard first fetched the version of robots.txt that
+	// decided.
 	VersionFetched time.Time
 }
 
-// at returns the time in Unix milliseconds.
-func (q *Request) at() int64 { return q.At.UnixMilli() }
+// unixMilli returns the time of the request in Unix milliseconds.
+func (q *Request) unixMilli() int64 { return q.At.UnixMilli() }
 
-// Rule is the rule that decided a request. Line is 0 without a rule. Version is zero without
-// a robots.txt.
+// Rule is the rule of a robots.txt that decided a request. Line is 0 if no rule matched. Version is
+// zero if there is no robots.txt.
 type Rule struct {
 	Version Version `json:"version"`
 	Line    int     `json:"line"`
@@ -72,7 +76,7 @@ type Rule struct {
 	Group   string  `json:"group"` // user-agent line of the group
 }
 
-// Version is the SHA-256 of a robots.txt, or zero.
+// Version is the SHA-256 of a robots.txt. Zero means no robots.txt.
 type Version [sha256.Size]byte
 
 // String returns v in hexadecimal, or "" for the zero Version.
@@ -108,5 +112,5 @@ const (
 	maxMethod = 16
 )
 
-// cloneTruncated returns a copy of at most most bytes.
+// cloneTruncated returns a copy of the first most bytes of s.
 func cloneTruncated(s string, most int) string { return strings.Clone(text.Truncate(s, most)) }

@@ -33,9 +33,9 @@ func TestRobotsFetchesInOrder(t *testing.T) {
 		}
 		s := l.Snapshot()
 		w := s.row(t, "example.com", "GPTBot")
-		if got := s.total(); got.Requests() != requests || w.RequestsSinceFetch != sinceRead || read > 0 && w.RobotsFetch.Status != read {
+		if got := s.total(); got.TotalRequests() != requests || w.RequestsSinceFetch != sinceRead || read > 0 && w.RobotsFetch.Status != read {
 			t.Fatalf("seed %d: %d requests, %d of them since %+v; want %d and %d since fetch %d",
-				seed, got.Requests(), w.RequestsSinceFetch, w.RobotsFetch, requests, sinceRead, read)
+				seed, got.TotalRequests(), w.RequestsSinceFetch, w.RobotsFetch, requests, sinceRead, read)
 		}
 	}
 }

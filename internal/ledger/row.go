@@ -13,7 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Row is the data about a crawler at a site. Times are in Unix milliseconds.
+// Row is the data about one crawler at one site, or about several crawlers that share a token.
+// Times are in Unix milliseconds.
 type Row struct {
 	Token         string       `json:"token"`
 	Class         string       `json:"class"` // name of a uaident.Class
@@ -22,23 +23,25 @@ type Row struct {
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
-	// FirstViolation is the time of its first disallowed request, 0 for none.
+	// FirstViolation is the time of the crawler's first disallowed request, or 0.
 	FirstViolation int64 `json:"first_violation,omitempty"`
 
-	// RobotsFetch is the last robots fetch, or nil. RequestsSinceFetch is the number of requests
-	// since, or of all requests if RobotsFetch is nil.
+	// RobotsFetch is the crawler's last request for robots.txt, or nil. RequestsSinceFetch is the
+	// number of requests after it, or of all requests if RobotsFetch is nil.
 	RobotsFetch        *RobotsFetch `json:"robots_fetch,omitempty"`
 	RequestsSinceFetch uint64       `json:"since_robots_fetch"`
 
-	// LastAction is the action for the last request that was not allowed.
+	// LastAction is the guard's last action on a request of the crawler: logged or blocked. It is
+	// judge.NoAction if there was none.
 	LastAction judge.Action `json:"last_action"`
 
 	Series [numResolutions]Series `json:"series"`
 
-	// Answers are the site's responses. See AnswerSeries.
-	Answers Timeline[AnswerCell] `json:"answers,omitzero"`
+	// Answers count the site's responses to the crawler. See SumAnswers.
+	Answers Timeline[AnswerBucket] `json:"answers,omitzero"`
 
-	// Names are the clients sharing this row. NamesOfViolators are the clients with disallowed requests.
+	// Names are the names of the clients that share this row. NamesOfViolators are those with
+	// disallowed requests.
 	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
 	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
@@ -49,18 +52,18 @@ type Row struct {
 	Samples  []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
 }
 
-// RuleKey is a rule with its verdict: Disallowed or Stale.
+// RuleKey is a rule, and the verdict of the requests to count: Disallowed or Stale.
 type RuleKey struct {
 	Rule
 	Verdict judge.Verdict `json:"verdict"`
 }
 
-// PathKey is a request target with the disallowing rule. Host and Name are fields of a [Request].
+// PathKey is a requested path, and the rule that disallows it. Host and Name are as in [Request].
 type PathKey struct {
 	Host string `json:"host,omitempty"`
 	Name string `json:"name,omitempty"`
 	Path string `json:"path"`
-	// Blocked reports whether the requests were blocked.
+	// Blocked reports whether the guard blocked the requests.
 	Blocked bool `json:"blocked,omitempty"`
 	RuleKey
 }
@@ -75,12 +78,12 @@ const (
 	maxNames    = 64
 )
 
-// sampleInterval is the minimum time between two samples, so that a burst does not replace
-// all samples.
+// sampleInterval is the minimum time between two samples, so that a burst does not replace all
+// samples.
 const sampleInterval = time.Minute
 
 func (w *Row) countRequest(q *Request) {
-	at := q.at()
+	at := q.unixMilli()
 	if w.FirstSeen == 0 || at < w.FirstSeen {
 		w.FirstSeen = at
 	}
@@ -93,8 +96,8 @@ func (w *Row) countRequest(q *Request) {
 		w.RequestsSinceFetch++
 	}
 	for r := range numResolutions {
-		if c := w.Series[r].cell(r, r.slot(at)); c != nil {
-			w.countInCell(c, q)
+		if c := w.Series[r].getOrAddBucket(r, r.stepNumber(at)); c != nil {
+			w.countInBucket(c, q)
 		}
 	}
 	keep := strings.Clone
@@ -102,7 +105,7 @@ func (w *Row) countRequest(q *Request) {
 		keep = nil
 	}
 	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
-	if name := w.sharedRowName(q.Token, q.Name); name != "" {
+	if name := w.clientNameInSharedRow(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
 			w.NamesOfViolators.Add(name, 1, at, maxNames, strings.Clone)
@@ -113,8 +116,8 @@ func (w *Row) countRequest(q *Request) {
 	}
 }
 
-func (w *Row) countInCell(c *Cell, q *Request) {
-	c.increment(verdictCount(q.Verdict))
+func (w *Row) countInBucket(c *RequestBucket, q *Request) {
+	c.increment(counterForVerdict(q.Verdict))
 	if q.Verdict == judge.Disallowed {
 		switch {
 		case q.Action == judge.Blocked:
@@ -131,7 +134,7 @@ func (w *Row) countInCell(c *Cell, q *Request) {
 	}
 	if q.AgainstPreference {
 		c.increment(CountAgainst)
-		if w.fetchedVersionOf(q) == CurrentText {
+		if w.lastFetchedVersion(q) == CurrentText {
 			c.increment(CountTold)
 		}
 	}
@@ -140,11 +143,12 @@ func (w *Row) countInCell(c *Cell, q *Request) {
 	}
 }
 
-// countRule counts a disallowed or stale request by rule and path.
+// countRule counts a disallowed or stale request by its rule and by its path. For a disallowed
+// request, it also updates FirstViolation, the networks and the samples.
 func (w *Row) countRule(q *Request) {
-	at, key := q.at(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
+	at, key := q.unixMilli(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
 	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
-	key = continueKey(&w.Rules, key, at, key.isSameRule, RuleKey.withPlaceOf)
+	key = updateRuleLocation(&w.Rules, key, at, key.isSameRule, RuleKey.withVersionAndLine)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
 		return k
@@ -152,8 +156,8 @@ func (w *Row) countRule(q *Request) {
 	// Share the strings of the rule.
 	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
 	path := text.Truncate(q.Target, maxTarget)
-	where := PathKey{Host: q.Host, Name: w.sharedRowName(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = continueKey(&w.Paths, where, at, where.isSamePath, PathKey.withPlaceOf)
+	where := PathKey{Host: q.Host, Name: w.clientNameInSharedRow(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
+	where = updateRuleLocation(&w.Paths, where, at, where.isSamePath, PathKey.withVersionAndLine)
 	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
@@ -175,11 +179,11 @@ func (w *Row) countRule(q *Request) {
 	}
 	w.Samples = append(w.Samples, Sample{
 		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: cloneTruncated(q.Method, maxMethod), Path: cloneTruncated(path, maxTarget), Rule: key.Rule, Action: q.Action,
-		Network: q.Network, Agent: w.internUserAgent(q.UserAgent), VersionFetched: w.fetchedVersionOf(q),
+		Network: q.Network, Agent: w.internUserAgent(q.UserAgent), VersionFetched: w.lastFetchedVersion(q),
 	})
 }
 
-// internUserAgent returns the row's copy of a User-Agent.
+// internUserAgent returns the User-Agent as a string that the row owns.
 func (w *Row) internUserAgent(userAgent string) string {
 	userAgent = text.Truncate(userAgent, maxAgent)
 	if i := w.Agents.PositionOf(userAgent); i >= 0 {
@@ -188,8 +192,9 @@ func (w *Row) internUserAgent(userAgent string) string {
 	return cloneTruncated(userAgent, maxAgent)
 }
 
-// fetchedVersionOf returns the version of the rules fetched by the crawler.
-func (w *Row) fetchedVersionOf(q *Request) FetchedVersion {
+// lastFetchedVersion compares the robots.txt that the crawler fetched last with the version that
+// decided the request.
+func (w *Row) lastFetchedVersion(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
 		return Never
@@ -199,7 +204,7 @@ func (w *Row) fetchedVersionOf(q *Request) FetchedVersion {
 	return OldText
 }
 
-// merge adds the counts of another row.
+// merge adds the data of another row to w.
 func (w *Row) merge(other *Row) {
 	if other.FirstSeen != 0 && (w.FirstSeen == 0 || other.FirstSeen < w.FirstSeen) {
 		w.FirstSeen = other.FirstSeen
@@ -221,13 +226,13 @@ func (w *Row) merge(other *Row) {
 	for r := range numResolutions {
 		w.Series[r].merge(r, other.Series[r])
 	}
-	w.Answers.merge(&other.Answers, (*AnswerCell).addCounts)
-	if isShared(w.Token) {
-		w.Names.Merge(other.splitNames(other.Names, verdictCounts[:]...), maxNames)
-		w.NamesOfViolators.Merge(other.splitNames(other.NamesOfViolators, CountDisallowed), maxNames)
+	w.Answers.merge(&other.Answers, (*AnswerBucket).addCounts)
+	if isSharedToken(w.Token) {
+		w.Names.Merge(other.namesForSharedRow(other.Names, verdictCounters[:]...), maxNames)
+		w.NamesOfViolators.Merge(other.namesForSharedRow(other.NamesOfViolators, CountDisallowed), maxNames)
 	}
-	w.Rules.Merge(alignSketch(&w.Rules, other.Rules, (*RuleKey).isSameRule, RuleKey.withPlaceOf), maxRules)
-	w.Paths.Merge(alignSketch(&w.Paths, other.Paths, (*PathKey).isSamePath, PathKey.withPlaceOf), maxPaths)
+	w.Rules.Merge(alignRuleLocations(&w.Rules, other.Rules, (*RuleKey).isSameRule, RuleKey.withVersionAndLine), maxRules)
+	w.Paths.Merge(alignRuleLocations(&w.Paths, other.Paths, (*PathKey).isSamePath, PathKey.withVersionAndLine), maxPaths)
 	w.Agents.Merge(other.Agents, maxAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
@@ -235,7 +240,8 @@ func (w *Row) merge(other *Row) {
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 }
 
-// prune removes data older than retention. The result reports whether any data remain.
+// prune removes data older than retention. It reports whether any data remain. now is in Unix
+// milliseconds.
 func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.LastSeen = min(w.LastSeen, now)
 	oldest := now - retention.Milliseconds()

@@ -10,24 +10,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// displaceAfter is the idle time after which a crawler's row can be folded for another
+// minIdleToDisplace is the time without requests after which a crawler can lose its row to another
 // crawler.
-const displaceAfter = 24 * time.Hour
+const minIdleToDisplace = 24 * time.Hour
 
-// rowKey identifies a row.
+// rowKey identifies a row of a site.
 type rowKey struct {
 	token, class string
 	identity     verify.State
 }
 
-// keyOf returns the key of the row of a crawler.
-func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
+// newRowKey returns the key of a crawler's row.
+func newRowKey(token string, class uaident.Class, identity verify.State) rowKey {
 	return rowKey{text.Truncate(token, maxToken), class.String(), identity}
 }
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
-// findRow returns a row, or nil.
+// findRow returns the row with a key, or nil.
 func (s *Site) findRow(key rowKey) *Row {
 	for _, w := range s.Rows {
 		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
@@ -37,19 +37,21 @@ func (s *Site) findRow(key rowKey) *Row {
 	return nil
 }
 
-// rowFor returns the row of a crawler. Without room it returns the shared row of the class, or
-// any shared row. more reports whether the ledger has room for another row.
-func (s *Site) rowFor(key rowKey, named bool, at int64, more bool) *Row {
+// getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
+// and the ledger have room. Otherwise the result is the shared row of the crawler's class, or any
+// shared row. named reports whether the robots.txt names the crawler. more reports whether the
+// ledger has room for another row.
+func (s *Site) getOrCreateRow(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.findRow(key); w != nil {
 		return w
 	}
-	if key.token == Other || !s.hasRoom(named, at) || !more {
+	if key.token == Other || !s.makeRoomForRow(named, at) || !more {
 		key.token = Other
 		if w := s.findRow(key); w != nil {
 			return w
 		}
 		if !more {
-			if w := s.otherRow(); w != nil {
+			if w := s.anySharedRow(); w != nil {
 				return w
 			}
 		}
@@ -59,8 +61,8 @@ func (s *Site) rowFor(key rowKey, named bool, at int64, more bool) *Row {
 	return w
 }
 
-// otherRow returns a shared row, or nil.
-func (s *Site) otherRow() *Row {
+// anySharedRow returns a row that several crawlers share, or nil.
+func (s *Site) anySharedRow() *Row {
 	for _, w := range s.Rows {
 		if w.Token == Other {
 			return w
@@ -69,8 +71,9 @@ func (s *Site) otherRow() *Row {
 	return nil
 }
 
-// hasRoom reports whether another crawler can have a row. An idle row is folded if necessary.
-func (s *Site) hasRoom(named bool, at int64) bool {
+// makeRoomForRow reports whether the site has room for the row of another crawler. If the site is
+// full, it merges the row of the longest idle crawler into a shared row.
+func (s *Site) makeRoomForRow(named bool, at int64) bool {
 	own, unnamed, idle := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
@@ -80,7 +83,7 @@ func (s *Site) hasRoom(named bool, at int64) bool {
 		if !w.NamedByRobots {
 			unnamed++
 		}
-		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
+		if at-w.LastSeen >= minIdleToDisplace.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
 			idle = i
 		}
 	}
@@ -90,12 +93,12 @@ func (s *Site) hasRoom(named bool, at int64) bool {
 	if idle < 0 {
 		return false
 	}
-	s.mergeIntoOther(idle)
+	s.mergeIntoSharedRow(idle)
 	return true
 }
 
-// mergeIntoOther merges a row into the shared row of its class.
-func (s *Site) mergeIntoOther(i int) {
+// mergeIntoSharedRow removes row i, and adds its data to the shared row of the same class.
+func (s *Site) mergeIntoSharedRow(i int) {
 	w := s.Rows[i]
 	s.Rows = slices.Delete(s.Rows, i, i+1)
 	key := w.key()
@@ -104,13 +107,13 @@ func (s *Site) mergeIntoOther(i int) {
 		common.merge(w)
 		return
 	}
-	w.Names, w.NamesOfViolators = w.splitNames(w.Names, verdictCounts[:]...), w.splitNames(w.NamesOfViolators, CountDisallowed)
+	w.Names, w.NamesOfViolators = w.namesForSharedRow(w.Names, verdictCounters[:]...), w.namesForSharedRow(w.NamesOfViolators, CountDisallowed)
 	w.Token = Other
 	s.Rows = append(s.Rows, w)
 }
 
-// ownRowCount returns the number of rows of single crawlers.
-func (s *Site) ownRowCount() (n int) {
+// unsharedRowCount returns the number of rows that belong to a single crawler.
+func (s *Site) unsharedRowCount() (n int) {
 	for _, w := range s.Rows {
 		if w.Token != Other {
 			n++
@@ -119,14 +122,16 @@ func (s *Site) ownRowCount() (n int) {
 	return n
 }
 
-// enforceRowBound folds the most idle rows until the bound is met.
+// enforceRowBound merges the rows of the longest idle crawlers into shared rows until at most
+// maxRows remain.
 func (s *Site) enforceRowBound() {
-	for s.ownRowCount() > maxRows {
+	for s.unsharedRowCount() > maxRows {
 		s.mergeIdlestRow()
 	}
 }
 
-// mergeIdlestRow folds the row of the most idle crawler. The site must have a crawler.
+// mergeIdlestRow merges the row of the longest idle crawler into a shared row. The site must have
+// the row of a single crawler.
 func (s *Site) mergeIdlestRow() {
 	idlest := -1
 	for i, w := range s.Rows {
@@ -134,5 +139,5 @@ func (s *Site) mergeIdlestRow() {
 			idlest = i
 		}
 	}
-	s.mergeIntoOther(idlest)
+	s.mergeIntoSharedRow(idlest)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Sample is a disallowed request.
+// Sample is one disallowed request, kept as an example.
 type Sample struct {
 	At             int64          `json:"at"`
 	Host           string         `json:"host,omitempty"`
@@ -22,7 +22,8 @@ type Sample struct {
 	VersionFetched FetchedVersion `json:"known"`
 }
 
-// FetchedVersion is the version of the rules fetched by a crawler before a violation.
+// FetchedVersion says which version of robots.txt a crawler had fetched before a disallowed
+// request: never any, an old version, or the current version.
 type FetchedVersion uint8
 
 // Values of [FetchedVersion].
@@ -35,7 +36,7 @@ const (
 
 var knownWords = [numKnown]string{"never", "old", "current"}
 
-// String returns never, old or current.
+// String returns "never", "old" or "current".
 func (k FetchedVersion) String() string { return knownWords[min(k, numKnown-1)] }
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -45,7 +46,7 @@ func (k FetchedVersion) MarshalText() ([]byte, error) { return []byte(k.String()
 func (k *FetchedVersion) UnmarshalText(text []byte) error {
 	i := slices.Index(knownWords[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown value %.40q; want one of %v", text, knownWords)
+		return fmt.Errorf("unknown fetched version %.40q; want one of %v", text, knownWords)
 	}
 	*k = FetchedVersion(i)
 	return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// Count identifies a counter of requests.
-type Count uint8
+// Counter is the index of a counter in [CounterValues].
+type Counter uint8
 
-// The counters by verdict and by action. Cells are stored in this order, so add new counters at
+// The counters by verdict and by action. Buckets are stored in this order, so add new counters at
 // the end only.
 const (
-	CountAllowed Count = iota
+	CountAllowed Counter = iota
 	CountDisallowed
 	CountStale
 	CountExempt
@@ -27,40 +27,40 @@ const (
 	// requests pass until the site enforces.
 	CountViolationBlocked
 	CountViolationOnlyLogged
-	NumCounts
+	NumCounters
 )
 
-// verdictCounts maps verdicts to counters.
-var verdictCounts = [...]Count{
+// verdictCounters maps verdicts to counters.
+var verdictCounters = [...]Counter{
 	judge.Allowed: CountAllowed, judge.Disallowed: CountDisallowed, judge.Stale: CountStale,
 	judge.Exempt: CountExempt, judge.Unknown: CountUnknown,
 }
 
-// verdictCount returns the counter of a verdict.
-func verdictCount(v judge.Verdict) Count { return verdictCounts[v] }
+// counterForVerdict returns the counter for requests with a verdict.
+func counterForVerdict(v judge.Verdict) Counter { return verdictCounters[v] }
 
-// Counts are the values of all counters.
-type Counts [NumCounts]uint64
+// CounterValues are the values of all counters, indexed by [Counter].
+type CounterValues [NumCounters]uint64
 
-// Requests returns the number of all requests.
-func (c *Counts) Requests() (sum uint64) {
-	for _, count := range verdictCounts {
+// TotalRequests returns the number of requests with any verdict.
+func (c *CounterValues) TotalRequests() (sum uint64) {
+	for _, count := range verdictCounters {
 		sum += c[count]
 	}
 	return sum
 }
 
-// Add adds other to c.
-func (c *Counts) Add(other Counts) {
+// Add adds the values of other to c.
+func (c *CounterValues) Add(other CounterValues) {
 	for i, n := range other {
 		c[i] += n
 	}
 }
 
-// Resolution is the length of a step in a series.
+// Resolution is the length of the steps of a time series: minutes, hours or days.
 type Resolution uint8
 
-// The resolutions with the lengths of their series.
+// The resolutions, with the lengths of the time series.
 const (
 	Minutes Resolution = iota // 6 hours
 	Hours                     // 14 days
@@ -68,73 +68,78 @@ const (
 	numResolutions
 )
 
-// Step returns the length of a step.
-func (r Resolution) Step() time.Duration {
+// StepLength returns the length of one step.
+func (r Resolution) StepLength() time.Duration {
 	return [...]time.Duration{time.Minute, time.Hour, 24 * time.Hour}[r]
 }
 
-// Steps returns the length of a series in steps.
-func (r Resolution) Steps() int { return [...]int{6 * 60, 14 * 24, 90}[r] }
+// NumSteps returns the number of steps in a full time series.
+func (r Resolution) NumSteps() int { return [...]int{6 * 60, 14 * 24, 90}[r] }
 
-// slot returns the number of the step at a time in Unix milliseconds.
-func (r Resolution) slot(at int64) uint32 {
-	return uint32(min(max(at, 0)/r.Step().Milliseconds(), math.MaxUint32))
+// stepNumber returns the number of the step, counted from the Unix epoch, that contains a time in
+// Unix milliseconds.
+func (r Resolution) stepNumber(at int64) uint32 {
+	return uint32(min(max(at, 0)/r.StepLength().Milliseconds(), math.MaxUint32))
 }
 
-// Cell contains the number of a step since the Unix epoch, and the saturating counters.
-type Cell [1 + NumCounts]uint32
+// RequestBucket counts the requests in one step of a [Series]. The first element is the number of
+// the step since the Unix epoch. The other elements are the counters, which stop at their maximum.
+type RequestBucket [1 + NumCounters]uint32
 
-// At returns the start of the step.
-func (c Cell) At(r Resolution) time.Time {
-	return time.UnixMilli(int64(c[0]) * r.Step().Milliseconds()).UTC()
+// StartTime returns the start of the bucket's step. r is the resolution of the series.
+func (c RequestBucket) StartTime(r Resolution) time.Time {
+	return time.UnixMilli(int64(c[0]) * r.StepLength().Milliseconds()).UTC()
 }
 
-// Counts returns the counters of the cell.
-func (c Cell) Counts() (counts Counts) {
+// CounterValues returns the counters of the bucket.
+func (c RequestBucket) CounterValues() (counts CounterValues) {
 	for i, n := range c[1:] {
 		counts[i] = uint64(n)
 	}
 	return counts
 }
 
-// increment increments a counter.
-func (c *Cell) increment(count Count) {
+// increment adds 1 to a counter.
+func (c *RequestBucket) increment(count Counter) {
 	if i := 1 + count; c[i] < math.MaxUint32 {
 		c[i]++
 	}
 }
 
-// addCounts adds the counters of other.
-func (c *Cell) addCounts(other *Cell) {
+// addCounts adds the counters of another bucket.
+func (c *RequestBucket) addCounts(other *RequestBucket) {
 	for i := 1; i < len(c); i++ {
 		c[i] += min(other[i], math.MaxUint32-c[i])
 	}
 }
 
-// Series is a list of cells at one resolution, oldest first. Steps without requests have no
-// cell. A cell has 52 bytes.
-type Series []Cell
+// Series is a time series of request counters, oldest bucket first. Steps without requests have no
+// bucket. A bucket has 52 bytes.
+type Series []RequestBucket
 
-// merge adds the cells of another series. Cells that become too old are dropped.
-func (s *Series) merge(r Resolution, other Series) {
-	mergeCells((*[]Cell)(s), other, uint32(r.Steps()), (*Cell).addCounts)
-}
-
-// cell returns the cell of a step, or nil if the step is too old. Cells that become too old are
+// merge adds the buckets of another series of the same resolution. Buckets that become too old are
 // dropped.
-func (s *Series) cell(r Resolution, slot uint32) *Cell {
-	return cellAt((*[]Cell)(s), slot, uint32(r.Steps()))
+func (s *Series) merge(r Resolution, other Series) {
+	mergeBuckets((*[]RequestBucket)(s), other, uint32(r.NumSteps()), (*RequestBucket).addCounts)
 }
 
-// prune drops cells older than the series or than retention, or in the future.
+// getOrAddBucket returns the bucket of a step, and creates it if necessary. The result is nil if
+// the step is too old for the series. Buckets that become too old are dropped.
+func (s *Series) getOrAddBucket(r Resolution, slot uint32) *RequestBucket {
+	return getOrAddBucket((*[]RequestBucket)(s), slot, uint32(r.NumSteps()))
+}
+
+// prune removes buckets that are in the future, older than retention, or too old for the series.
+// now is in Unix milliseconds.
 func (s *Series) prune(r Resolution, now int64, retention time.Duration) {
-	*s = prune(*s, r, uint32(r.Steps()), now, retention)
+	*s = pruneBuckets(*s, r, uint32(r.NumSteps()), now, retention)
 }
 
-// Sum returns the sum of the cells from one time to another, inclusive.
-func (s Series) Sum(r Resolution, from, to time.Time) (sum Counts) {
-	for _, c := range cellsBetween(s, r, from, to) {
-		sum.Add(c.Counts())
+// Sum returns the sum of the buckets from one step to another: the steps that contain the times
+// from and to are included.
+func (s Series) Sum(r Resolution, from, to time.Time) (sum CounterValues) {
+	for _, c := range bucketsBetween(s, r, from, to) {
+		sum.Add(c.CounterValues())
 	}
 	return sum
 }

@@ -30,21 +30,21 @@ func TestSeries(t *testing.T) {
 				when -= random.Int64N(3 * time.Hour.Milliseconds())
 			}
 			naive, latest = append(naive, when), max(latest, when)
-			var cell Cell
+			var cell RequestBucket
 			cell[1+CountStale] = 1
 			for r := range numResolutions {
-				cell[0] = r.slot(when)
+				cell[0] = r.stepNumber(when)
 				series[r].merge(r, Series{cell})
 			}
 		}
 		for r := range numResolutions {
 			series[r].prune(r, latest, MaxRetention)
-			if n := len(series[r]); n > r.Steps() || cap(series[r]) > 2*r.Steps() {
-				t.Fatalf("seed %d: %d steps of %v, at most %d are kept", seed, n, r.Step(), r.Steps())
+			if n := len(series[r]); n > r.NumSteps() || cap(series[r]) > 2*r.NumSteps() {
+				t.Fatalf("seed %d: %d steps of %v, at most %d are kept", seed, n, r.StepLength(), r.NumSteps())
 			}
 			for range 20 {
-				step := r.Step().Milliseconds()
-				from := latest/step*step - random.Int64N(int64(r.Steps()))*step
+				step := r.StepLength().Milliseconds()
+				from := latest/step*step - random.Int64N(int64(r.NumSteps()))*step
 				to := from + random.Int64N(latest-from+1)
 				want := uint64(0)
 				for _, when := range naive {
@@ -53,8 +53,8 @@ func TestSeries(t *testing.T) {
 					}
 				}
 				sum := series[r].Sum(r, time.UnixMilli(from), time.UnixMilli(to))
-				if sum[CountStale] != want || sum.Requests() != want {
-					t.Fatalf("seed %d: %d requests of %v from %d to %d, want %d", seed, sum[CountStale], r.Step(), from, to, want)
+				if sum[CountStale] != want || sum.TotalRequests() != want {
+					t.Fatalf("seed %d: %d requests of %v from %d to %d, want %d", seed, sum[CountStale], r.StepLength(), from, to, want)
 				}
 			}
 			for i := range series[r][1:] {
@@ -67,28 +67,28 @@ func TestSeries(t *testing.T) {
 }
 
 func TestSeriesEdges(t *testing.T) {
-	full := Cell{5, math.MaxUint32 - 1}
+	full := RequestBucket{5, math.MaxUint32 - 1}
 	s := Series{full}
-	s.merge(Hours, Series{Cell{5, 3, 1}})
-	if s[0] != (Cell{5, math.MaxUint32, 1}) {
+	s.merge(Hours, Series{RequestBucket{5, 3, 1}})
+	if s[0] != (RequestBucket{5, math.MaxUint32, 1}) {
 		t.Errorf("a full count became %v", s[0])
 	}
-	s.merge(Hours, Series{Cell{math.MaxUint32, 1}})
+	s.merge(Hours, Series{RequestBucket{math.MaxUint32, 1}})
 	if len(s) != 1 || s[0][0] != math.MaxUint32 {
 		t.Errorf("the last step of all left %v", s)
 	}
 	// The clock was wrong and is right again.
 	s.prune(Hours, 10*time.Hour.Milliseconds()+1, MaxRetention)
-	s.merge(Hours, Series{Cell{10, 1}})
+	s.merge(Hours, Series{RequestBucket{10, 1}})
 	if len(s) != 1 || s[0][0] != 10 {
 		t.Errorf("the future is still there: %v", s)
 	}
 	for _, at := range []int64{-1, math.MinInt64, 0} {
-		if got := Minutes.slot(at); got != 0 {
-			t.Errorf("slot(%d) = %d", at, got)
+		if got := Minutes.stepNumber(at); got != 0 {
+			t.Errorf("stepNumber(%d) = %d", at, got)
 		}
 	}
-	if got := Minutes.slot(math.MaxInt64); got != math.MaxUint32 {
-		t.Errorf("slot at the end of time = %d", got)
+	if got := Minutes.stepNumber(math.MaxInt64); got != math.MaxUint32 {
+		t.Errorf("step number at the end of time = %d", got)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// ServedWindow is the time for which a visit is recent.
+// ServedWindow is the age up to which a visit counts as recent.
 const ServedWindow = 24 * time.Hour
 
-// Bounds of a Served. Visits with longer targets are not stored, because a prefix can have
-// another verdict.
+// Bounds of a ServedPages. Visits with longer targets are not stored, because the beginning of a
+// target can have another verdict.
 const (
 	maxVisits        = 128
 	maxVisitedTarget = 512
@@ -23,8 +23,8 @@ const (
 // clockSkew is the maximum difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
 
-// Visit is a successful request of a crawler.
-type Visit struct {
+// CrawlerVisit is a request of a crawler that the site answered with success.
+type CrawlerVisit struct {
 	Crawler         string    `json:"crawler"`            // name in the registry or policy
 	GroupNames      []string  `json:"chain"`              // the names by which the crawler looks for its group
 	WildcardApplies bool      `json:"wildcard,omitempty"` // the * group applies
@@ -35,7 +35,7 @@ type Visit struct {
 	fromPeer bool // seen by another instance
 }
 
-// RawText is text that need not be UTF-8. JSON has it in base64.
+// RawText is text that may contain invalid UTF-8. In JSON it is encoded in base64.
 type RawText string
 
 // MarshalText implements [encoding.TextMarshaler].
@@ -50,8 +50,8 @@ func (t *RawText) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ServedPagesOf returns the pages of visits.
-func ServedPagesOf(visits []Visit) []judge.ServedPage {
+// PagesFromVisits converts visits to pages for [judge].
+func PagesFromVisits(visits []CrawlerVisit) []judge.ServedPage {
 	pages := make([]judge.ServedPage, len(visits))
 	for i := range visits {
 		v := &visits[i]
@@ -60,10 +60,10 @@ func ServedPagesOf(visits []Visit) []judge.ServedPage {
 	return pages
 }
 
-// ServedPages is a sample of recent visits to a site, with bounded memory. The zero value is empty.
-// ServedPages is not safe for concurrent use.
+// ServedPages is a sample of the pages of a site that crawlers visited recently. Its memory is
+// bounded. The zero value is empty. ServedPages is not safe for concurrent use.
 type ServedPages struct {
-	visits        []Visit
+	visits        []CrawlerVisit
 	index         map[visitKey]int // indexes in visits
 	nextToReplace int              // index of the next visit to replace, when full
 	revision      uint64           // number of new visits seen by this instance
@@ -74,12 +74,12 @@ type visitKey struct {
 	target        RawText
 }
 
-// oneIn is the inverse share of new visits that replace a recent visit. A low share extends
-// the covered time and limits the effect of one fast crawler.
+// oneIn is N if one in N new visits replaces a recent visit when the sample is full. A large N
+// extends the covered time and limits the effect of one fast crawler.
 const oneIn = 8
 
-// Record adds a visit to the sample, without retaining memory of v.
-func (s *ServedPages) Record(v Visit) {
+// Record adds a visit to the sample. It copies the strings of v that belong to a request.
+func (s *ServedPages) Record(v CrawlerVisit) {
 	if len(v.Target) > maxVisitedTarget {
 		return
 	}
@@ -121,10 +121,10 @@ func (s *ServedPages) Record(v Visit) {
 	s.revision++
 }
 
-// Merge adds stored visits, or visits of other instances (fromPeer is true), which
-// [ServedPages.OwnVisits] omits. Merge skips visits older than the known visit, expired or in the
-// future.
-func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
+// Merge adds visits from the storage, or visits that another instance saw (fromPeer is true).
+// [ServedPages.OwnVisits] omits the visits from peers. Merge skips visits that are expired, in the
+// future or not newer than the last visit to the same page by the same crawler.
+func (s *ServedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time) {
 	for _, v := range visits {
 		i, known := s.index[visitKey{v.Crawler, v.Host, v.Target}]
 		if now.Sub(v.At) >= ServedWindow || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
@@ -140,17 +140,17 @@ func (s *ServedPages) Merge(visits []Visit, fromPeer bool, now time.Time) {
 	}
 }
 
-// OwnVisits returns the recent visits seen by this instance.
-func (s *ServedPages) OwnVisits(now time.Time) []Visit {
-	return slices.DeleteFunc(s.Recent(now), func(v Visit) bool { return v.fromPeer })
+// OwnVisits returns the recent visits, without those that only other instances saw.
+func (s *ServedPages) OwnVisits(now time.Time) []CrawlerVisit {
+	return slices.DeleteFunc(s.Recent(now), func(v CrawlerVisit) bool { return v.fromPeer })
 }
 
-// Revision returns the number of new visits seen by this instance.
+// Revision returns a number that grows with each new visit that this instance sees.
 func (s *ServedPages) Revision() uint64 { return s.revision }
 
-// Recent returns the visits less than ServedWindow before now.
-func (s *ServedPages) Recent(now time.Time) []Visit {
-	var recent []Visit
+// Recent returns the visits that are younger than ServedWindow.
+func (s *ServedPages) Recent(now time.Time) []CrawlerVisit {
+	var recent []CrawlerVisit
 	for _, v := range s.visits {
 		if now.Sub(v.At) < ServedWindow {
 			recent = append(recent, v)

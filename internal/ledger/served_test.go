@@ -9,8 +9,8 @@ import (
 
 func TestServed(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	visit := func(crawler, target string, after time.Duration) Visit {
-		return Visit{Crawler: crawler, GroupNames: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
+	visit := func(crawler, target string, after time.Duration) CrawlerVisit {
+		return CrawlerVisit{Crawler: crawler, GroupNames: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
 	}
 	var s ServedPages
 	if got := s.Recent(start); got != nil {
@@ -45,7 +45,7 @@ func TestServedIsBounded(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var s ServedPages
 	for i := range 100 * maxVisits {
-		s.Record(Visit{Crawler: "Googlebot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(time.Duration(i))})
+		s.Record(CrawlerVisit{Crawler: "Googlebot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(time.Duration(i))})
 		if len(s.visits) > maxVisits || len(s.index) != len(s.visits) {
 			t.Fatalf("%d visits and %d in the index after %d", len(s.visits), len(s.index), i+1)
 		}
@@ -57,7 +57,7 @@ func TestServedIsBounded(t *testing.T) {
 	}
 	// What is out of date makes room at once.
 	for i := range maxVisits {
-		s.Record(Visit{Crawler: "bingbot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(48 * time.Hour)})
+		s.Record(CrawlerVisit{Crawler: "bingbot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(48 * time.Hour)})
 	}
 	if got := len(s.Recent(start.Add(48 * time.Hour))); got != maxVisits {
 		t.Errorf("%d visits of the next day, want %d", got, maxVisits)
@@ -67,7 +67,7 @@ func TestServedIsBounded(t *testing.T) {
 func TestServedKeepsNothingOfTheRequest(t *testing.T) {
 	chain := []string{"Googlebot"}
 	var s ServedPages
-	s.Record(Visit{Crawler: "Googlebot", GroupNames: chain, Target: "/a", At: time.Unix(1, 0)})
+	s.Record(CrawlerVisit{Crawler: "Googlebot", GroupNames: chain, Target: "/a", At: time.Unix(1, 0)})
 	chain[0] = "another request"
 	if got := s.Recent(time.Unix(1, 0))[0].GroupNames[0]; got != "Googlebot" {
 		t.Errorf("the chain became %q", got)
@@ -83,19 +83,19 @@ func BenchmarkServedNote(b *testing.B) {
 	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s.Record(Visit{Crawler: "Googlebot", GroupNames: chain, Host: "example.com", Target: RawText(targets[i%len(targets)]), At: now})
+		s.Record(CrawlerVisit{Crawler: "Googlebot", GroupNames: chain, Host: "example.com", Target: RawText(targets[i%len(targets)]), At: now})
 	}
 }
 
 func TestServedMerge(t *testing.T) {
 	now := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
-	visit := func(target string, ago time.Duration) Visit {
-		return Visit{Crawler: "Googlebot", Target: RawText(target), At: now.Add(-ago)}
+	visit := func(target string, ago time.Duration) CrawlerVisit {
+		return CrawlerVisit{Crawler: "Googlebot", Target: RawText(target), At: now.Add(-ago)}
 	}
 	var s ServedPages
 	s.Record(visit("/own", time.Hour))
 	news := s.Revision()
-	s.Merge([]Visit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", ServedWindow), visit("/future", -time.Hour)}, true, now)
+	s.Merge([]CrawlerVisit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", ServedWindow), visit("/future", -time.Hour)}, true, now)
 	if got := s.Recent(now); len(got) != 2 || !got[0].At.Equal(now.Add(-time.Minute)) {
 		t.Errorf("recent are %+v", got)
 	}
@@ -106,7 +106,7 @@ func TestServedMerge(t *testing.T) {
 	if own := s.OwnVisits(now); len(own) != 2 || s.Revision() == news {
 		t.Errorf("own are %+v", own)
 	}
-	s.Merge([]Visit{visit("/before", time.Hour)}, false, now)
+	s.Merge([]CrawlerVisit{visit("/before", time.Hour)}, false, now)
 	if own := s.OwnVisits(now); len(own) != 3 {
 		t.Errorf("own are %+v", own)
 	}

@@ -11,35 +11,37 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// Site is the data about a site.
+// Site is the data about one site.
 type Site struct {
 	Name string `json:"name"`
-	// Rows are the crawlers, in no particular order.
+	// Rows has a row for each crawler, in no particular order.
 	Rows []*Row `json:"rows"`
-	// Hosts are the requested hosts of a site with several hosts.
+	// Hosts counts the requests by host, if the site has several hosts.
 	Hosts spacesaving.Sketch[string] `json:"hosts,omitzero"`
-	// HostViolations are the hosts of disallowed requests. HostBlocks are the hosts of
-	// blocked disallowed requests.
+	// HostViolations counts the disallowed requests by host, and HostBlocks the disallowed requests
+	// that the guard blocked.
 	HostViolations spacesaving.Sketch[string] `json:"host_violations,omitzero"`
 	HostBlocks     spacesaving.Sketch[string] `json:"host_blocks,omitzero"`
-	// Visits are the visits of people by assistant, and [OnDisallowed].
-	Visits map[string]*Visits `json:"visits,omitempty"`
+	// Visits counts visits of people by the name of the assistant that referred them, and under
+	// [VisitsToDisallowed].
+	Visits map[string]*HumanVisits `json:"visits,omitempty"`
 	// Files are the versions of robots.txt that decided recent requests, newest first.
 	Files []LineHits `json:"files,omitempty"`
-	// Mode is the last known mode, or "". Marks are changes of the mode or the robots.txt,
-	// oldest first.
-	Mode  string `json:"mode,omitempty"`
-	Marks []Mark `json:"marks,omitempty"`
-	// modeChangedAt is the time of the last Switched call, or 0.
+	// Mode is the last known mode, or "". Changes are the changes of the mode and of the
+	// robots.txt, oldest first.
+	Mode    string       `json:"mode,omitempty"`
+	Changes []SiteChange `json:"marks,omitempty"`
+	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
 	// revision grows with every change. See Revision.
 	revision uint64
 }
 
-// IsFull reports whether further lines are not counted.
+// IsFull reports whether the maximum number of lines has counts. Further lines are not counted.
 func (f *LineHits) IsFull() bool { return len(f.Lines) >= maxLines }
 
-// LineHits counts the decisions of the lines of a version. A line is a rule or a user-agent line.
+// LineHits counts how many requests each line of one version of a robots.txt decided. A line is a
+// rule, or the User-agent line by which the crawler's group was selected.
 type LineHits struct {
 	Version Version           `json:"version"`
 	Since   int64             `json:"since"` // start of counting, in Unix milliseconds
@@ -57,20 +59,20 @@ const (
 	maxHosts   = 32
 )
 
-// Revision returns a counter of the site's changes.
+// Revision returns a number that grows with every change of the site's data.
 func (s *Site) Revision() uint64 { return s.revision }
 
 func (s *Site) countHost(q *Request) {
 	if q.Host == "" {
 		return
 	}
-	s.Hosts.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
+	s.Hosts.Add(q.Host, 1, q.unixMilli(), maxHosts, strings.Clone)
 	if q.Verdict != judge.Disallowed {
 		return
 	}
-	s.HostViolations.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
+	s.HostViolations.Add(q.Host, 1, q.unixMilli(), maxHosts, strings.Clone)
 	if q.Action == judge.Blocked {
-		s.HostBlocks.Add(q.Host, 1, q.at(), maxHosts, strings.Clone)
+		s.HostBlocks.Add(q.Host, 1, q.unixMilli(), maxHosts, strings.Clone)
 	}
 }
 
@@ -78,7 +80,7 @@ func (s *Site) countLines(q *Request) {
 	if q.HostsFromClients || q.Rule.Version == (Version{}) || q.GroupLine == 0 {
 		return
 	}
-	at := q.at()
+	at := q.unixMilli()
 	i := slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == q.Rule.Version })
 	if i < 0 {
 		i = 0
@@ -104,7 +106,7 @@ func (f *LineHits) countHit(line int) {
 	f.Lines[uint32(line)]++
 }
 
-// merge adds the counts of another ledger for the same site.
+// merge adds the data about the same site from another ledger.
 func (s *Site) merge(other *Site) {
 	for _, w := range other.Rows {
 		if known := s.findRow(w.key()); known != nil {
@@ -134,29 +136,30 @@ func (s *Site) merge(other *Site) {
 			known.Lines[line] += n
 		}
 	}
-	s.mergeVisits(other)
-	s.Marks = append(s.Marks, other.Marks...)
-	s.sortMarks()
+	s.mergeHumanVisits(other)
+	s.Changes = append(s.Changes, other.Changes...)
+	s.sortChanges()
 	slices.SortStableFunc(s.Files, func(a, b LineHits) int { return cmp.Compare(b.LastHit, a.LastHit) })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// prune removes data older than retention. The result reports whether any data remain.
+// prune removes data older than retention. It reports whether any data remain. now is in Unix
+// milliseconds.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)
-	s.pruneMarks(now, retention)
+	s.pruneChanges(now, retention)
 	for i := range s.Files {
 		s.Files[i].LastHit = min(s.Files[i].LastHit, now) // bounds times of a wrong clock
 	}
 	s.Files = slices.DeleteFunc(s.Files, func(f LineHits) bool { return f.LastHit < now-retention.Milliseconds() })
-	maps.DeleteFunc(s.Visits, func(_ string, v *Visits) bool { return !v.prune(now, retention) })
+	maps.DeleteFunc(s.Visits, func(_ string, v *HumanVisits) bool { return !v.prune(now, retention) })
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }
 
-// clone returns a deep copy sharing only strings.
+// clone returns a deep copy that shares only strings.
 func (s *Site) clone() *Site {
 	c := &Site{Name: s.Name, Mode: s.Mode, revision: s.revision}
 	c.merge(s)

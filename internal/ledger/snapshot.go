@@ -8,15 +8,15 @@ import (
 
 // Snapshot is an immutable copy of a ledger.
 type Snapshot struct {
-	// Since is the start of counting, and Saved the time of the snapshot, in Unix
-	// milliseconds.
+	// Since is the time at which the ledger began to count, and Saved the time of the snapshot.
+	// Both are in Unix milliseconds.
 	Since, Saved int64
-	// Retention is the maximum age of the data.
+	// Retention is the time for which the ledger keeps data.
 	Retention time.Duration
 	Sites     []*Site // by name
 }
 
-// FromUnixMilli converts Unix milliseconds. It returns the zero time for 0.
+// FromUnixMilli converts Unix milliseconds to a time in UTC. It returns the zero time for 0.
 func FromUnixMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -24,8 +24,9 @@ func FromUnixMilli(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Merge returns the sum of several snapshots, for example of the instances of a cluster. The last
-// robots fetch is the latest of all, with the requests since then in the same ledger.
+// Merge returns the sum of several snapshots, for example of the instances of a cluster. For each
+// crawler, RobotsFetch is the latest of all snapshots. RequestsSinceFetch is the number in the same
+// snapshot.
 func Merge(snapshots ...Snapshot) Snapshot {
 	var merged Snapshot
 	sites := make(map[string]*Site)
@@ -45,10 +46,10 @@ func Merge(snapshots ...Snapshot) Snapshot {
 			merged.Sites = append(merged.Sites, c)
 		}
 	}
-	merged.sort()
+	merged.sortSites()
 	return merged
 }
 
-func (s *Snapshot) sort() {
+func (s *Snapshot) sortSites() {
 	slices.SortFunc(s.Sites, func(a, b *Site) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// StoredSite is a site in storage.
+// StoredSite is the data about a site as kept in the storage.
 type StoredSite struct {
 	Since time.Time `json:"since"` // start of counting
 	Saved time.Time `json:"saved"`
@@ -47,8 +47,8 @@ var packers = sync.Pool{New: func() any {
 	return z
 }}
 
-// Encode returns the site as bytes: a header with the version of the format, a
-// SHA-256 of what follows, and JSON compressed with gzip.
+// Encode returns the site as bytes: a header with the version of the format, a SHA-256 of all bytes
+// after it, and JSON compressed with gzip.
 func (s StoredSite) Encode() ([]byte, error) {
 	var packed bytes.Buffer
 	z := packers.Get().(*gzip.Writer)
@@ -66,16 +66,16 @@ func (s StoredSite) Encode() ([]byte, error) {
 	sum := sha256.Sum256(packed.Bytes())
 	data := slices.Concat([]byte(storedHeader), sum[:], packed.Bytes())
 	if len(data) > MaxStored {
-		return nil, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
+		return nil, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStored)
 	}
 	return data, nil
 }
 
-// DecodeStoredSite decodes the result of Encode. The result respects the bounds of a ledger,
-// whatever the input.
+// DecodeStoredSite decodes the result of Encode. The site in the result respects the bounds of a
+// ledger, whatever the input. Damaged data and unknown formats are an error.
 func DecodeStoredSite(data []byte) (StoredSite, error) {
 	if len(data) > MaxStored {
-		return StoredSite{}, fmt.Errorf("%d bytes exceed the maximum size of a site", len(data))
+		return StoredSite{}, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStored)
 	}
 	rest, ok := bytes.CutPrefix(data, []byte(storedHeader))
 	if !ok || len(rest) < sha256.Size {
@@ -101,70 +101,72 @@ func DecodeStoredSite(data []byte) (StoredSite, error) {
 		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
 	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
-		return StoredSite{}, errors.New("missing name of the site")
+		return StoredSite{}, errors.New("the site has no name, or one that is too long")
 	}
 	stored := s.Site
-	stored.clean()
+	stored.sanitize()
 	s.Site = &Site{Name: stored.Name, Mode: stored.Mode}
 	s.Site.merge(stored) // bounds the series, visits and lines
 	return s, nil
 }
 
-// clean removes invalid values of a decoded site, and shortens strings and lists.
-func (s *Site) clean() {
+// sanitize removes invalid values from a decoded site, and shortens strings and lists that are too
+// long.
+func (s *Site) sanitize() {
 	if !isMode(s.Mode) {
 		s.Mode = ""
 	}
-	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return !m.isValid() })
+	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool { return !m.isValid() })
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 	for _, hosts := range []*spacesaving.Sketch[string]{&s.Hosts, &s.HostViolations, &s.HostBlocks} {
-		hosts.Clean(maxHosts, func(host *string) { shorten(host, maxSiteName) })
+		hosts.Clean(maxHosts, func(host *string) { truncateInPlace(host, maxSiteName) })
 	}
 	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return w == nil || w.Token == "" || len(w.Token) > maxToken || !isClass(w.Class) })
 	s.Rows = s.Rows[:min(len(s.Rows), maxStoredRows)]
 	for _, w := range s.Rows {
-		w.clean()
+		w.sanitize()
 	}
 }
 
-// isClass reports whether a row can have a class.
+// isClass reports whether the name is that of a class that a row can have: any class but Browser.
 func isClass(name string) bool {
 	class, ok := uaident.ParseClass(name)
 	return ok && class != uaident.Browser
 }
 
-func (w *Row) clean() {
-	shortenName := func(name *string) { shorten(name, maxToken) }
+func (w *Row) sanitize() {
+	shortenName := func(name *string) { truncateInPlace(name, maxToken) }
 	w.Names.Clean(maxNames, shortenName)
 	w.NamesOfViolators.Clean(maxNames, shortenName)
-	w.Rules.Clean(maxRules, func(k *RuleKey) { k.shorten() })
+	w.Rules.Clean(maxRules, func(k *RuleKey) { k.truncateStrings() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
-		shorten(&k.Host, maxSiteName)
-		shorten(&k.Name, maxToken)
-		shorten(&k.Path, maxTarget)
-		k.shorten()
+		truncateInPlace(&k.Host, maxSiteName)
+		truncateInPlace(&k.Name, maxToken)
+		truncateInPlace(&k.Path, maxTarget)
+		k.truncateStrings()
 	})
-	w.Agents.Clean(maxAgents, func(agent *string) { shorten(agent, maxAgent) })
+	w.Agents.Clean(maxAgents, func(agent *string) { truncateInPlace(agent, maxAgent) })
 	w.Networks.Clean(maxNetworks, nil)
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
-		shorten(&s.Host, maxSiteName)
-		shorten(&s.Name, maxToken)
-		shorten(&s.Method, maxMethod)
-		shorten(&s.Path, maxTarget)
-		shorten(&s.Agent, maxAgent)
-		s.Rule.shorten()
+		truncateInPlace(&s.Host, maxSiteName)
+		truncateInPlace(&s.Name, maxToken)
+		truncateInPlace(&s.Method, maxMethod)
+		truncateInPlace(&s.Path, maxTarget)
+		truncateInPlace(&s.Agent, maxAgent)
+		s.Rule.truncateStrings()
 	}
 }
 
-func (r *Rule) shorten() {
-	shorten(&r.Text, maxRule)
-	shorten(&r.Group, maxToken)
+func (r *Rule) truncateStrings() {
+	truncateInPlace(&r.Text, maxRule)
+	truncateInPlace(&r.Group, maxToken)
 }
 
-// shorten replaces a string of more than most bytes by a copy of its beginning.
-func shorten(s *string, most int) {
+// truncateInPlace shortens a string to at most most bytes. The result does not share the memory of
+// the longer string.
+func truncateInPlace(s *string, most int) {
 	if len(*s) > most {
 		*s = cloneTruncated(*s, most)
 	}

@@ -44,10 +44,10 @@ func TestDecodeStoredRefuses(t *testing.T) {
 		{"another version", []byte(strings.Replace(string(good), "ledger 1", "ledger 2", 1)), "unknown format"},
 		{"cut", good[:len(good)-1], "checksum mismatch"},
 		{"one bit", damaged, "checksum mismatch"},
-		{"too large", make([]byte, MaxStored+1), "exceed the maximum size"},
-		{"no site", packed(`{}`), "missing name of the site"},
-		{"no name", packed(`{"site":{}}`), "missing name of the site"},
-		{"a long name", packed(`{"site":{"name":"` + strings.Repeat("a", 300) + `"}}`), "missing name of the site"},
+		{"too large", make([]byte, MaxStored+1), "more than the maximum"},
+		{"no site", packed(`{}`), "the site has no name"},
+		{"no name", packed(`{"site":{}}`), "the site has no name"},
+		{"a long name", packed(`{"site":{"name":"` + strings.Repeat("a", 300) + `"}}`), "the site has no name"},
 		{"no JSON", packed("[["), "damaged"},
 		{"a bomb", packed(strings.Repeat(" ", maxDecoded+1)), "too large"},
 		{"many rows", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("{},", maxDecodedObjects) + `{}]}}`), "too large"},
@@ -87,10 +87,10 @@ func TestDecodeStoredBounds(t *testing.T) {
 	}
 	damaged := &Site{
 		Name: "example.com", Mode: long, Hosts: names(), HostViolations: names(), HostBlocks: names(),
-		Rows:   []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
-		Files:  make([]LineHits, 1000),
-		Visits: map[string]*Visits{long: {}},
-		Marks:  []Mark{{1, MarkKind(long), "a", "b"}, {2, MarkMode, "monitor", long}},
+		Rows:    []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
+		Files:   make([]LineHits, 1000),
+		Visits:  map[string]*HumanVisits{long: {}},
+		Changes: []SiteChange{{1, SiteChangeKind(long), "a", "b"}, {2, ModeChange, "monitor", long}},
 	}
 	for i := range damaged.Files {
 		damaged.Files[i].Version = Version{byte(i), byte(i >> 8)}
@@ -118,10 +118,10 @@ func checkStored(t *testing.T, s *Site) {
 	checkSketch(t, s.Hosts, maxHosts, maxSiteName)
 	checkSketch(t, s.HostViolations, maxHosts, maxSiteName)
 	checkSketch(t, s.HostBlocks, maxHosts, maxSiteName)
-	if s.ownRowCount() > maxRows || len(s.Files) > maxFiles || len(s.Marks) > maxMarks || s.Mode != "" && !isMode(s.Mode) {
-		t.Errorf("%d rows, %d files, %d marks, mode %q", s.ownRowCount(), len(s.Files), len(s.Marks), s.Mode)
+	if s.unsharedRowCount() > maxRows || len(s.Files) > maxFiles || len(s.Changes) > maxSiteChanges || s.Mode != "" && !isMode(s.Mode) {
+		t.Errorf("%d rows, %d files, %d marks, mode %q", s.unsharedRowCount(), len(s.Files), len(s.Changes), s.Mode)
 	}
-	for _, m := range s.Marks {
+	for _, m := range s.Changes {
 		if !m.isValid() {
 			t.Errorf("mark %+v", m)
 		}
@@ -133,7 +133,7 @@ func checkStored(t *testing.T, s *Site) {
 		checkSketch(t, w.Rules, maxRules, maxRule+maxToken+200)
 		checkSketch(t, w.Paths, maxPaths, maxSiteName+maxTarget+maxRule+2*maxToken+200)
 		checkSketch(t, w.Networks, maxNetworks, 64)
-		if len(w.Token) > maxToken || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.Steps() {
+		if len(w.Token) > maxToken || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.NumSteps() {
 			t.Errorf("token %q, %d samples, %d hours", w.Token, len(w.Samples), len(w.Series[Hours]))
 		}
 		for _, sample := range w.Samples {
@@ -163,9 +163,9 @@ func checkSketch[K comparable](t *testing.T, s spacesaving.Sketch[K], most, keyB
 // TestStoredCounts checks the order of stored counters. Another version can have stored fewer or
 // more of them.
 func TestStoredCounts(t *testing.T) {
-	all := Counts{CountAllowed: 1, CountDisallowed: 2, CountStale: 3, CountExempt: 4, CountUnknown: 5, CountBlocked: 6, CountWouldBlock: 7,
+	all := CounterValues{CountAllowed: 1, CountDisallowed: 2, CountStale: 3, CountExempt: 4, CountUnknown: 5, CountBlocked: 6, CountWouldBlock: 7,
 		CountAgainst: 8, CountTold: 9, CountSlowed: 10, CountViolationBlocked: 11, CountViolationOnlyLogged: 12}
-	for cell, want := range map[string]Counts{
+	for cell, want := range map[string]CounterValues{
 		"1,2,3,4,5,6,7,8,9,10,11,12":    all,
 		"1,2":                           {CountAllowed: 1, CountDisallowed: 2},
 		"1,2,3,4,5,6,7,8,9,10,11,12,13": all,
@@ -173,7 +173,7 @@ func TestStoredCounts(t *testing.T) {
 		stored, err := DecodeStoredSite(packed(`{"site":{"name":"a","rows":[{"token":"GPTBot","class":"ai_training","identity":"claimed","series":[[[29000000,` + cell + `]],[],[]]}]}}`))
 		if err != nil {
 			t.Errorf("%s: %v", cell, err)
-		} else if got := stored.Site.Rows[0].Series[Minutes][0].Counts(); got != want {
+		} else if got := stored.Site.Rows[0].Series[Minutes][0].CounterValues(); got != want {
 			t.Errorf("%s: %v, want %v", cell, got, want)
 		}
 	}
@@ -208,17 +208,17 @@ func FuzzStored(f *testing.F) {
 		}
 		checkStored(t, s.Site)
 		l := New(c.now)
-		l.Restore(s.Site, s.Since)
+		l.RestoreSite(s.Site, s.Since)
 		for range 2 * bufferRequests {
 			l.Record(gptbot(noon, "/b"))
 		}
 		snapshot := Merge(l.Snapshot(), l.Snapshot())
 		for _, site := range snapshot.Sites {
-			if site.ownRowCount() > maxRows || len(site.Files) > maxFiles {
-				t.Fatalf("%d rows, %d files", site.ownRowCount(), len(site.Files))
+			if site.unsharedRowCount() > maxRows || len(site.Files) > maxFiles {
+				t.Fatalf("%d rows, %d files", site.unsharedRowCount(), len(site.Files))
 			}
 			for _, w := range site.Rows {
-				if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.Steps() {
+				if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.NumSteps() {
 					t.Fatalf("%d paths, %d samples", len(w.Paths.Items), len(w.Samples))
 				}
 			}
@@ -255,16 +255,16 @@ func TestStored(t *testing.T) {
 	c.advance(time.Hour)
 	again := New(c.now)
 	record(again, gptbot(c.now(), "/new"))
-	again.Restore(stored.Site, stored.Since)
+	again.RestoreSite(stored.Site, stored.Since)
 	got := again.Snapshot()
-	if sum := got.total(); sum.Requests() != 201 || got.Since != before.Since {
-		t.Errorf("%d requests since %s, want 201", sum.Requests(), FromUnixMilli(got.Since))
+	if sum := got.total(); sum.TotalRequests() != 201 || got.Since != before.Since {
+		t.Errorf("%d requests since %s, want 201", sum.TotalRequests(), FromUnixMilli(got.Since))
 	}
 	if w := got.row(t, "example.com", "GPTBot"); w.RobotsFetch == nil || w.RobotsFetch.Version != (Version{1}) {
 		t.Errorf("the reading is %+v", w.RobotsFetch)
 	}
 	fresh := New(c.now)
-	fresh.Restore(stored.Site, stored.Since)
+	fresh.RestoreSite(stored.Site, stored.Since)
 	c.advance(-time.Hour)
 	if a, b := asJSON(t, before.Sites), asJSON(t, fresh.Snapshot().Sites); a != b {
 		t.Errorf("stored:\n%s\nrestored:\n%s", a, b)
@@ -295,14 +295,14 @@ func TestRestoreBounds(t *testing.T) {
 	for i := range sites {
 		copied := site.clone()
 		copied.Name = fmt.Sprint("site", i)
-		l.Restore(copied, noon)
+		l.RestoreSite(copied, noon)
 	}
 	s := l.Snapshot()
 	rows := 0
 	for _, site := range s.Sites {
 		rows += len(site.Rows)
 	}
-	if got := s.total(); rows > maxAllRows+sites || got.Requests() != sites*maxRows {
-		t.Errorf("%d rows, %d requests; want at most %d and %d", rows, got.Requests(), maxAllRows+sites, sites*maxRows)
+	if got := s.total(); rows > maxAllRows+sites || got.TotalRequests() != sites*maxRows {
+		t.Errorf("%d rows, %d requests; want at most %d and %d", rows, got.TotalRequests(), maxAllRows+sites, sites*maxRows)
 	}
 }

@@ -8,75 +8,76 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// Visits counts people's visits to a site for one reason, for example an assistant.
-type Visits = Timeline[VisitCell]
+// HumanVisits counts the visits of people to a site by one name of [Site.Visits].
+type HumanVisits = Timeline[HumanVisitBucket]
 
-// VisitCell contains the number of a step since the Unix epoch, and the saturating number of
-// visits.
-type VisitCell [2]uint32
+// HumanVisitBucket counts the visits in one step. The first element is the number of the step since
+// the Unix epoch, the second the number of visits, which stops at its maximum.
+type HumanVisitBucket [2]uint32
 
-// visit is a recorded visit before counting.
-type visit struct {
+// humanVisit is a recorded visit that is not counted yet.
+type humanVisit struct {
 	site string
 	name string // key of [Site.Visits]
 	at   int64
 }
 
-// OnDisallowed is the key of [Site.Visits] for requests of browsers for URLs that the `*`
-// group disallows. The senders are people, and bots with a browser's User-Agent. No assistant
-// has this name.
-const OnDisallowed = "_disallowed"
+// VisitsToDisallowed is the key of [Site.Visits] for requests of browsers for URLs that the `*`
+// group disallows. The senders are people, and bots with a browser's User-Agent. No assistant has
+// this name.
+const VisitsToDisallowed = "_disallowed"
 
-// RecordVisit records a visit from an assistant, by its index in [responseaudit.Assistants].
-// Nothing is stored about the person.
-func (l *Ledger) RecordVisit(site string, from int, at time.Time) {
-	l.recordVisit(visit{site, responseaudit.AssistantName(from), at.UnixMilli()})
+// RecordAssistantVisit records that a person came from an assistant. from is the index of the
+// assistant in [responseaudit.Assistants]. Nothing is stored about the person.
+func (l *Ledger) RecordAssistantVisit(site string, from int, at time.Time) {
+	l.recordHumanVisit(humanVisit{site, responseaudit.AssistantName(from), at.UnixMilli()})
 }
 
-// RecordOnDisallowed records a visit for [OnDisallowed], and nothing else.
-func (l *Ledger) RecordOnDisallowed(site string, at time.Time) {
-	l.recordVisit(visit{site, OnDisallowed, at.UnixMilli()})
+// RecordVisitToDisallowed records a browser's visit to a disallowed URL, for [VisitsToDisallowed].
+// Nothing is stored about the client.
+func (l *Ledger) RecordVisitToDisallowed(site string, at time.Time) {
+	l.recordHumanVisit(humanVisit{site, VisitsToDisallowed, at.UnixMilli()})
 }
 
-func (l *Ledger) recordVisit(v visit) {
+func (l *Ledger) recordHumanVisit(v humanVisit) {
 	b := l.lockBuffer()
 	b.visits = append(b.visits, v)
 	l.releaseBuffer(b)
 }
 
-// visits returns the Visits with a name, created if necessary.
-func (s *Site) visits(name string) *Visits {
+// getOrCreateVisits returns the visits with a key of [Site.Visits], created if necessary.
+func (s *Site) getOrCreateVisits(name string) *HumanVisits {
 	known := s.Visits[name]
 	if known == nil {
 		if s.Visits == nil {
-			s.Visits = make(map[string]*Visits)
+			s.Visits = make(map[string]*HumanVisits)
 		}
-		known = new(Visits)
+		known = new(HumanVisits)
 		s.Visits[name] = known
 	}
 	return known
 }
 
-// add adds the visits of another cell.
-func (c *VisitCell) add(other *VisitCell) { c[1] += min(other[1], math.MaxUint32-c[1]) }
+// add adds the visits of another bucket.
+func (c *HumanVisitBucket) add(other *HumanVisitBucket) { c[1] += min(other[1], math.MaxUint32-c[1]) }
 
-// VisitsBetween returns the number of visits from one time to another, inclusive. name is a key of
-// Visits. r must be Hours or Days.
-func (s *Site) VisitsBetween(name string, r Resolution, from, to time.Time) (sum uint64) {
+// SumVisits returns the number of visits from one step to another: the steps that contain the times
+// from and to are included. name is a key of [Site.Visits]. r must be Hours or Days.
+func (s *Site) SumVisits(name string, r Resolution, from, to time.Time) (sum uint64) {
 	if v := s.Visits[name]; v != nil {
-		for _, c := range cellsBetween(v.Series(r), r, from, to) {
+		for _, c := range bucketsBetween(v.Series(r), r, from, to) {
 			sum += uint64(c[1])
 		}
 	}
 	return sum
 }
 
-// mergeVisits adds the visits of another site under known names.
-func (s *Site) mergeVisits(other *Site) {
+// mergeHumanVisits adds the visits of another site. It skips names of unknown assistants.
+func (s *Site) mergeHumanVisits(other *Site) {
 	for name, v := range other.Visits {
 		isAssistant := slices.ContainsFunc(responseaudit.Assistants(), func(a responseaudit.Assistant) bool { return a.Name == name })
-		if v != nil && (isAssistant || name == OnDisallowed) {
-			s.visits(name).merge(v, (*VisitCell).add)
+		if v != nil && (isAssistant || name == VisitsToDisallowed) {
+			s.getOrCreateVisits(name).merge(v, (*HumanVisitBucket).add)
 		}
 	}
 }

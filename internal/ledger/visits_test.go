@@ -13,7 +13,7 @@ func TestVisits(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	for i := range 200 {
-		l.RecordVisit("example.com", i%responseaudit.NumAssistants, c.now().Add(-time.Duration(i%3)*time.Hour))
+		l.RecordAssistantVisit("example.com", i%responseaudit.NumAssistants, c.now().Add(-time.Duration(i%3)*time.Hour))
 	}
 	name := responseaudit.Assistants()[0].Name
 	want := uint64(0)
@@ -23,8 +23,8 @@ func TestVisits(t *testing.T) {
 	check := func(when string, s *Site, want uint64) {
 		t.Helper()
 		for _, r := range []Resolution{Hours, Days} {
-			if got := s.VisitsBetween(name, r, noon.Add(-23*time.Hour), c.now()); got != want {
-				t.Errorf("%s, step %v: %d visits, want %d", when, r.Step(), got, want)
+			if got := s.SumVisits(name, r, noon.Add(-23*time.Hour), c.now()); got != want {
+				t.Errorf("%s, step %v: %d visits, want %d", when, r.StepLength(), got, want)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func TestVisits(t *testing.T) {
 	merged := Merge(s, Snapshot{Sites: []*Site{stored.Site}}).Sites[0]
 	check("merged", merged, 2*want)
 	check("and left as they were", s.Sites[0], want)
-	l.Restore(stored.Site, noon)
+	l.RestoreSite(stored.Site, noon)
 	check("restored", l.Snapshot().Sites[0], 2*want)
 	c.advance(49 * time.Hour)
 	if s := l.Snapshot().Sites[0]; len(s.Visits[name][0]) > 0 || len(s.Visits[name][1]) == 0 {
@@ -63,9 +63,9 @@ func TestVisits(t *testing.T) {
 func TestOnDisallowed(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
-	l.RecordVisit("example.com", 0, c.now())
+	l.RecordAssistantVisit("example.com", 0, c.now())
 	for range 7 {
-		l.RecordOnDisallowed("example.com", c.now())
+		l.RecordVisitToDisallowed("example.com", c.now())
 	}
 	data, err := StoredSite{Since: noon, Saved: noon, Site: l.Snapshot().Sites[0]}.Encode()
 	if err != nil {
@@ -76,7 +76,7 @@ func TestOnDisallowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for when, s := range map[string]*Site{"counted": l.Snapshot().Sites[0], "stored": stored.Site} {
-		if len(s.Visits) != 2 || s.VisitsBetween(OnDisallowed, Hours, noon.Add(-time.Hour), c.now()) != 7 {
+		if len(s.Visits) != 2 || s.SumVisits(VisitsToDisallowed, Hours, noon.Add(-time.Hour), c.now()) != 7 {
 			t.Errorf("%s: %v", when, s.Visits)
 		}
 	}

@@ -76,22 +76,22 @@ func TestSeriesBudget(t *testing.T) {
 		if h == 20 {
 			host = judge.OtherName
 		} else {
-			m.SetState(host, read)
-			of := m.fileCollector.fileStateOf(host)
+			m.SetRobotsState(host, read)
+			of := m.fileCollector.getOrCreateFileState(host)
 			for _, code := range policy.Codes() {
 				of.findings[code] = 1
 			}
-			m.SetState(host, failing)
+			m.SetRobotsState(host, failing)
 		}
 		m.CountShadowVerdict(shadow.Same)
 		for i, crawler := range crawlers {
-			label := m.Host(host).crawlerLabels.label(crawler.Token, i%2 == 0)
+			label := m.HostMetrics(host).crawlerLabels.getOrCreateLabel(crawler.Token, i%2 == 0)
 			m.RecordRobotsFetch(host, label, time.Now())
 			if i%20 > 0 { // enough to fill all
 				continue
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-				m.Host(host).Count(JudgedRequest{Crawler: crawler.Token, NamedByRobots: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
+				m.HostMetrics(host).CountRequest(JudgedRequest{Crawler: crawler.Token, NamedByRobots: i%2 == 0, Class: class, Identity: who, Verdict: v, Action: a})
 			})
 		}
 	}
@@ -136,11 +136,11 @@ func TestSeriesBudget(t *testing.T) {
 func TestSummedRequests(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	sent, search, spoofed, overflowed := 0.0, 0.0, 0.0, 0.0
-	h, first := m.Host("a.example"), JudgedRequest{Crawler: "FirstBot", Class: uaident.SEO}
-	h.Count(first)
+	h, first := m.HostMetrics("a.example"), JudgedRequest{Crawler: "FirstBot", Class: uaident.SEO}
+	h.CountRequest(first)
 	for i := range 50 {
 		worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
-			h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a})
+			h.CountRequest(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), Class: class, Identity: who, Verdict: v, Action: a})
 			if who == verify.Spoofed {
 				spoofed++
 			}
@@ -152,7 +152,7 @@ func TestSummedRequests(t *testing.T) {
 			}
 		})
 	}
-	h.Count(first)
+	h.CountRequest(first)
 	var other, blocked, blockedSearch, underFalseNames float64
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m.registry)
@@ -207,7 +207,7 @@ func TestRequestsOfSeveralGoroutines(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for i := range 2000 {
-				m.Host(fmt.Sprintf("h%d", i%3)).Count(JudgedRequest{
+				m.HostMetrics(fmt.Sprintf("h%d", i%3)).CountRequest(JudgedRequest{
 					Crawler:  fmt.Sprintf("bot%d", i%37),
 					Identity: verify.States()[i%4], Verdict: judge.Verdict(i % 6),
 				})
@@ -230,7 +230,7 @@ func TestRequestsOfSeveralGoroutines(t *testing.T) {
 		t.Errorf("%v requests counted, want 8000", total)
 	}
 	for i := range 3 {
-		if n := m.Host(fmt.Sprintf("h%d", i)).counters.series.Len(); n > maxRequestSeries+58 {
+		if n := m.HostMetrics(fmt.Sprintf("h%d", i)).counters.series.Len(); n > maxRequestSeries+58 {
 			t.Errorf("h%d has %d series", i, n)
 		}
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// fileCollector collects the state of the robots.txt of each configured host. It stores a few
-// values for each host, since a gauge for each value would need kilobytes.
+// fileCollector collects the metrics about the robots.txt of each configured host. It stores a few
+// numbers for each host, because a gauge for each number would need kilobytes.
 type fileCollector struct {
 	hosts *hosts
 
 	lastFetch, firstFetch, failingSince, findings, rootDisallowed, rules, crawlDelay, crawlerFetches *prometheus.Desc
 }
 
-// fileState is the state of a host's robots.txt.
+// fileState is the state of the robots.txt of one host.
 type fileState struct {
 	mu             sync.Mutex
 	lastFetch      float64 // timestamps, as the following fields
@@ -32,7 +32,7 @@ type fileState struct {
 	isFetched      bool    // was fetched
 }
 
-func newFileCollector(b builder, hosts *hosts) fileCollector {
+func newFileCollector(b metricBuilder, hosts *hosts) fileCollector {
 	c := fileCollector{
 		hosts:          hosts,
 		lastFetch:      b.newDesc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success.", "host"),
@@ -48,21 +48,21 @@ func newFileCollector(b builder, hosts *hosts) fileCollector {
 	return c
 }
 
-func (c fileCollector) fileStateOf(host string) *fileState {
+func (c fileCollector) getOrCreateFileState(host string) *fileState {
 	return &c.hosts.getOrCreate(host).fileState
 }
 
-// SetState sets the state of a host after a fetch of its robots.txt.
-func (c fileCollector) SetState(host string, s policy.State) {
-	f := c.fileStateOf(host)
+// SetRobotsState sets the state of a host's robots.txt after a fetch.
+func (c fileCollector) SetRobotsState(host string, s policy.State) {
+	f := c.getOrCreateFileState(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s.FailureCount > 0 {
-		f.failingSince = timestamp(s.FailingSince)
+		f.failingSince = unixSeconds(s.FailingSince)
 		return
 	}
 	robots := s.Current.Robots
-	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, timestamp(s.Current.LastFetched), timestamp(s.Current.FirstFetched), 0
+	f.isFetched, f.lastFetch, f.firstFetch, f.failingSince = true, unixSeconds(s.Current.LastFetched), unixSeconds(s.Current.FirstFetched), 0
 	f.rules, f.rootDisallowed = int32(robots.RuleCount()), rootDisallowedValue(robots)
 	group, _, _ := judge.GroupQuery{WildcardApplies: true}.Group(robots)
 	f.crawlDelay = group.Delay().Interval
@@ -75,7 +75,8 @@ func (c fileCollector) SetState(host string, s policy.State) {
 	}
 }
 
-// rootDisallowedValue returns 1 if a file disallows / for crawlers without a group of their own, else 0.
+// rootDisallowedValue returns 1 if a robots.txt disallows / for crawlers without a group of their
+// own, else 0.
 func rootDisallowedValue(robots *policy.Robots) float64 {
 	var root policy.Target
 	root.Set("/", false)
@@ -85,22 +86,22 @@ func rootDisallowedValue(robots *policy.Robots) float64 {
 	return 1
 }
 
-// RecordRobotsFetch records a crawler's robots fetch. Crawlers with a shared label value are
-// ignored.
+// RecordRobotsFetch records that a crawler requested the robots.txt of a host. crawler is its
+// label. A label that crawlers share, such as _other, is ignored.
 func (c fileCollector) RecordRobotsFetch(host, crawler string, at time.Time) {
 	if crawler[0] == '_' {
 		return
 	}
-	f := c.fileStateOf(host)
+	f := c.getOrCreateFileState(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.crawlerFetches == nil {
 		f.crawlerFetches = make(map[string]float64)
 	}
-	f.crawlerFetches[crawler] = timestamp(at)
+	f.crawlerFetches[crawler] = unixSeconds(at)
 }
 
-// collect collects the metrics of the files of all hosts.
+// collect sends the metrics about the robots.txt of all hosts.
 func (c fileCollector) collect(ch metricSink) {
 	for name, host := range c.hosts.All() {
 		for _, metric := range c.newFileMetrics(&host.fileState, name) {
@@ -109,7 +110,7 @@ func (c fileCollector) collect(ch metricSink) {
 	}
 }
 
-// newFileMetrics returns the metrics of a host's file.
+// newFileMetrics returns the metrics about the robots.txt of a host.
 func (c fileCollector) newFileMetrics(f *fileState, host string) (all []prometheus.Metric) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,29 +9,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Host counts the requests of a configured host and contains the state of its robots.txt. All data
-// are in a single object, because the number of hosts can be large. Host is safe for concurrent
-// use.
-type Host struct {
+// HostMetrics counts the requests to one configured host, and has the state of its robots.txt. One
+// object holds all data of a host, because there can be many hosts. HostMetrics is safe for
+// concurrent use.
+type HostMetrics struct {
 	crawlerLabels crawlerLabels
 	counters      hostCounters
 	fileState     fileState
 }
 
-// hosts are the known configured hosts by name.
-type hosts struct{ cowmap.LargeMap[string, *Host] }
+// hosts are the metrics of all configured hosts, by name.
+type hosts struct {
+	cowmap.LargeMap[string, *HostMetrics]
+}
 
-// getOrCreate returns a host, created if necessary.
-func (h *hosts) getOrCreate(name string) *Host {
+// getOrCreate returns the metrics of a host, created if necessary.
+func (h *hosts) getOrCreate(name string) *HostMetrics {
 	if host, ok := h.Load(name); ok {
 		return host
 	}
-	return h.LoadOrStore(name, func() *Host {
-		return &Host{counters: hostCounters{createdAt: time.Now().UnixNano()}}
+	return h.LoadOrStore(name, func() *HostMetrics {
+		return &HostMetrics{counters: hostCounters{createdAt: time.Now().UnixNano()}}
 	})
 }
 
-// JudgedRequest contains the labels of a request with a verdict.
+// JudgedRequest has the labels of a request about which the guard decided.
 type JudgedRequest struct {
 	Crawler       string        // name in the registry or robots.txt, or "" for others
 	NamedByRobots bool          // named by the robots.txt
@@ -41,7 +43,7 @@ type JudgedRequest struct {
 	Action        judge.Action  // action of the guard
 }
 
-// RemoveHosts removes the hosts no longer in any configuration.
+// RemoveHosts removes the metrics of all hosts for which isConfigured returns false.
 func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
 	for host := range m.hosts.All() {
 		if !isConfigured(host) {
@@ -50,11 +52,11 @@ func (m *Metrics) RemoveHosts(isConfigured func(host string) bool) {
 	}
 }
 
-// Host returns the counters of a configured host.
-func (m *Metrics) Host(name string) *Host { return m.hosts.getOrCreate(name) }
+// HostMetrics returns the metrics of a configured host, created if necessary.
+func (m *Metrics) HostMetrics(name string) *HostMetrics { return m.hosts.getOrCreate(name) }
 
-// Count records a request and returns its crawler label.
-func (h *Host) Count(j JudgedRequest) (crawler string) {
+// CountRequest counts a request, and returns the label of its crawler.
+func (h *HostMetrics) CountRequest(j JudgedRequest) (crawler string) {
 	crawler = j.Crawler // the label of nearly all crawlers
 	switch {
 	case j.Identity == verify.Spoofed: // whatever name it uses
@@ -67,19 +69,20 @@ func (h *Host) Count(j JudgedRequest) (crawler string) {
 		series.count.Add(1) // skips the lookup of the label
 		return series.crawler
 	}
-	crawler = h.Label(j.Crawler, j.NamedByRobots, j.Identity)
-	h.counters.count(crawler, &j)
+	crawler = h.CrawlerLabel(j.Crawler, j.NamedByRobots, j.Identity)
+	h.counters.countRequest(crawler, &j)
 	return crawler
 }
 
-// Label returns the label of a crawler. name is the name in the registry or robots.txt, or "" for
-// any other name, which clients can invent.
-func (h *Host) Label(name string, isNamed bool, identity verify.State) string {
+// CrawlerLabel returns the label of a crawler. name is its name in the registry or in robots.txt,
+// or "" for any other name, which clients can invent. isNamed reports whether the host's robots.txt
+// names the crawler.
+func (h *HostMetrics) CrawlerLabel(name string, isNamed bool, identity verify.State) string {
 	switch {
 	case identity == verify.Spoofed:
 		return judge.SpoofedName
 	case name == "":
 		return judge.OtherName
 	}
-	return h.crawlerLabels.label(name, isNamed)
+	return h.crawlerLabels.getOrCreateLabel(name, isNamed)
 }

@@ -23,7 +23,7 @@ import (
 // like them went, and each by its labels.
 func TestHostCountsAsOneByOne(t *testing.T) {
 	fast, slow := New(nothing{}, kinds, results), New(nothing{}, kinds, results)
-	one := slow.Host("a.example")
+	one := slow.HostMetrics("a.example")
 	for range 3 {
 		for i := range 60 { // more than have a label
 			name := fmt.Sprintf("bot%d", i)
@@ -35,11 +35,11 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 			}
 			worstJudgements(func(class uaident.Class, who verify.State, v judge.Verdict, a judge.Action) {
 				j := JudgedRequest{name, i%2 == 0, class, who, v, a}
-				got, label := fast.Host("a.example").Count(j), one.Label(name, i%2 == 0, who)
+				got, label := fast.HostMetrics("a.example").CountRequest(j), one.CrawlerLabel(name, i%2 == 0, who)
 				if who == verify.Spoofed {
 					j.Crawler, j.Class = "", uaident.Other
 				}
-				one.counters.count(label, &j)
+				one.counters.countRequest(label, &j)
 				if got != label {
 					t.Fatalf("%s %v: the label is %s, want %s", name, who, got, label)
 				}
@@ -53,9 +53,9 @@ func TestHostCountsAsOneByOne(t *testing.T) {
 
 // TestHostKnowsLiarsByWhatTheyAre counts those who use false names at one place.
 func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
-	h := New(nothing{}, kinds, results).Host("a.example")
+	h := New(nothing{}, kinds, results).HostMetrics("a.example")
 	for i := range 1000 {
-		h.Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), NamedByRobots: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
+		h.CountRequest(JudgedRequest{Crawler: fmt.Sprintf("bot%d", i), NamedByRobots: i%2 == 0, Class: uaident.Classes()[i%5], Identity: verify.Spoofed})
 	}
 	if n := h.counters.series.Len(); n != 1 {
 		t.Errorf("there are %d series, want 1", n)
@@ -64,10 +64,10 @@ func TestHostKnowsLiarsByWhatTheyAre(t *testing.T) {
 
 // TestHostCountAllocatesNothing for a request like others.
 func TestHostCountAllocatesNothing(t *testing.T) {
-	h := New(nothing{}, kinds, results).Host("a.example")
+	h := New(nothing{}, kinds, results).HostMetrics("a.example")
 	j := JudgedRequest{Crawler: "Googlebot", Class: uaident.Search}
-	h.Count(j)
-	if n := testing.AllocsPerRun(100, func() { h.Count(j) }); n != 0 {
+	h.CountRequest(j)
+	if n := testing.AllocsPerRun(100, func() { h.CountRequest(j) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -117,16 +117,16 @@ func requestsOf(t *testing.T, m *Metrics) map[string]float64 {
 // BenchmarkHostCount counts requests of many crawlers at many hosts.
 func BenchmarkHostCount(b *testing.B) {
 	m := New(nothing{}, kinds, results)
-	hosts, names := make([]*Host, 1000), make([]string, 20)
+	hosts, names := make([]*HostMetrics, 1000), make([]string, 20)
 	for i := range hosts {
-		hosts[i] = m.Host(fmt.Sprintf("s%d.example", i))
+		hosts[i] = m.HostMetrics(fmt.Sprintf("s%d.example", i))
 	}
 	for i := range names {
 		names[i] = uaident.Default().Crawlers()[i].Token
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		hosts[i*7919%len(hosts)].Count(JudgedRequest{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
+		hosts[i*7919%len(hosts)].CountRequest(JudgedRequest{Crawler: names[i%len(names)], Class: uaident.Search, Verdict: judge.Allowed})
 	}
 }
 
@@ -142,9 +142,9 @@ func BenchmarkHostMemory(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		for i := range hosts {
 			host := fmt.Sprintf("h%d.example", i)
-			m.SetState(host, state)
+			m.SetRobotsState(host, state)
 			for j := range 5 {
-				label := m.Host(host).Count(JudgedRequest{Crawler: fmt.Sprintf("bot%d", j)})
+				label := m.HostMetrics(host).CountRequest(JudgedRequest{Crawler: fmt.Sprintf("bot%d", j)})
 				if j < 2 {
 					m.RecordRobotsFetch(host, label, time.Now())
 				}
@@ -163,8 +163,8 @@ func BenchmarkHostMemory(b *testing.B) {
 func TestForget(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	note := func(host string) {
-		m.Host(host).Count(JudgedRequest{Crawler: "Googlebot", Class: uaident.Search})
-		m.SetState(host, policy.State{FailureCount: 1, FailingSince: time.Unix(1000, 0)})
+		m.HostMetrics(host).CountRequest(JudgedRequest{Crawler: "Googlebot", Class: uaident.Search})
+		m.SetRobotsState(host, policy.State{FailureCount: 1, FailingSince: time.Unix(1000, 0)})
 	}
 	series := func() map[string]int {
 		registry := prometheus.NewPedanticRegistry()

@@ -16,24 +16,24 @@ const maxCrawlerLabels = 40
 // reservedLabels is the number of values reserved for names in the host's robots.txt.
 const reservedLabels = 20
 
-// crawlerLabels are the crawlers with a label value of their own at a host. A value is never
-// removed or reassigned, so that a time series never changes its meaning.
+// crawlerLabels are the crawlers that have a label value of their own at a host. A value is never
+// removed or used for another crawler, so that a time series never changes its meaning.
 type crawlerLabels struct {
 	mu           sync.Mutex
 	names        cowmap.Map[string, string] // labels by name; the strings do not refer to a robots.txt
 	unnamedCount atomic.Int32               // names outside of the robots.txt
 }
 
-// label returns the label value of a crawler: its name, or judge.OtherName without room.
-// isNamed reports whether the host's robots.txt names the crawler.
-func (c *crawlerLabels) label(name string, isNamed bool) string {
-	label, ok := c.existingLabel(name, isNamed)
+// getOrCreateLabel returns the label value of a crawler: its name, or judge.OtherName if the host
+// has too many values. isNamed reports whether the host's robots.txt names the crawler.
+func (c *crawlerLabels) getOrCreateLabel(name string, isNamed bool) string {
+	label, ok := c.findLabel(name, isNamed)
 	if ok {
 		return label
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if label, ok := c.existingLabel(name, isNamed); ok {
+	if label, ok := c.findLabel(name, isNamed); ok {
 		return label
 	}
 	if !isNamed {
@@ -45,9 +45,9 @@ func (c *crawlerLabels) label(name string, isNamed bool) string {
 	return label
 }
 
-// existingLabel returns a crawler's label value: its own value, or judge.OtherName without room. ok
-// is false if the crawler can get a new value.
-func (c *crawlerLabels) existingLabel(name string, isNamed bool) (label string, ok bool) {
+// findLabel returns the label value of a crawler: its existing value, or judge.OtherName if the
+// host has too many values. ok is false if the crawler can get a new value.
+func (c *crawlerLabels) findLabel(name string, isNamed bool) (label string, ok bool) {
 	if label, ok := c.names.Load(name); ok {
 		return label, true
 	}

@@ -16,7 +16,7 @@ func TestCrawlerLabelsAreBounded(t *testing.T) {
 	l := new(crawlerLabels)
 	got := make(map[string]bool)
 	for i := range 1000 {
-		got[l.label(fmt.Sprintf("bot%d", i), true)] = true
+		got[l.getOrCreateLabel(fmt.Sprintf("bot%d", i), true)] = true
 	}
 	if len(got) != maxCrawlerLabels+1 || !got[judge.OtherName] {
 		t.Errorf("%d values, want %d and %s", len(got), maxCrawlerLabels, judge.OtherName)
@@ -26,15 +26,15 @@ func TestCrawlerLabelsAreBounded(t *testing.T) {
 func TestCrawlerLabelsKeepRoomForTheOwnersNames(t *testing.T) {
 	l := new(crawlerLabels)
 	for i := range 1000 {
-		l.label(fmt.Sprintf("bot%d", i), false)
+		l.getOrCreateLabel(fmt.Sprintf("bot%d", i), false)
 	}
 	for i := range reservedLabels {
 		name := fmt.Sprintf("named%d", i)
-		if got := l.label(name, true); got != name {
+		if got := l.getOrCreateLabel(name, true); got != name {
 			t.Errorf("%s became %s", name, got)
 		}
 	}
-	if got := l.label("late", true); got != judge.OtherName {
+	if got := l.getOrCreateLabel("late", true); got != judge.OtherName {
 		t.Errorf("a name beyond the bound became %s", got)
 	}
 }
@@ -45,7 +45,7 @@ func TestCrawlerLabelsAreNeverReassigned(t *testing.T) {
 	for range 3 {
 		for i := range 100 {
 			name := fmt.Sprintf("bot%d", i)
-			label := l.label(name, i%2 == 0)
+			label := l.getOrCreateLabel(name, i%2 == 0)
 			if before, ok := first[name]; ok && before != label {
 				t.Fatalf("%s was %s and is %s", name, before, label)
 			}
@@ -60,13 +60,13 @@ func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
 	for i := range 8 {
 		wg.Go(func() {
 			for j := range 200 {
-				m.Host(fmt.Sprintf("host%d", j%5)).crawlerLabels.label(fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
+				m.HostMetrics(fmt.Sprintf("host%d", j%5)).crawlerLabels.getOrCreateLabel(fmt.Sprintf("bot%d", (i+j)%60), j%2 == 0)
 			}
 		})
 	}
 	wg.Wait()
 	for i := range 5 {
-		if n := m.Host(fmt.Sprintf("host%d", i)).crawlerLabels.names.Len(); n > maxCrawlerLabels {
+		if n := m.HostMetrics(fmt.Sprintf("host%d", i)).crawlerLabels.names.Len(); n > maxCrawlerLabels {
 			t.Errorf("host%d has %d names", i, n)
 		}
 	}
@@ -76,14 +76,14 @@ func TestCrawlerLabelsForSeveralGoroutines(t *testing.T) {
 func TestCrawlerLabelsThatAreAllGivenTakeNoLock(t *testing.T) {
 	c := new(crawlerLabels)
 	for i := range 1000 {
-		c.label(fmt.Sprintf("bot%d", i), false)
+		c.getOrCreateLabel(fmt.Sprintf("bot%d", i), false)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	got := make(chan string, 2) // which has room even if nobody waits any more
 	go func() {
-		got <- c.label("bot0", false)
-		got <- c.label("bot999", false)
+		got <- c.getOrCreateLabel("bot0", false)
+		got <- c.getOrCreateLabel("bot999", false)
 	}()
 	for _, want := range []string{"bot0", judge.OtherName} {
 		select {
@@ -103,9 +103,9 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 	file := "User-agent: SomeBot\n"
 	name := file[12:19]
 	m := New(nothing{}, kinds, results)
-	h := m.Host("example.com")
+	h := m.HostMetrics("example.com")
 	for range 2 {
-		if label := h.Count(JudgedRequest{Crawler: name, NamedByRobots: true}); label != name || unsafe.StringData(label) == unsafe.StringData(name) {
+		if label := h.CountRequest(JudgedRequest{Crawler: name, NamedByRobots: true}); label != name || unsafe.StringData(label) == unsafe.StringData(name) {
 			t.Errorf("the label %s is a part of the file", label)
 		}
 	}
@@ -121,7 +121,7 @@ func TestCrawlerLabelsKeepNoFile(t *testing.T) {
 func TestLabelsAreText(t *testing.T) {
 	m := New(nothing{}, kinds, results)
 	for range 2 {
-		label := m.Host("example.com").Count(JudgedRequest{Crawler: "SomeBot \xff", NamedByRobots: true})
+		label := m.HostMetrics("example.com").CountRequest(JudgedRequest{Crawler: "SomeBot \xff", NamedByRobots: true})
 		if label != "SomeBot ?" {
 			t.Errorf("the label is %q", label)
 		}

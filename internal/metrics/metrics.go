@@ -15,7 +15,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// Metrics are the metrics of the module. All label values come from closed sets.
+// Metrics are the Prometheus metrics of the module. All label values come from closed sets.
 type Metrics struct {
 	registry *prometheus.Registry
 	hosts    *hosts
@@ -54,16 +54,16 @@ const (
 	resultFailure = "failure"
 )
 
-// stages are the steps of composing a robots.txt that can fail: reading the base or a list of
-// rules, composing, the gate, and the history of changes.
+// stages are the steps of composing a robots.txt that can fail: reading the base or a rule list,
+// composing, the gate, and the history of changes.
 var stages = []string{publish.StageBase, publish.StageRules, publish.StageCompose, publish.StageGate, stageHistory}
 
 const stageHistory = "history"
 
-// New returns the metrics. kinds are the kinds of stored values, and results the possible results
-// of reading a value.
+// New returns the metrics. state provides values at each scrape. kinds are the kinds of stored
+// values, and results the possible results of reading a stored value.
 func New(state StateSource, kinds, results []string) *Metrics {
-	b := builder{prometheus.NewRegistry()}
+	b := metricBuilder{prometheus.NewRegistry()}
 	m := &Metrics{
 		registry: b.Registry, hosts: new(hosts), responseMetrics: newResponseMetrics(b), rateMetrics: newRateMetrics(b),
 
@@ -86,8 +86,8 @@ func New(state StateSource, kinds, results []string) *Metrics {
 		changeStates:  b.newCounter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
 	}
 	m.fileCollector = newFileCollector(b, m.hosts)
-	registerRequests(b, m.hosts)
-	registerState(b, state)
+	registerRequestMetrics(b, m.hosts)
+	registerStateMetrics(b, state)
 	cacheLookups := b.newCounter("lookups_total", "Lookups in the policy cache, by whether a copy was cached.", "result")
 	m.cacheHits, m.cacheMisses = cacheLookups.WithLabelValues("hit"), cacheLookups.WithLabelValues("miss")
 	composeLookups := b.newCounter("composed_lookups_total", "Requests for a robots.txt of robots_txt, by whether the file was cached.", "result")
@@ -101,7 +101,7 @@ func New(state StateSource, kinds, results []string) *Metrics {
 	return m
 }
 
-// createSeries creates series at zero, to make the first increase visible to queries.
+// createSeries creates series with the value 0, so that queries see their first increase.
 func (m *Metrics) createSeries(kinds, results []string) {
 	for _, mode := range []string{"monitor", "enforce"} {
 		m.handlers.WithLabelValues(mode)
@@ -128,27 +128,27 @@ func (m *Metrics) createSeries(kinds, results []string) {
 	}
 }
 
-// Register registers the metrics with the registry of a configuration, unless another
-// handler did.
+// Register registers the metrics with the Prometheus registry of a configuration. A second call for
+// the same registry has no effect.
 func (m *Metrics) Register(registry prometheus.Registerer) error {
-	return register(registry, m.registry)
+	return registerOnce(registry, m.registry)
 }
 
-// RegisterWhileUsed registers the metrics with the registry of a configuration that may not use the
-// metrics. Nothing is collected while isUsed returns false. A later Register has no further effect.
+// RegisterWhileUsed registers the metrics with the Prometheus registry of a configuration, but
+// collects nothing while isUsed returns false. A later Register has no effect.
 func (m *Metrics) RegisterWhileUsed(isUsed func() bool, registry prometheus.Registerer) error {
-	return register(registry, conditionalCollector{m.registry, isUsed})
+	return registerOnce(registry, conditionalCollector{m.registry, isUsed})
 }
 
-// register registers a collector unless already registered.
-func register(registry prometheus.Registerer, c prometheus.Collector) error {
+// registerOnce registers a collector. It returns no error if the collector is registered already.
+func registerOnce(registry prometheus.Registerer, c prometheus.Collector) error {
 	if err := registry.Register(c); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		return err
 	}
 	return nil
 }
 
-// conditionalCollector is a collector that collects only while isUsed returns true.
+// conditionalCollector collects nothing while isUsed returns false.
 type conditionalCollector struct {
 	prometheus.Collector
 	isUsed func() bool
@@ -161,20 +161,23 @@ func (c conditionalCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// CountHandler includes a handler in the gauge until the end of its configuration.
+// CountHandler counts a handler with the given mode as running until ctx ends, the context of its
+// configuration.
 func (m *Metrics) CountHandler(ctx context.Context, mode string) {
 	handlers := m.handlers.WithLabelValues(mode)
 	handlers.Inc()
 	context.AfterFunc(ctx, handlers.Dec)
 }
 
-// ObserveFetch records a fetch of a robots.txt by kind of source.
+// ObserveFetch records the result and the duration of a fetch of a robots.txt. source is the kind
+// of source, such as server or url.
 func (m *Metrics) ObserveFetch(source string, result policy.AccessResult, duration time.Duration) {
 	m.fetches.WithLabelValues(source, result.String()).Inc()
 	m.fetchDuration.WithLabelValues(source).Observe(duration.Seconds())
 }
 
-// CountCacheLookup records a lookup in the cache.
+// CountCacheLookup counts a lookup in the cache of robots.txt files. found reports whether the
+// cache had the file.
 func (m *Metrics) CountCacheLookup(found bool) {
 	if found {
 		m.cacheHits.Inc()
@@ -183,27 +186,28 @@ func (m *Metrics) CountCacheLookup(found bool) {
 	}
 }
 
-// CountShadowVerdict records a request by the difference between the two verdicts.
+// CountShadowVerdict counts a request by the difference between its verdicts: by the robots.txt in
+// force and by the one on trial.
 func (m *Metrics) CountShadowVerdict(d shadow.Difference) { m.shadowVerdicts[d].Inc() }
 
-// CountUndecided records that another proxy's question for a verdict got no answer.
+// CountUndecided counts a request of another proxy for a decision that the guard could not answer.
 func (m *Metrics) CountUndecided(reason forward.Reason) {
 	m.undecidedForwards.WithLabelValues(reason.String()).Inc()
 }
 
-// CountVerification records a verification by method and result.
+// CountVerification counts a verification of a crawler by method and result.
 func (m *Metrics) CountVerification(method verify.Method, identity verify.State) {
 	m.verificationCounters.getOrCreate(int(method)*int(verify.Spoofed+1)+int(identity), func() prometheus.Counter {
 		return m.verifications.WithLabelValues(method.String(), identity.String())
 	}).Inc()
 }
 
-// CountSignatureCheck records the check of a signature.
+// CountSignatureCheck counts the check of a request's signature by its result.
 func (m *Metrics) CountSignatureCheck(reason botauth.Reason) {
 	m.signatures.WithLabelValues(reason.String()).Inc()
 }
 
-// CountDirectoryFetch records a fetch of a key directory.
+// CountDirectoryFetch counts a fetch of the key directory of a signing agent by its result.
 func (m *Metrics) CountDirectoryFetch(result string) {
 	m.directoryFetches.WithLabelValues(result).Inc()
 }
@@ -212,14 +216,15 @@ func (m *Metrics) CountDirectoryFetch(result string) {
 func (m *Metrics) ValueWritten(kind string, at time.Time, err error) {
 	m.storageWrites.WithLabelValues(kind, resultLabel(err)).Inc()
 	if err == nil {
-		m.lastWrite.Set(timestamp(at))
+		m.lastWrite.Set(unixSeconds(at))
 	}
 }
 
 // ValueRead implements [store.Observer].
 func (m *Metrics) ValueRead(kind, result string) { m.storageReads.WithLabelValues(kind, result).Inc() }
 
-// CountNotification records a message to a receiver of alerts.
+// CountNotification counts a message to a receiver of alerts. err is nil if the receiver accepted
+// the message.
 func (m *Metrics) CountNotification(err error) {
 	m.notifications.WithLabelValues(resultLabel(err)).Inc()
 }
@@ -231,10 +236,11 @@ func resultLabel(err error) string {
 	return resultSuccess
 }
 
-// OnComposed records the duration of composing a file of robots_txt.
+// OnComposed records how long it took to compose a robots.txt.
 func (m *Metrics) OnComposed(took time.Duration) { m.composeDuration.Observe(took.Seconds()) }
 
-// OnPageRequested records a robots fetch at a robots_txt. cached reports whether the file was cached.
+// OnPageRequested counts a request for a robots.txt that robots_txt serves. cached reports whether
+// the composed file was cached.
 func (m *Metrics) OnPageRequested(cached bool) {
 	if cached {
 		m.composeHits.Inc()
@@ -243,20 +249,20 @@ func (m *Metrics) OnPageRequested(cached bool) {
 	}
 }
 
-// OnPageFailed records a failure in one of the [stages].
+// OnPageFailed counts a failure in one of the [stages] of composing a robots.txt.
 func (m *Metrics) OnPageFailed(stage string) { m.composeErrors.WithLabelValues(stage).Inc() }
 
-// OnChangeState records the new state of a change.
+// OnChangeState counts that a change of a robots.txt got a new state.
 func (m *Metrics) OnChangeState(_ string, c publish.Change) {
 	m.changeStates.WithLabelValues(string(c.State)).Inc()
 }
 
-// OnHistoryFailed records a failure of the history.
+// OnHistoryFailed counts a failure to read or write the history of changes. A nil err is ignored.
 func (m *Metrics) OnHistoryFailed(_ string, err error) {
 	if err != nil {
 		m.OnPageFailed(stageHistory)
 	}
 }
 
-// timestamp returns a time in Unix seconds.
-func timestamp(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+// unixSeconds converts a time to Unix seconds.
+func unixSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -46,7 +46,7 @@ func TestMetricsOfAHost(t *testing.T) {
 	var s policy.State
 	after := func(d time.Duration, a policy.FetchResult) {
 		s = s.AfterFetch(a, at.Add(d), freshness, 0)
-		m.SetState(host, s)
+		m.SetRobotsState(host, s)
 	}
 	check := func(what string, read, changed, failing time.Duration) {
 		t.Helper()
@@ -55,7 +55,7 @@ func TestMetricsOfAHost(t *testing.T) {
 			want time.Duration // -1 if absent
 		}{{"read_timestamp_seconds", read}, {"changed_timestamp_seconds", changed}, {"unreachable_since_timestamp_seconds", failing}} {
 			got, ok := gathered(t, m, g.name, "host")[host]
-			if ok != (g.want >= 0) || ok && got != timestamp(at.Add(g.want)) {
+			if ok != (g.want >= 0) || ok && got != unixSeconds(at.Add(g.want)) {
 				t.Errorf("%s: %s is %v (%t), want %v", what, g.name, got, ok, g.want)
 			}
 		}

@@ -26,7 +26,7 @@ func TestRootDisallowed(t *testing.T) {
 		{"the home page open", "User-agent: *\nDisallow: /\nAllow: /$\n", http.StatusOK, 0},
 	} {
 		s := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, time.Now(), policy.FreshnessPolicy{Max: time.Hour}, 0)
-		m.SetState("a.example", s)
+		m.SetRobotsState("a.example", s)
 		if got := gathered(t, m, "root_disallowed", "host")["a.example"]; got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}

@@ -14,7 +14,7 @@ import (
 // numRateStates is the number of values of [rate.State].
 const numRateStates = int(rate.SlowedDown + 1)
 
-// rateMetrics measure the rates of crawlers.
+// rateMetrics measure how fast crawlers send requests, and how fast the site responds.
 type rateMetrics struct {
 	ratedRequests      *prometheus.CounterVec
 	ratedCounters      seriesByIndex[prometheus.Counter] // by class and state
@@ -23,7 +23,7 @@ type rateMetrics struct {
 	inFlight           []atomic.Int64                     // by class
 }
 
-func newRateMetrics(b builder) rateMetrics {
+func newRateMetrics(b metricBuilder) rateMetrics {
 	classes := uaident.Classes()
 	m := rateMetrics{
 		ratedRequests:      b.newCounter("rate_requests_total", "Requests of crawlers to which a Crawl-delay or a limit applies, by whether the request was over it.", "class", "rate"),
@@ -41,14 +41,17 @@ func newRateMetrics(b builder) rateMetrics {
 	return m
 }
 
-// CountRatedRequest records a request with a rate. Classes without the * group share a label value.
+// CountRatedRequest counts a request of a crawler that has a Crawl-delay or a limit. state says
+// whether the request was within it. Classes to which the * group does not apply share a label
+// value.
 func (m *rateMetrics) CountRatedRequest(class uaident.Class, state rate.State) {
 	m.ratedCounters.getOrCreate(int(class)*numRateStates+int(state), func() prometheus.Counter {
 		return m.ratedRequests.WithLabelValues(classLabel(class), state.String())
 	}).Inc()
 }
 
-// classLabel returns the label of a class to which the * group applies, or the shared label.
+// classLabel returns the label value of a class. Classes to which the * group does not apply share
+// judge.OtherName.
 func classLabel(class uaident.Class) string {
 	if class.WildcardApplies() {
 		return class.String()
@@ -56,12 +59,12 @@ func classLabel(class uaident.Class) string {
 	return judge.OtherName
 }
 
-// ObserveFirstByte records the time until the first byte of a response. Classes without the * group
-// and spoofed clients share a label value.
+// ObserveFirstByte records the time to the first byte of a response. Spoofed clients, and classes
+// to which the * group does not apply, share a label value.
 func (m *rateMetrics) ObserveFirstByte(class uaident.Class, duration time.Duration) {
 	m.firstByteObservers.getOrCreate(int(class), func() prometheus.Observer { return m.firstByte.WithLabelValues(classLabel(class)) }).Observe(duration.Seconds())
 }
 
-// InFlight returns the number of requests in progress of a class. Spoofed clients have the
-// class other.
-func (m *rateMetrics) InFlight(class uaident.Class) *atomic.Int64 { return &m.inFlight[class] }
+// InFlightCounter returns the counter of requests of a class that are not answered yet. Spoofed
+// clients have the class other.
+func (m *rateMetrics) InFlightCounter(class uaident.Class) *atomic.Int64 { return &m.inFlight[class] }

@@ -20,7 +20,7 @@ import (
 // their class, and requests of spoofed clients keep all labels. These are at most 58 more series.
 const maxRequestSeries = 90
 
-// requestLabels are the labels of a counter of requests, besides the host.
+// requestLabels are the labels of a request counter, except the host.
 type requestLabels struct {
 	crawler    string
 	class      uaident.Class
@@ -30,12 +30,13 @@ type requestLabels struct {
 	action     judge.Action
 }
 
-// newRequestLabels returns the labels of a request with the given crawler label.
+// newRequestLabels returns the labels for a request. crawler is the label of its crawler.
 func newRequestLabels(crawler string, j *JudgedRequest) requestLabels {
 	return requestLabels{crawler: crawler, class: j.Class, identity: j.Identity, verdict: j.Verdict, action: j.Action}
 }
 
-// overflowLabels returns the labels for requests without room for their own labels.
+// overflowLabels returns the labels under which requests are counted if the host has too many
+// series for l.
 func (l requestLabels) overflowLabels() requestLabels {
 	switch {
 	case l.crawler == judge.SpoofedName:
@@ -47,7 +48,7 @@ func (l requestLabels) overflowLabels() requestLabels {
 	return l
 }
 
-// labelValues returns the label values in metrics.
+// labelValues returns the values of the labels in the order of the metric.
 func (l requestLabels) labelValues() []string {
 	class, identity := l.class.String(), l.identity.String()
 	if l.isOverflow {
@@ -56,8 +57,8 @@ func (l requestLabels) labelValues() []string {
 	return []string{l.crawler, class, identity, l.verdict.String(), l.action.String()}
 }
 
-// registerRequests registers the metrics of the requests of all hosts.
-func registerRequests(b builder, hosts *hosts) {
+// registerRequestMetrics registers the metrics that count the requests of all hosts.
+func registerRequestMetrics(b metricBuilder, hosts *hosts) {
 	requests := b.newDesc("requests_total", "Judged requests. Requests of browsers are not judged.", "host", "crawler", "class", "identity", "verdict", "action")
 	overflow := b.newDesc("label_overflow_total", "Requests counted as _other because the host has too many label values.", "host")
 	b.registerCollector(func(ch metricSink) {
@@ -71,8 +72,9 @@ func registerRequests(b builder, hosts *hosts) {
 }
 
 // hostCounters count the requests of a host in a bounded number of series. A series is never
-// removed or reassigned, and is stored as a number next to its labels. A series of a vector needs a
-// dozen objects, which for a thousand hosts made up half of the garbage collector's work.
+// removed or used for other labels. It is only a number next to its labels, because a series of a
+// vector needs a dozen objects. For a thousand hosts they made up half of the garbage collector's
+// work.
 type hostCounters struct {
 	overflow  atomic.Uint64 // requests in shared series
 	createdAt int64         // creation in Unix nanoseconds
@@ -82,15 +84,15 @@ type hostCounters struct {
 	isFull atomic.Bool
 }
 
-// requestSeries are requests with the same labels.
+// requestSeries counts the requests with the same labels.
 type requestSeries struct {
 	crawler   string // label, in memory of its own
 	count     atomic.Uint64
 	createdAt int64 // creation in Unix nanoseconds
 }
 
-// count increments the series of a request with the given crawler label.
-func (h *hostCounters) count(crawler string, j *JudgedRequest) {
+// countRequest counts a request. crawler is the label of its crawler.
+func (h *hostCounters) countRequest(crawler string, j *JudgedRequest) {
 	series, isOwn := h.getOrCreate(newRequestLabels(crawler, j))
 	series.count.Add(1)
 	if !isOwn || crawler == judge.OtherName && j.Crawler != "" {
@@ -98,12 +100,14 @@ func (h *hostCounters) count(crawler string, j *JudgedRequest) {
 	}
 }
 
-// newCounterMetric returns a counter metric. created is its creation in Unix nanoseconds.
+// newCounterMetric returns a counter as a metric. created is the time of its creation in Unix
+// nanoseconds.
 func newCounterMetric(desc *prometheus.Desc, count *atomic.Uint64, created int64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetricWithCreatedTimestamp(desc, prometheus.CounterValue, float64(count.Load()), time.Unix(0, created), labels...)
 }
 
-// getOrCreate returns the series for the labels. isOwn is false for a shared series.
+// getOrCreate returns the series for the labels, created if necessary. isOwn is false if the host
+// has too many series, so that the result is a series for several labels.
 func (h *hostCounters) getOrCreate(labels requestLabels) (series *requestSeries, isOwn bool) {
 	if series, isOwn = h.lookup(labels); series != nil {
 		return series, isOwn
@@ -125,7 +129,8 @@ func (h *hostCounters) getOrCreate(labels requestLabels) (series *requestSeries,
 	return series, isOwn
 }
 
-// lookup returns an existing series, or nil.
+// lookup returns the existing series for the labels, or nil. isOwn is false if the result is a
+// series for several labels.
 func (h *hostCounters) lookup(labels requestLabels) (series *requestSeries, isOwn bool) {
 	if series, isOwn = h.series.Load(labels); isOwn || !h.isFull.Load() {
 		return series, isOwn

@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// responseMetrics count the responses to crawlers.
+// responseMetrics count the site's responses to crawlers.
 type responseMetrics struct {
 	responses       *prometheus.CounterVec
 	robotsResponses *prometheus.CounterVec
@@ -16,10 +16,11 @@ type responseMetrics struct {
 	counters        seriesByIndex[responseCounters] // by class, kind and status
 }
 
-// responseCounters are the counters for the same labels. count is nil for byte counters only.
+// responseCounters are the counters of responses with the same class, kind and status. count is nil
+// if only their bytes are counted.
 type responseCounters struct{ count, bytes prometheus.Counter }
 
-func newResponseMetrics(b builder) responseMetrics {
+func newResponseMetrics(b metricBuilder) responseMetrics {
 	return responseMetrics{
 		responses:       b.newCounter("answers_total", "Answers of the site to requests that its robots.txt allows, by the class of the crawler.", "class", "status"),
 		robotsResponses: b.newCounter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
@@ -29,8 +30,9 @@ func newResponseMetrics(b builder) responseMetrics {
 	}
 }
 
-// CountResponse records a response of the site to a crawler. Spoofed clients have the class other.
-func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.Kind, status responseaudit.Status, size int64) {
+// CountResponse counts a response of the site to a crawler. size is the size of its body in bytes.
+// Spoofed clients have the class other.
+func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.RequestKind, status responseaudit.StatusClass, size int64) {
 	counters := m.counters.getOrCreate((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
 		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 		switch kind {
@@ -47,8 +49,8 @@ func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.
 	counters.bytes.Add(float64(max(size, 0)))
 }
 
-// CountAssistantVisit records a visit from an assistant, by its index in
-// [responseaudit.Assistants].
+// CountAssistantVisit counts a person's visit from an AI assistant. from is the index of the
+// assistant in [responseaudit.Assistants].
 func (m *responseMetrics) CountAssistantVisit(from int) {
 	m.visits.WithLabelValues(responseaudit.AssistantName(from)).Inc()
 }

@@ -10,43 +10,47 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// StateSource provides the values for each collection of the metrics.
+// StateSource provides the values that the metrics read at each scrape.
 type StateSource interface {
-	// CacheStats returns the size of a segment of the policy cache.
+	// CacheStats returns the size of one segment of the cache of robots.txt files.
 	CacheStats(segment policy.Segment) policy.CacheStats
-	// HostsWithHold returns the hosts with a change delayed by the change guard.
+	// HostsWithHold returns the hosts for which the change guard keeps an earlier robots.txt in
+	// force.
 	HostsWithHold() map[string]bool
-	// NotProtecting returns the hosts in enforce whose robots.txt disallows nothing, with the
-	// cause.
+	// NotProtecting returns the hosts in the mode enforce whose robots.txt disallows nothing, with
+	// the cause.
 	NotProtecting() map[string]string
-	// BlockedSearchEngines returns the time of the last block of each search engine recently blocked by a
-	// rule for other crawlers.
+	// BlockedSearchEngines returns the search engines that a rule for other crawlers recently
+	// blocked, with the time of the last block.
 	BlockedSearchEngines() map[alert.BlockedSearchEngine]time.Time
-	// VerifierStats returns the counters of the verifier.
+	// VerifierStats returns the numbers of DNS look-ups for the verification of crawlers.
 	VerifierStats() verify.Stats
-	// AddressLists returns the lists of the verifier.
+	// AddressLists returns the states of the address lists by which crawlers are verified.
 	AddressLists() []verify.ListStatus
-	// Registry returns the state of the configured registry, or nil.
+	// Registry returns the state of the registry file or URL in the configuration, or nil without
+	// one.
 	Registry() *report.RegistryStatus
-	// NextManagedChange returns the time of the next scheduled change of robots_txt, or zero.
+	// NextManagedChange returns the time of the next scheduled change of a robots.txt that
+	// robots_txt serves, or zero.
 	NextManagedChange() time.Time
-	// WaitingChanges returns the number of unconfirmed changes.
+	// WaitingChanges returns the number of changes of robots_txt that wait for confirmation.
 	WaitingChanges() int
-	// AuditFindings returns the numbers of crawlers whose responses contradict a
-	// robots.txt.
+	// AuditFindings returns the number of crawlers for each contradiction between a robots.txt and
+	// the responses.
 	AuditFindings() map[AuditFinding]int
-	// SigningKeys returns the numbers of usable keys by signing agent.
+	// SigningKeys returns the number of usable keys of each signing agent.
 	SigningKeys() map[string]int
 }
 
-// AuditFinding is a contradiction between the robots.txt of a host and its responses to crawlers.
+// AuditFinding is a kind of contradiction between the robots.txt of a host and its responses to
+// crawlers.
 type AuditFinding struct {
 	Host string
 	Kind responseaudit.FindingKind
 }
 
-// registerState registers the metrics of the state.
-func registerState(b builder, state StateSource) {
+// registerStateMetrics registers the metrics that are read from a StateSource.
+func registerStateMetrics(b metricBuilder, state StateSource) {
 	policies := b.newDesc("policies_cached", "Sites with a cached robots.txt.", "segment")
 	bytes := b.newDesc("policies_bytes", "Estimated memory of cached robots.txt files.", "segment")
 	evicted := b.newDesc("policies_evicted_total", "Sites evicted from the cache.", "segment")
@@ -71,7 +75,7 @@ func registerState(b builder, state StateSource) {
 			m.sendGauge(unprotected, 1, host, cause)
 		}
 		for block, last := range state.BlockedSearchEngines() {
-			m.sendGauge(searchBlocked, timestamp(last), block.Site, block.Crawler, block.Identity.String())
+			m.sendGauge(searchBlocked, unixSeconds(last), block.Site, block.Crawler, block.Identity.String())
 		}
 		for finding, count := range state.AuditFindings() {
 			m.sendGauge(findings, float64(count), finding.Host, string(finding.Kind))
@@ -84,15 +88,16 @@ func registerState(b builder, state StateSource) {
 		m.sendGauge(waiting, float64(state.WaitingChanges()))
 		at := 0.0
 		if change := state.NextManagedChange(); !change.IsZero() {
-			at = timestamp(change)
+			at = unixSeconds(change)
 		}
 		m.sendGauge(next, at)
 	}, waiting, next)
-	registerIdentity(b, state)
+	registerIdentityMetrics(b, state)
 }
 
-// registerIdentity registers the metrics of the verifier, its lists and the registry.
-func registerIdentity(b builder, state StateSource) {
+// registerIdentityMetrics registers the metrics about DNS look-ups, address lists, signing keys and
+// the registry.
+func registerIdentityMetrics(b metricBuilder, state StateSource) {
 	lookups := b.newDesc("dns_lookups_total", "DNS lookups of addresses of crawlers, by result.", "result")
 	running := b.newDesc("dns_lookups_running", "Look-ups of addresses under way.")
 	waiting := b.newDesc("dns_lookups_waiting", "Waiting look-ups of addresses.")
@@ -113,7 +118,7 @@ func registerIdentity(b builder, state StateSource) {
 		for _, list := range state.AddressLists() {
 			m.sendGauge(prefixes, float64(list.Prefixes), list.Source)
 			if !list.CheckedAt.IsZero() {
-				m.sendGauge(checked, timestamp(list.CheckedAt), list.Source)
+				m.sendGauge(checked, unixSeconds(list.CheckedAt), list.Source)
 			}
 		}
 		for agent, n := range state.SigningKeys() {
@@ -134,7 +139,7 @@ func registerIdentity(b builder, state StateSource) {
 		}
 		m.sendGauge(entries, float64(n))
 		if !r.ConfirmedAt.IsZero() {
-			m.sendGauge(registryChecked, timestamp(r.ConfirmedAt))
+			m.sendGauge(registryChecked, unixSeconds(r.ConfirmedAt))
 		}
 	}, entries, registryChecked)
 }

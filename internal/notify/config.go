@@ -15,8 +15,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// Config has the settings of a receiver of alerts, as the configuration has them.
-type Config struct {
+// ReceiverConfig is the configuration of one receiver of alerts.
+type ReceiverConfig struct {
 	URL            string // of a webhook or service, with or without placeholders
 	Secret         string // for signed messages to a webhook, "" for none
 	Severity       string // minimum severity, or "" for the default
@@ -35,7 +35,7 @@ const (
 // maxReceivers is the maximum number of receivers.
 const maxReceivers = 10
 
-// UnmarshalCaddyfile reads the block of a receiver whose URL was read. Syntax:
+// UnmarshalCaddyfile reads the block of a receiver, after its URL. Syntax:
 //
 //	notify <url> {
 //	    secret   <secret>
@@ -43,19 +43,19 @@ const maxReceivers = 10
 //	    wait     <duration>
 //	    interval <duration>
 //	}
-func (c *Config) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+func (c *ReceiverConfig) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	start := *d
 	if err := option.ReadBlock(d, c.Options(), c.Validate, c.Validate); err != nil {
 		return err
 	}
-	if _, err := c.newDestination(); err != nil {
+	if _, err := c.resolveDestination(); err != nil {
 		c.CaddyfileLine = option.CaddyfileLine(&start)
 	}
 	return nil
 }
 
-// Options returns the options of the block of a receiver.
-func (c *Config) Options() []option.Option {
+// Options returns the options that the block of a receiver can contain.
+func (c *ReceiverConfig) Options() []option.Option {
 	return []option.Option{
 		{Name: "secret", Usage: "a secret, or a placeholder, for example {env.ALERTS_SECRET}", ParseArguments: option.ParseOneArgument(&c.Secret, option.AcceptNonEmptyString)},
 		{Name: "severity", Usage: option.JoinWords(severityWords(), "or"), ParseArguments: option.ParseOneArgument(&c.Severity, option.AcceptNonEmptyString)},
@@ -71,9 +71,9 @@ func severityWords() (words []string) {
 	return words
 }
 
-// Validate checks the values as far as possible without filling in placeholders. Its
-// errors do not repeat a URL, because a URL may be a secret.
-func (c *Config) Validate() error {
+// Validate checks the values. It cannot check a URL with placeholders. Errors do not contain the
+// URL, because it may be a secret.
+func (c *ReceiverConfig) Validate() error {
 	wait, interval := time.Duration(c.Wait), time.Duration(c.Interval)
 	switch {
 	case c.URL == "":
@@ -91,8 +91,8 @@ func (c *Config) Validate() error {
 	return err
 }
 
-// ValidateAll checks all receivers of a configuration.
-func ValidateAll(configs []Config) error {
+// ValidateAll checks all receivers of a configuration, including their number and duplicates.
+func ValidateAll(configs []ReceiverConfig) error {
 	if len(configs) > maxReceivers {
 		return fmt.Errorf("%d times notify; the maximum is %d receivers", len(configs), maxReceivers)
 	}
@@ -109,17 +109,18 @@ func ValidateAll(configs []Config) error {
 	return nil
 }
 
-// destination is where a receiver gets its messages.
+// destination is a webhook or service to which a receiver sends messages.
 type destination struct {
-	// name is for logs and answers: scheme and host of a webhook, else the name of the
-	// service. The other parts of a URL may be secrets.
+	// name is for logs and responses: scheme and host of a webhook, or the name of the service. The
+	// other parts of a URL may be secrets.
 	name string
 	url  *url.URL
 	sender
 }
 
-// newDestination fills in the placeholders.
-func (c *Config) newDestination() (d destination, err error) {
+// resolveDestination replaces the placeholders in the URL and the secret, and returns their
+// destination.
+func (c *ReceiverConfig) resolveDestination() (d destination, err error) {
 	replacer := caddy.NewReplacer()
 	values := make([]string, 2)
 	for i, value := range []string{c.URL, c.Secret} {
@@ -133,7 +134,8 @@ func (c *Config) newDestination() (d destination, err error) {
 	return d, nil
 }
 
-// newDestination validates a URL without placeholders, and sends nothing.
+// newDestination returns the destination for a URL without placeholders, and sends nothing. An
+// invalid URL is an error.
 func newDestination(rawURL, secret string) (d destination, err error) {
 	u, err := url.Parse(rawURL)
 	switch {

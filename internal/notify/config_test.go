@@ -23,7 +23,7 @@ func TestCaddyfile(t *testing.T) {
 		"{\n wait 1s\n wait 2s\n}": "wait is set twice",
 		"{\n format slack\n}":      `unrecognized option "format"; known are secret,`,
 	} {
-		c := Config{URL: "https://a.test/"}
+		c := ReceiverConfig{URL: "https://a.test/"}
 		d := caddyfile.NewTestDispenser("notify " + text)
 		d.Next()
 		got := ""
@@ -64,17 +64,17 @@ func TestURLs(t *testing.T) {
 		"discord://token@123":                     "",
 		"ntfy://ntfy.example.com/alerts?title=x":  "",
 	} {
-		err := ValidateAll([]Config{{URL: url}})
+		err := ValidateAll([]ReceiverConfig{{URL: url}})
 		if err == nil {
-			_, err = New([]Config{{URL: url}}, new(counter), zap.NewNop())
+			_, err = NewReceivers([]ReceiverConfig{{URL: url}}, new(counter), zap.NewNop())
 		}
 		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(strings.ReplaceAll(err.Error(), "option secret", ""), "secret")) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}
 	}
-	for name, all := range map[string][]Config{
+	for name, all := range map[string][]ReceiverConfig{
 		"the same URL twice":     {{URL: "https://a.test/"}, {URL: "https://a.test/"}},
-		"too many":               make([]Config, maxReceivers+1),
+		"too many":               make([]ReceiverConfig, maxReceivers+1),
 		"a secret for a service": {{URL: "discord://token@123", Secret: "x"}},
 	} {
 		if err := ValidateAll(all); err == nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 )
 
-// maxStoredAlerts is the maximum number of stored alerts of a receiver, the most severe first. Beyond
-// it, open alerts are sent again after a restart.
+// maxStoredAlerts is the maximum number of stored alerts of a receiver, the most severe first.
+// Further open alerts are sent again after a restart.
 const maxStoredAlerts = 40
 
-// History remembers the alerts sent to receivers, across reloads, and across restarts with
-// [History.Import]. The zero value is empty.
-type History struct {
+// DeliveryHistory remembers which alerts were sent to which receiver, across reloads, and across
+// restarts with [DeliveryHistory.Import]. The zero value is empty.
+type DeliveryHistory struct {
 	mu         sync.Mutex
-	queues     map[string]*queue // by key
-	numConfigs int               // number of running configurations
-	revision   uint64            // number of changes
+	queues     map[string]*deliveryQueue // by key
+	numConfigs int                       // number of running configurations
+	revision   uint64                    // number of changes
 	isImported bool
 }
 
-// storedHistory is the stored form of a History.
-type storedHistory struct {
+// storedDeliveryHistory is the JSON of a DeliveryHistory in the storage.
+type storedDeliveryHistory struct {
 	Receivers map[string][]alert.Alert `json:"receivers"` // sent alerts that have not ended, by key
 }
 
@@ -38,8 +38,9 @@ func receiverKey(url string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// useQueues returns the queues of the receivers of a configuration, which runs until ctx ends.
-func (h *History) useQueues(ctx context.Context, keys []string) (queues []*queue) {
+// acquireQueues returns the queues of receivers by key, and creates missing ones. The configuration
+// that uses them runs until ctx ends.
+func (h *DeliveryHistory) acquireQueues(ctx context.Context, keys []string) (queues []*deliveryQueue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.numConfigs++
@@ -52,9 +53,9 @@ func (h *History) useQueues(ctx context.Context, keys []string) (queues []*queue
 	return queues
 }
 
-// releaseQueues drops the queues that no running configuration uses. If no configuration remains, it keeps all
-// queues, because the store may still save the history.
-func (h *History) releaseQueues(queues []*queue) {
+// releaseQueues drops the queues that no running configuration uses. If no configuration is left,
+// it keeps all queues, because the history may still be stored.
+func (h *DeliveryHistory) releaseQueues(queues []*deliveryQueue) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.numConfigs--
@@ -65,37 +66,38 @@ func (h *History) releaseQueues(queues []*queue) {
 		return
 	}
 	count := len(h.queues)
-	maps.DeleteFunc(h.queues, func(_ string, q *queue) bool { return q.numConfigs == 0 })
+	maps.DeleteFunc(h.queues, func(_ string, q *deliveryQueue) bool { return q.numConfigs == 0 })
 	if len(h.queues) < count {
 		h.revision++
 	}
 }
 
-// getOrCreateQueue returns the queue of a receiver. The caller must lock h.mu.
-func (h *History) getOrCreateQueue(key string) *queue {
+// getOrCreateQueue returns the queue of the receiver with a key, created if necessary. The caller
+// must have locked h.mu.
+func (h *DeliveryHistory) getOrCreateQueue(key string) *deliveryQueue {
 	q := h.queues[key]
 	if q == nil {
 		if h.queues == nil {
-			h.queues = make(map[string]*queue)
+			h.queues = make(map[string]*deliveryQueue)
 		}
-		q = &queue{history: h, sendLock: make(chan struct{}, 1), sent: make(map[string]sentAlert), waitingSince: make(map[string]time.Time)}
+		q = &deliveryQueue{history: h, sendLock: make(chan struct{}, 1), sent: make(map[string]sentAlert), waitingSince: make(map[string]time.Time)}
 		h.queues[key] = q
 	}
 	return q
 }
 
-// Revision returns the number of changes. An unchanged history is not stored.
-func (h *History) Revision() uint64 {
+// Revision returns a number that grows with every change of the history.
+func (h *DeliveryHistory) Revision() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.revision
 }
 
-// Export returns the sent alerts without an end, for [History.Import].
-func (h *History) Export() ([]byte, error) {
+// Export returns the alerts whose end was not sent yet, for [DeliveryHistory.Import].
+func (h *DeliveryHistory) Export() ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	stored := storedHistory{Receivers: make(map[string][]alert.Alert)}
+	stored := storedDeliveryHistory{Receivers: make(map[string][]alert.Alert)}
 	for key, q := range h.queues {
 		var alerts []alert.Alert
 		for _, a := range q.sent {
@@ -108,10 +110,9 @@ func (h *History) Export() ([]byte, error) {
 	return json.Marshal(stored)
 }
 
-// Import restores the history of this instance after a restart. Later calls have no effect, because
-// the history is newer than the stored history.
-func (h *History) Import(data []byte) error {
-	var stored storedHistory
+// Import restores the history of this instance after a restart. Only the first call has an effect.
+func (h *DeliveryHistory) Import(data []byte) error {
+	var stored storedDeliveryHistory
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return err
 	}

@@ -14,14 +14,14 @@ import (
 const secretURL = "https://a.test/secret"
 
 // sentTo returns a history of a receiver that was sent these.
-func sentTo(words ...string) *History {
-	history := new(History)
-	q := history.useQueues(context.Background(), []string{receiverKey(secretURL)})[0]
+func sentTo(words ...string) *DeliveryHistory {
+	history := new(DeliveryHistory)
+	q := history.acquireQueues(context.Background(), []string{receiverKey(secretURL)})[0]
 	q.recordSent(pendingAlerts{opened: alertsOf(words...)}, start)
 	return history
 }
 
-func exported(t *testing.T, history *History) []byte {
+func exported(t *testing.T, history *DeliveryHistory) []byte {
 	t.Helper()
 	data, err := history.Export()
 	if err != nil || strings.Contains(string(data), "secret") {
@@ -37,8 +37,8 @@ func TestKeptOverARestart(t *testing.T) {
 	if before.Revision() == 0 {
 		t.Error("a message does not change the revision")
 	}
-	after := new(History)
-	queues := after.useQueues(context.Background(), []string{receiverKey(secretURL), receiverKey("https://b.test/")})
+	after := new(DeliveryHistory)
+	queues := after.acquireQueues(context.Background(), []string{receiverKey(secretURL), receiverKey("https://b.test/")})
 	if err := after.Import(exported(t, before)); err != nil {
 		t.Fatal(err)
 	}
@@ -81,8 +81,8 @@ func TestImport(t *testing.T) {
 		"twice":            {[][]byte{data, exported(t, sentTo("b:critical:open"))}, 1},
 		"another receiver": {[][]byte{[]byte(strings.Replace(string(data), receiverKey(secretURL), receiverKey("x"), 1))}, 0},
 	} {
-		history := new(History)
-		q := history.useQueues(context.Background(), []string{receiverKey(secretURL)})[0]
+		history := new(DeliveryHistory)
+		q := history.acquireQueues(context.Background(), []string{receiverKey(secretURL)})[0]
 		for _, data := range test.data {
 			if err := history.Import(data); (err != nil) != (name == "invalid") {
 				t.Errorf("%s: %v", name, err)
@@ -96,8 +96,8 @@ func TestImport(t *testing.T) {
 
 // TestExportIsBounded stores the most severe of very many long alerts.
 func TestExportIsBounded(t *testing.T) {
-	history := new(History)
-	for _, q := range history.useQueues(context.Background(), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
+	history := new(DeliveryHistory)
+	for _, q := range history.acquireQueues(context.Background(), []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}) {
 		var p pendingAlerts
 		for n := range 1000 {
 			a := alert.Alert{ID: fmt.Sprint("alert-", n), State: alert.Open, Severity: alert.Warning, Title: strings.Repeat("x", 1000), RemedySnippet: strings.Repeat("x", 1000)}
@@ -117,10 +117,10 @@ func TestExportIsBounded(t *testing.T) {
 // TestReload drops a receiver's queue when the last configuration with the receiver ends.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var history History
+		var history DeliveryHistory
 		load := func(keys ...string) (end func()) {
 			ctx, cancel := context.WithCancel(t.Context())
-			history.useQueues(ctx, keys)
+			history.acquireQueues(ctx, keys)
 			return func() {
 				cancel()
 				synctest.Wait()

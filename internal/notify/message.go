@@ -9,15 +9,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Message is a message to a receiver. A webhook gets the message as JSON.
+// Message is a message about alerts to a receiver. A webhook gets it as JSON.
 type Message struct {
 	Version int       `json:"version"` // 1
 	Server  string    `json:"server"`  // the name of the host
 	Sent    time.Time `json:"sent"`    // the time of this attempt
-	// IsTest is true for a test message.
+	// IsTest is true for a test message, which has no alerts.
 	IsTest bool `json:"test,omitempty"`
-	// OpenAlerts are new alerts, and Over the ended alerts sent before. Both are sorted by severity, with
-	// at most 20 alerts in all.
+	// OpenAlerts are the new alerts. EndedAlerts are alerts that were sent before and have ended
+	// since. Both are sorted by severity, with at most 20 alerts together.
 	OpenAlerts   []alert.Alert `json:"open"`
 	EndedAlerts  []alert.Alert `json:"over"`
 	OmittedCount int           `json:"more,omitempty"` // number of omitted alerts
@@ -26,7 +26,7 @@ type Message struct {
 // maxAlertsPerMessage is the maximum number of alerts in a message.
 const maxAlertsPerMessage = 20
 
-// newMessage returns a message with the given alerts. An omitted alert is only counted, and not
+// newMessage returns a message about the given alerts. Alerts beyond the limit are counted, but not
 // sent later.
 func newMessage(server string, p pendingAlerts) Message {
 	opened := p.opened[:min(len(p.opened), maxAlertsPerMessage)]
@@ -37,7 +37,7 @@ func newMessage(server string, p pendingAlerts) Message {
 	}
 }
 
-// plainText formats the message in at most maxBytes bytes.
+// plainText returns the message as text of at most maxBytes bytes.
 func (m Message) plainText(maxBytes int) string {
 	var paragraphs []string
 	if m.IsTest {
@@ -70,7 +70,7 @@ func (m Message) plainText(maxBytes int) string {
 	return body
 }
 
-// truncationMark marks omitted paragraphs.
+// truncationMark stands for omitted paragraphs.
 const truncationMark = "\n\n…"
 
 // Clients choose parts of a text, such as paths. A zero-width space prevents services from
@@ -80,7 +80,7 @@ var (
 	linkReplacer    = strings.NewReplacer("://", ":\u200b//", "](", "]\u200b(")
 )
 
-// sanitize disables mentions and links in a string.
+// sanitize changes mentions and links so that a service shows them as plain text.
 func sanitize(s string) string {
 	return linkReplacer.Replace(mentionReplacer.Replace(text.Printable(s)))
 }

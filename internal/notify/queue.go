@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// failurePause is the wait after a receiver accepted no message.
+	// failurePause is the pause after a receiver did not accept a message.
 	failurePause = 15 * time.Minute
-	// restartGracePeriod is the time after a start for which a previously sent alert counts as open,
-	// although it was not found again yet.
+	// restartGracePeriod is the time after a start in which an alert sent before the start counts
+	// as open, even if it was not found again yet.
 	restartGracePeriod = time.Hour
 )
 
-// queue records the alerts sent to a receiver and selects the next alerts.
-type queue struct {
-	history  *History
+// deliveryQueue remembers the alerts sent to one receiver, and selects the alerts to send next.
+type deliveryQueue struct {
+	history  *DeliveryHistory
 	sendLock chan struct{} // contains one value while a configuration uses the queue
 
 	// The lock of history guards the following fields.
@@ -29,24 +29,25 @@ type queue struct {
 	numConfigs   int                  // number of running configurations with the receiver
 }
 
-// sentAlert is an alert sent to the receiver.
+// sentAlert is an alert whose end was not sent to the receiver yet.
 type sentAlert struct {
 	alert.Alert
 	isRestored bool // sent before the start and not found since
 }
 
-// deliverySettings determine which alerts a receiver is sent, and how often.
+// deliverySettings say which alerts a receiver gets, and how often.
 type deliverySettings struct {
 	minSeverity    alert.Severity
 	wait, interval time.Duration
 }
 
-// pendingAlerts has the alerts to send.
+// pendingAlerts are the alerts to send: new ones, and the ones that have ended.
 type pendingAlerts struct{ opened, ended []alert.Alert }
 
-// nextToSend returns the alerts to send now. Otherwise it returns the time of the next call, or the
-// zero time if only an update of the alerts changes the result.
-func (q *queue) nextToSend(alerts []alert.Alert, settings deliverySettings, now time.Time) (p pendingAlerts, ok bool, next time.Time) {
+// nextToSend returns the alerts to send. ok reports whether they are due now. Otherwise next is the
+// time at which to call nextToSend again, or zero if only an update of the alerts changes the
+// result.
+func (q *deliveryQueue) nextToSend(alerts []alert.Alert, settings deliverySettings, now time.Time) (p pendingAlerts, ok bool, next time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	if q.firstUpdate.IsZero() {
@@ -77,8 +78,9 @@ func (q *queue) nextToSend(alerts []alert.Alert, settings deliverySettings, now 
 	return p, !now.Before(next), next
 }
 
-// findPending returns the new and the ended alerts not yet sent to the receiver.
-func (q *queue) findPending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pendingAlerts) {
+// findPending returns the new alerts, and the ended alerts whose end was not sent to the receiver
+// yet.
+func (q *deliveryQueue) findPending(alerts []alert.Alert, minSeverity alert.Severity, now time.Time) (p pendingAlerts) {
 	isGracePeriod := now.Sub(q.firstUpdate) < restartGracePeriod
 	isOpen := make(map[string]bool) // by ID of listed alerts
 	for _, a := range alerts {
@@ -105,8 +107,8 @@ func (q *queue) findPending(alerts []alert.Alert, minSeverity alert.Severity, no
 	return p
 }
 
-// recordSent records the sent alerts and the time of their message.
-func (q *queue) recordSent(p pendingAlerts, now time.Time) {
+// recordSent records that the receiver accepted a message with the given alerts.
+func (q *deliveryQueue) recordSent(p pendingAlerts, now time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	for _, a := range p.opened {
@@ -121,7 +123,7 @@ func (q *queue) recordSent(p pendingAlerts, now time.Time) {
 }
 
 // recordFailure starts the pause after a message that the receiver did not accept.
-func (q *queue) recordFailure(now time.Time) {
+func (q *deliveryQueue) recordFailure(now time.Time) {
 	q.history.mu.Lock()
 	defer q.history.mu.Unlock()
 	q.pausedUntil = now.Add(failurePause)

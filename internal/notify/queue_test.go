@@ -21,7 +21,9 @@ func alertsOf(words ...string) (alerts []alert.Alert) {
 	return alerts
 }
 
-func newQueue() *queue { return new(History).useQueues(context.Background(), []string{"x"})[0] }
+func newQueue() *deliveryQueue {
+	return new(DeliveryHistory).acquireQueues(context.Background(), []string{"x"})[0]
+}
 
 // String returns the IDs of the alerts to send.
 func (p pendingAlerts) String() (s string) {

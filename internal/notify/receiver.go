@@ -20,40 +20,43 @@ const (
 	maxRetryDelay = time.Minute // also if the receiver asks for more
 )
 
-// Receiver sends alerts to a destination.
+// Receiver sends alerts to one destination.
 type Receiver struct {
 	destination
 	settings   deliverySettings
-	queue      *queue // set by [Start]
+	queue      *deliveryQueue // set by [StartReceivers]
 	server     string
 	logger     *zap.Logger
-	counter    Counter
+	counter    DeliveryCounter
 	retryDelay time.Duration // before the second attempt
 	lastFailed bool          // the last message was not accepted
 }
 
-// sender sends a message once.
+// sender sends messages to a webhook or a service.
 type sender interface {
-	// send returns for how long the receiver asks to wait before the next attempt, or
-	// [noRetry] if another attempt is of no use. Its errors have no secrets.
+	// send makes one attempt to send a message. If it fails, retryAfter is the time that the
+	// receiver wants to pass before the next attempt, or [noRetry] if another attempt would fail,
+	// too. Errors contain no secrets.
 	send(ctx context.Context, m Message) (retryAfter time.Duration, err error)
 }
 
-// noRetry is the wait of a sender whose next attempt would fail, too.
+// noRetry is the wait if another attempt would fail, too.
 const noRetry = time.Duration(-1)
 
-// Counter counts messages to receivers. All methods must be safe for concurrent use.
-type Counter interface {
-	// CountNotification gets the error of a message after its last attempt, or nil.
+// DeliveryCounter counts messages to receivers. It must be safe for concurrent use.
+type DeliveryCounter interface {
+	// CountNotification counts a message after its last attempt. err is nil if the receiver
+	// accepted the message.
 	CountNotification(err error)
 }
 
-// New returns the receivers of a configuration. Placeholders are replaced, and nothing is sent.
-func New(configs []Config, counter Counter, logger *zap.Logger) ([]*Receiver, error) {
+// NewReceivers returns the receivers of a configuration. It replaces placeholders, and sends
+// nothing.
+func NewReceivers(configs []ReceiverConfig, counter DeliveryCounter, logger *zap.Logger) ([]*Receiver, error) {
 	var receivers []*Receiver
 	server, _ := os.Hostname()
 	for _, c := range configs {
-		dest, err := c.newDestination()
+		dest, err := c.resolveDestination()
 		if err != nil {
 			return nil, option.AddCaddyfileLine(c.CaddyfileLine, err)
 		}
@@ -69,36 +72,36 @@ func New(configs []Config, counter Counter, logger *zap.Logger) ([]*Receiver, er
 	return receivers, nil
 }
 
-// Source provides the alerts. [alert.Manager] implements Source.
-type Source interface {
-	// Latest returns the alerts at the last update. updated is closed by the next update.
+// AlertSource provides the alerts. [alert.Manager] implements it.
+type AlertSource interface {
+	// Latest returns the alerts as of the last update. The next update closes updated.
 	Latest() (alerts []alert.Alert, updated <-chan struct{})
 }
 
-// Start sends receivers the changes of alerts until ctx ends. history has the alerts sent to
-// receivers in previous configurations.
-func Start(ctx context.Context, receivers []*Receiver, history *History, source Source) {
+// StartReceivers starts to send new and ended alerts to receivers, until ctx ends. history has the
+// alerts that previous configurations sent.
+func StartReceivers(ctx context.Context, receivers []*Receiver, history *DeliveryHistory, source AlertSource) {
 	var keys []string
 	for _, r := range receivers {
 		keys = append(keys, receiverKey(r.url.String()))
 	}
-	queues := history.useQueues(ctx, keys)
+	queues := history.acquireQueues(ctx, keys)
 	for i, r := range receivers {
 		r.queue = queues[i]
 		go r.run(ctx, source)
 	}
 }
 
-// TestResult is the result of a test message.
+// TestResult is the result of a test message to one receiver.
 type TestResult struct {
 	Receiver string `json:"receiver"` // scheme and host of a webhook, else the name of the service
 	Sent     bool   `json:"sent"`
 	Error    string `json:"error,omitempty"`
 }
 
-// Test sends a test message to each receiver without retries. The results have the order of the
-// receivers. Test does not affect later messages.
-func Test(ctx context.Context, receivers []*Receiver) []TestResult {
+// SendTestMessages sends a test message to each receiver, without retries. The results have the
+// order of the receivers. Later messages are not affected.
+func SendTestMessages(ctx context.Context, receivers []*Receiver) []TestResult {
 	results := make([]TestResult, len(receivers))
 	var attempts sync.WaitGroup
 	for i, r := range receivers {
@@ -115,8 +118,8 @@ func Test(ctx context.Context, receivers []*Receiver) []TestResult {
 	return results
 }
 
-// run sends messages until ctx ends.
-func (r *Receiver) run(ctx context.Context, source Source) {
+// run sends the receiver's messages until ctx ends.
+func (r *Receiver) run(ctx context.Context, source AlertSource) {
 	for {
 		select {
 		case r.queue.sendLock <- struct{}{}: // otherwise the previous configuration sends a message
@@ -139,8 +142,8 @@ func (r *Receiver) run(ctx context.Context, source Source) {
 	}
 }
 
-// sendPending sends the due message and returns the time of the next call, or the zero time if only
-// an update of the alerts changes the result.
+// sendPending sends a message if one is due. It returns the time at which to call it again, or zero
+// if only an update of the alerts makes a message due.
 func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next time.Time) {
 	p, ok, next := r.queue.nextToSend(alerts, r.settings, time.Now())
 	if ok {
@@ -150,7 +153,7 @@ func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next 
 	return next
 }
 
-// deliver sends a message with retries and records the result.
+// deliver sends a message with retries, and records the result.
 func (r *Receiver) deliver(ctx context.Context, p pendingAlerts) {
 	m := newMessage(r.server, p)
 	err := r.sendWithRetries(ctx, m)
@@ -171,7 +174,7 @@ func (r *Receiver) deliver(ctx context.Context, p pendingAlerts) {
 	r.lastFailed = err != nil
 }
 
-// sendWithRetries sends a message up to [maxAttempts] times.
+// sendWithRetries makes up to [maxAttempts] attempts to send a message.
 func (r *Receiver) sendWithRetries(ctx context.Context, m Message) error {
 	for attempt := 1; ; attempt++ {
 		m.Sent = time.Now().UTC()

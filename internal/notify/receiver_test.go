@@ -65,7 +65,7 @@ func (i *inbox) wait(n int) []sent {
 	return slices.Clone(i.got)
 }
 
-// counter is a [Counter].
+// counter is a [DeliveryCounter].
 type counter struct{ sent, failed atomic.Int32 }
 
 func (c *counter) CountNotification(err error) {
@@ -77,11 +77,11 @@ func (c *counter) CountNotification(err error) {
 }
 
 // sendOnce delivers a message, and returns the log.
-func sendOnce(t *testing.T, c Config, alerts []alert.Alert) (logged string) {
+func sendOnce(t *testing.T, c ReceiverConfig, alerts []alert.Alert) (logged string) {
 	t.Helper()
 	core, logs := observer.New(zap.DebugLevel)
 	var counts counter
-	receivers, err := New([]Config{c}, &counts, zap.New(core))
+	receivers, err := NewReceivers([]ReceiverConfig{c}, &counts, zap.New(core))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSigned(t *testing.T) {
 	t.Setenv("ALERTS_SECRET", "a secret")
 	i := newInbox(t, 200)
 	t.Setenv("ALERTS_URL", i.URL+"/hook")
-	logged := sendOnce(t, Config{URL: "{env.ALERTS_URL}", Secret: "{env.ALERTS_SECRET}"}, example)
+	logged := sendOnce(t, ReceiverConfig{URL: "{env.ALERTS_URL}", Secret: "{env.ALERTS_SECRET}"}, example)
 	got := i.wait(1)[0]
 	at, err := strconv.ParseInt(got.header.Get(TimestampHeader), 10, 64)
 	if err != nil || Sign("a secret", at, []byte(got.body)) != got.header.Get(SignatureHeader) {
@@ -145,19 +145,19 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i := newInbox(t, tc.statuses...)
 			i.header.Set("Location", i.URL+"/elsewhere")
-			logged := sendOnce(t, Config{URL: i.URL + "/hook/secret"}, example)
+			logged := sendOnce(t, ReceiverConfig{URL: i.URL + "/hook/secret"}, example)
 			if got := i.wait(tc.attempts); len(got) != tc.attempts || !strings.Contains(logged, tc.logged) || strings.Contains(logged, "hook") {
 				t.Errorf("%d attempts, logged %s", len(got), logged)
 			}
 		})
 	}
-	logged := sendOnce(t, Config{URL: "http://127.0.0.1:1/hook/secret"}, example)
+	logged := sendOnce(t, ReceiverConfig{URL: "http://127.0.0.1:1/hook/secret"}, example)
 	if !strings.Contains(logged, "connection refused") || strings.Contains(logged, "hook") {
 		t.Errorf("logged is %s", logged)
 	}
 }
 
-// source is a [Source].
+// source is a [AlertSource].
 type source struct {
 	mu      sync.Mutex
 	alerts  []alert.Alert
@@ -186,7 +186,7 @@ func (s *source) update(alerts []alert.Alert) {
 // the interval.
 func TestStart(t *testing.T) {
 	i := newInbox(t, 200)
-	var history History
+	var history DeliveryHistory
 	alerts := newSource(example)
 	end := startReceiver(t, i.URL, 24*time.Hour, &history, alerts)
 	i.wait(1)
@@ -202,20 +202,20 @@ func TestStart(t *testing.T) {
 }
 
 // startReceiver starts a receiver that does not wait for other alerts.
-func startReceiver(t *testing.T, url string, interval time.Duration, history *History, alerts *source) (end func()) {
+func startReceiver(t *testing.T, url string, interval time.Duration, history *DeliveryHistory, alerts *source) (end func()) {
 	t.Helper()
-	receivers, err := New([]Config{{URL: url}}, new(counter), zap.NewNop())
+	receivers, err := NewReceivers([]ReceiverConfig{{URL: url}}, new(counter), zap.NewNop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	receivers[0].settings.wait, receivers[0].settings.interval = time.Millisecond, interval
 	ctx, cancel := context.WithCancel(t.Context())
-	Start(ctx, receivers, history, alerts)
+	StartReceivers(ctx, receivers, history, alerts)
 	return cancel
 }
 
 // awaitSent waits until a message is recorded as sent.
-func awaitSent(history *History, url string) {
+func awaitSent(history *DeliveryHistory, url string) {
 	for ; ; time.Sleep(time.Millisecond) {
 		history.mu.Lock()
 		sent := len(history.queues[receiverKey(url)].sent)
@@ -235,7 +235,7 @@ func TestSentOnceInAReload(t *testing.T) {
 		<-answer
 	}))
 	defer server.Close()
-	var history History
+	var history DeliveryHistory
 	alerts := newSource(example)
 	defer startReceiver(t, server.URL, time.Millisecond, &history, alerts)()
 	<-came

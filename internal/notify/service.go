@@ -39,12 +39,12 @@ const (
 	maxPushoverBytes = 1000
 )
 
-// shoutrrrService sends messages through shoutrrr.
+// shoutrrrService sends messages through the library shoutrrr.
 type shoutrrrService struct {
-	configuredURL *url.URL // configured URL, for secretsIn
+	configuredURL *url.URL // configured URL, for listSecrets
 	url           string   // with a title
-	// sendLock contains a value while an attempt runs. shoutrrr cannot be interrupted, so an attempt
-	// can exceed its timeout.
+	// sendLock contains a value while an attempt runs. shoutrrr cannot be interrupted, so an
+	// attempt can exceed its timeout.
 	sendLock chan struct{}
 }
 
@@ -67,8 +67,8 @@ func newService(u *url.URL) (d destination, err error) {
 	return destination{name: name, url: u, sender: s}, nil
 }
 
-// addTitle returns the URL of a service with a title, if the service has titles and the
-// URL has none.
+// addTitle returns the URL of a service with a title for messages, if the service supports titles
+// and the URL has none.
 func addTitle(u *url.URL) string {
 	query := u.Query()
 	if query.Has("title") || query.Has("subject") {
@@ -128,8 +128,8 @@ func (s *shoutrrrService) send(ctx context.Context, m Message) (retryAfter time.
 	}
 }
 
-// checkReachable requests the API of Telegram, because the Telegram service of shoutrrr 0.13.2
-// returns no error for a failed connection. The queue would record the alert as sent.
+// checkReachable sends a request to the API of Telegram, because the Telegram service of shoutrrr
+// 0.13.2 returns no error for a failed connection. Then the alert would be recorded as sent.
 func checkReachable(ctx context.Context, name string) error {
 	if name != "telegram" {
 		return nil
@@ -145,11 +145,11 @@ func checkReachable(ctx context.Context, name string) error {
 	return response.Body.Close()
 }
 
-// removeSecrets removes the parts of the URL from an error. Services can include the
+// removeSecrets removes all parts of the service's URL from an error. Errors can include the
 // requested URL, which contains the token in another form.
 func (s *shoutrrrService) removeSecrets(err error) error {
 	message := removeURL(err).Error()
-	for _, secret := range secretsIn(s.configuredURL) {
+	for _, secret := range listSecrets(s.configuredURL) {
 		message = strings.ReplaceAll(message, secret, "…")
 	}
 	return errors.New(text.Truncate(text.Printable(message), maxErrorBytes))
@@ -158,9 +158,9 @@ func (s *shoutrrrService) removeSecrets(err error) error {
 // minSecret is the minimum length of a secret in bytes.
 const minSecret = 4
 
-// secretsIn returns the possible secrets in a URL, longest first: user, password, host, path,
+// listSecrets returns the possible secrets in a URL, longest first: user, password, host, path,
 // values, and the words in these parts.
-func secretsIn(u *url.URL) []string {
+func listSecrets(u *url.URL) []string {
 	password, _ := u.User.Password()
 	parts := append([]string{u.User.Username(), password, u.Host}, strings.Split(u.Path, "/")...)
 	for _, values := range u.Query() {

@@ -47,7 +47,7 @@ curl -i http://a.test/robots.txt
 		t.Run(name, func(t *testing.T) {
 			i := newInbox(t, 200)
 			host := strings.TrimPrefix(i.URL, "http://")
-			sendOnce(t, Config{URL: name + "://" + host + path}, example)
+			sendOnce(t, ReceiverConfig{URL: name + "://" + host + path}, example)
 			got := strings.NewReplacer(`\n`, "\n", `\u003c`, "<", `\u003e`, ">").Replace(i.wait(1)[0].body)
 			if !strings.Contains(strings.ReplaceAll(got, `\"`, `"`), strings.ReplaceAll(want, `\"`, `"`)) {
 				t.Errorf("sent is %s, want %s", got, want)
@@ -120,7 +120,7 @@ func TestSecretsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(secretsIn(u), " ") + " "
+	got := strings.Join(listSecrets(u), " ") + " "
 	for _, want := range []string{"me@a.test", "me%40a.test", "p ss-word", "p%20ss-word", "p+ss-word", "word", "mail.a.test:25", "pa-th", "x+y@z.test"} {
 		if !strings.Contains(got, want+" ") {
 			t.Errorf("%q lacks %q", got, want)
@@ -167,7 +167,7 @@ func TestText(t *testing.T) {
 // TestTest sends a test message at once, in the form of the receiver.
 func TestTest(t *testing.T) {
 	good, bad := newInbox(t, 200), newInbox(t, 404)
-	receivers, err := New([]Config{
+	receivers, err := NewReceivers([]ReceiverConfig{
 		{URL: good.URL + "/hook", Secret: "x"}, {URL: bad.URL + "/secret"},
 		{URL: "ntfy://" + strings.TrimPrefix(good.URL, "http://") + "/topic?scheme=http"},
 	}, new(counter), zap.NewNop())
@@ -175,7 +175,7 @@ func TestTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	got := Test(t.Context(), receivers)
+	got := SendTestMessages(t.Context(), receivers)
 	want := []TestResult{{good.URL, true, ""}, {bad.URL, false, "the receiver answers status 404; check the URL"}, {"ntfy", true, ""}}
 	for i := range want {
 		if got[i] != want[i] {

@@ -30,9 +30,10 @@ const (
 	SignatureHeader = "X-Robots-Guard-Signature"
 )
 
-// Sign returns the signature of a body sent at timestamp, in Unix seconds. The signature is "v1="
-// and the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. Receivers should compare
-// signatures in constant time and reject messages older than a few minutes.
+// Sign returns the signature of a message. timestamp is the time of sending in Unix seconds. The
+// signature is "v1=" and the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body.
+// Receivers should compare signatures in constant time and reject messages older than a few
+// minutes.
 func Sign(secret string, timestamp int64, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", timestamp, body)
@@ -105,7 +106,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	}
 }
 
-// removeURL returns an error without the URL, which may be a secret.
+// removeURL returns the cause of an error without the URL, which may be a secret.
 func removeURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

@@ -182,23 +182,23 @@ func isCaddyfileName(name string) bool {
 
 // Proposals returns the frequent names missing in registry: crawlers first, then by number of
 // requests. The result is never nil.
-func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Proposal {
+func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.RegistryProposal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.countQueued()
-	proposals := []report.Proposal{}
+	proposals := []report.RegistryProposal{}
 	for name, stats := range b.names {
 		c := uaident.Crawler{Token: name, Class: uaident.GenericCrawler}
 		if stats.count-stats.countError < minRequests || registry.Lookup(name) != nil || registry.Validate(&c) != nil {
 			continue
 		}
-		proposals = append(proposals, report.Proposal{
+		proposals = append(proposals, report.RegistryProposal{
 			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsFetches: stats.robotsFetches, LastRobotsFetch: stats.lastRobotsFetch.UTC(),
 			Networks: stats.networks.count(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
 			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: crawlerOption(name),
 		})
 	}
-	slices.SortFunc(proposals, func(a, b report.Proposal) int {
+	slices.SortFunc(proposals, func(a, b report.RegistryProposal) int {
 		return cmp.Or(strings.Compare(a.Class, b.Class), cmp.Compare(b.Requests-b.Error, a.Requests-a.Error), strings.Compare(a.Name, b.Name))
 	})
 	return proposals

@@ -13,7 +13,7 @@ import (
 // out. Only Caddy's log marks the guard's responses. In other logs a blocked request looks like a
 // refusal by the site.
 func (w *worker) countResponse(c *crawlerCount) {
-	status, ok := responseaudit.StatusOf(w.record.Status)
+	status, ok := responseaudit.ClassifyStatus(w.record.Status)
 	if !ok || w.record.AnsweredByGuard {
 		return
 	}
@@ -52,7 +52,7 @@ type FindingReport struct {
 }
 
 // responsesReport returns the report of a crawler, or nil if the log has no status.
-func responsesReport(c *responseaudit.Counts) *ResponsesReport {
+func responsesReport(c *responseaudit.ResponseCounts) *ResponsesReport {
 	if c.Total() == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r *Report) fillFindings(p *replayPlan, t *tally) {
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}
-		for _, f := range responseaudit.FindInTotals(c.responses, key.class == uaident.Search) {
+		for _, f := range responseaudit.FindInTotalCounts(c.responses, key.class == uaident.Search) {
 			r.Findings = append(r.Findings, FindingReport{
 				Kind: f.Kind, Token: key.name, Class: key.class.String(), Total: f.Total, Contradicting: f.Contradicting, Percent: f.Percent(), Status: f.MostFrequent.String(),
 				Text: key.name + ": " + f.Description(),

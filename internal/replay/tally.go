@@ -63,7 +63,7 @@ type crawlerCount struct {
 	fetchedAt                           int64  // the time of the last robots.txt fetch; 0 for never
 	fetchStatus                         int
 	lastRequest                         int64 // the last request; 0 if unknown
-	responses                           responseaudit.Counts
+	responses                           responseaudit.ResponseCounts
 	limitedRequests, overLimit, slowed  uint64
 	delay                               time.Duration // the last delay
 	limit                               *rate.Limit   // the last limit; nil for none

@@ -9,11 +9,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// againstPreferences returns a crawler's requests against preferences, or nil.
-func againstPreferences(class string, entries []siteRow) *AgainstPreference {
+// countAgainstPreference returns how many requests of a crawler are against a preference of a
+// robots.txt, or nil if none is. class is the class of the crawler.
+func countAgainstPreference(class string, entries []siteRow) *RequestsAgainstPreference {
 	known, _ := uaident.ParseClass(class)
 	use, ok := judge.DocumentedUse(known)
-	a := AgainstPreference{Class: class, Preference: use.String() + "=n"}
+	a := RequestsAgainstPreference{Class: class, Preference: use.String() + "=n"}
 	for _, e := range entries {
 		a.Requests += e.counts[ledger.CountAgainst]
 		a.AfterFetch += e.counts[ledger.CountTold]
@@ -24,13 +25,14 @@ func againstPreferences(class string, entries []siteRow) *AgainstPreference {
 	return &a
 }
 
-// againstByClass sums up what crawlers fetched against preferences.
-func againstByClass(crawlers []Crawler) (all []AgainstPreference) {
+// sumAgainstPreferenceByClass returns the requests against preferences by class of crawler, most
+// requests first.
+func sumAgainstPreferenceByClass(crawlers []Crawler) (all []RequestsAgainstPreference) {
 	for _, c := range crawlers {
 		if c.AgainstPreference == nil {
 			continue
 		}
-		i := slices.IndexFunc(all, func(a AgainstPreference) bool { return a.Class == c.Class })
+		i := slices.IndexFunc(all, func(a RequestsAgainstPreference) bool { return a.Class == c.Class })
 		if i < 0 {
 			all = append(all, *c.AgainstPreference)
 			continue
@@ -38,7 +40,7 @@ func againstByClass(crawlers []Crawler) (all []AgainstPreference) {
 		all[i].Requests += c.AgainstPreference.Requests
 		all[i].AfterFetch += c.AgainstPreference.AfterFetch
 	}
-	slices.SortFunc(all, func(a, b AgainstPreference) int {
+	slices.SortFunc(all, func(a, b RequestsAgainstPreference) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Class, b.Class))
 	})
 	return all

@@ -29,12 +29,12 @@ func TestAgainst(t *testing.T) {
 		l.Record(&q)
 	}
 	got := (&Source{Ledger: l.Snapshot(), Now: now}).Crawlers(Filter{}, 0, 10)
-	want := []AgainstPreference{{"ai_training", "train-ai=n", 3, 1}, {"search", "search=n", 1, 0}}
+	want := []RequestsAgainstPreference{{"ai_training", "train-ai=n", 3, 1}, {"search", "search=n", 1, 0}}
 	if !slices.Equal(got.AgainstPreference, want) {
 		t.Errorf("got %+v, want %+v", got.AgainstPreference, want)
 	}
 	for _, c := range got.Crawlers {
-		if c.Token == "GPTBot" && (c.AgainstPreference == nil || *c.AgainstPreference != AgainstPreference{"ai_training", "train-ai=n", 2, 1}) {
+		if c.Token == "GPTBot" && (c.AgainstPreference == nil || *c.AgainstPreference != RequestsAgainstPreference{"ai_training", "train-ai=n", 2, 1}) {
 			t.Errorf("GPTBot: %+v", c.AgainstPreference)
 		}
 		if c.Disallowed != 0 {

@@ -4,36 +4,37 @@ import (
 	"time"
 )
 
-// Counts are numbers of requests. Requests is the sum of the five verdicts.
-type Counts struct {
+// RequestCounts are numbers of requests. Requests is the sum of Allowed, Disallowed, Stale, Exempt
+// and Unknown.
+type RequestCounts struct {
 	Requests uint64 `json:"requests"`
 	Allowed  uint64 `json:"allowed"`
-	// Disallowed are the requests outside robots.txt.
+	// Disallowed is the number of requests that robots.txt disallows.
 	Disallowed uint64 `json:"disallowed"`
-	// ViolationsBlocked is the number of blocked disallowed requests, and
-	// ViolationsOnlyLogged the number exempted by only_log. All other disallowed requests
-	// passed, and would be blocked by enforce.
+	// ViolationsBlocked is the number of disallowed requests that the guard blocked, and
+	// ViolationsOnlyLogged the number that the option only_log let pass. All other disallowed
+	// requests passed, and would be blocked in the mode enforce.
 	ViolationsBlocked    uint64 `json:"violations_blocked"`
 	ViolationsOnlyLogged uint64 `json:"violations_only_logged"`
-	// Stale is the number of requests disallowed by the current version and allowed by an
-	// earlier version.
+	// Stale is the number of requests that the current version disallows, but that passed because
+	// an earlier version allows them.
 	Stale   uint64 `json:"stale"`
 	Exempt  uint64 `json:"exempt"`
 	Unknown uint64 `json:"unknown"`
-	// Blocked is the number of requests refused by the guard: disallowed requests, requests
-	// without a readable robots.txt if the site is closed meanwhile, and spoofed clients by
-	// configuration.
+	// Blocked is the number of requests that the guard refused: disallowed requests, requests to a
+	// site that is closed because its robots.txt cannot be fetched, and spoofed clients if
+	// configured.
 	Blocked uint64 `json:"blocked"`
-	// WouldBlock is the number of requests that passed, but would have been blocked by
-	// enforce.
+	// WouldBlock is the number of requests that passed, but that the mode enforce would have
+	// blocked.
 	WouldBlock uint64 `json:"would_block"`
-	// Slowed is the number of requests refused as too early with 429.
+	// Slowed is the number of requests that the guard refused with 429 because they came too early.
 	Slowed uint64 `json:"slowed"`
 }
 
-// Compliance returns the percentage of requests that were not disallowed among the allowed,
-// stale and disallowed requests. It returns nil without requests.
-func (c Counts) Compliance() *float64 {
+// Compliance returns 100 * (Allowed + Stale) / (Allowed + Stale + Disallowed), a percentage. It
+// returns nil if the sum is 0.
+func (c RequestCounts) Compliance() *float64 {
 	judged := c.Allowed + c.Stale + c.Disallowed
 	if judged == 0 {
 		return nil
@@ -42,21 +43,21 @@ func (c Counts) Compliance() *float64 {
 	return &percent
 }
 
-// Series are numbers of requests over time.
-type Series struct {
+// TimeSeries has the numbers of requests in consecutive steps of time.
+type TimeSeries struct {
 	StepSeconds int `json:"step_seconds"` // 60, 3600 or 86400
-	// Points are all steps of the window, oldest first, including steps without requests.
-	// Their sum is the total of the view.
-	Points []Point `json:"points"`
+	// Points has a point for each step of the window, oldest first, also for steps without
+	// requests. The sum of the points is the total of the view.
+	Points []TimeSeriesPoint `json:"points"`
 }
 
-// Point has the numbers of one step.
-type Point struct {
+// TimeSeriesPoint has the numbers of requests in one step.
+type TimeSeriesPoint struct {
 	At time.Time `json:"at"` // start of the step
-	Counts
+	RequestCounts
 }
 
-// Sparkline is a short Series with one number a step.
+// Sparkline is a TimeSeries with only two numbers for each step, for a small chart.
 type Sparkline struct {
 	StepSeconds int      `json:"step_seconds"`
 	Requests    []uint64 `json:"requests"`

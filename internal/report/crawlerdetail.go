@@ -11,24 +11,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// Crawler returns the details of the crawler with the given id. ok is false if the window has
-// none.
+// Crawler returns the details of the crawler with an ID, see [Crawler.ID]. ok is false if the
+// crawler sent no request that matches the filter.
 func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
-	v := s.view(f)
-	entries := v.crawlers()[id]
+	v := s.applyFilter(f)
+	entries := v.rowsByCrawler()[id]
 	if len(entries) == 0 {
 		return CrawlerDetail{}, false
 	}
 	d := CrawlerDetail{
-		ViewHeader: v.head(), Crawler: v.crawler(entries), Series: v.newSeries(entries), Rules: v.rules(entries),
-		Paths: v.violations(entries), RecentSamples: v.samples(entries), Agents: v.agents(entries), Networks: v.networks(entries),
+		ViewHeader: v.header(), Crawler: v.newCrawler(entries), Series: v.newTimeSeries(entries), Rules: v.ruleCounts(entries),
+		Paths: v.listViolations(entries), RecentSamples: v.sampleRequests(entries), Agents: v.userAgents(entries), Networks: v.networkCounts(entries),
 	}
 	slices.Reverse(d.RecentSamples)
-	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return compareCounts(a.Estimate, b.Estimate) })
-	for _, site := range bySite(entries) {
-		at := v.crawler(site)
+	slices.SortStableFunc(d.Paths, func(a, b Violation) int { return compareEstimates(a.Estimate, b.Estimate) })
+	for _, site := range groupBySite(entries) {
+		at := v.newCrawler(site)
 		d.SitesSeen = append(d.SitesSeen, CrawlerSite{
-			Site: site[0].site, Counts: at.Counts, RobotsFetch: at.RobotsFetch, RequestsSinceFetch: at.RequestsSinceFetch, Rate: at.Rate,
+			Site: site[0].site, RequestCounts: at.RequestCounts, RobotsFetch: at.RobotsFetch, RequestsSinceFetch: at.RequestsSinceFetch, Rate: at.Rate,
 			FirstSeen: at.FirstSeen, LastSeen: at.LastSeen,
 		})
 	}
@@ -36,12 +36,13 @@ func (s *Source) Crawler(f Filter, id string) (CrawlerDetail, bool) {
 	for _, site := range d.SitesSeen {
 		sites = append(sites, site.Site)
 	}
-	d.Marks = v.marks(sites)
+	d.Changes = v.siteChanges(sites)
 	return d, true
 }
 
-// rules returns the rules disallowing a crawler's requests, most frequent first.
-func (v *view) rules(entries []siteRow) []RuleCount {
+// ruleCounts returns the number of a crawler's disallowed or stale requests by rule, most frequent
+// rule first.
+func (v *filteredSource) ruleCounts(entries []siteRow) []RuleCount {
 	list := []RuleCount{}
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[ledger.RuleKey] { return w.Rules.Items }) {
 		list = append(list, RuleCount{Site: e.site, Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group,
@@ -55,8 +56,8 @@ func (v *view) rules(entries []siteRow) []RuleCount {
 	})
 }
 
-// agents returns the User-Agents of a crawler, the most frequent first.
-func (v *view) agents(entries []siteRow) []UserAgent {
+// userAgents returns the User-Agents of a crawler, most frequent first.
+func (v *filteredSource) userAgents(entries []siteRow) []UserAgent {
 	list := []UserAgent{}
 	for _, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Agents.Items }) {
 		list = append(list, UserAgent{item.Key, newEstimate(item)})
@@ -64,8 +65,9 @@ func (v *view) agents(entries []siteRow) []UserAgent {
 	return mergeEstimates(list, func(a UserAgent) string { return a.UserAgent }, nil)
 }
 
-// networks returns the networks of a crawler's disallowed requests, most frequent first.
-func (v *view) networks(entries []siteRow) []NetworkCount {
+// networkCounts returns the number of a crawler's disallowed requests by network, most frequent
+// first.
+func (v *filteredSource) networkCounts(entries []siteRow) []NetworkCount {
 	list := []NetworkCount{}
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[netip.Prefix] { return w.Networks.Items }) {
 		list = append(list, NetworkCount{item.Key.String(), e.row.Identity.String(), newEstimate(item)})
@@ -73,12 +75,13 @@ func (v *view) networks(entries []siteRow) []NetworkCount {
 	return mergeEstimates(list, func(n NetworkCount) [2]string { return [...]string{n.Network, n.Identity} }, nil)
 }
 
-// itemsInWindow returns the items of a sketch of each entry, if seen in the window.
-func itemsInWindow[K comparable](v *view, entries []siteRow, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[siteRow, spacesaving.Item[K]] {
+// itemsInWindow returns the items of one sketch of each row, if their occurrences can be in the
+// window. items returns the items of the sketch.
+func itemsInWindow[K comparable](v *filteredSource, entries []siteRow, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[siteRow, spacesaving.Item[K]] {
 	return func(yield func(siteRow, spacesaving.Item[K]) bool) {
 		for _, e := range entries {
 			for _, item := range items(e.row) {
-				if seenInWindow(v, item) && !yield(e, item) {
+				if occurredInWindow(v, item) && !yield(e, item) {
 					return
 				}
 			}
@@ -86,11 +89,12 @@ func itemsInWindow[K comparable](v *view, entries []siteRow, items func(*ledger.
 	}
 }
 
-// mergeEstimates returns one row for each key with the sum of the estimates, most frequent first. merge,
-// if not nil, merges the other fields, before the estimate.
+// mergeEstimates adds up the estimates of rows with the same key, and returns one row for each key,
+// most frequent first. merge, if not nil, merges the other fields of two rows before their
+// estimates are added.
 func mergeEstimates[T any, K comparable, P interface {
 	*T
-	sum() *Estimate
+	embeddedEstimate() *Estimate
 }](rows []T, key func(T) K, merge func(to P, from T)) []T {
 	list, positions := []T{}, make(map[K]int)
 	for _, row := range rows {
@@ -104,16 +108,16 @@ func mergeEstimates[T any, K comparable, P interface {
 		if merge != nil {
 			merge(to, row)
 		}
-		*to.sum() = to.sum().plus(*P(&row).sum())
+		*to.embeddedEstimate() = to.embeddedEstimate().plus(*P(&row).embeddedEstimate())
 	}
-	slices.SortStableFunc(list, func(a, b T) int { return compareCounts(*P(&a).sum(), *P(&b).sum()) })
+	slices.SortStableFunc(list, func(a, b T) int { return compareEstimates(*P(&a).embeddedEstimate(), *P(&b).embeddedEstimate()) })
 	return list
 }
 
-// sum returns e. Rows embed an Estimate.
-func (e *Estimate) sum() *Estimate { return e }
+// embeddedEstimate returns e. Row types that embed an Estimate get this method for mergeEstimates.
+func (e *Estimate) embeddedEstimate() *Estimate { return e }
 
-// plus returns the sum of two estimates.
+// plus returns the sum of two estimates, with the earlier First and the later Last.
 func (e Estimate) plus(other Estimate) Estimate {
 	e.Count, e.Error = e.Count+other.Count, e.Error+other.Error
 	if other.First.Before(e.First) {
@@ -125,8 +129,8 @@ func (e Estimate) plus(other Estimate) Estimate {
 	return e
 }
 
-// samples returns sample disallowed requests, oldest first.
-func (v *view) samples(entries []siteRow) []Sample {
+// sampleRequests returns examples of a crawler's disallowed requests in the window, oldest first.
+func (v *filteredSource) sampleRequests(entries []siteRow) []Sample {
 	list := []Sample{}
 	for _, e := range entries {
 		for _, s := range e.row.Samples {

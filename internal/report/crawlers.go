@@ -4,18 +4,17 @@ import (
 	"time"
 )
 
-// Crawlers is the list of all crawlers, by number of disallowed requests and then by number
-// of requests.
+// Crawlers is the list of all crawlers: most disallowed requests first, then most requests.
 type Crawlers struct {
 	ViewHeader
 	Total    int       `json:"total"` // on all pages
 	Crawlers []Crawler `json:"crawlers"`
 	// AgainstPreference lists the requests against preferences by class, most requests first.
-	AgainstPreference []AgainstPreference `json:"against,omitempty"`
-	Next              string              `json:"next,omitempty"` // value of after for the next page
+	AgainstPreference []RequestsAgainstPreference `json:"against,omitempty"`
+	Next              string                      `json:"next,omitempty"` // value of after for the next page
 }
 
-// Crawler is a crawler at all sites of the filter.
+// Crawler is the data about one crawler at all sites that match the filter.
 type Crawler struct {
 	ID              string `json:"id"` // parameter for the detail view: token, or token and class for _other
 	Token           string `json:"token"`
@@ -24,47 +23,49 @@ type Crawler struct {
 	Class           string `json:"class"`
 	UserTriggered   bool   `json:"user_triggered,omitempty"` // fetches on a person's action
 	WildcardApplies bool   `json:"wildcard"`                 // the * group applies by default
-	// Names are the clients sharing the token _other or _spoofed, most frequent first, at
-	// most 20 in a list.
-	Names []NameCount `json:"names,omitempty"`
-	// SpoofedRequests is the number of requests by spoofed clients with this name. The requests
-	// belong to the token _spoofed.
+	// Names are the names of the clients that share the token _other or _spoofed, most frequent
+	// first. A list of crawlers has at most 20.
+	Names []ClientNameCount `json:"names,omitempty"`
+	// SpoofedRequests is the number of requests of spoofed clients that use this crawler's name.
+	// They are counted for the token _spoofed, not for this crawler.
 	SpoofedRequests uint64 `json:"impostors,omitempty"`
-	// Identities are the numbers of requests by identity.
+	// Identities are the numbers of requests by identity of the client.
 	Identities Identities `json:"identities"`
-	Counts
-	// Previous are the numbers of the previous period. See ViewHeader.PreviousFrom.
-	Previous   *Counts  `json:"previous,omitempty"`
-	Compliance *float64 `json:"compliance,omitempty"` // percent; absent without judged requests
-	// TopPath is the most frequent disallowed path, if any.
+	RequestCounts
+	// Previous are the numbers of the period before the window. See ViewHeader.PreviousFrom.
+	Previous   *RequestCounts `json:"previous,omitempty"`
+	Compliance *float64       `json:"compliance,omitempty"` // percent; absent without judged requests
+	// TopPath is the disallowed path that the crawler requested most often, if any.
 	TopPath *Violation `json:"top_path,omitempty"`
-	// Action is the current action for its disallowed requests: none (no such requests),
-	// logged or blocked.
+	// Action is the action on its last disallowed or stale request: logged or blocked, or none
+	// without such a request.
 	Action    string    `json:"action"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	// ViolatingSince is the time of the first disallowed request.
+	// ViolatingSince is the time of the crawler's first disallowed request.
 	ViolatingSince time.Time `json:"violating_since,omitzero"`
-	// RobotsFetch is the last robots fetch, if any.
+	// RobotsFetch is the crawler's last request for robots.txt, if any.
 	RobotsFetch *RobotsFetch `json:"read,omitempty"`
-	// RequestsSinceFetch is the number of requests since RobotsFetch, or of all requests.
+	// RequestsSinceFetch is the number of requests after the crawler's last request for robots.txt
+	// at each site. At sites without such a request, all requests are counted.
 	RequestsSinceFetch uint64      `json:"since_read"`
 	Rate               RequestRate `json:"rate"`
 	Sparkline          Sparkline   `json:"sparkline"`
-	// AgainstPreference is the number of requests against a preference, if any.
-	AgainstPreference *AgainstPreference `json:"against,omitempty"`
+	// AgainstPreference is the number of requests against a preference, or nil if there are none.
+	AgainstPreference *RequestsAgainstPreference `json:"against,omitempty"`
 }
 
-// AgainstPreference has the numbers of requests for pages although the robots.txt has a preference
-// against the use. The requests are allowed, because a preference disallows no requests.
-type AgainstPreference struct {
+// RequestsAgainstPreference counts requests for pages although the robots.txt states a preference
+// against the crawler's use of the content, such as training. The requests are allowed, because a
+// preference disallows nothing.
+type RequestsAgainstPreference struct {
 	Class      string `json:"class"`    // class of the crawlers
 	Preference string `json:"stated"`   // the preference, such as "train-ai=n"
 	Requests   uint64 `json:"requests"` // requests in the window
 	AfterFetch uint64 `json:"known"`    // by crawlers that had fetched the file with the preference
 }
 
-// Identities are numbers of requests by identity.
+// Identities are numbers of requests by identity of the client.
 type Identities struct {
 	Verified uint64 `json:"verified"`
 	Claimed  uint64 `json:"claimed"`
@@ -72,44 +73,45 @@ type Identities struct {
 	Spoofed  uint64 `json:"spoofed"`
 }
 
-// RobotsFetch is a crawler's last robots fetch.
+// RobotsFetch is a crawler's last request for robots.txt, and the response.
 type RobotsFetch struct {
 	Site   string    `json:"site"`
 	At     time.Time `json:"at"`
 	Status int       `json:"status"`
-	// Version is absent after a 304 or for a compressed body, because the guard did not see
-	// the body.
+	// Version is the SHA-256 of the response body. It is absent after a 304 or for a compressed
+	// body, which the guard cannot read.
 	Version string `json:"version,omitempty"`
-	// Current reports whether Version is the site's current version.
+	// Current reports whether the crawler got the site's current version.
 	Current bool `json:"current"`
 }
 
-// RequestRate is the current request rate of a crawler at the site with the highest rate.
+// RequestRate is the current request rate of a crawler: at the site with the highest rate, or where
+// it exceeds the Crawl-delay.
 type RequestRate struct {
-	// PerMinute is the average of the last five minutes, and PerMinuteOfDay of the last 24 hours. PeakPerMinute
-	// is the maximum number of requests in a minute of the last six hours.
+	// PerMinute is the average of the last five minutes, and PerMinuteOfDay of the last 24 hours.
+	// PeakPerMinute is the maximum number of requests in one minute of the last six hours.
 	PerMinute      float64 `json:"per_minute"`
 	PerMinuteOfDay float64 `json:"per_minute_day"`
 	PeakPerMinute  uint64  `json:"peak"`
-	// CrawlDelay is the delay in the robots.txt in seconds, or 0, and DelayLine its line. RFC
-	// 9309 does not define a delay. CrawlDelaySupport is the operator's documented behavior: obeys,
-	// ignores or undocumented.
+	// CrawlDelay is the Crawl-delay in robots.txt in seconds, or 0, and DelayLine the number of its
+	// line. RFC 9309 does not define Crawl-delay. CrawlDelaySupport says how the crawler treats it
+	// by the operator's documentation: obeys, ignores or undocumented.
 	CrawlDelay        float64 `json:"crawl_delay,omitempty"`
 	DelayLine         int     `json:"crawl_delay_line,omitempty"`
 	CrawlDelaySupport string  `json:"crawl_delay_habit,omitempty"`
-	// Exceeds reports whether the crawler sent more than ten requests in the last five
-	// minutes and more than 1.5 times the rate of CrawlDelay. Exceeds is false for a crawler
-	// that ignores Crawl-delay.
+	// Exceeds reports whether the crawler sent more than ten requests in the last five minutes and
+	// more than 1.5 times the rate of CrawlDelay. Exceeds is false for a crawler that ignores
+	// Crawl-delay.
 	Exceeds bool `json:"exceeds"`
 }
 
-// CrawlerDetail is the detail view of a crawler.
+// CrawlerDetail has all data about one crawler.
 type CrawlerDetail struct {
 	ViewHeader
 	Crawler       Crawler        `json:"crawler"`
 	SitesSeen     []CrawlerSite  `json:"sites_seen"`
-	Series        Series         `json:"series"`
-	Marks         []Mark         `json:"marks"`    // of its sites, see Summary.Marks
+	Series        TimeSeries     `json:"series"`
+	Changes       []SiteChange   `json:"marks"`    // of its sites, see Summary.Changes
 	Rules         []RuleCount    `json:"rules"`    // most frequent first
 	Paths         []Violation    `json:"paths"`    // most frequent first
 	RecentSamples []Sample       `json:"recent"`   // last disallowed requests, newest first
@@ -117,10 +119,10 @@ type CrawlerDetail struct {
 	Networks      []NetworkCount `json:"networks"` // most frequent first
 }
 
-// CrawlerSite is the data about a crawler at a site.
+// CrawlerSite is the data about one crawler at one site.
 type CrawlerSite struct {
 	Site string `json:"site"`
-	Counts
+	RequestCounts
 	RobotsFetch        *RobotsFetch `json:"read,omitempty"`
 	RequestsSinceFetch uint64       `json:"since_read"`
 	Rate               RequestRate  `json:"rate"`
@@ -128,18 +130,18 @@ type CrawlerSite struct {
 	LastSeen           time.Time    `json:"last_seen"`
 }
 
-// Estimate is a count from a sketch of bounded size. The true count is between Count - Error
-// and Count.
+// Estimate is an approximate count. The true count is between Count - Error and Count.
 type Estimate struct {
 	Count uint64 `json:"count"`
 	Error uint64 `json:"error"`
-	// First and Last are the times of the first and last occurrence. If Error is not 0,
-	// earlier occurrences are possible.
+	// First and Last are the times of the first and last occurrence. If Error is not 0, there can
+	// be earlier occurrences.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// RuleCount is the number of disallowed or stale requests of a crawler for one rule.
+// RuleCount is the number of a crawler's requests that one rule disallowed, or that were stale
+// because of it.
 type RuleCount struct {
 	Site    string `json:"site"`
 	Rule    string `json:"rule"` // in robots.txt syntax, such as "Disallow: /private/"
@@ -150,20 +152,20 @@ type RuleCount struct {
 	Estimate
 }
 
-// UserAgent is a User-Agent header field of at most 256 bytes.
+// UserAgent is a User-Agent header field, cut to 256 bytes, with the number of requests.
 type UserAgent struct {
 	UserAgent string `json:"user_agent"`
 	Estimate
 }
 
-// NetworkCount is a network, a /24 or a /48.
+// NetworkCount is the number of requests from one network: a /24 for IPv4, a /48 for IPv6.
 type NetworkCount struct {
 	Network  string `json:"network"`
 	Identity string `json:"identity"`
 	Estimate
 }
 
-// Sample is a disallowed request.
+// Sample is one disallowed request as an example.
 type Sample struct {
 	At        time.Time `json:"at"`
 	Site      string    `json:"site"`
@@ -179,6 +181,7 @@ type Sample struct {
 	Version   string    `json:"version"`
 	Network   string    `json:"network,omitempty"`
 	UserAgent string    `json:"user_agent,omitempty"`
-	// VersionFetched is the version fetched by the crawler: never, old or current.
+	// VersionFetched says which version of robots.txt the crawler had fetched before the request:
+	// never any, an old version or the current version.
 	VersionFetched string `json:"read,omitempty"`
 }

@@ -3,7 +3,9 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
@@ -118,9 +120,39 @@ func TestRateAsked(t *testing.T) {
 	} {
 		class := uaident.Default().Lookup(tc.token).Class.String()
 		var got RequestRate
-		(&view{Source: source}).setDelay(&got, []siteRow{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
+		(&filteredSource{Source: source}).setCrawlDelay(&got, []siteRow{{site: "a.test", row: &ledger.Row{Token: tc.token, Class: class}}}, tc.seen)
 		if got != tc.want {
 			t.Errorf("%s, %d requests: %+v, want %+v", tc.token, tc.seen, got, tc.want)
+		}
+	}
+}
+
+// TestRateOfSeveralSites shows the rate at the site where the crawler exceeds the Crawl-delay, else
+// the highest rate.
+func TestRateOfSeveralSites(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 20, 30, 0, time.UTC)
+	delay := &policy.State{Current: &policy.Version{Robots: policy.Parse([]byte("User-agent: *\nCrawl-delay: 10\n"))}}
+	for _, tc := range []struct {
+		name     string
+		requests [2]int // at a.test and b.test in this minute
+		states   map[string]SiteState
+		want     float64 // requests in this minute at the site whose rate is shown
+	}{
+		{"the last site has the lowest rate", [2]int{90, 9}, nil, 90},
+		{"the last site has the highest rate", [2]int{9, 90}, nil, 90},
+		{"the first site exceeds the delay", [2]int{90, 900}, map[string]SiteState{"a.test": {State: delay}}, 90},
+		{"the last site exceeds the delay", [2]int{900, 90}, map[string]SiteState{"b.test": {State: delay}}, 90},
+	} {
+		l := ledger.New(func() time.Time { return now })
+		for i, n := range tc.requests {
+			for range n {
+				l.Record(&ledger.Request{At: now, Site: []string{"a.test", "b.test"}[i], Token: "bingbot", Class: uaident.Search, Verdict: judge.Allowed})
+			}
+		}
+		s := &Source{Ledger: l.Snapshot(), Now: now, SiteStates: tc.states}
+		rate := s.Crawlers(Filter{}, 0, 1).Crawlers[0].Rate
+		if got := rate.PerMinute * 4.5; got != tc.want || rate.Exceeds != (tc.states != nil) {
+			t.Errorf("%s: %v requests, exceeds %t; want %v", tc.name, got, rate.Exceeds, tc.want)
 		}
 	}
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Crawlers returns a page of at most limit crawlers. after is the number of crawlers to skip.
+// Crawlers returns at most limit crawlers with requests in the window, in the order of [Crawlers].
+// It skips the first after crawlers.
 func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
-	v := s.view(f)
-	all := v.allCrawlers()
-	list := Crawlers{ViewHeader: v.head(), Total: len(all)}
-	list.Crawlers, list.Next = pageOf(all, after, limit)
-	list.AgainstPreference = againstByClass(all)
+	v := s.applyFilter(f)
+	all := v.newCrawlers()
+	list := Crawlers{ViewHeader: v.header(), Total: len(all)}
+	list.Crawlers, list.Next = paginate(all, after, limit)
+	list.AgainstPreference = sumAgainstPreferenceByClass(all)
 	return list
 }
 
-// allCrawlers returns the crawlers with a request in the window.
-func (v *view) allCrawlers() []Crawler {
+// newCrawlers returns all crawlers with a request in the window, in the order of [Crawlers].
+func (v *filteredSource) newCrawlers() []Crawler {
 	all := []Crawler{}
-	for _, entries := range v.crawlers() {
-		c := v.crawler(entries)
+	for _, entries := range v.rowsByCrawler() {
+		c := v.newCrawler(entries)
 		c.Names = firstItems(c.Names, maxTopNames)
 		all = append(all, c)
 	}
@@ -35,8 +36,8 @@ func (v *view) allCrawlers() []Crawler {
 	return all
 }
 
-// crawler returns the view of a crawler. entries must not be empty.
-func (v *view) crawler(entries []siteRow) Crawler {
+// newCrawler sums up the rows of one crawler. entries must not be empty.
+func (v *filteredSource) newCrawler(entries []siteRow) Crawler {
 	row := entries[0].row
 	for _, e := range entries {
 		if e.row.LastSeen > row.LastSeen {
@@ -44,20 +45,20 @@ func (v *view) crawler(entries []siteRow) Crawler {
 		}
 	}
 	c := Crawler{
-		ID: crawlerID(row), Token: row.Token, Class: row.Class, Counts: v.sumCounts(entries), Previous: v.sumBefore(entries), TopPath: v.topPath(entries), Action: judge.NoAction.String(),
-		FirstSeen: ledger.FromUnixMilli(row.FirstSeen), LastSeen: ledger.FromUnixMilli(row.LastSeen), Sparkline: v.newSeries(entries).sparkline(),
+		ID: crawlerID(row), Token: row.Token, Class: row.Class, RequestCounts: v.sumCounts(entries), Previous: v.sumPreviousCounts(entries), TopPath: v.mostFrequentPath(entries), Action: judge.NoAction.String(),
+		FirstSeen: ledger.FromUnixMilli(row.FirstSeen), LastSeen: ledger.FromUnixMilli(row.LastSeen), Sparkline: v.newTimeSeries(entries).sparkline(),
 	}
-	c.WildcardApplies = v.groupQueryOf(row.Token, row.Class).WildcardApplies
+	c.WildcardApplies = v.newGroupQuery(row.Token, row.Class).WildcardApplies
 	if known := v.lookupCrawler(row.Token); known != nil {
 		c.Operator, c.UserTriggered = known.Operator, known.UserTriggered
 		if known.Provenance == uaident.Documented {
 			c.Documentation = known.Source
 		}
 	}
-	c.Compliance = c.Counts.Compliance()
-	c.AgainstPreference = againstPreferences(row.Class, entries)
-	c.Identities = identitiesOf(entries)
-	c.Names, c.SpoofedRequests = v.countClientNames(entries), v.impostorRequests(row.Token)
+	c.Compliance = c.RequestCounts.Compliance()
+	c.AgainstPreference = countAgainstPreference(row.Class, entries)
+	c.Identities = countIdentities(entries)
+	c.Names, c.SpoofedRequests = v.countClientNames(entries), v.countSpoofedRequests(row.Token)
 	acted := int64(0)
 	for _, e := range entries {
 		if first := ledger.FromUnixMilli(e.row.FirstSeen); first.Before(c.FirstSeen) {
@@ -70,26 +71,27 @@ func (v *view) crawler(entries []siteRow) Crawler {
 			acted, c.Action = e.row.LastSeen, e.row.LastAction.String()
 		}
 		c.RequestsSinceFetch += e.row.RequestsSinceFetch
-		if fetch := v.robotsFetch(e); fetch != nil && (c.RobotsFetch == nil || fetch.At.After(c.RobotsFetch.At)) {
+		if fetch := v.lastRobotsFetch(e); fetch != nil && (c.RobotsFetch == nil || fetch.At.After(c.RobotsFetch.At)) {
 			c.RobotsFetch = fetch
 		}
 	}
-	for _, site := range bySite(entries) {
-		if rate := v.rate(site); rate.PerMinute > c.Rate.PerMinute || rate.Exceeds && !c.Rate.Exceeds || c.Rate.CrawlDelay == 0 {
+	for i, site := range groupBySite(entries) {
+		rate := v.requestRate(site)
+		if i == 0 || rate.Exceeds && !c.Rate.Exceeds || rate.Exceeds == c.Rate.Exceeds && rate.PerMinute > c.Rate.PerMinute {
 			c.Rate = rate
 		}
 	}
 	return c
 }
 
-// topPath returns the most frequent disallowed path, or nil.
-func (v *view) topPath(entries []siteRow) *Violation {
+// mostFrequentPath returns the disallowed path that a crawler requested most often, or nil.
+func (v *filteredSource) mostFrequentPath(entries []siteRow) *Violation {
 	var at siteRow
 	var top *spacesaving.Item[ledger.PathKey]
 	for _, e := range entries {
 		for i := range e.row.Paths.Items {
 			item := &e.row.Paths.Items[i]
-			if item.Key.Verdict == judge.Disallowed && seenInWindow(v, *item) &&
+			if item.Key.Verdict == judge.Disallowed && occurredInWindow(v, *item) &&
 				(top == nil || cmp.Or(cmp.Compare(item.Count, top.Count), cmp.Compare(item.Last, top.Last)) > 0) {
 				at, top = e, item
 			}
@@ -98,13 +100,13 @@ func (v *view) topPath(entries []siteRow) *Violation {
 	if top == nil {
 		return nil
 	}
-	violation := violationOf(at, *top)
+	violation := newViolation(at, *top)
 	return &violation
 }
 
-func identitiesOf(entries []siteRow) (i Identities) {
+func countIdentities(entries []siteRow) (i Identities) {
 	for _, e := range entries {
-		n := e.counts.Requests()
+		n := e.counts.TotalRequests()
 		switch e.row.Identity {
 		case verify.Verified:
 			i.Verified += n
@@ -119,8 +121,8 @@ func identitiesOf(entries []siteRow) (i Identities) {
 	return i
 }
 
-// bySite groups entries by site. entries must be sorted by site.
-func bySite(entries []siteRow) (sites [][]siteRow) {
+// groupBySite groups rows by site. entries must be sorted by site.
+func groupBySite(entries []siteRow) (sites [][]siteRow) {
 	for _, e := range entries {
 		if n := len(sites); n > 0 && sites[n-1][0].site == e.site {
 			sites[n-1] = append(sites[n-1], e)
@@ -131,14 +133,14 @@ func bySite(entries []siteRow) (sites [][]siteRow) {
 	return sites
 }
 
-// robotsFetch returns a crawler's last robots fetch at a site, or nil.
-func (v *view) robotsFetch(e siteRow) *RobotsFetch {
+// lastRobotsFetch returns a crawler's last request for the robots.txt of one site, or nil.
+func (v *filteredSource) lastRobotsFetch(e siteRow) *RobotsFetch {
 	fetch := e.row.RobotsFetch
 	if fetch == nil {
 		return nil
 	}
-	r := &RobotsFetch{Site: e.site, At: ledger.FromUnixMilli(fetch.At), Status: fetch.Status, Version: versionOf(fetch.Version)}
-	if good := v.SiteStates[e.site].current(); good != nil {
+	r := &RobotsFetch{Site: e.site, At: ledger.FromUnixMilli(fetch.At), Status: fetch.Status, Version: formatVersion(fetch.Version)}
+	if good := v.SiteStates[e.site].currentVersion(); good != nil {
 		r.Current = fetch.Version == good.Hash || fetch.Version == (ledger.Version{}) && !r.At.Before(good.FirstFetched)
 	}
 	return r

@@ -13,8 +13,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// Evidence returns the evidence about the crawler with the given id. ok is false if the
-// window has none.
+// Evidence returns the evidence about the crawler with an ID, see [Crawler.ID]. ok is false if the
+// crawler sent no request that matches the filter.
 func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	d, ok := s.Crawler(f, id)
 	if !ok {
@@ -36,9 +36,10 @@ func (s *Source) Evidence(f Filter, id string) (Evidence, bool) {
 	return e, true
 }
 
-// findFile returns a version of a site's robots.txt. ok is false if the version is not stored.
+// findFile returns the version of a site's robots.txt with the given SHA-256. ok is false if the
+// version is not stored.
 func (s *Source) findFile(site, version string) (EvidenceFile, bool) {
-	for _, v := range s.SiteStates[site].versions() {
+	for _, v := range s.SiteStates[site].storedVersions() {
 		if ledger.Version(v.Hash).String() == version {
 			return EvidenceFile{site, version, v.FirstFetched, v.LastFetched, v.ReplacedAt, v.Robots.Text()}, true
 		}
@@ -46,7 +47,7 @@ func (s *Source) findFile(site, version string) (EvidenceFile, bool) {
 	return EvidenceFile{}, false
 }
 
-// WriteText writes the evidence in lines of moderate length.
+// WriteText writes the evidence as plain text.
 func (e Evidence) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
@@ -57,9 +58,9 @@ func (e Evidence) WriteText(w io.Writer) error {
 	case len(c.Names) > 0:
 		line("Names:       %s", formatNames(c.Names, len(c.Names)))
 	case c.Operator != "":
-		line("Crawler:     %s, the name of a crawler of %s", removeControlCharacters(c.Token), c.Operator)
+		line("Crawler:     %s, the name of a crawler of %s", replaceControlCharacters(c.Token), c.Operator)
 	default:
-		line("Crawler:     %s", removeControlCharacters(c.Token))
+		line("Crawler:     %s", replaceControlCharacters(c.Token))
 	}
 	line("Period:      %s to %s (all times are UTC)", formatTime(e.CountedFrom), formatTime(e.To))
 	line("Requests:    %d, of which %d disallowed, %d blocked", c.Requests, c.Disallowed, c.Blocked)
@@ -71,7 +72,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("Fetches of robots.txt")
 	for _, site := range e.SitesSeen {
 		if r := site.RobotsFetch; r != nil {
-			line("  %s  %s, status %d%s", formatTime(r.At), removeControlCharacters(r.Site), r.Status, shortVersion(r.Version))
+			line("  %s  %s, status %d%s", formatTime(r.At), replaceControlCharacters(r.Site), r.Status, formatShortVersion(r.Version))
 		}
 	}
 	if e.Crawler.RobotsFetch == nil {
@@ -80,23 +81,23 @@ func (e Evidence) WriteText(w io.Writer) error {
 	line("")
 	line("Rules")
 	for _, r := range e.Rules {
-		line("  %s  %s, line %d of robots.txt (User-agent: %s)%s", removeControlCharacters(r.Site), removeControlCharacters(r.Rule), r.Line, removeControlCharacters(r.Group), shortVersion(r.Version))
+		line("  %s  %s, line %d of robots.txt (User-agent: %s)%s", replaceControlCharacters(r.Site), replaceControlCharacters(r.Rule), r.Line, replaceControlCharacters(r.Group), formatShortVersion(r.Version))
 		line("    %s, %s, first %s, last %s", formatEstimate(r.Estimate), r.Verdict, formatTime(r.First), formatTime(r.Last))
 	}
 	line("")
 	line("Requests (a sample)")
 	for _, r := range slices.Backward(e.RecentSamples) {
-		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", formatTime(r.At), removeControlCharacters(r.Method), removeControlCharacters(cmp.Or(r.Host, r.Site)), removeControlCharacters(r.Path), removeControlCharacters(r.Rule), r.Line, r.Action, r.Network, r.describeIdentity())
+		line("  %s  %s %s%s  %s, line %d, %s, from %s, identity %s", formatTime(r.At), replaceControlCharacters(r.Method), replaceControlCharacters(cmp.Or(r.Host, r.Site)), replaceControlCharacters(r.Path), replaceControlCharacters(r.Rule), r.Line, r.Action, r.Network, r.describeIdentity())
 	}
 	line("")
 	line("Paths")
 	for _, p := range e.Paths {
-		line("  %s%s  line %d, %s, %s, last %s", removeControlCharacters(cmp.Or(p.Host, p.Site)), removeControlCharacters(p.Path), p.Line, p.Verdict, formatEstimate(p.Estimate), formatTime(p.Last))
+		line("  %s%s  line %d, %s, %s, last %s", replaceControlCharacters(cmp.Or(p.Host, p.Site)), replaceControlCharacters(p.Path), p.Line, p.Verdict, formatEstimate(p.Estimate), formatTime(p.Last))
 	}
 	line("")
 	line("User-Agents")
 	for _, a := range e.Agents {
-		line("  %s  (%s)", removeControlCharacters(a.UserAgent), formatEstimate(a.Estimate))
+		line("  %s  (%s)", replaceControlCharacters(a.UserAgent), formatEstimate(a.Estimate))
 	}
 	line("")
 	line("Networks of the disallowed requests")
@@ -105,13 +106,13 @@ func (e Evidence) WriteText(w io.Writer) error {
 	}
 	for _, f := range e.Files {
 		until := "now"
-		if !f.GraceUntil.IsZero() {
-			until = formatTime(f.GraceUntil)
+		if !f.ReplacedAt.IsZero() {
+			until = formatTime(f.ReplacedAt)
 		}
 		line("")
-		line("robots.txt of %s from %s until %s, SHA-256 %s", removeControlCharacters(f.Site), formatTime(f.FirstFetched), until, f.Version)
+		line("robots.txt of %s from %s until %s, SHA-256 %s", replaceControlCharacters(f.Site), formatTime(f.FirstFetched), until, f.Version)
 		for i, text := range splitLines(f.Text) {
-			line("%5d | %s", i+1, removeControlCharacters(text))
+			line("%5d | %s", i+1, replaceControlCharacters(text))
 		}
 	}
 	for _, v := range e.MissingVersions {
@@ -121,7 +122,7 @@ func (e Evidence) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// describeSender describes the sender of the requests.
+// describeSender describes the sender of the requests, for the title.
 func (e Evidence) describeSender() string {
 	c := e.Crawler
 	switch {
@@ -134,16 +135,16 @@ func (e Evidence) describeSender() string {
 	case c.Token == judge.OtherName:
 		return "clients of the class " + c.Class + " without a known name"
 	}
-	return "clients that call themselves " + removeControlCharacters(c.Token)
+	return "clients that call themselves " + replaceControlCharacters(c.Token)
 }
 
 // titleNames is the maximum number of names in the title.
 const titleNames = 3
 
-func formatNames(names []NameCount, most int) string {
+func formatNames(names []ClientNameCount, most int) string {
 	var list []string
 	for _, n := range firstItems(names, most) {
-		list = append(list, fmt.Sprintf("%s (%s)", removeControlCharacters(n.Name), formatEstimate(n.Estimate)))
+		list = append(list, fmt.Sprintf("%s (%s)", replaceControlCharacters(n.Name), formatEstimate(n.Estimate)))
 	}
 	if len(names) > most {
 		list = append(list, "and others")
@@ -151,16 +152,16 @@ func formatNames(names []NameCount, most int) string {
 	return strings.Join(list, ", ")
 }
 
-// describeIdentity returns the identity of a sample's client, with the client's name if the title
-// does not contain it.
+// describeIdentity returns the identity of a sample's client. For a client with a shared token, the
+// client's name is included.
 func (s Sample) describeIdentity() string {
 	if s.Name == "" {
 		return s.Identity
 	}
-	return s.Identity + ", as " + removeControlCharacters(s.Name)
+	return s.Identity + ", as " + replaceControlCharacters(s.Name)
 }
 
-// formatTime formats a time.
+// formatTime formats a time in UTC, or returns "-" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -168,14 +169,14 @@ func formatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-func shortVersion(v string) string {
+func formatShortVersion(v string) string {
 	if v == "" {
 		return ""
 	}
 	return ", version " + v[:min(12, len(v))]
 }
 
-// formatEstimate formats a count with its uncertainty.
+// formatEstimate formats a count as "once", "5 times" or, if it is approximate, "3 to 5 times".
 func formatEstimate(e Estimate) string {
 	if e.Error == 0 && e.Count == 1 {
 		return "once"
@@ -186,8 +187,8 @@ func formatEstimate(e Estimate) string {
 	return fmt.Sprintf("%d to %d times", e.Count-e.Error, e.Count)
 }
 
-// removeControlCharacters replaces control characters in strings from clients.
-func removeControlCharacters(s string) string {
+// replaceControlCharacters replaces control characters in strings that clients choose.
+func replaceControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
 			return '?'

@@ -10,23 +10,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Filter narrows a view. The zero Filter is everything of the last 24 hours.
+// Filter selects the requests of a view. The zero Filter selects all requests of the last 24 hours.
 type Filter struct {
 	Site     string `json:"site,omitempty"`     // "" for all
 	Class    string `json:"class,omitempty"`    // "" for all; a word of uaident.Class
 	Identity string `json:"identity,omitempty"` // "" for all; verified, claimed, unknown or spoofed
-	// Host restricts violations and crawler details to one host of a site with several hosts.
-	// "" means all hosts. Other numbers do not distinguish hosts.
+	// Host selects one host of a site with several hosts, "" all hosts. It affects violations and
+	// the details of a crawler only, because other numbers do not distinguish hosts.
 	Host   string `json:"host,omitempty"`
 	Window Window `json:"window"` // "" is Day
-	// From and To are the bounds of a Range, in whole minutes, hours or days of UTC. An
-	// absent To means now.
+	// From and To are the bounds of a Range, in whole minutes, hours or days of UTC. An absent To
+	// means now.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 }
 
-// ParseFilter parses the URL parameters site, host, class, identity, window, from and to.
-// from and to replace window.
+// ParseFilter parses the URL parameters site, host, class, identity, window, from and to. With
+// from, the window is the time from from to to.
 func ParseFilter(query url.Values) (Filter, error) {
 	f := Filter{Site: query.Get("site"), Host: query.Get("host"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
 	if f.Window == "" {
@@ -43,8 +43,8 @@ func ParseFilter(query url.Values) (Filter, error) {
 				return Filter{}, fmt.Errorf("to %.40q is not a time after from", text)
 			}
 		}
-	} else if !slices.Contains(windows(), f.Window) {
-		return Filter{}, fmt.Errorf("unknown window %.40q; use one of %v", f.Window, windows())
+	} else if !slices.Contains(fixedWindows(), f.Window) {
+		return Filter{}, fmt.Errorf("unknown window %.40q; use one of %v", f.Window, fixedWindows())
 	}
 	if _, ok := uaident.ParseClass(f.Class); f.Class != "" && !ok {
 		return Filter{}, fmt.Errorf("unknown class %.40q; use one of %v", f.Class, uaident.Classes()[1:])
@@ -55,7 +55,7 @@ func ParseFilter(query url.Values) (Filter, error) {
 	return f, nil
 }
 
-// Window is the length of time covered by a view.
+// Window is the time that a view covers: a fixed length up to now, or [Range].
 type Window string
 
 // The windows. A window consists of whole minutes, hours or days, including the current one.
@@ -69,29 +69,30 @@ const (
 	Range Window = "range"
 )
 
-// windows returns the windows ending now, shortest first.
-func windows() []Window { return []Window{Hour, Day, Week, Month} }
+// fixedWindows returns the windows of a fixed length, shortest first.
+func fixedWindows() []Window { return []Window{Hour, Day, Week, Month} }
 
-// ViewHeader is the common part of all views.
+// ViewHeader has the fields that all views have in common.
 type ViewHeader struct {
 	Filter    Filter    `json:"filter"`
 	Generated time.Time `json:"generated"`
-	// From is the start of the window. To is the end of the window, or Generated.
+	// From is the start of the window. To is its end, or the time of the view if the window has not
+	// ended.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// CountedFrom is the start of the part of the window with data: From, the start of
-	// counting or the limit of the retention. Steps before CountedFrom are unknown.
+	// CountedFrom is the start of the counted part of the window. It is later than From if counting
+	// began later, or if older data have been removed.
 	CountedFrom time.Time `json:"counted_from"`
-	// PreviousFrom is the start of the previous period, which has the same length and ends at
-	// From. PreviousFrom is absent if data of the period is missing.
+	// PreviousFrom is the start of the previous period, which is as long as the window and ends at
+	// From. PreviousFrom is absent if not all of that period was counted.
 	PreviousFrom time.Time `json:"previous_from,omitzero"`
-	// LedgerStart is the time at which the ledger began to count.
+	// LedgerStart is the time at which counting began.
 	LedgerStart time.Time `json:"since,omitzero"`
-	// Sites, Classes and Identities are the choices for the filter.
+	// Sites, Classes and Identities are the values that the filter can select.
 	Sites      []string `json:"sites"`
 	Classes    []string `json:"classes"`
 	Identities []string `json:"identities"`
 }
 
-// ClearGenerated removes the time of the view, to compare views.
+// ClearGenerated removes the time of the view, so that two views can be compared.
 func (h *ViewHeader) ClearGenerated() { h.Generated = time.Time{} }

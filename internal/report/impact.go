@@ -1,41 +1,42 @@
 package report
 
-// Impact is the effect of enforce in the window.
-type Impact struct {
+// EnforceImpact shows which requests of the window the mode enforce blocks or would have blocked.
+type EnforceImpact struct {
 	ViewHeader
-	Counts
-	Previous *Counts `json:"previous,omitempty"` // of the previous period
+	RequestCounts
+	Previous *RequestCounts `json:"previous,omitempty"` // of the previous period
 	// BlockedByEnforce is the sum of Blocked and WouldBlock.
 	BlockedByEnforce uint64 `json:"blockable"`
-	// ByClass lists classes: search engines first, then by number of blockable requests.
-	ByClass []ImpactClass `json:"by_class"`
+	// ByClass lists the classes of crawlers: search engines first, then by BlockedByEnforce,
+	// highest first.
+	ByClass []ClassImpact `json:"by_class"`
 	Modes   []SiteMode    `json:"modes"`
 }
 
-// SiteMode is the mode of a site now.
+// SiteMode is the current mode of a site.
 type SiteMode struct {
 	Site string `json:"site"`
 	Mode string `json:"mode,omitempty"` // see Site.Mode
 }
 
-// ImpactClass is the effect on the crawlers of one class.
-type ImpactClass struct {
+// ClassImpact shows the effect of enforce on the crawlers of one class.
+type ClassImpact struct {
 	Class string `json:"class"`
-	Counts
+	RequestCounts
 	BlockedByEnforce uint64 `json:"blockable"`
-	// Crawlers are the crawlers of the class, most blockable requests first.
-	Crawlers []ImpactCrawler `json:"crawlers"`
+	// Crawlers are the crawlers of the class, highest BlockedByEnforce first.
+	Crawlers []CrawlerImpact `json:"crawlers"`
 }
 
-// ImpactCrawler is the effect on one crawler.
-type ImpactCrawler struct {
-	ID         string      `json:"id"`
-	Token      string      `json:"token"`
-	Operator   string      `json:"operator,omitempty"`
-	Names      []NameCount `json:"names,omitempty"` // see Crawler.Names
-	Identities Identities  `json:"identities"`
-	Counts
+// CrawlerImpact shows the effect of enforce on one crawler.
+type CrawlerImpact struct {
+	ID         string            `json:"id"`
+	Token      string            `json:"token"`
+	Operator   string            `json:"operator,omitempty"`
+	Names      []ClientNameCount `json:"names,omitempty"` // see Crawler.Names
+	Identities Identities        `json:"identities"`
+	RequestCounts
 	BlockedByEnforce uint64 `json:"blockable"`
-	// Rules are the rules with the most disallowed requests, at most 5.
+	// Rules are the rules that disallow most of the crawler's requests, at most 5.
 	Rules []RuleCount `json:"rules"`
 }

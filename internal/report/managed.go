@@ -2,64 +2,65 @@ package report
 
 import "time"
 
-// Managed is the state of the robots_txt handlers in the configuration.
-type Managed struct {
+// ManagedRobots is the state of the robots.txt files that the directive robots_txt serves.
+type ManagedRobots struct {
 	ViewHeader
-	// Managed lists hosts of the configuration, and other hosts with robots fetches, by name.
-	// The list is never null.
+	// Managed lists the hosts of the configuration, and other hosts whose robots.txt was requested,
+	// sorted by name. The list is never null.
 	Managed []ManagedSite `json:"managed"`
-	// MoreHosts is the number of hosts beyond the limit.
+	// MoreHosts is the number of hosts that are not listed because of the limit.
 	MoreHosts int `json:"more,omitempty"`
-	// Detail is the site of the filter, if any.
+	// Detail has the details of the site that the filter selects, if any.
 	Detail *ManagedDetail `json:"detail,omitempty"`
 }
 
-// ManagedSite is a summary of a host's robots.txt.
+// ManagedSite is a summary of the robots.txt of one host.
 type ManagedSite struct {
 	Host string `json:"host"` // may be a wildcard; "" for any
-	// Version is the version in the comment of the served file, absent before the first
-	// robots fetch and for the site's own file.
+	// Version is the version named in a comment of the served file. It is absent before the first
+	// request for the file, and while the site's own file is served.
 	Version      string    `json:"version,omitempty"`
 	Since        time.Time `json:"since,omitzero"` // when the served file came into force
 	Staging      bool      `json:"staging"`
 	RulesInForce int       `json:"rules_in_force"`
-	// NextChange is the time of the next change, if any.
+	// NextChange is the time of the next scheduled change, if any.
 	NextChange time.Time   `json:"next,omitzero"`
 	Base       ManagedBase `json:"base"`
-	// Refused is the reason why the composed file is not served. The previous file or the
-	// site's own file is served.
+	// Refused is the reason why the composed file is not served, if any. Then the previous file or
+	// the site's own file is served.
 	Refused *ManagedRefusal `json:"refused,omitempty"`
-	// Trial is the change served to some hosts or operators first, if any.
+	// Trial is the change that is served to some hosts or operators first, if any.
 	Trial *ManagedTrial `json:"trial,omitempty"`
-	// Lists are the lists of rules outside of the configuration.
+	// Lists are the rule lists that are stored outside of the configuration.
 	Lists []ManagedList `json:"lists,omitempty"`
 }
 
-// ManagedTrial is a partly rolled out change.
+// ManagedTrial is a change that is served to some hosts or operators only.
 type ManagedTrial struct {
 	Change string    `json:"change"`         // its ID
 	Until  time.Time `json:"until,omitzero"` // automatic end; absent for none
 }
 
-// ManagedBase is the file to which rules are added.
+// ManagedBase is the robots.txt to which robots_txt adds rules.
 type ManagedBase struct {
 	Kind string `json:"kind"`           // upstream, file or none
 	File string `json:"file,omitempty"` // its path
 	// FetchedAt is the time of the last successful fetch, if any.
 	FetchedAt time.Time `json:"read,omitzero"`
 	Status    int       `json:"status,omitempty"` // of that response
-	// FailingSince is the time of the first failed fetch, and Failure the error.
+	// FailingSince is the time of the first of the failed fetches in a row, and Failure the error
+	// of the last.
 	FailingSince time.Time `json:"failing_since,omitzero"`
 	Failure      string    `json:"failure,omitempty"`
 }
 
-// ManagedRefusal is the reason why a file is not served.
+// ManagedRefusal is the reason why a composed file is not served.
 type ManagedRefusal struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"why"`
 }
 
-// ManagedDetail is the detail view of a host.
+// ManagedDetail has all data about the robots.txt of one host.
 type ManagedDetail struct {
 	ManagedSite
 	Text             string            `json:"text"`  // the served file; "" for the site's own
@@ -67,19 +68,19 @@ type ManagedDetail struct {
 	Rules            []ManagedRule     `json:"rules"`
 	ScheduledChanges []ScheduledChange `json:"turns"` // of the next 400 days, in order
 	Findings         []ManagedFinding  `json:"findings"`
-	// Changes are the changes of the host: waiting and trial changes first, then the change
-	// in force and the latest previous changes. They are never null.
+	// Changes are the changes of the host: changes that wait or are on trial first, then the change
+	// in force and the latest previous changes. The list is never null.
 	Changes []ManagedChange `json:"changes"`
 }
 
-// ManagedLine is a line with the rules that produce it.
+// ManagedLine is a line of the served file, with the names of the rules that produce it.
 type ManagedLine struct {
 	Line  int      `json:"line"` // from 1
 	Text  string   `json:"text"`
 	Rules []string `json:"rules"` // names of rules
 }
 
-// ManagedRule is a rule of robots_txt.
+// ManagedRule is a rule of the directive robots_txt.
 type ManagedRule struct {
 	Name     string    `json:"name"`
 	Effect   string    `json:"says"`
@@ -101,7 +102,7 @@ const (
 	RuleOver    = "over"
 )
 
-// ScheduledChange is a scheduled change of the file.
+// ScheduledChange is a future change of the file, because the time of rules begins or ends.
 type ScheduledChange struct {
 	At      time.Time `json:"at"`
 	Begins  []string  `json:"begins"` // names of rules
@@ -110,7 +111,8 @@ type ScheduledChange struct {
 	Removed []string  `json:"removed"`
 }
 
-// ManagedFinding is a finding of the gate in the served file.
+// ManagedFinding is a finding about the served file. The option gate refuses a new file with severe
+// findings.
 type ManagedFinding struct {
 	Code     string   `json:"code"`
 	Severity string   `json:"severity"`
@@ -119,21 +121,21 @@ type ManagedFinding struct {
 	Message  string   `json:"message"`
 }
 
-// ManagedFiles provides the state of robots_txt.
+// ManagedFiles provides the state of the files that robots_txt serves.
 type ManagedFiles interface {
-	// Sites returns all hosts in short, by name.
+	// Sites returns a summary of each host, sorted by name.
 	Sites(now time.Time) []ManagedSite
 	// Site returns the details of a host. ok is false for an unknown host.
 	Site(host string, now time.Time) (ManagedDetail, bool)
 }
 
-// maxManaged bounds a list of hosts.
+// maxManaged is the maximum number of hosts in a list.
 const maxManaged = 1000
 
-// ManagedTexts returns the view of robots_txt. ok is false if the site of the filter has
-// none.
-func (s *Source) ManagedTexts(f Filter) (m Managed, ok bool) {
-	m = Managed{ViewHeader: s.view(f).head(), Managed: []ManagedSite{}}
+// ManagedRobots returns the state of robots_txt. ok is false if the filter selects a site without
+// robots_txt.
+func (s *Source) ManagedRobots(f Filter) (m ManagedRobots, ok bool) {
+	m = ManagedRobots{ViewHeader: s.applyFilter(f).header(), Managed: []ManagedSite{}}
 	if s.ManagedFiles == nil {
 		return m, f.Site == ""
 	}

@@ -5,7 +5,7 @@ import "time"
 // ChangeWaiting is the state of a change that waits for confirmation.
 const ChangeWaiting = "waiting"
 
-// ManagedChange is a change of a managed robots.txt.
+// ManagedChange is a change of a robots.txt that robots_txt serves.
 type ManagedChange struct {
 	Number int    `json:"number"` // counter of the site's changes
 	ID     string `json:"id"`
@@ -13,25 +13,24 @@ type ManagedChange struct {
 	// State is waiting, shadow, canary, published, superseded, rolled_back or rejected.
 	State string    `json:"state"`
 	Since time.Time `json:"since"` // start of that state
-	// StopReason is the reason why its trial rejected the change, or "".
+	// StopReason is the reason why the trial of the change rejected it, or "".
 	StopReason string `json:"stopped,omitempty"`
-	// Until is the automatic end of a trial, if any.
+	// Until is the time at which the trial ends by itself, if any.
 	Until  time.Time `json:"until,omitzero"`
 	Author string    `json:"who"` // author
 	Reason string    `json:"why,omitempty"`
 	Ticket string    `json:"ticket,omitempty"`
-	// Decisions lists the persons who confirmed, promoted or ended the change, with their
-	// comments.
+	// Decisions lists who confirmed, promoted or ended the change, with their comments.
 	Decisions []string `json:"decided,omitempty"`
 	// FetchedBy lists the crawlers that fetched the robots.txt while the change was in force.
 	FetchedBy []string `json:"read_by,omitempty"`
-	// Reasons are the reasons for a confirmation. Difference is the difference from the
-	// previous file.
+	// Reasons are the reasons why the change needs a confirmation. Difference has the lines that
+	// differ from the previous file.
 	Reasons    []string `json:"reasons,omitempty"`
 	Difference []string `json:"difference,omitempty"`
 }
 
-// ManagedList is a list of rules outside of the configuration.
+// ManagedList is a rule list of robots_txt that is stored outside of the configuration.
 type ManagedList struct {
 	Name    string `json:"name"`              // its file or URL
 	Rules   int    `json:"rules"`             // of the version in use

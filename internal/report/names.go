@@ -9,44 +9,46 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/spacesaving"
 )
 
-// NameCount is the number of requests with the client's own name under a shared token.
-// Clients share _other for names neither in the registry nor in robots.txt, and _spoofed for
-// spoofed names. A name has at most 64 bytes, all printable.
-type NameCount struct {
+// ClientNameCount is the number of requests of clients that share a token, by the client's own
+// name. Names outside the registry and robots.txt share the token _other, spoofed names share
+// _spoofed. A name has at most 64 bytes, all printable.
+type ClientNameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 	Estimate
-	// Disallowed is a lower bound of the number of disallowed requests.
+	// Disallowed is the number of disallowed requests, at least.
 	Disallowed uint64 `json:"disallowed"`
 }
 
-// HostCount is a host of a site with several hosts, for example *.example.com.
+// HostCount is the number of requests to one host of a site with several hosts, for example
+// *.example.com.
 type HostCount struct {
 	Host string `json:"host"`
 	Estimate
-	// Disallowed and Blocked are upper bounds of the disallowed requests and of the blocked
-	// requests.
+	// Disallowed is the number of disallowed requests, at most, and Blocked the number of these
+	// that were blocked, at most.
 	Disallowed uint64 `json:"disallowed"`
 	Blocked    uint64 `json:"blocked"`
 }
 
-// maxTopNames is the maximum number of names of a crawler in a list.
+// maxTopNames is the maximum number of client names of a crawler in a list of crawlers.
 const maxTopNames = 20
 
-// countClientNames returns the names under shared tokens, most frequent first, or nil.
-func (v *view) countClientNames(entries []siteRow) (list []NameCount) {
+// countClientNames returns the names of clients that share a token, most frequent first, or nil.
+func (v *filteredSource) countClientNames(entries []siteRow) (list []ClientNameCount) {
 	for e, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Names.Items }) {
-		list = append(list, NameCount{Name: item.Key, Class: e.row.Class, Estimate: newEstimate(item), Disallowed: lowerBoundOf(e.row.NamesOfViolators, item.Key)})
+		list = append(list, ClientNameCount{Name: item.Key, Class: e.row.Class, Estimate: newEstimate(item), Disallowed: lowerBound(e.row.NamesOfViolators, item.Key)})
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	key := func(n NameCount) [2]string { return [...]string{n.Name, n.Class} }
-	return mergeEstimates(list, key, func(to *NameCount, from NameCount) { to.Disallowed += from.Disallowed })
+	key := func(n ClientNameCount) [2]string { return [...]string{n.Name, n.Class} }
+	return mergeEstimates(list, key, func(to *ClientNameCount, from ClientNameCount) { to.Disallowed += from.Disallowed })
 }
 
-// lowerBoundOf returns a lower bound of the count of a name.
-func lowerBoundOf(names spacesaving.Sketch[string], name string) uint64 {
+// lowerBound returns the minimum number of occurrences of a name, 0 for a name that the sketch does
+// not contain.
+func lowerBound(names spacesaving.Sketch[string], name string) uint64 {
 	i := names.PositionOf(name)
 	if i < 0 {
 		return 0
@@ -54,17 +56,18 @@ func lowerBoundOf(names spacesaving.Sketch[string], name string) uint64 {
 	return names.Items[i].Count - names.Items[i].Error
 }
 
-// upperBoundOf returns an upper bound of the count of a key, or 0 for a key outside the sketch.
-func upperBoundOf(keys spacesaving.Sketch[string], key string) uint64 {
+// upperBound returns the maximum number of occurrences of a key, or 0 if the sketch does not
+// contain the key.
+func upperBound(keys spacesaving.Sketch[string], key string) uint64 {
 	if i := keys.PositionOf(key); i >= 0 {
 		return keys.Items[i].Count
 	}
 	return 0
 }
 
-// impostorRequests returns the number of requests by spoofed clients with a crawler's name,
-// whatever the class and identity of the filter.
-func (v *view) impostorRequests(token string) uint64 {
+// countSpoofedRequests returns the minimum number of requests of spoofed clients that use a
+// crawler's name. It ignores the class and identity of the filter.
+func (v *filteredSource) countSpoofedRequests(token string) uint64 {
 	if v.impostorCounts != nil {
 		return v.impostorCounts[token]
 	}
@@ -78,7 +81,7 @@ func (v *view) impostorRequests(token string) uint64 {
 				continue
 			}
 			for _, item := range row.Names.Items {
-				if seenInWindow(v, item) {
+				if occurredInWindow(v, item) {
 					v.impostorCounts[item.Key] += item.Count - item.Error
 				}
 			}
@@ -87,9 +90,9 @@ func (v *view) impostorRequests(token string) uint64 {
 	return v.impostorCounts[token]
 }
 
-// hosts returns the hosts of a site with several hosts, by disallowed requests and then by
-// requests. The result is nil for a site with one host.
-func (v *view) hosts(name string) (list []HostCount) {
+// hostCounts returns the requests by host of a site with several hosts: most disallowed requests
+// first, then most requests. The result is nil for a site with one host.
+func (v *filteredSource) hostCounts(name string) (list []HostCount) {
 	i := slices.IndexFunc(v.Ledger.Sites, func(s *ledger.Site) bool { return s.Name == name })
 	if i < 0 {
 		return nil
@@ -97,18 +100,18 @@ func (v *view) hosts(name string) (list []HostCount) {
 	site := v.Ledger.Sites[i]
 	add := func(items []spacesaving.Item[string]) {
 		for _, item := range items {
-			if seenInWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
-				list = append(list, HostCount{item.Key, newEstimate(item), upperBoundOf(site.HostViolations, item.Key), upperBoundOf(site.HostBlocks, item.Key)})
+			if occurredInWindow(v, item) && !slices.ContainsFunc(list, func(h HostCount) bool { return h.Host == item.Key }) {
+				list = append(list, HostCount{item.Key, newEstimate(item), upperBound(site.HostViolations, item.Key), upperBound(site.HostBlocks, item.Key)})
 			}
 		}
 	}
 	add(site.Hosts.Items)
 	add(site.HostViolations.Items) // may lack in the most frequent hosts
 	slices.SortStableFunc(list, func(a, b HostCount) int {
-		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), compareCounts(a.Estimate, b.Estimate))
+		return cmp.Or(cmp.Compare(b.Disallowed, a.Disallowed), compareEstimates(a.Estimate, b.Estimate))
 	})
 	return list
 }
 
-// firstItems returns at most the first most elements of a list.
+// firstItems returns the first most elements of a list, or the list if it is shorter.
 func firstItems[T any](list []T, most int) []T { return list[:min(len(list), most)] }

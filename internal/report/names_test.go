@@ -48,7 +48,7 @@ func named() *Source {
 func TestNames(t *testing.T) {
 	s := named()
 	sum := s.Summary(Filter{})
-	text := func(names []NameCount) (all string) {
+	text := func(names []ClientNameCount) (all string) {
 		for _, n := range names {
 			all += fmt.Sprintf("%s %d %d, ", n.Name, n.Count, n.Disallowed)
 		}

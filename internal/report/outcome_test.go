@@ -99,13 +99,13 @@ func TestEmptyFileHasNoVersion(t *testing.T) {
 	robots, _ := s.Robots(Filter{Site: "example.com"})
 	read := s.Crawlers(Filter{}, 0, 1).Crawlers[0].RobotsFetch
 	for what, got := range map[string]string{
-		"health": sum.SitesNow[0].Robots.Version, "mark": sum.Marks[0].To, "robots.txt": robots.Versions[0].Version, "fetch": read.Version,
+		"health": sum.SitesNow[0].Robots.Version, "mark": sum.Changes[0].To, "robots.txt": robots.Versions[0].Version, "fetch": read.Version,
 	} {
 		if got != "" {
 			t.Errorf("%s: the version of a missing file is %s", what, got)
 		}
 	}
-	if robots.Versions[1].Version == "" || sum.Marks[0].From == "" || !read.Current {
-		t.Errorf("the file before: %+v, %+v; current: %v", robots.Versions[1].Version, sum.Marks[0], read.Current)
+	if robots.Versions[1].Version == "" || sum.Changes[0].From == "" || !read.Current {
+		t.Errorf("the file before: %+v, %+v; current: %v", robots.Versions[1].Version, sum.Changes[0], read.Current)
 	}
 }

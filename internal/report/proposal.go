@@ -5,34 +5,37 @@ import (
 	"time"
 )
 
-// Proposal is a frequent name of unregistered clients, with the data to decide about an
-// entry. All numbers are since the start of the server.
-type Proposal struct {
-	// Name contains no characters with a meaning in a Caddyfile or terminal.
+// RegistryProposal is a frequent name of clients that are not in the registry, with data that help
+// to decide about an entry. All numbers are since the start of the server.
+type RegistryProposal struct {
+	// Name contains no characters that have a meaning in a Caddyfile or a terminal.
 	Name string `json:"name"`
-	// Class is crawler for a User-Agent with the structure of a robot's, else other.
+	// Class is crawler if the User-Agent is built like that of a robot, else other.
 	Class string `json:"class"`
-	// Requests is an upper bound, and Requests - Error a lower bound.
+	// Requests is the maximum number of requests, and Requests - Error the minimum.
 	Requests uint64 `json:"requests"`
 	Error    uint64 `json:"error,omitempty"`
-	// RobotsFetches is the number of robots fetches, and LastFetched the time of the last fetch.
+	// RobotsFetches is the number of requests for robots.txt, and LastRobotsFetch the time of the
+	// last.
 	RobotsFetches   uint64    `json:"robots_reads"`
 	LastRobotsFetch time.Time `json:"last_read,omitzero"`
-	// Networks is the estimated number of networks.
+	// Networks is the estimated number of networks from which the requests came.
 	Networks  int       `json:"networks"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
 	UserAgent string    `json:"user_agent"` // first User-Agent
-	// LastWave is the last time at which a robot came from many more networks than before, and
-	// WaveNetworks their number within ten minutes. Both are absent without such a wave.
+	// LastWave is the last time at which the robot came from many more networks than before.
+	// WaveNetworks is the number of networks within ten minutes. Both are absent if this never
+	// happened.
 	LastWave     time.Time `json:"wave_at,omitzero"`
 	WaveNetworks int       `json:"wave_networks,omitempty"`
-	// Option is the Caddyfile option, with a placeholder for the purpose.
+	// Option is the Caddyfile option that adds the name, with a placeholder for the purpose.
 	Option string `json:"option"`
 }
 
-// DescribeSightings describes the robots fetches and networks.
-func (p *Proposal) DescribeSightings() string {
+// DescribeFetchesAndNetworks describes the clients, such as "fetched robots.txt 3 times, from 12
+// networks".
+func (p *RegistryProposal) DescribeFetchesAndNetworks() string {
 	reads := "never fetched robots.txt"
 	switch {
 	case p.RobotsFetches == 1:

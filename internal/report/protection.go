@@ -7,38 +7,38 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// NotProtecting is the reason why a readable robots.txt disallows nothing, so that enforce
-// has no effect.
-type NotProtecting struct {
-	Cause NotProtectingCause `json:"cause"`
+// ProtectionProblem is the reason why a robots.txt that was fetched disallows nothing, so that the
+// mode enforce blocks nothing.
+type ProtectionProblem struct {
+	Cause ProtectionProblemCause `json:"cause"`
 	// Detail describes the response, for example "the answer is status 404".
 	Detail string `json:"detail"`
-	// Remedy is the remedy in one sentence.
+	// Remedy says in one sentence what to do.
 	Remedy string `json:"cure"`
 }
 
-// NotProtectingCause is the name of a reason.
-type NotProtectingCause string
+// ProtectionProblemCause is the kind of a [ProtectionProblem].
+type ProtectionProblemCause string
 
 // The causes.
 const (
-	RefusedToGuard NotProtectingCause = "refused"    // 401, 403 and other refusals of the guard
-	NoFile         NotProtectingCause = "missing"    // 404 or 410, or a missing source file
-	Redirected     NotProtectingCause = "redirected" // a redirect without a final file
-	WebPage        NotProtectingCause = "web_page"   // HTML, such as the index page of an app
-	UTF16          NotProtectingCause = "utf_16"     // not supported by crawlers
-	Blank          NotProtectingCause = "empty"      // empty, or comments only
-	NoRules        NotProtectingCause = "no_rules"   // rules that disallow nothing
+	RefusedToGuard ProtectionProblemCause = "refused"    // 401, 403 and other refusals of the guard
+	NoFile         ProtectionProblemCause = "missing"    // 404 or 410, or a missing source file
+	Redirected     ProtectionProblemCause = "redirected" // a redirect without a final file
+	WebPage        ProtectionProblemCause = "web_page"   // HTML, such as the index page of an app
+	UTF16          ProtectionProblemCause = "utf_16"     // not supported by crawlers
+	Blank          ProtectionProblemCause = "empty"      // empty, or comments only
+	NoRules        ProtectionProblemCause = "no_rules"   // rules that disallow nothing
 )
 
-// FindNotProtecting returns why the last good robots.txt disallows nothing. The result is nil
-// if robots.txt disallows something or does not exist. source is Health.Source.
-func FindNotProtecting(state *policy.State, source string) *NotProtecting {
+// FindProtectionProblem returns the reason why the robots.txt in force disallows nothing. The
+// result is nil if it disallows something, or was never fetched. source is server, url or file.
+func FindProtectionProblem(state *policy.State, source string) *ProtectionProblem {
 	if state == nil || state.Current == nil || state.Current.Robots.Restricts() {
 		return nil
 	}
-	cause := causeOf(state.Current)
-	n := &NotProtecting{Cause: cause, Detail: details[cause], Remedy: cures[cause]}
+	cause := protectionProblemCause(state.Current)
+	n := &ProtectionProblem{Cause: cause, Detail: details[cause], Remedy: cures[cause]}
 	switch {
 	case source == "file" && cause == NoFile:
 		n.Detail, n.Remedy = "the file does not exist", "create the file, or correct its path in the option source"
@@ -51,8 +51,8 @@ func FindNotProtecting(state *policy.State, source string) *NotProtecting {
 	return n
 }
 
-// causeOf returns the cause for a version that disallows nothing.
-func causeOf(v *policy.Version) NotProtectingCause {
+// protectionProblemCause returns the cause for a version that disallows nothing.
+func protectionProblemCause(v *policy.Version) ProtectionProblemCause {
 	switch {
 	case v.Status == http.StatusNotFound, v.Status == http.StatusGone:
 		return NoFile
@@ -80,8 +80,8 @@ func causeOf(v *policy.Version) NotProtectingCause {
 	return NoRules
 }
 
-// details describe the file if its status does not.
-var details = map[NotProtectingCause]string{
+// details describe the response for causes that the status does not describe.
+var details = map[ProtectionProblemCause]string{
 	WebPage: "the answer is a web page",
 	UTF16:   "the file is UTF-16",
 	Blank:   "the file is empty or has only comments",
@@ -89,7 +89,7 @@ var details = map[NotProtectingCause]string{
 }
 
 // cures are the remedies by cause.
-var cures = map[NotProtectingCause]string{
+var cures = map[ProtectionProblemCause]string{
 	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name a file with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",

@@ -11,12 +11,12 @@ import (
 func TestNotProtecting(t *testing.T) {
 	freshness := policy.FreshnessPolicy{Default: 10 * time.Minute, Max: policy.MaxAge}
 	const index = "<!DOCTYPE html>\n<html><div id=app></div></html>\n"
-	seen := make(map[NotProtectingCause]bool)
+	seen := make(map[ProtectionProblemCause]bool)
 	for _, tc := range []struct {
 		name, source string
 		status       int
 		text         string
-		cause        NotProtectingCause
+		cause        ProtectionProblemCause
 		detail       string
 	}{
 		{"a rule", "server", 200, "User-agent: *\nDisallow: /x\n", "", ""},
@@ -38,7 +38,7 @@ func TestNotProtecting(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			read := policy.State{}.AfterFetch(policy.FetchResult{Status: tc.status, Body: []byte(tc.text)}, now, freshness, 0)
-			got := FindNotProtecting(&read, tc.source)
+			got := FindProtectionProblem(&read, tc.source)
 			if got == nil {
 				if tc.cause != "" {
 					t.Errorf("it protects, want %s", tc.cause)
@@ -50,16 +50,16 @@ func TestNotProtecting(t *testing.T) {
 				t.Errorf("got %+v, want %s, %s", got, tc.cause, tc.detail)
 			}
 			live := SiteState{State: &read, Source: tc.source}
-			if h := new(Source).health(live); h.NotProtecting != nil || h.State == Unprotected {
+			if h := new(Source).robotsHealth(live); h.ProtectionProblem != nil || h.State == Unprotected {
 				t.Errorf("in monitor: %+v", h)
 			}
 			live.Enforces = true
-			if h := new(Source).health(live); h.State != Unprotected || *h.NotProtecting != *got {
+			if h := new(Source).robotsHealth(live); h.State != Unprotected || *h.ProtectionProblem != *got {
 				t.Errorf("in enforce: %+v", h)
 			}
 			failing := read.AfterFetch(policy.FetchResult{Err: errors.New("reset")}, now, freshness, 0)
 			live.State = &failing
-			if h := new(Source).health(live); h.State != LastGood || h.NotProtecting == nil {
+			if h := new(Source).robotsHealth(live); h.State != LastGood || h.ProtectionProblem == nil {
 				t.Errorf("while it fails: %+v", h)
 			}
 		})
@@ -68,7 +68,7 @@ func TestNotProtecting(t *testing.T) {
 		t.Errorf("%d of %d causes were seen", len(seen), len(cures))
 	}
 	never := policy.State{}.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
-	if FindNotProtecting(nil, "server") != nil || FindNotProtecting(&never, "server") != nil {
+	if FindProtectionProblem(nil, "server") != nil || FindProtectionProblem(&never, "server") != nil {
 		t.Error("what was never read is something else")
 	}
 }

@@ -16,41 +16,41 @@ const (
 	peakHours   = 6 // length of the series of minutes
 )
 
-// rate returns the request rate of a crawler at a site.
-func (v *view) rate(entries []siteRow) RequestRate {
+// requestRate returns the request rate of a crawler at one site.
+func (v *filteredSource) requestRate(entries []siteRow) RequestRate {
 	minute := v.now.Truncate(time.Minute)
 	from := minute.Add(-(rateMinutes - 1) * time.Minute)
 	day := v.now.Add(-24 * time.Hour).Truncate(time.Hour)
-	var now, daily ledger.Counts
+	var now, daily ledger.CounterValues
 	minutes := make(map[time.Time]uint64) // since peakHours ago
 	for _, e := range entries {
 		now.Add(e.row.Series[ledger.Minutes].Sum(ledger.Minutes, from, v.now))
 		daily.Add(e.row.Series[ledger.Hours].Sum(ledger.Hours, day, v.now))
 		for _, cell := range e.row.Series[ledger.Minutes] {
-			if at := cell.At(ledger.Minutes); !at.Before(minute.Add(-peakHours*time.Hour)) && !at.After(v.now) {
-				counts := cell.Counts()
-				minutes[at] += counts.Requests()
+			if at := cell.StartTime(ledger.Minutes); !at.Before(minute.Add(-peakHours*time.Hour)) && !at.After(v.now) {
+				counts := cell.CounterValues()
+				minutes[at] += counts.TotalRequests()
 			}
 		}
 	}
-	r := RequestRate{PerMinute: float64(now.Requests()) / v.now.Sub(from).Minutes(), PerMinuteOfDay: float64(daily.Requests()) / v.now.Sub(day).Minutes()}
+	r := RequestRate{PerMinute: float64(now.TotalRequests()) / v.now.Sub(from).Minutes(), PerMinuteOfDay: float64(daily.TotalRequests()) / v.now.Sub(day).Minutes()}
 	for _, n := range minutes {
 		r.PeakPerMinute = max(r.PeakPerMinute, n)
 	}
-	v.setDelay(&r, entries, now.Requests())
+	v.setCrawlDelay(&r, entries, now.TotalRequests())
 	return r
 }
 
-// setDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds it.
-// seen is the number of recent requests.
-func (v *view) setDelay(r *RequestRate, entries []siteRow, seen uint64) {
-	good := v.SiteStates[entries[0].site].current()
+// setCrawlDelay sets the Crawl-delay of the site for the crawler, and whether the crawler exceeds
+// it. seen is the number of its requests in the last rateMinutes.
+func (v *filteredSource) setCrawlDelay(r *RequestRate, entries []siteRow, seen uint64) {
+	good := v.SiteStates[entries[0].site].currentVersion()
 	if good == nil {
 		return
 	}
 	row := entries[0].row
 	known := v.lookupCrawler(row.Token)
-	group, _, applies := v.groupQueryOf(row.Token, row.Class).Group(good.Robots)
+	group, _, applies := v.newGroupQuery(row.Token, row.Class).Group(good.Robots)
 	var habit uaident.CrawlDelay
 	if known != nil {
 		habit = known.CrawlDelay

@@ -38,7 +38,7 @@ func state() *policy.State {
 func scripted() *Source {
 	l := ledger.New(func() time.Time { return now })
 	live := SiteState{Mode: "enforce", Authority: "https://example.com", Source: "server", State: state()}
-	good := live.current()
+	good := live.currentVersion()
 	request := func(ago time.Duration, token string, class uaident.Class, verdict judge.Verdict, target string) *ledger.Request {
 		q := &ledger.Request{
 			At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: verdict, Method: "GET", Target: target,
@@ -112,32 +112,32 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%q: %s, want %s", tc.filter, got, tc.want)
 		}
 		// All numbers of a view add up to the same.
-		var points, sites, top, crawlers, classes Counts
+		var points, sites, top, crawlers, classes RequestCounts
 		for _, p := range sum.Series.Points {
-			points = points.plus(p.Counts)
+			points = points.plus(p.RequestCounts)
 		}
 		for _, site := range sum.SitesNow {
-			sites = sites.plus(site.Counts)
+			sites = sites.plus(site.RequestCounts)
 		}
 		for _, c := range sum.Top {
-			top = top.plus(c.Counts)
+			top = top.plus(c.RequestCounts)
 		}
 		for _, c := range s.Crawlers(f, 0, 100).Crawlers {
-			crawlers = crawlers.plus(c.Counts)
+			crawlers = crawlers.plus(c.RequestCounts)
 			detail, ok := s.Crawler(f, c.ID)
-			if !ok || detail.Crawler.Counts != c.Counts {
-				t.Errorf("%q: %s: %v in detail, %v in the list", tc.filter, c.ID, detail.Crawler.Counts, c.Counts)
+			if !ok || detail.Crawler.RequestCounts != c.RequestCounts {
+				t.Errorf("%q: %s: %v in detail, %v in the list", tc.filter, c.ID, detail.Crawler.RequestCounts, c.RequestCounts)
 			}
 			if n := c.Identities; n.Verified+n.Claimed+n.Unknown+n.Spoofed != c.Requests {
 				t.Errorf("%q: %s: identities %+v of %d requests", tc.filter, c.ID, n, c.Requests)
 			}
 		}
 		for _, c := range s.Impact(f).ByClass {
-			classes = classes.plus(c.Counts)
+			classes = classes.plus(c.RequestCounts)
 		}
-		for name, counts := range map[string]Counts{"points": points, "sites": sites, "top": top, "crawlers": crawlers, "classes": classes} {
-			if counts != sum.Counts {
-				t.Errorf("%q: the %s add up to %+v, want %+v", tc.filter, name, counts, sum.Counts)
+		for name, counts := range map[string]RequestCounts{"points": points, "sites": sites, "top": top, "crawlers": crawlers, "classes": classes} {
+			if counts != sum.RequestCounts {
+				t.Errorf("%q: the %s add up to %+v, want %+v", tc.filter, name, counts, sum.RequestCounts)
 			}
 		}
 	}
@@ -278,9 +278,9 @@ func TestHealth(t *testing.T) {
 	late := good.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
 	for _, tc := range []struct {
 		state *policy.State
-		want  State
+		want  RobotsState
 	}{{nil, Unread}, {&good, OK}, {&missing, Missing}, {&failed, Unreachable}, {&late, LastGood}} {
-		if got := new(Source).health(SiteState{State: tc.state}).State; got != tc.want {
+		if got := new(Source).robotsHealth(SiteState{State: tc.state}).State; got != tc.want {
 			t.Errorf("got %s, want %s", got, tc.want)
 		}
 	}

@@ -14,22 +14,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// ResponseAudit compares the responses to crawlers with the robots.txt, and lists visits from
-// assistants. Windows consist of whole hours, or of whole days beyond two days.
+// ResponseAudit compares the site's responses to crawlers with its robots.txt, and shows the visits
+// from AI assistants. The window consists of whole hours, or of whole days if it is longer than two
+// days.
 type ResponseAudit struct {
 	ViewHeader
-	// Findings are the current findings, whatever the window: verified crawlers first, then by
-	// share.
+	// Findings are the current contradictions, whatever the window: verified crawlers first, then
+	// by Percent, highest first.
 	Findings []AuditFinding `json:"findings"`
 	// Crawlers are the crawlers with responses in the window, most responses first.
 	Crawlers []CrawlerResponses `json:"crawlers"`
-	// Referrals are operators with visits from assistants or fetches by AI crawlers in the
-	// window, most visits first.
+	// Referrals are the operators whose AI crawlers fetched pages, or whose assistants sent
+	// visitors in the window, most visits first.
 	Referrals []responseaudit.Referral `json:"referrals"`
 }
 
-// AuditFinding is a contradiction between a crawler's responses and the robots.txt of a
-// site.
+// AuditFinding is a contradiction between the responses to a crawler and the robots.txt of a site.
 type AuditFinding struct {
 	Kind           responseaudit.FindingKind `json:"what"` // pages_refused, pages_fail, robots_fails or robots_withheld
 	Site           string                    `json:"site"`
@@ -37,7 +37,7 @@ type AuditFinding struct {
 	Class          string                    `json:"class"`
 	Identity       string                    `json:"identity"` // verified or claimed
 	IsSearchEngine bool                      `json:"search"`   // search engine
-	// Since is the hour in which the contradiction began, and From the start of counting.
+	// Since is the hour in which the contradiction began, and CountedSince the start of counting.
 	Since         time.Time `json:"since"`
 	CountedSince  time.Time `json:"from"`
 	Total         uint64    `json:"of"`  // responses
@@ -47,7 +47,7 @@ type AuditFinding struct {
 	Text          string    `json:"text"`   // the finding as a sentence
 }
 
-// CrawlerResponses contains the responses to a crawler.
+// CrawlerResponses counts the responses to one crawler by kind of request and status.
 type CrawlerResponses struct {
 	Token     string                     `json:"token"`
 	Operator  string                     `json:"operator,omitempty"`
@@ -61,21 +61,21 @@ type CrawlerResponses struct {
 	RobotsTxt responseaudit.StatusCounts `json:"robots_txt"`
 }
 
-// ResponseAudit returns the response audit.
+// ResponseAudit returns the response audit for the sites and crawlers that match the filter.
 func (s *Source) ResponseAudit(f Filter) ResponseAudit {
-	v := s.view(f)
-	p := ResponseAudit{ViewHeader: v.head(), Findings: s.AuditFindings(f), Crawlers: []CrawlerResponses{}}
+	v := s.applyFilter(f)
+	p := ResponseAudit{ViewHeader: v.header(), Findings: s.AuditFindings(f), Crawlers: []CrawlerResponses{}}
 	if p.Findings == nil {
 		p.Findings = []AuditFinding{}
 	}
-	sums := make(map[CrawlerResponses]*responseaudit.Counts) // keyed by name only
+	sums := make(map[CrawlerResponses]*responseaudit.ResponseCounts) // keyed by name only
 	for _, e := range v.entries {
 		key := CrawlerResponses{Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String()}
 		if known := v.lookupCrawler(e.row.Token); known != nil {
 			key.Operator = known.Operator
 		}
 		if sums[key] == nil {
-			sums[key] = new(responseaudit.Counts)
+			sums[key] = new(responseaudit.ResponseCounts)
 		}
 		sums[key].Add(v.responsesInWindow(e.row))
 	}
@@ -90,31 +90,32 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 	slices.SortFunc(p.Crawlers, func(a, b CrawlerResponses) int {
 		return cmp.Or(cmp.Compare(b.Answers, a.Answers), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 	})
-	p.Referrals = v.referrals(p.Crawlers)
+	p.Referrals = v.countReferrals(p.Crawlers)
 	return p
 }
 
-// answerResolution returns the resolution for responses.
-func (v *view) answerResolution() ledger.Resolution {
+// responseResolution returns the resolution in which responses are counted for the whole window.
+func (v *filteredSource) responseResolution() ledger.Resolution {
 	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.AnswerHours - 1) * time.Hour)) {
 		return ledger.Days
 	}
 	return ledger.Hours
 }
 
-// responsesInWindow returns a crawler's responses in the window.
-func (v *view) responsesInWindow(row *ledger.Row) responseaudit.Counts {
-	r := v.answerResolution()
-	return row.AnswerSeries(r, v.from, v.end.Add(-1))
+// responsesInWindow returns the responses to a crawler in the window.
+func (v *filteredSource) responsesInWindow(row *ledger.Row) responseaudit.ResponseCounts {
+	r := v.responseResolution()
+	return row.SumAnswers(r, v.from, v.end.Add(-1))
 }
 
-// referrals returns the fetches of crawlers and the visits from assistants.
-func (v *view) referrals(crawlers []CrawlerResponses) []responseaudit.Referral {
+// countReferrals returns the pages that the AI crawlers of each operator fetched, and the visits
+// from its assistants.
+func (v *filteredSource) countReferrals(crawlers []CrawlerResponses) []responseaudit.Referral {
 	var visits [responseaudit.NumAssistants]uint64
 	for i := range visits {
 		for _, site := range v.Ledger.Sites {
 			if v.filter.Site == "" || v.filter.Site == site.Name {
-				visits[i] += site.VisitsBetween(responseaudit.AssistantName(i), v.answerResolution(), v.from, v.end.Add(-1))
+				visits[i] += site.SumVisits(responseaudit.AssistantName(i), v.responseResolution(), v.from, v.end.Add(-1))
 			}
 		}
 	}
@@ -127,12 +128,12 @@ func (v *view) referrals(crawlers []CrawlerResponses) []responseaudit.Referral {
 	return responseaudit.Referrals(visits, fetches)
 }
 
-// AuditFindings returns the current contradictions, except of spoofed clients and shared
-// names.
+// AuditFindings returns the current contradictions. It omits spoofed clients and clients that share
+// a token.
 func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 	withheld := make(map[[3]string]bool) // already covered; skip robots_fails
 	for i := range s.Withheld {
-		x := withheldFinding(&s.Withheld[i], s.Now)
+		x := newWithheldFinding(&s.Withheld[i], s.Now)
 		if f.Site != "" && f.Site != x.Site || f.Class != "" && f.Class != x.Class || f.Identity != "" && f.Identity != x.Identity {
 			continue
 		}
@@ -148,14 +149,14 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 			}
 			var steps []responseaudit.HourCounts
 			for _, cell := range row.Answers.Series(ledger.Hours) {
-				steps = append(steps, responseaudit.HourCounts{At: cell.At(ledger.Hours), Counts: cell.Counts()})
+				steps = append(steps, responseaudit.HourCounts{At: cell.StartTime(ledger.Hours), ResponseCounts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
-			for _, x := range responseaudit.Find(steps, search, s.Now) {
+			for _, x := range responseaudit.FindCurrent(steps, search, s.Now) {
 				if x.Kind == responseaudit.RobotsFails && withheld[[3]string{site.Name, row.Token, row.Identity.String()}] {
 					continue
 				}
-				found = append(found, auditFinding(site.Name, row, search, x))
+				found = append(found, newAuditFinding(site.Name, row, search, x))
 			}
 		}
 	}
@@ -165,12 +166,12 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 	return found
 }
 
-func withheldFinding(w *responseaudit.Withheld, now time.Time) AuditFinding {
+func newWithheldFinding(w *responseaudit.WithheldFinding, now time.Time) AuditFinding {
 	identity := verify.Claimed
 	if w.IsVerified {
 		identity = verify.Verified
 	}
-	status, _ := responseaudit.StatusOf(w.Status) // no response is a server error
+	status, _ := responseaudit.ClassifyStatus(w.Status) // no response is a server error
 	if w.Status == 0 {
 		status = responseaudit.StatusServerError
 	}
@@ -180,7 +181,7 @@ func withheldFinding(w *responseaudit.Withheld, now time.Time) AuditFinding {
 	}
 }
 
-func auditFinding(site string, row *ledger.Row, search bool, x responseaudit.Finding) AuditFinding {
+func newAuditFinding(site string, row *ledger.Row, search bool, x responseaudit.Finding) AuditFinding {
 	f := AuditFinding{
 		Kind: x.Kind, Site: site, Token: row.Token, Class: row.Class, Identity: row.Identity.String(), IsSearchEngine: search,
 		Since: x.Since, CountedSince: x.CountedSince, Total: x.Total, Contradicting: x.Contradicting, Percent: x.Percent(), Status: x.MostFrequent.String(),

@@ -16,7 +16,7 @@ import (
 // everybody, since noon.
 func answering() *Source {
 	l := ledger.New(func() time.Time { return now })
-	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.Kind, status responseaudit.Status, ago time.Duration) {
+	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.RequestKind, status responseaudit.StatusClass, ago time.Duration) {
 		for range n {
 			l.RecordAnswer(&ledger.Answer{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
 		}
@@ -34,7 +34,7 @@ func answering() *Source {
 	gets(60, "a.test", "GPTBot", uaident.AITraining, verify.Claimed, responseaudit.KindForbidden, responseaudit.StatusSuccess, time.Hour)
 	gets(20, "b.test", "ChatGPT-User", uaident.AIAssistant, verify.Claimed, responseaudit.KindNoRule, responseaudit.StatusSuccess, 3*24*time.Hour)
 	for range 8 {
-		l.RecordVisit("b.test", 0, now)
+		l.RecordAssistantVisit("b.test", 0, now)
 	}
 	return &Source{Now: now, Ledger: l.Snapshot(), Registry: uaident.Default()}
 }
@@ -44,9 +44,9 @@ func TestPeopleOnDisallowed(t *testing.T) {
 	now := time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
 	l := ledger.New(func() time.Time { return now })
 	for range 5 {
-		l.RecordOnDisallowed("a.test", now)
+		l.RecordVisitToDisallowed("a.test", now)
 	}
-	l.RecordOnDisallowed("b.test", now)
+	l.RecordVisitToDisallowed("b.test", now)
 	s := &Source{Now: now, Ledger: l.Snapshot(), Registry: uaident.Default()}
 	for site, want := range map[string]uint64{"": 6, "a.test": 5, "c.test": 0} {
 		if got := s.Summary(Filter{Site: site}).BrowsersOnDisallowed; got != want {

@@ -6,44 +6,46 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/lint"
 )
 
-// Robots is the view of a robots.txt. The filter must contain its site.
+// Robots shows the robots.txt of one site. The filter must select the site.
 type Robots struct {
 	ViewHeader
-	Health Health `json:"health"`
-	// CountedSince is the time since which the lines of the current version are counted.
+	Health RobotsHealth `json:"health"`
+	// CountedSince is the time since which hits of the lines are counted.
 	CountedSince time.Time `json:"counted_since,omitzero"`
-	// HitsComplete reports whether Hits has all lines that decided requests. The maximum is 4,096
-	// lines.
-	HitsComplete  bool   `json:"complete"`
-	Lines         []Line `json:"lines"`
-	RulesNeverHit int    `json:"never_hit"` // rules without requests
-	// Findings are the findings of the command lint. UnlistedFindings is the number of findings
-	// beyond the limit.
+	// HitsComplete reports whether Hits covers all lines that decided requests. At most 4,096 lines
+	// are counted.
+	HitsComplete  bool         `json:"complete"`
+	Lines         []RobotsLine `json:"lines"`
+	RulesNeverHit int          `json:"never_hit"` // rules without requests
+	// Findings are the findings of the command lint. UnlistedFindings is the number of further
+	// findings, beyond the limit.
 	Findings []lint.Finding `json:"findings"`
-	// Licenses are the URLs of License lines for the whole file. They disallow nothing.
+	// Licenses are the URLs of the License lines that apply to the whole file. They disallow
+	// nothing.
 	Licenses         []string `json:"licenses,omitempty"`
 	UnlistedFindings int      `json:"unreported"`
-	// Versions are the current and previous versions, newest first.
-	Versions []Version `json:"versions"`
+	// Versions are the current and the previous versions, newest first.
+	Versions []RobotsVersion `json:"versions"`
 }
 
-// Line is a line of the current version.
-type Line struct {
+// RobotsLine is a line of the current robots.txt.
+type RobotsLine struct {
 	Line int      `json:"line"` // from 1
 	Text string   `json:"text"`
 	Kind LineKind `json:"kind"`
-	// Hits is the number of decided requests for any filter. A user-agent line decides by
-	// selecting the group.
+	// Hits is the number of requests that the line decided, whatever the filter. A User-agent line
+	// counts the requests for which it selected the group.
 	Hits uint64 `json:"hits"`
-	// RulesNeverHit marks a rule or user-agent line without hits since CountedSince.
+	// NeverHit reports whether the line is a rule or a User-agent line that has decided no request
+	// since CountedSince.
 	NeverHit bool           `json:"never_hit,omitempty"`
 	Findings []lint.Finding `json:"findings,omitempty"`
 }
 
-// LineKind is the kind of a line.
+// LineKind says what a line contains.
 type LineKind string
 
-// The kinds.
+// The kinds of lines.
 const (
 	KindAgent  LineKind = "user-agent"
 	KindRule   LineKind = "rule"
@@ -51,31 +53,31 @@ const (
 	KindOther  LineKind = "other"  // comment, blank or invalid
 )
 
-// Version is a version of a robots.txt.
-type Version struct {
+// RobotsVersion is one version of a site's robots.txt.
+type RobotsVersion struct {
 	Version      string    `json:"version"`
 	Status       int       `json:"status"`
 	Bytes        int       `json:"bytes"`
 	Rules        int       `json:"rules"`
 	FirstFetched time.Time `json:"first_read"`
 	LastFetched  time.Time `json:"last_read"`
-	GraceUntil   time.Time `json:"until,omitzero"` // absent for the current version
+	ReplacedAt   time.Time `json:"until,omitzero"` // absent for the current version
 	Text         string    `json:"text"`
-	// Diff is the difference from the previous version, empty for the oldest version.
+	// Diff has the lines that differ from the previous version. It is empty for the oldest version.
 	Diff []DiffLine `json:"diff"`
-	// ChangedVerdicts are paths with another verdict than in the previous version. The ledger
-	// contains paths of disallowed requests only.
+	// ChangedVerdicts are the requested paths that the previous version allowed and this version
+	// disallows, or the reverse. Only paths of disallowed requests are known.
 	ChangedVerdicts []ChangedVerdict `json:"rejudged"`
 }
 
-// DiffLine is a line of a difference.
+// DiffLine is a line of a comparison of two versions.
 type DiffLine struct {
 	Op   string `json:"op"` // " " for a common line, "-" for a removed line, "+" for an added line
 	Text string `json:"text"`
 	Line int    `json:"line"` // in the new version, except for a removed line
 }
 
-// ChangedVerdict is a path whose verdict differs between two versions.
+// ChangedVerdict is a path for which two versions have different verdicts.
 type ChangedVerdict struct {
 	Token   string `json:"token"`
 	Path    string `json:"path"`

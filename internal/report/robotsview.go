@@ -12,44 +12,44 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Robots returns the view of the robots.txt of the filter's site. ok is false if the filter
-// has no site or the site is unknown.
+// Robots returns the robots.txt of the site that the filter selects. ok is false if the filter
+// selects no site, or an unknown one.
 func (s *Source) Robots(f Filter) (Robots, bool) {
-	v := s.view(f)
+	v := s.applyFilter(f)
 	live, known := s.SiteStates[f.Site]
 	site := slices.IndexFunc(s.Ledger.Sites, func(site *ledger.Site) bool { return site.Name == f.Site })
 	if f.Site == "" || !known && site < 0 {
 		return Robots{}, false
 	}
-	r := Robots{ViewHeader: v.head(), Health: s.health(live), HitsComplete: true, Lines: []Line{}, Findings: []lint.Finding{}, Versions: []Version{}}
-	good := live.current()
+	r := Robots{ViewHeader: v.header(), Health: s.robotsHealth(live), HitsComplete: true, Lines: []RobotsLine{}, Findings: []lint.Finding{}, Versions: []RobotsVersion{}}
+	good := live.currentVersion()
 	if good == nil {
 		return r, true
 	}
-	found := s.findings(live)
+	found := s.lintReport(live)
 	r.UnlistedFindings, r.Findings = found.UnlistedFindings, append(r.Findings, found.Findings...)
-	r.Lines, r.Licenses = linesOf(good.Robots, r.Findings), good.Robots.LicenseURLs()
+	r.Lines, r.Licenses = annotateLines(good.Robots, r.Findings), good.Robots.LicenseURLs()
 	if site >= 0 {
 		r.countHits(s.Ledger.Sites[site].Files, good.Hash)
 	}
-	versions := live.versions()
+	versions := live.storedVersions()
 	for i, version := range versions {
-		shown := Version{
-			Version: versionOf(version.Hash), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
-			FirstFetched: version.FirstFetched, LastFetched: version.LastFetched, GraceUntil: version.ReplacedAt, Text: version.Robots.Text(),
+		shown := RobotsVersion{
+			Version: formatVersion(version.Hash), Status: version.Status, Bytes: len(version.Robots.Text()), Rules: version.Robots.RuleCount(),
+			FirstFetched: version.FirstFetched, LastFetched: version.LastFetched, ReplacedAt: version.ReplacedAt, Text: version.Robots.Text(),
 			Diff: []DiffLine{}, ChangedVerdicts: []ChangedVerdict{},
 		}
 		if i+1 < len(versions) {
 			before := versions[i+1].Robots
 			shown.Diff = diffLines(splitLines(before.Text()), splitLines(version.Robots.Text()))
-			shown.ChangedVerdicts = v.changedVerdicts(before, version.Robots)
+			shown.ChangedVerdicts = v.findChangedVerdicts(before, version.Robots)
 		}
 		r.Versions = append(r.Versions, shown)
 	}
 	return r, true
 }
 
-// countHits sets the hits of all lines.
+// countHits sets Hits and NeverHit of all lines. files has the hits by version.
 func (r *Robots) countHits(files []ledger.LineHits, current ledger.Version) {
 	i := slices.IndexFunc(files, func(f ledger.LineHits) bool { return f.Version == current })
 	if i < 0 {
@@ -68,18 +68,18 @@ func (r *Robots) countHits(files []ledger.LineHits, current ledger.Version) {
 	}
 }
 
-// isEmptyRule reports whether a rule has an empty path and never matches.
+// isEmptyRule reports whether a rule has an empty path. Such a rule matches no request.
 func isEmptyRule(text string) bool {
 	text, _, _ = strings.Cut(text, "#")
 	_, path, _ := strings.Cut(text, ":")
 	return strings.TrimSpace(path) == ""
 }
 
-// linesOf returns the lines of a file.
-func linesOf(robots *policy.Robots, findings []lint.Finding) []Line {
-	lines := []Line{}
+// annotateLines returns the lines of a robots.txt with their kinds and findings.
+func annotateLines(robots *policy.Robots, findings []lint.Finding) []RobotsLine {
+	lines := []RobotsLine{}
 	for i, text := range splitLines(robots.Text()) {
-		lines = append(lines, Line{Line: i + 1, Text: text, Kind: KindOther})
+		lines = append(lines, RobotsLine{Line: i + 1, Text: text, Kind: KindOther})
 	}
 	mark := func(line int, kind LineKind) {
 		if line >= 1 && line <= len(lines) {
@@ -105,8 +105,7 @@ func linesOf(robots *policy.Robots, findings []lint.Finding) []Line {
 	return lines
 }
 
-// splitLines splits a robots.txt into lines. As in the parser, a line ends with LF, CR or
-// CRLF.
+// splitLines splits a robots.txt into lines. As in the parser, a line ends with LF, CR or CRLF.
 func splitLines(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	if text = strings.TrimSuffix(text, "\n"); text == "" {
@@ -121,7 +120,7 @@ const (
 	maxDiff     = 4_000_000
 )
 
-// diffLines returns the changes between two lists of lines, with context.
+// diffLines returns the lines that differ between two lists of lines, with the lines around them.
 func diffLines(before, after []string) []DiffLine {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
@@ -135,7 +134,7 @@ func diffLines(before, after []string) []DiffLine {
 	for i := range from {
 		all = append(all, DiffLine{" ", after[i], i + 1})
 	}
-	all = append(all, diffMiddle(before[from:len(before)-to], after[from:len(after)-to], from)...)
+	all = append(all, diffByLCS(before[from:len(before)-to], after[from:len(after)-to], from)...)
 	for i := len(after) - to; i < len(after); i++ {
 		all = append(all, DiffLine{" ", after[i], i + 1})
 	}
@@ -156,9 +155,9 @@ func diffLines(before, after []string) []DiffLine {
 	return shown
 }
 
-// diffMiddle returns the difference by the longest common subsequence. If the lists are too
-// long, all of before is removed and all of after is added.
-func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
+// diffByLCS compares two lists of lines by their longest common subsequence. If the lists are too
+// long, it returns all lines as changed. offset is added to line numbers.
+func diffByLCS(before, after []string, offset int) (lines []DiffLine) {
 	if len(before)*len(after) > maxDiff {
 		for i, text := range before {
 			lines = append(lines, DiffLine{"-", text, offset + i + 1})
@@ -196,16 +195,16 @@ func diffMiddle(before, after []string, offset int) (lines []DiffLine) {
 	return lines
 }
 
-// maxRejudged is the maximum number of paths of a change.
+// maxRejudged is the maximum number of changed verdicts of a version.
 const maxRejudged = 50
 
-// changedVerdicts returns the paths of the ledger with another verdict in the new version. Crawlers
-// select their group by default rules.
-func (v *view) changedVerdicts(before, after *policy.Robots) []ChangedVerdict {
+// findChangedVerdicts returns the stored paths for which two versions have different verdicts. Each
+// path is judged for the crawler that requested it.
+func (v *filteredSource) findChangedVerdicts(before, after *policy.Robots) []ChangedVerdict {
 	list := []ChangedVerdict{}
 	var target policy.Target
 	for _, e := range v.entries {
-		subject := v.groupQueryOf(e.row.Token, e.row.Class)
+		subject := v.newGroupQuery(e.row.Token, e.row.Class)
 		for _, item := range e.row.Paths.Items {
 			if strings.HasSuffix(item.Key.Path, "…") || !utf8.ValidString(item.Key.Path) {
 				continue // a cut path can have another verdict
@@ -221,7 +220,7 @@ func (v *view) changedVerdicts(before, after *policy.Robots) []ChangedVerdict {
 				continue
 			}
 			list = append(list, ChangedVerdict{
-				Token: e.row.Token, Path: item.Key.Path, Before: verdictWord(was), After: verdictWord(is),
+				Token: e.row.Token, Path: item.Key.Path, Before: formatVerdict(was), After: formatVerdict(is),
 				NewRule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
 			})
 		}
@@ -232,7 +231,7 @@ func (v *view) changedVerdicts(before, after *policy.Robots) []ChangedVerdict {
 	return list[:min(len(list), maxRejudged)]
 }
 
-func verdictWord(v policy.Verdict) string {
+func formatVerdict(v policy.Verdict) string {
 	if v.Allowed {
 		return judge.Allowed.String()
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Shadow is the effect of trial files. A trial's numbers are since its beginning, whatever
-// the window.
-type Shadow struct {
+// ShadowTrials shows what robots.txt files on trial would change. The numbers of a trial count from
+// its start, whatever the window.
+type ShadowTrials struct {
 	ViewHeader
-	// TrialFiles are the trial files by source.
+	// TrialFiles are the robots.txt files on trial, by source.
 	TrialFiles []TrialFile `json:"texts"`
-	// Trials are the effects by site.
+	// Trials are the effects of these files, one for each site.
 	Trials []Trial `json:"trials"`
 }
 
-// TrialFile is the state of a trial file.
+// TrialFile is the state of a robots.txt that is on trial.
 type TrialFile struct {
 	Source       string    `json:"from"`              // its URL or path
 	Version      string    `json:"version,omitempty"` // absent without a usable file
@@ -34,7 +34,7 @@ type TrialFile struct {
 	Error        string    `json:"error,omitempty"` // error of the last attempt
 }
 
-// Trial is the effect of a trial file at a site.
+// Trial is the effect of a robots.txt on trial at one site.
 type Trial struct {
 	Site         string    `json:"site"`
 	Authority    string    `json:"authority,omitempty"` // absent where the site stands for several hosts
@@ -42,54 +42,56 @@ type Trial struct {
 	TrialVersion string    `json:"tried"`              // version of the trial file
 	InForce      string    `json:"in_force,omitempty"` // absent if each host has its own
 	Since        time.Time `json:"since"`              // last change of either file
-	Differences
-	// Search are the differences for search engines.
-	Search Differences `json:"search"`
-	// Crawlers are all crawlers: search engines first, then by number of newly forbidden
-	// requests.
-	Crawlers []TrialCrawler `json:"crawlers"`
+	VerdictDifferences
+	// Search counts only the requests of search engines.
+	Search VerdictDifferences `json:"search"`
+	// Crawlers are all crawlers of the trial: search engines first, then by NewlyForbidden, highest
+	// first.
+	Crawlers []CrawlerTrialEffect `json:"crawlers"`
 }
 
-// Differences count requests by the change of their verdict.
-type Differences struct {
+// VerdictDifferences counts requests by the difference between two verdicts: by the file in force
+// and by the file on trial.
+type VerdictDifferences struct {
 	Requests       uint64 `json:"requests"` // judged by both files
 	NewlyForbidden uint64 `json:"newly_forbidden"`
 	NewlyAllowed   uint64 `json:"newly_allowed"`
 }
 
-// TrialCrawler is the effect of a trial file on a crawler.
-type TrialCrawler struct {
+// CrawlerTrialEffect is the effect of a robots.txt on trial on one crawler.
+type CrawlerTrialEffect struct {
 	Token          string `json:"token"`
 	Class          string `json:"class"`
 	Identity       string `json:"identity"`
 	Operator       string `json:"operator,omitempty"`
 	IsSearchEngine bool   `json:"search"` // search engine
-	Differences
-	// Pages are the pages with another verdict: newly forbidden pages first, then by
-	// frequency, at most 16 of each kind.
-	Pages []TrialPage `json:"pages"`
+	VerdictDifferences
+	// Pages are the pages with different verdicts: newly forbidden pages first, then by frequency,
+	// at most 16 of each kind.
+	Pages []ChangedPage `json:"pages"`
 }
 
-// TrialPage is a page with another verdict.
-type TrialPage struct {
+// ChangedPage is a page for which the file on trial has another verdict than the file in force.
+type ChangedPage struct {
 	Difference string `json:"difference"` // newly_forbidden or newly_allowed
 	Host       string `json:"host,omitempty"`
 	Path       string `json:"path"`
 	Estimate
-	RuleInForce TrialLine `json:"was"`   // deciding rule in force
-	RuleOnTrial TrialLine `json:"would"` // deciding rule of the trial file
+	RuleInForce TrialRule `json:"was"`   // deciding rule in force
+	RuleOnTrial TrialRule `json:"would"` // deciding rule of the trial file
 }
 
-// TrialLine is the deciding rule of a file.
-type TrialLine struct {
+// TrialRule is the rule that decides about a page, in the file in force or in the file on trial.
+type TrialRule struct {
 	Rule  string `json:"rule,omitempty"`  // absent without a rule
 	Line  int    `json:"line,omitempty"`  // of the rule
 	Group string `json:"group,omitempty"` // absent without a group
 }
 
-// TrialProblem describes why a trial file is unusable. The result is "" for a usable file.
-func TrialProblem(s *policy.State) string {
-	trouble := FetchProblem(s)
+// DescribeTrialProblem describes why a robots.txt on trial cannot be used. The result is "" for a
+// usable file.
+func DescribeTrialProblem(s *policy.State) string {
+	trouble := DescribeFetchProblem(s)
 	switch {
 	case trouble != "" || s == nil || s.Current == nil || shadow.ReadableVersion(s) != nil:
 		return trouble
@@ -99,37 +101,37 @@ func TrialProblem(s *policy.State) string {
 	return "there is none (" + describeStatus(s.Current.Status) + ")"
 }
 
-// Shadow returns the effect of trial files.
-func (s *Source) Shadow(f Filter) Shadow {
-	v := s.view(f)
-	list := Shadow{ViewHeader: v.head(), TrialFiles: []TrialFile{}, Trials: []Trial{}}
+// Shadow returns the trials at the sites that match the filter.
+func (s *Source) Shadow(f Filter) ShadowTrials {
+	v := s.applyFilter(f)
+	list := ShadowTrials{ViewHeader: v.header(), TrialFiles: []TrialFile{}, Trials: []Trial{}}
 	for _, from := range slices.Sorted(maps.Keys(s.TrialStates)) {
 		list.TrialFiles = append(list.TrialFiles, newTrialFile(from, s.TrialStates[from]))
 	}
 	for _, t := range s.Trials {
 		if f.Site == "" || f.Site == t.Label {
-			list.Trials = append(list.Trials, v.trial(t))
+			list.Trials = append(list.Trials, v.newTrial(t))
 		}
 	}
 	return list
 }
 
 func newTrialFile(from string, state *policy.State) TrialFile {
-	t := TrialFile{Source: from, Error: TrialProblem(state)}
+	t := TrialFile{Source: from, Error: DescribeTrialProblem(state)}
 	if state != nil {
 		t.NextFetch = state.NextFetch
 	}
 	if is := shadow.ReadableVersion(state); is != nil {
-		t.Version, t.Rules, t.FirstFetched, t.LastFetched = versionOf(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
+		t.Version, t.Rules, t.FirstFetched, t.LastFetched = formatVersion(is.Hash), is.Robots.RuleCount(), is.FirstFetched, is.LastFetched
 	}
 	return t
 }
 
-// trial returns the part of a trial matching the filter.
-func (v *view) trial(t shadow.TrialResults) Trial {
+// newTrial returns the effect of a trial on the crawlers that match the filter.
+func (v *filteredSource) newTrial(t shadow.TrialResults) Trial {
 	one := Trial{
-		Site: t.Label, Source: t.Source, TrialVersion: versionOf(t.OnTrial), InForce: versionOf(t.InForce), Since: t.Since,
-		Crawlers: []TrialCrawler{},
+		Site: t.Label, Source: t.Source, TrialVersion: formatVersion(t.OnTrial), InForce: formatVersion(t.InForce), Since: t.Since,
+		Crawlers: []CrawlerTrialEffect{},
 	}
 	if t.Site.Host != "" {
 		one.Authority = t.Site.String()
@@ -138,26 +140,26 @@ func (v *view) trial(t shadow.TrialResults) Trial {
 		if v.filter.Class != "" && row.Class.String() != v.filter.Class || v.filter.Identity != "" && row.Identity.String() != v.filter.Identity {
 			continue
 		}
-		c := v.trialCrawler(row)
+		c := v.newCrawlerTrialEffect(row)
 		one.Crawlers = append(one.Crawlers, c)
-		one.Differences = one.plus(c.Differences)
+		one.VerdictDifferences = one.plus(c.VerdictDifferences)
 		if c.IsSearchEngine {
-			one.Search = one.Search.plus(c.Differences)
+			one.Search = one.Search.plus(c.VerdictDifferences)
 		}
 	}
-	slices.SortFunc(one.Crawlers, compareTrialCrawlers)
+	slices.SortFunc(one.Crawlers, compareCrawlerTrialEffects)
 	return one
 }
 
-// plus returns the sum.
-func (d Differences) plus(other Differences) Differences {
-	return Differences{d.Requests + other.Requests, d.NewlyForbidden + other.NewlyForbidden, d.NewlyAllowed + other.NewlyAllowed}
+// plus returns the sum of two counts.
+func (d VerdictDifferences) plus(other VerdictDifferences) VerdictDifferences {
+	return VerdictDifferences{d.Requests + other.Requests, d.NewlyForbidden + other.NewlyForbidden, d.NewlyAllowed + other.NewlyAllowed}
 }
 
-// compareTrialCrawlers sorts verified search engines first, then other search engines, then by number of
-// newly forbidden requests.
-func compareTrialCrawlers(a, b TrialCrawler) int {
-	rank := func(c TrialCrawler) int {
+// compareCrawlerTrialEffects orders crawlers: verified search engines, other search engines, all
+// other crawlers. Within each, the highest NewlyForbidden is first.
+func compareCrawlerTrialEffects(a, b CrawlerTrialEffect) int {
+	rank := func(c CrawlerTrialEffect) int {
 		switch {
 		case !c.IsSearchEngine:
 			return 2
@@ -170,11 +172,11 @@ func compareTrialCrawlers(a, b TrialCrawler) int {
 		cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Identity, b.Identity))
 }
 
-func (v *view) trialCrawler(row shadow.CrawlerResults) TrialCrawler {
-	c := TrialCrawler{
+func (v *filteredSource) newCrawlerTrialEffect(row shadow.CrawlerResults) CrawlerTrialEffect {
+	c := CrawlerTrialEffect{
 		Token: row.Token, Class: row.Class.String(), Identity: row.Identity.String(), IsSearchEngine: judge.IsSearchEngine(row.Class, row.Identity),
-		Differences: Differences{NewlyForbidden: row.CountByDifference[shadow.NewlyForbidden], NewlyAllowed: row.CountByDifference[shadow.NewlyAllowed]},
-		Pages:       []TrialPage{},
+		VerdictDifferences: VerdictDifferences{NewlyForbidden: row.CountByDifference[shadow.NewlyForbidden], NewlyAllowed: row.CountByDifference[shadow.NewlyAllowed]},
+		Pages:              []ChangedPage{},
 	}
 	for _, n := range row.CountByDifference {
 		c.Requests += n
@@ -188,15 +190,15 @@ func (v *view) trialCrawler(row shadow.CrawlerResults) TrialCrawler {
 			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Last, a.Last), cmp.Compare(a.Key.Path, b.Key.Path))
 		})
 		for _, page := range pages {
-			c.Pages = append(c.Pages, TrialPage{
+			c.Pages = append(c.Pages, ChangedPage{
 				Difference: difference, Host: page.Key.Host, Path: page.Key.Path, Estimate: newEstimate(page),
-				RuleInForce: newTrialLine(page.Key.LineInForce), RuleOnTrial: newTrialLine(page.Key.LineOnTrial),
+				RuleInForce: newTrialRule(page.Key.LineInForce), RuleOnTrial: newTrialRule(page.Key.LineOnTrial),
 			})
 		}
 	}
 	return c
 }
 
-func newTrialLine(l shadow.DecidingLine) TrialLine {
-	return TrialLine{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
+func newTrialRule(l shadow.DecidingLine) TrialRule {
+	return TrialRule{Rule: l.Rule.String(), Line: l.Rule.Line, Group: l.Group}
 }

@@ -18,29 +18,31 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Source is the immutable data for views.
+// Source has the data from which the views are computed. It must not change.
 type Source struct {
 	Ledger ledger.Snapshot
 	Now    time.Time
-	// SiteStates is the current state of sites by name.
+	// SiteStates is the current state of each site, by name.
 	SiteStates map[string]SiteState
 	// Registry is the registry in use, or nil for [uaident.Default].
 	Registry *uaident.Registry
-	History  History
-	// TrialStates are trial files by source, and Trials their effects.
+	History  LedgerPersistence
+	// TrialStates are the states of the robots.txt files on trial, by source, and Trials their
+	// effects.
 	TrialStates map[string]*policy.State
 	Trials      []shadow.TrialResults
-	// LintCache caches findings. nil disables the cache.
+	// LintCache caches the findings of lint. nil disables the cache.
 	LintCache *lint.Cache
-	// Withheld are crawlers with another response instead of the robots.txt.
-	Withheld []responseaudit.Withheld
-	// ManagedFiles provides the state of robots_txt, or is nil.
+	// Withheld are the crawlers that get another response instead of the robots.txt.
+	Withheld []responseaudit.WithheldFinding
+	// ManagedFiles provides the state of robots_txt. It is nil without robots_txt.
 	ManagedFiles ManagedFiles
 }
 
-// findings returns the lint findings in the current version of a site.
-func (s *Source) findings(l SiteState) *lint.Report {
-	good := l.current()
+// lintReport returns the findings of lint about the current robots.txt of a site. The report is
+// empty without a robots.txt.
+func (s *Source) lintReport(l SiteState) *lint.Report {
+	good := l.currentVersion()
 	if good == nil {
 		return new(lint.Report)
 	}
@@ -51,7 +53,7 @@ func (s *Source) findings(l SiteState) *lint.Report {
 	return s.LintCache.Report(good, site)
 }
 
-// lookupCrawler returns the registry entry of a crawler, or nil.
+// lookupCrawler returns the registry entry of the crawler with a token, or nil.
 func (s *Source) lookupCrawler(token string) *uaident.Crawler {
 	if s.Registry == nil {
 		return uaident.Default().Lookup(token)
@@ -59,7 +61,7 @@ func (s *Source) lookupCrawler(token string) *uaident.Crawler {
 	return s.Registry.Lookup(token)
 }
 
-// SiteState is the current state of a site. The zero value is an unknown site.
+// SiteState is the current state of a site. The zero value is that of an unknown site.
 type SiteState struct {
 	Mode      string // see Site.Mode
 	Enforces  bool   // part of the site is in enforce, or was before a reload without requests since
@@ -71,45 +73,45 @@ type SiteState struct {
 	TakesEffect time.Time // see Health.TakesEffect
 }
 
-// current returns the current version of the site's robots.txt, or nil.
-func (l SiteState) current() *policy.Version {
+// currentVersion returns the current version of the site's robots.txt, or nil.
+func (l SiteState) currentVersion() *policy.Version {
 	if l.State == nil {
 		return nil
 	}
 	return l.State.Current
 }
 
-// versions returns the stored versions, newest first.
-func (l SiteState) versions() []*policy.Version {
-	if l.current() == nil {
+// storedVersions returns the current version and the stored earlier versions, newest first.
+func (l SiteState) storedVersions() []*policy.Version {
+	if l.currentVersion() == nil {
 		return nil
 	}
 	return append([]*policy.Version{l.State.Current}, l.State.Previous...)
 }
 
-// siteRow is a ledger row matching a filter.
+// siteRow is a row of the ledger that matches a filter, with its numbers in the window.
 type siteRow struct {
 	site         string
 	row          *ledger.Row
-	counts       ledger.Counts // in the window
-	countsBefore ledger.Counts // in the previous period, if counted
+	counts       ledger.CounterValues // in the window
+	countsBefore ledger.CounterValues // in the previous period, if counted
 }
 
-// view is the part of the source matching a filter.
-type view struct {
+// filteredSource is a Source with the ledger rows that match a filter.
+type filteredSource struct {
 	*Source
 	timeSpan
 	filter  Filter
 	entries []siteRow
 
-	impostorCounts map[string]uint64 // cache of impostorRequests, by token
+	impostorCounts map[string]uint64 // cache of countSpoofedRequests, by token
 }
 
-func (s *Source) view(f Filter) *view {
+func (s *Source) applyFilter(f Filter) *filteredSource {
 	if f.Window == "" {
 		f.Window = Day
 	}
-	v := &view{Source: s, timeSpan: s.span(f), filter: f}
+	v := &filteredSource{Source: s, timeSpan: s.newTimeSpan(f), filter: f}
 	for _, site := range s.Ledger.Sites {
 		if f.Site != "" && site.Name != f.Site {
 			continue
@@ -129,7 +131,7 @@ func (s *Source) view(f Filter) *view {
 	return v
 }
 
-func (v *view) head() ViewHeader {
+func (v *filteredSource) header() ViewHeader {
 	sites, classes, identities := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	for name := range v.SiteStates {
 		sites[name] = true
@@ -141,67 +143,68 @@ func (v *view) head() ViewHeader {
 		}
 	}
 	return ViewHeader{
-		Filter: v.filter, Generated: v.now, From: v.from, To: v.to(), CountedFrom: v.countedFrom, PreviousFrom: v.previousFrom, LedgerStart: ledger.FromUnixMilli(v.Ledger.Since),
-		Sites: sorted(sites), Classes: sorted(classes), Identities: sorted(identities),
+		Filter: v.filter, Generated: v.now, From: v.from, To: v.endOrNow(), CountedFrom: v.countedFrom, PreviousFrom: v.previousFrom, LedgerStart: ledger.FromUnixMilli(v.Ledger.Since),
+		Sites: sortedNames(sites), Classes: sortedNames(classes), Identities: sortedNames(identities),
 	}
 }
 
-// sorted returns the members of a set in order. The result is never nil, and encoded as [] in
-// JSON.
-func sorted(set map[string]bool) []string {
+// sortedNames returns the members of a set in order. The result is never nil, so its JSON is a
+// list.
+func sortedNames(set map[string]bool) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// sumCounts returns the numbers of the window.
-func (v *view) sumCounts(entries []siteRow) Counts {
-	var sum ledger.Counts
+// sumCounts returns the numbers of the rows in the window.
+func (v *filteredSource) sumCounts(entries []siteRow) RequestCounts {
+	var sum ledger.CounterValues
 	for _, e := range entries {
 		sum.Add(e.counts)
 	}
-	return countsOf(sum)
+	return newRequestCounts(sum)
 }
 
-// sumBefore returns the numbers of the previous period, or nil if data of the period is missing.
-func (v *view) sumBefore(entries []siteRow) *Counts {
+// sumPreviousCounts returns the numbers of the rows in the previous period, or nil if not all of it
+// was counted.
+func (v *filteredSource) sumPreviousCounts(entries []siteRow) *RequestCounts {
 	if v.previousFrom.IsZero() {
 		return nil
 	}
-	var sum ledger.Counts
+	var sum ledger.CounterValues
 	for _, e := range entries {
 		sum.Add(e.countsBefore)
 	}
-	counts := countsOf(sum)
+	counts := newRequestCounts(sum)
 	return &counts
 }
 
-func countsOf(c ledger.Counts) Counts {
-	return Counts{
-		Requests: c.Requests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
+func newRequestCounts(c ledger.CounterValues) RequestCounts {
+	return RequestCounts{
+		Requests: c.TotalRequests(), Allowed: c[ledger.CountAllowed], Disallowed: c[ledger.CountDisallowed], Stale: c[ledger.CountStale],
 		Exempt: c[ledger.CountExempt], Unknown: c[ledger.CountUnknown], Blocked: c[ledger.CountBlocked], WouldBlock: c[ledger.CountWouldBlock], Slowed: c[ledger.CountSlowed],
 		ViolationsBlocked: c[ledger.CountViolationBlocked], ViolationsOnlyLogged: c[ledger.CountViolationOnlyLogged],
 	}
 }
 
-// newSeries returns the numbers by step.
-func (v *view) newSeries(entries []siteRow) Series {
-	step := v.resolution.Step()
-	sums := make([]ledger.Counts, v.steps)
+// newTimeSeries returns the numbers of the rows in each step of the window.
+func (v *filteredSource) newTimeSeries(entries []siteRow) TimeSeries {
+	step := v.resolution.StepLength()
+	sums := make([]ledger.CounterValues, v.steps)
 	for _, e := range entries {
 		for _, cell := range e.row.Series[v.resolution] {
-			if i := int(cell.At(v.resolution).Sub(v.from) / step); !cell.At(v.resolution).Before(v.from) && i < v.steps {
-				sums[i].Add(cell.Counts())
+			if i := int(cell.StartTime(v.resolution).Sub(v.from) / step); !cell.StartTime(v.resolution).Before(v.from) && i < v.steps {
+				sums[i].Add(cell.CounterValues())
 			}
 		}
 	}
-	s := Series{StepSeconds: int(step / time.Second), Points: make([]Point, v.steps)}
+	s := TimeSeries{StepSeconds: int(step / time.Second), Points: make([]TimeSeriesPoint, v.steps)}
 	for i, sum := range sums {
-		s.Points[i] = Point{At: v.from.Add(time.Duration(i) * step), Counts: countsOf(sum)}
+		s.Points[i] = TimeSeriesPoint{At: v.from.Add(time.Duration(i) * step), RequestCounts: newRequestCounts(sum)}
 	}
 	return s
 }
 
-// sparkline returns a short form of the series.
-func (s Series) sparkline() Sparkline {
+// sparkline returns the requests and the disallowed requests of each step.
+func (s TimeSeries) sparkline() Sparkline {
 	short := Sparkline{StepSeconds: s.StepSeconds, Requests: []uint64{}, Disallowed: []uint64{}}
 	for _, p := range s.Points {
 		short.Requests, short.Disallowed = append(short.Requests, p.Requests), append(short.Disallowed, p.Disallowed)
@@ -209,9 +212,9 @@ func (s Series) sparkline() Sparkline {
 	return short
 }
 
-// sites returns the names of the sites matching the filter.
-func (v *view) sites() (names []string) {
-	for _, name := range v.head().Sites {
+// siteNames returns the names of the sites that match the filter.
+func (v *filteredSource) siteNames() (names []string) {
+	for _, name := range v.header().Sites {
 		if v.filter.Site == "" || name == v.filter.Site {
 			names = append(names, name)
 		}
@@ -219,7 +222,7 @@ func (v *view) sites() (names []string) {
 	return names
 }
 
-// crawlerID returns the id of a crawler for its detail view.
+// crawlerID returns the ID of a crawler, see [Crawler.ID].
 func crawlerID(row *ledger.Row) string {
 	if strings.HasPrefix(row.Token, "_") {
 		return row.Token + ":" + row.Class
@@ -227,11 +230,11 @@ func crawlerID(row *ledger.Row) string {
 	return row.Token
 }
 
-// crawlers returns the entries of each crawler with a request in the window.
-func (v *view) crawlers() map[string][]siteRow {
+// rowsByCrawler returns the rows with a request in the window, by ID of the crawler.
+func (v *filteredSource) rowsByCrawler() map[string][]siteRow {
 	byID := make(map[string][]siteRow)
 	for _, e := range v.entries {
-		if e.counts.Requests() > 0 {
+		if e.counts.TotalRequests() > 0 {
 			byID[crawlerID(e.row)] = append(byID[crawlerID(e.row)], e)
 		}
 	}
@@ -243,18 +246,20 @@ func newEstimate[K comparable](item spacesaving.Item[K]) Estimate {
 	return Estimate{Count: item.Count, Error: item.Error, First: ledger.FromUnixMilli(item.First), Last: ledger.FromUnixMilli(item.Last)}
 }
 
-// seenInWindow reports whether an item of a sketch was seen in the window.
-func seenInWindow[K comparable](v *view, item spacesaving.Item[K]) bool {
+// occurredInWindow reports whether an item of a sketch can have occurred in the window: its first
+// and last occurrence are not both before or both after the window.
+func occurredInWindow[K comparable](v *filteredSource, item spacesaving.Item[K]) bool {
 	return !ledger.FromUnixMilli(item.Last).Before(v.from) && ledger.FromUnixMilli(item.First).Before(v.end)
 }
 
-// compareCounts sorts by count, then by last occurrence.
-func compareCounts(a, b Estimate) int {
+// compareEstimates orders by count, highest first, then by last occurrence, latest first.
+func compareEstimates(a, b Estimate) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last))
 }
 
-// pageOf returns a part of a list, and the offset of the next part or "".
-func pageOf[T any](list []T, after, limit int) (part []T, next string) {
+// paginate returns at most limit elements of a list, after the first after elements. next is the
+// value of after for the next page, or "".
+func paginate[T any](list []T, after, limit int) (part []T, next string) {
 	part = list[min(max(after, 0), len(list)):]
 	if len(part) > limit {
 		return part[:limit:limit], fmt.Sprint(after + limit)
@@ -262,8 +267,8 @@ func pageOf[T any](list []T, after, limit int) (part []T, next string) {
 	return append([]T{}, part...), ""
 }
 
-// groupQueryOf returns a crawler for the selection of its group.
-func (s *Source) groupQueryOf(token, class string) judge.GroupQuery {
+// newGroupQuery returns the names by which a crawler looks for its group in a robots.txt.
+func (s *Source) newGroupQuery(token, class string) judge.GroupQuery {
 	if known := s.lookupCrawler(token); known != nil {
 		chain := slices.Concat([]string{known.Token}, known.Aliases, known.Fallback)
 		return judge.GroupQuery{Names: chain, WildcardApplies: known.WildcardApplies(), Lenient: known.ParsesLeniently()}

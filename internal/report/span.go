@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// timeSpan is a window in absolute time.
+// timeSpan is the window of a view in absolute times.
 type timeSpan struct {
 	resolution   ledger.Resolution
 	steps        int
@@ -16,7 +16,7 @@ type timeSpan struct {
 	previousFrom time.Time // see ViewHeader.PreviousFrom
 }
 
-func (s *Source) span(f Filter) timeSpan {
+func (s *Source) newTimeSpan(f Filter) timeSpan {
 	p := timeSpan{resolution: ledger.Hours, steps: 24, now: s.Now.UTC()}
 	switch f.Window {
 	case Hour:
@@ -26,7 +26,7 @@ func (s *Source) span(f Filter) timeSpan {
 	case Month:
 		p.resolution, p.steps = ledger.Days, 30
 	}
-	step := p.resolution.Step()
+	step := p.resolution.StepLength()
 	p.from = p.now.Truncate(step).Add(-time.Duration(p.steps-1) * step)
 	if f.Window == Range {
 		step = p.setRange(f.From, f.To)
@@ -40,24 +40,24 @@ func (s *Source) span(f Filter) timeSpan {
 		p.countedFrom = since
 	}
 	previous := p.from.Add(-time.Duration(p.steps) * step)
-	if !since.After(previous) && !since.IsZero() && !previous.Before(p.oldest()) {
+	if !since.After(previous) && !since.IsZero() && !previous.Before(p.oldestStoredStep()) {
 		p.previousFrom = previous
 	}
 	return p
 }
 
-// maxMinutes is the maximum range in steps of minutes.
+// maxMinutes is the longest range that is shown in steps of minutes.
 const maxMinutes = 3 * time.Hour
 
-// setRange sets a range, in the finest steps stored for the whole range. A zero to means now.
-// The result is the length of a step.
+// setRange sets the window to the time from from to to. A zero to means now. The steps are the
+// finest ones that are stored for the whole range. The result is the length of a step.
 func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 	if to.IsZero() || to.After(p.now) {
 		to = p.now
 	}
 	for p.resolution = ledger.Minutes; ; p.resolution++ {
-		step = p.resolution.Step()
-		last, oldest := p.now.Truncate(step), p.oldest()
+		step = p.resolution.StepLength()
+		last, oldest := p.now.Truncate(step), p.oldestStoredStep()
 		p.from = from.UTC().Truncate(step)
 		if p.resolution < ledger.Days && (p.from.Before(oldest) || p.resolution == ledger.Minutes && to.Sub(from) > maxMinutes) {
 			continue
@@ -75,19 +75,19 @@ func (p *timeSpan) setRange(from, to time.Time) (step time.Duration) {
 	return step
 }
 
-// oldest returns the first stored step of the resolution.
-func (p timeSpan) oldest() time.Time {
-	step := p.resolution.Step()
-	return p.now.Truncate(step).Add(-time.Duration(p.resolution.Steps()-1) * step)
+// oldestStoredStep returns the start of the first step that can be stored.
+func (p timeSpan) oldestStoredStep() time.Time {
+	step := p.resolution.StepLength()
+	return p.now.Truncate(step).Add(-time.Duration(p.resolution.NumSteps()-1) * step)
 }
 
-// to returns the end of the window, or now.
-func (p timeSpan) to() time.Time {
+// endOrNow returns the end of the window, or now if the window has not ended.
+func (p timeSpan) endOrNow() time.Time {
 	if p.end.After(p.now) {
 		return p.now
 	}
 	return p.end
 }
 
-// contains reports whether the window contains a time.
+// contains reports whether t is in the window.
 func (p timeSpan) contains(t time.Time) bool { return !t.Before(p.from) && t.Before(p.end) }

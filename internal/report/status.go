@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// SiteStatus is a site with its mode and the state of its robots.txt.
+// SiteStatus is the mode of a site and the state of its robots.txt.
 type SiteStatus struct {
-	Site   string `json:"site"`
-	Mode   string `json:"mode,omitempty"` // see Site.Mode
-	Robots Health `json:"robots"`
+	Site   string       `json:"site"`
+	Mode   string       `json:"mode,omitempty"` // see Site.Mode
+	Robots RobotsHealth `json:"robots"`
 }
 
-// Status returns the state of sites, sorted by name. The result is never nil.
-func (s *Source) Status(sites map[string]SiteState) []SiteStatus {
+// SiteStatuses returns the status of each site that matches the filter, sorted by name. The result
+// is never nil.
+func (s *Source) SiteStatuses(sites map[string]SiteState) []SiteStatus {
 	all := []SiteStatus{}
 	for _, name := range slices.Sorted(maps.Keys(sites)) {
-		all = append(all, SiteStatus{Site: name, Mode: sites[name].Mode, Robots: s.health(sites[name])})
+		all = append(all, SiteStatus{Site: name, Mode: sites[name].Mode, Robots: s.robotsHealth(sites[name])})
 	}
 	return all
 }

@@ -20,8 +20,9 @@ import (
 // maxTrouble is the maximum length of a quoted error in bytes.
 const maxTrouble = 400
 
-// FetchProblem describes why a robots.txt cannot be fetched. The result is "" without a failure.
-func FetchProblem(s *policy.State) string {
+// DescribeFetchProblem describes why the last fetch of a robots.txt failed. The result is "" if it
+// did not fail.
+func DescribeFetchProblem(s *policy.State) string {
 	switch {
 	case s == nil || s.FailureCount == 0:
 		return ""
@@ -30,13 +31,14 @@ func FetchProblem(s *policy.State) string {
 	case s.LastErr == nil:
 		return "the server answers " + describeStatus(s.LastStatus)
 	}
-	return describeError(s.LastErr, s.LastStatus)
+	return describeErrorAndStatus(s.LastErr, s.LastStatus)
 }
 
-// DescribeError describes an error in plain words, followed by the error.
-func DescribeError(err error) string { return describeError(err, 0) }
+// DescribeError describes the cause of an error in plain words, followed by the error in
+// parentheses.
+func DescribeError(err error) string { return describeErrorAndStatus(err, 0) }
 
-func describeError(err error, status int) string {
+func describeErrorAndStatus(err error, status int) string {
 	said := text.Truncate(err.Error(), maxTrouble)
 	if status != 0 {
 		said = describeStatus(status) + ", " + said
@@ -54,8 +56,8 @@ func describeStatus(status int) string {
 	return fmt.Sprintf("status %d", status)
 }
 
-// describeErrorKind describes the kind of an error in plain words, or returns "". Caddy wraps some
-// errors, which are recognized by their message only.
+// describeErrorKind returns the cause of an error in plain words, or "". Some errors can be
+// recognized by their text only, because Caddy wraps them.
 func describeErrorKind(err error) string {
 	var (
 		unresolved *net.DNSError

@@ -37,18 +37,18 @@ func TestTrouble(t *testing.T) {
 		{policy.FetchResult{Err: errors.New("source file: permission denied")}, "source file: permission denied"},
 	} {
 		s := policy.State{}.AfterFetch(tc.answer, now, freshness, 0)
-		if got := FetchProblem(&s); got != tc.want {
+		if got := DescribeFetchProblem(&s); got != tc.want {
 			t.Errorf("%+v: %q, want %q", tc.answer, got, tc.want)
 		}
-		if h := new(Source).health(SiteState{State: &s}); h.Error != tc.want {
+		if h := new(Source).robotsHealth(SiteState{State: &s}); h.Error != tc.want {
 			t.Errorf("in reports: %q", h.Error)
 		}
 	}
 	long := policy.State{}.AfterFetch(policy.FetchResult{Err: errors.New(strings.Repeat("x", 1<<20))}, now, freshness, 0)
-	if n := len(FetchProblem(&long)); n > maxTrouble {
+	if n := len(DescribeFetchProblem(&long)); n > maxTrouble {
 		t.Errorf("an error takes %d bytes", n)
 	}
-	if got := FetchProblem(nil); got != "" {
+	if got := DescribeFetchProblem(nil); got != "" {
 		t.Errorf("of nothing: %q", got)
 	}
 }

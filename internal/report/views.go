@@ -15,21 +15,21 @@ import (
 // maxTop is the maximum number of crawlers in the summary.
 const maxTop = 10
 
-// Summary returns the view "Now".
+// Summary returns the data of the dashboard's first page for the requests that match the filter.
 func (s *Source) Summary(f Filter) Summary {
-	v := s.view(f)
-	all := v.allCrawlers()
+	v := s.applyFilter(f)
+	all := v.newCrawlers()
 	sum := Summary{
-		ViewHeader: v.head(), Counts: v.sumCounts(v.entries), Previous: v.sumBefore(v.entries), Crawlers: len(all), SitesNow: []Site{}, Top: all[:min(len(all), maxTop)],
-		SearchBlocked: v.searchBlocked(), Series: v.newSeries(v.entries), Marks: v.marks(v.sites()), History: s.History,
+		ViewHeader: v.header(), RequestCounts: v.sumCounts(v.entries), Previous: v.sumPreviousCounts(v.entries), Crawlers: len(all), SitesNow: []SiteSummary{}, Top: all[:min(len(all), maxTop)],
+		SearchBlocked: v.listBlockedSearchEngines(), Series: v.newTimeSeries(v.entries), Changes: v.siteChanges(v.siteNames()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {
 		if f.Site == "" || f.Site == site.Name {
-			sum.BrowsersOnDisallowed += site.VisitsBetween(ledger.OnDisallowed, v.answerResolution(), v.from, v.end.Add(-1))
+			sum.BrowsersOnDisallowed += site.SumVisits(ledger.VisitsToDisallowed, v.responseResolution(), v.from, v.end.Add(-1))
 		}
 	}
-	sum.Compliance = sum.Counts.Compliance()
-	for _, name := range v.sites() {
+	sum.Compliance = sum.RequestCounts.Compliance()
+	for _, name := range v.siteNames() {
 		var entries []siteRow
 		for _, e := range v.entries {
 			if e.site == name {
@@ -37,22 +37,23 @@ func (s *Source) Summary(f Filter) Summary {
 			}
 		}
 		live := s.SiteStates[name]
-		sum.SitesNow = append(sum.SitesNow, Site{Site: name, Mode: live.Mode, Counts: v.sumCounts(entries), Previous: v.sumBefore(entries), Hosts: v.hosts(name), Robots: s.health(live)})
+		sum.SitesNow = append(sum.SitesNow, SiteSummary{Site: name, Mode: live.Mode, RequestCounts: v.sumCounts(entries), Previous: v.sumPreviousCounts(entries), Hosts: v.hostCounts(name), Robots: s.robotsHealth(live)})
 	}
 	return sum
 }
 
-// searchBlocked returns the search engines blocked in the window by rules for other crawlers.
-func (v *view) searchBlocked() []SearchBlocked {
-	list := []SearchBlocked{}
+// listBlockedSearchEngines returns the search engines that rules for other crawlers blocked in the
+// window and would still block now.
+func (v *filteredSource) listBlockedSearchEngines() []BlockedSearchEngine {
+	list := []BlockedSearchEngine{}
 	for _, e := range v.entries {
 		class, _ := uaident.ParseClass(e.row.Class)
 		if !judge.IsSearchEngine(class, e.row.Identity) {
 			continue
 		}
-		blocked := SearchBlocked{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.disallowedByOtherGroups(e))}
+		blocked := BlockedSearchEngine{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.countDisallowedByOtherGroups(e))}
 		for _, item := range e.row.Paths.Items {
-			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && seenInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && occurredInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
 			}
 		}
@@ -60,15 +61,15 @@ func (v *view) searchBlocked() []SearchBlocked {
 			list = append(list, blocked)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b SearchBlocked) int { return cmp.Compare(b.Blocked, a.Blocked) })
+	slices.SortStableFunc(list, func(a, b BlockedSearchEngine) int { return cmp.Compare(b.Blocked, a.Blocked) })
 	return list
 }
 
-// isStillBlocked reports whether a crawler would still be blocked. last is the time of its
-// last block.
-func (v *view) isStillBlocked(e siteRow, last time.Time) bool {
+// isStillBlocked reports whether the site still blocks the crawler. last is the time of the last
+// block.
+func (v *filteredSource) isStillBlocked(e siteRow, last time.Time) bool {
 	live := v.SiteStates[e.site]
-	good := live.current()
+	good := live.currentVersion()
 	switch {
 	case live.Mode == judge.ModeWord(false): // now in monitor
 	case good != nil && good.FirstFetched.After(last): // another robots.txt now
@@ -79,27 +80,28 @@ func (v *view) isStillBlocked(e siteRow, last time.Time) bool {
 	return false
 }
 
-// disallowedByOtherGroups returns an upper bound of the requests disallowed by rules for other crawlers.
-func (v *view) disallowedByOtherGroups(e siteRow) (n uint64) {
+// countDisallowedByOtherGroups returns the maximum number of a crawler's requests that rules for
+// other crawlers disallowed.
+func (v *filteredSource) countDisallowedByOtherGroups(e siteRow) (n uint64) {
 	for _, item := range e.row.Rules.Items {
-		if item.Key.Verdict == judge.Disallowed && seenInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+		if item.Key.Verdict == judge.Disallowed && occurredInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
 			n += item.Count
 		}
 	}
 	return n
 }
 
-// namesCrawler reports whether a group names a crawler. See [judge.NamesCrawler].
-func (v *view) namesCrawler(group, token string) bool {
+// namesCrawler reports whether a group of a robots.txt names a crawler. See [judge.NamesCrawler].
+func (v *filteredSource) namesCrawler(group, token string) bool {
 	if known := v.lookupCrawler(token); known != nil {
 		return judge.NamesCrawler(group, known)
 	}
 	return policy.NameMatches(group, token)
 }
 
-// health returns the state of a site's robots.txt.
-func (s *Source) health(l SiteState) Health {
-	h := Health{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil, TakesEffect: l.TakesEffect}
+// robotsHealth returns the state of a site's robots.txt.
+func (s *Source) robotsHealth(l SiteState) RobotsHealth {
+	h := RobotsHealth{State: Unread, Authority: l.Authority, Source: l.Source, HeldUntil: l.HeldUntil, TakesEffect: l.TakesEffect}
 	known := l.State
 	if known == nil {
 		return h
@@ -108,7 +110,7 @@ func (s *Source) health(l SiteState) Health {
 	if known.FailureCount > 0 {
 		h.State, h.FailingSince = Unreachable, known.FailingSince
 	}
-	h.Error = FetchProblem(known)
+	h.Error = DescribeFetchProblem(known)
 	good := known.Current
 	if good == nil {
 		return h
@@ -122,38 +124,39 @@ func (s *Source) health(l SiteState) Health {
 		h.State = Missing
 	}
 	if l.Enforces {
-		h.NotProtecting = FindNotProtecting(known, l.Source)
+		h.ProtectionProblem = FindProtectionProblem(known, l.Source)
 	}
-	if h.NotProtecting != nil && known.FailureCount == 0 {
+	if h.ProtectionProblem != nil && known.FailureCount == 0 {
 		h.State = Unprotected
 	}
-	h.Status, h.Version, h.RuleCount = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
+	h.Status, h.Version, h.RuleCount = good.Status, formatVersion(good.Hash), good.Robots.RuleCount()
 	h.FirstFetched, h.LastFetched = good.FirstFetched, good.LastFetched
-	found := s.findings(l)
+	found := s.lintReport(l)
 	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
 	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings
 	return h
 }
 
-// Violations returns a page of at most limit violations. after is the number to skip.
+// Violations returns at most limit paths that crawlers requested although they were disallowed or
+// stale, newest first. It skips the first after paths.
 func (s *Source) Violations(f Filter, after, limit int) Violations {
-	v := s.view(f)
-	all := v.violations(v.entries)
-	list := Violations{ViewHeader: v.head(), Total: len(all)}
-	list.Violations, list.Next = pageOf(all, after, limit)
+	v := s.applyFilter(f)
+	all := v.listViolations(v.entries)
+	list := Violations{ViewHeader: v.header(), Total: len(all)}
+	list.Violations, list.Next = paginate(all, after, limit)
 	return list
 }
 
-// violations returns the disallowed and stale paths, newest first.
-func (v *view) violations(entries []siteRow) []Violation {
+// listViolations returns the disallowed and stale paths of the rows, newest first.
+func (v *filteredSource) listViolations(entries []siteRow) []Violation {
 	list := []Violation{}
 	for _, e := range entries {
 		places := make(map[ledger.PathKey]int) // by everything except Blocked
 		for _, item := range e.row.Paths.Items {
-			if !seenInWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
+			if !occurredInWindow(v, item) || v.filter.Host != "" && cmp.Or(item.Key.Host, e.site) != v.filter.Host {
 				continue
 			}
-			violation := violationOf(e, item)
+			violation := newViolation(e, item)
 			item.Key.Blocked = false
 			if i, ok := places[item.Key]; ok {
 				list[i].Estimate, list[i].BlockedAtMost = list[i].Estimate.plus(violation.Estimate), list[i].BlockedAtMost+violation.BlockedAtMost
@@ -170,8 +173,8 @@ func (v *view) violations(entries []siteRow) []Violation {
 	return list
 }
 
-// violationOf converts a path of the ledger.
-func violationOf(e siteRow, item spacesaving.Item[ledger.PathKey]) Violation {
+// newViolation converts a path of the ledger.
+func newViolation(e siteRow, item spacesaving.Item[ledger.PathKey]) Violation {
 	violation := Violation{
 		Site: e.site, Token: e.row.Token, Class: e.row.Class, Identity: e.row.Identity.String(), Host: item.Key.Host, Name: item.Key.Name, Path: item.Key.Path,
 		Rule: item.Key.Text, Line: item.Key.Line, Group: item.Key.Group, Version: item.Key.Version.String(),
@@ -183,21 +186,21 @@ func violationOf(e siteRow, item spacesaving.Item[ledger.PathKey]) Violation {
 	return violation
 }
 
-// maxImpactRules is the maximum number of rules of each crawler.
+// maxImpactRules is the maximum number of rules of each crawler in an EnforceImpact.
 const maxImpactRules = 5
 
-// Impact returns the effect of enforce.
-func (s *Source) Impact(f Filter) Impact {
-	v := s.view(f)
-	impact := Impact{ViewHeader: v.head(), Counts: v.sumCounts(v.entries), Previous: v.sumBefore(v.entries), ByClass: []ImpactClass{}, Modes: []SiteMode{}}
+// Impact returns which requests matching the filter the mode enforce blocks or would have blocked.
+func (s *Source) Impact(f Filter) EnforceImpact {
+	v := s.applyFilter(f)
+	impact := EnforceImpact{ViewHeader: v.header(), RequestCounts: v.sumCounts(v.entries), Previous: v.sumPreviousCounts(v.entries), ByClass: []ClassImpact{}, Modes: []SiteMode{}}
 	impact.BlockedByEnforce = impact.Blocked + impact.WouldBlock
-	for _, name := range v.sites() {
+	for _, name := range v.siteNames() {
 		impact.Modes = append(impact.Modes, SiteMode{name, s.SiteStates[name].Mode})
 	}
-	classes := make(map[string]*ImpactClass)
-	for id, entries := range v.crawlers() {
+	classes := make(map[string]*ClassImpact)
+	for id, entries := range v.rowsByCrawler() {
 		row := entries[0].row
-		c := ImpactCrawler{ID: id, Token: row.Token, Names: firstItems(v.countClientNames(entries), maxTopNames), Identities: identitiesOf(entries), Counts: v.sumCounts(entries), Rules: v.rules(entries)}
+		c := CrawlerImpact{ID: id, Token: row.Token, Names: firstItems(v.countClientNames(entries), maxTopNames), Identities: countIdentities(entries), RequestCounts: v.sumCounts(entries), Rules: v.ruleCounts(entries)}
 		c.BlockedByEnforce = c.Blocked + c.WouldBlock
 		c.Rules = slices.DeleteFunc(c.Rules, func(r RuleCount) bool { return r.Verdict != judge.Disallowed.String() })
 		c.Rules = c.Rules[:min(len(c.Rules), maxImpactRules)]
@@ -206,35 +209,35 @@ func (s *Source) Impact(f Filter) Impact {
 		}
 		class := classes[row.Class]
 		if class == nil {
-			class = &ImpactClass{Class: row.Class}
+			class = &ClassImpact{Class: row.Class}
 			classes[row.Class] = class
 		}
 		class.Crawlers = append(class.Crawlers, c)
-		class.Counts = class.Counts.plus(c.Counts)
+		class.RequestCounts = class.RequestCounts.plus(c.RequestCounts)
 		class.BlockedByEnforce += c.BlockedByEnforce
 	}
 	for _, class := range classes {
-		slices.SortFunc(class.Crawlers, func(a, b ImpactCrawler) int {
+		slices.SortFunc(class.Crawlers, func(a, b CrawlerImpact) int {
 			return cmp.Or(cmp.Compare(b.BlockedByEnforce, a.BlockedByEnforce), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.ID, b.ID))
 		})
 		impact.ByClass = append(impact.ByClass, *class)
 	}
-	search := func(c ImpactClass) int {
+	search := func(c ClassImpact) int {
 		if c.Class == uaident.Search.String() {
 			return 0
 		}
 		return 1
 	}
-	slices.SortFunc(impact.ByClass, func(a, b ImpactClass) int {
+	slices.SortFunc(impact.ByClass, func(a, b ClassImpact) int {
 		return cmp.Or(cmp.Compare(search(a), search(b)), cmp.Compare(b.BlockedByEnforce, a.BlockedByEnforce),
 			cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Class, b.Class))
 	})
 	return impact
 }
 
-// plus returns the sum.
-func (c Counts) plus(other Counts) Counts {
-	return Counts{
+// plus returns the sum of the counts.
+func (c RequestCounts) plus(other RequestCounts) RequestCounts {
+	return RequestCounts{
 		Requests: c.Requests + other.Requests, Allowed: c.Allowed + other.Allowed, Disallowed: c.Disallowed + other.Disallowed,
 		Stale: c.Stale + other.Stale, Exempt: c.Exempt + other.Exempt, Unknown: c.Unknown + other.Unknown,
 		Blocked: c.Blocked + other.Blocked, WouldBlock: c.WouldBlock + other.WouldBlock, Slowed: c.Slowed + other.Slowed,

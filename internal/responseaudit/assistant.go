@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// Assistant is an AI service whose answers link to pages.
+// Assistant is an AI service, such as ChatGPT, whose answers link to pages.
 type Assistant struct {
 	Name     string // its host, as in reports and metrics
 	Operator string // as in the registry of crawlers
-	// Hosts are the hosts in the Referer after a click in the assistant.
+	// Hosts are the hosts in the Referer header field of a person who clicked a link in the
+	// assistant.
 	Hosts []string
 }
 
@@ -34,10 +35,10 @@ var assistants = [...]Assistant{
 // NumAssistants is the number of assistants.
 const NumAssistants = len(assistants)
 
-// Assistants returns all of them.
+// Assistants returns all known assistants. The index of an assistant in this list identifies it.
 func Assistants() []Assistant { return slices.Clone(assistants[:]) }
 
-// AssistantName returns the name of an assistant by its index.
+// AssistantName returns the name of the assistant with an index in [Assistants].
 func AssistantName(i int) string { return assistants[i].Name }
 
 // assistantsByHost has the index of the assistant for each of its hosts.
@@ -51,8 +52,9 @@ var assistantsByHost = func() map[string]int {
 	return byHost
 }()
 
-// Referrer returns the index of the assistant in a Referer header field.
-func Referrer(referer string) (assistant int, ok bool) {
+// FindAssistant returns the index in [Assistants] of the assistant from which a person came.
+// referer is the Referer header field. ok is false if it names no assistant.
+func FindAssistant(referer string) (assistant int, ok bool) {
 	host, ok := strings.CutPrefix(referer, "https://") // all assistants use https
 	if !ok {
 		return 0, false

@@ -34,7 +34,7 @@ func TestReferrer(t *testing.T) {
 		"https://" + strings.Repeat("a", 1<<16) + ".ai": "",
 	} {
 		got := ""
-		if i, ok := Referrer(referer); ok {
+		if i, ok := FindAssistant(referer); ok {
 			got = Assistants()[i].Name
 		}
 		if got != want {
@@ -43,7 +43,7 @@ func TestReferrer(t *testing.T) {
 	}
 	for i, a := range Assistants() {
 		for _, host := range a.Hosts {
-			if got, ok := Referrer("https://" + host + "/x"); !ok || got != i {
+			if got, ok := FindAssistant("https://" + host + "/x"); !ok || got != i {
 				t.Errorf("%s is not known as %s", host, a.Name)
 			}
 		}
@@ -57,7 +57,7 @@ func FuzzReferrer(f *testing.F) {
 	}
 	f.Add("https://chatgpt.com@evil.test/")
 	f.Fuzz(func(t *testing.T, referer string) {
-		i, ok := Referrer(referer)
+		i, ok := FindAssistant(referer)
 		if !ok {
 			return
 		}
@@ -78,7 +78,7 @@ func BenchmarkReferrer(b *testing.B) {
 	for name, referer := range map[string]string{"own": "https://www.example.com/some/page?with=query", "assistant": "https://chatgpt.com/"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Referrer(referer)
+				FindAssistant(referer)
 			}
 		})
 	}

@@ -2,45 +2,47 @@ package responseaudit
 
 import "net/http"
 
-// Kind is the kind of a request by robots.txt.
-type Kind uint8
+// RequestKind says what the robots.txt decided about a crawler's request, or that the request was
+// for the robots.txt.
+type RequestKind uint8
 
 // The kinds. A request that the guard refused has none.
 const (
-	KindAllowed   Kind = iota // allowed
-	KindForbidden             // forbidden, but passed by the guard
-	KindNoRule                // no file decided: exempt clients, and sites without a fetched file
-	KindRobotsTxt             // for the file itself
+	KindAllowed   RequestKind = iota // allowed
+	KindForbidden                    // forbidden, but passed by the guard
+	KindNoRule                       // no file decided: exempt clients, and sites without a fetched file
+	KindRobotsTxt                    // for the file itself
 	NumKinds
 )
 
 var kindWords = [NumKinds]string{"allowed", "forbidden", "unruled", "robots_txt"}
 
 // String returns the name of k, for example "allowed".
-func (k Kind) String() string { return kindWords[k] }
+func (k RequestKind) String() string { return kindWords[k] }
 
-// Status is a class of status codes by their meaning for a crawler.
-type Status uint8
+// StatusClass is a group of status codes that mean the same for a crawler.
+type StatusClass uint8
 
-// The statuses.
+// The classes of status codes.
 const (
-	StatusSuccess         Status = iota // 2xx, and 101
-	StatusRedirect                      // 3xx
-	StatusRefused                       // 401, 402, 403, 407 and 451: not for this client
-	StatusNotFound                      // 404 and 410
-	StatusTooManyRequests               // 429
-	StatusClientError                   // any other 4xx
-	StatusServerError                   // 5xx, and connections that broke off before a status
+	StatusSuccess         StatusClass = iota // 2xx, and 101
+	StatusRedirect                           // 3xx
+	StatusRefused                            // 401, 402, 403, 407 and 451: not for this client
+	StatusNotFound                           // 404 and 410
+	StatusTooManyRequests                    // 429
+	StatusClientError                        // any other 4xx
+	StatusServerError                        // 5xx, and connections that broke off before a status
 	NumStatuses
 )
 
 var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx"}
 
 // String returns the name of s, for example "2xx" or "refused".
-func (s Status) String() string { return statusWords[s] }
+func (s StatusClass) String() string { return statusWords[s] }
 
-// codes returns the status codes of s for messages.
-func (s Status) codes() string {
+// describeCodes returns the status codes of the class for a message, for example "401, 402, 403,
+// 407 or 451".
+func (s StatusClass) describeCodes() string {
 	switch s {
 	case StatusRefused:
 		return "401, 402, 403, 407 or 451"
@@ -53,9 +55,9 @@ func (s Status) codes() string {
 // statusClientClosed is the status of Caddy's proxy and nginx for a client that disconnected.
 const statusClientClosed = 499
 
-// StatusOf returns the class of a status code. ok is false for interim responses and disconnected
-// clients.
-func StatusOf(code int) (Status, bool) {
+// ClassifyStatus returns the class of a status code. ok is false for interim responses and for 499,
+// which proxies use for a client that disconnected.
+func ClassifyStatus(code int) (StatusClass, bool) {
 	switch {
 	case code == http.StatusSwitchingProtocols, code >= 200 && code < 300:
 		return StatusSuccess, true
@@ -78,14 +80,15 @@ func StatusOf(code int) (Status, bool) {
 	return 0, false
 }
 
-// Counts are numbers of responses, and the bytes of their bodies.
-type Counts struct {
+// ResponseCounts are numbers of responses by kind of request and class of status, and the sum of
+// their body sizes.
+type ResponseCounts struct {
 	ByKindAndStatus [NumKinds][NumStatuses]uint64
 	Bytes           uint64
 }
 
-// Add adds other to c.
-func (c *Counts) Add(other Counts) {
+// Add adds the numbers of other to c.
+func (c *ResponseCounts) Add(other ResponseCounts) {
 	for kind := range other.ByKindAndStatus {
 		for status, n := range other.ByKindAndStatus[kind] {
 			c.ByKindAndStatus[kind][status] += n
@@ -94,18 +97,18 @@ func (c *Counts) Add(other Counts) {
 	c.Bytes += other.Bytes
 }
 
-// Sum returns the number of responses of a kind.
-func (c *Counts) Sum(kind Kind) (sum uint64) {
+// KindTotal returns the number of responses to requests of one kind.
+func (c *ResponseCounts) KindTotal(kind RequestKind) (sum uint64) {
 	for _, n := range c.ByKindAndStatus[kind] {
 		sum += n
 	}
 	return sum
 }
 
-// Total returns the number of responses.
-func (c *Counts) Total() (sum uint64) {
+// Total returns the number of all responses.
+func (c *ResponseCounts) Total() (sum uint64) {
 	for kind := range NumKinds {
-		sum += c.Sum(kind)
+		sum += c.KindTotal(kind)
 	}
 	return sum
 }

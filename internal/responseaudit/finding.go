@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// FindingKind is a kind of contradiction.
+// FindingKind is a kind of contradiction between a robots.txt and the responses to a crawler.
 type FindingKind string
 
 // The kinds of contradictions.
@@ -17,21 +17,24 @@ const (
 	// RobotsFails: the file itself is not served. After 5xx and 429 crawlers stay away, after
 	// 401 and 403 they take everything as allowed.
 	RobotsFails FindingKind = "robots_fails"
-	// RobotsWithheld: a crawler gets another response instead of the file, see [Withheld]. It
+	// RobotsWithheld: a crawler gets another response instead of the file, see [WithheldFinding]. It
 	// does not depend on counts.
 	RobotsWithheld FindingKind = "robots_withheld"
 )
 
 // FindingKinds returns all kinds of contradictions.
-func FindingKinds() []FindingKind { return append(countedKinds(), RobotsWithheld) }
+func FindingKinds() []FindingKind { return append(thresholdFindingKinds(), RobotsWithheld) }
 
-// countedKinds returns the kinds with a threshold for counts.
-func countedKinds() []FindingKind { return []FindingKind{PagesRefused, PagesFail, RobotsFails} }
+// thresholdFindingKinds returns the kinds that depend on the numbers of responses.
+func thresholdFindingKinds() []FindingKind {
+	return []FindingKind{PagesRefused, PagesFail, RobotsFails}
+}
 
-// threshold is the threshold of a contradiction. A few requests are never enough.
+// threshold says how many responses must contradict the robots.txt before this is a finding. A few
+// requests are never enough.
 type threshold struct {
-	kind             Kind
-	badStatuses      []Status
+	kind             RequestKind
+	badStatuses      []StatusClass
 	searchOnly       bool   // for search engines only
 	minTotal         uint64 // responses of the kind
 	minContradicting uint64
@@ -39,31 +42,31 @@ type threshold struct {
 }
 
 var thresholds = map[FindingKind]threshold{
-	PagesRefused: {KindAllowed, []Status{StatusRefused, StatusTooManyRequests}, false, 20, 5, 10},
-	PagesFail:    {KindAllowed, []Status{StatusServerError}, true, 20, 5, 5},
-	RobotsFails:  {KindRobotsTxt, []Status{StatusServerError, StatusTooManyRequests, StatusRefused}, false, 5, 4, 50},
+	PagesRefused: {KindAllowed, []StatusClass{StatusRefused, StatusTooManyRequests}, false, 20, 5, 10},
+	PagesFail:    {KindAllowed, []StatusClass{StatusServerError}, true, 20, 5, 5},
+	RobotsFails:  {KindRobotsTxt, []StatusClass{StatusServerError, StatusTooManyRequests, StatusRefused}, false, 5, 4, 50},
 }
 
-// Finding is a contradiction.
+// Finding is a contradiction between the robots.txt and many of the responses to a crawler.
 type Finding struct {
 	Kind FindingKind
 	// Since is the start of the first hour with the contradiction, or zero if unknown.
 	Since time.Time
-	// CountedSince is the start of counting. Total is the number of responses of the kind, and Contradicting the
-	// number of contradicting responses.
+	// CountedSince is the start of counting. Total is the number of responses to requests of the
+	// kind that can contradict. Contradicting is the number of those that do.
 	CountedSince         time.Time
 	Total, Contradicting uint64
 	// MostFrequent is the most frequent status of the contradicting responses.
-	MostFrequent Status
+	MostFrequent StatusClass
 }
 
-// Percent returns the share of contradicting responses, rounded down.
+// Percent returns Contradicting as a percentage of Total, rounded down.
 func (f Finding) Percent() int { return int(100 * f.Contradicting / f.Total) }
 
 // Description describes the finding, such as "34 % of the pages that it may fetch (51 of 150)
 // refused, mostly by 401, 402, 403, 407 or 451".
 func (f Finding) Description() string {
-	return fmt.Sprintf(descriptions[f.Kind], f.Percent(), f.Contradicting, f.Total, f.MostFrequent.codes())
+	return fmt.Sprintf(descriptions[f.Kind], f.Percent(), f.Contradicting, f.Total, f.MostFrequent.describeCodes())
 }
 
 var descriptions = map[FindingKind]string{
@@ -72,9 +75,9 @@ var descriptions = map[FindingKind]string{
 	RobotsFails:  "/robots.txt not served in %d %% of its requests (%d of %d), mostly for %s",
 }
 
-// isExceeded sets the numbers of f, and reports whether the threshold is exceeded.
-func (x threshold) isExceeded(c *Counts, f *Finding) bool {
-	f.Total, f.Contradicting = c.Sum(x.kind), 0
+// evaluate sets the numbers of f from c, and reports whether they exceed the threshold.
+func (x threshold) evaluate(c *ResponseCounts, f *Finding) bool {
+	f.Total, f.Contradicting = c.KindTotal(x.kind), 0
 	for i, status := range x.badStatuses {
 		n := c.ByKindAndStatus[x.kind][status]
 		f.Contradicting += n
@@ -85,34 +88,35 @@ func (x threshold) isExceeded(c *Counts, f *Finding) bool {
 	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.isShareReached(f.Contradicting, f.Total)
 }
 
-// isShareReached reports whether the share of contradicting responses is large enough.
+// isShareReached reports whether bad of of responses is at least minPercent.
 func (x threshold) isShareReached(bad, of uint64) bool { return 100*bad >= x.minPercent*of }
 
-// FindInTotals returns the contradictions in total counts. search reports whether the crawler is a
-// search engine's.
-func FindInTotals(c Counts, search bool) (found []Finding) {
-	for _, what := range countedKinds() {
+// FindInTotalCounts returns the contradictions in the responses to a crawler, without their start.
+// search reports whether the crawler belongs to a search engine.
+func FindInTotalCounts(c ResponseCounts, search bool) (found []Finding) {
+	for _, what := range thresholdFindingKinds() {
 		f := Finding{Kind: what}
-		if x := thresholds[what]; (search || !x.searchOnly) && x.isExceeded(&c, &f) {
+		if x := thresholds[what]; (search || !x.searchOnly) && x.evaluate(&c, &f) {
 			found = append(found, f)
 		}
 	}
 	return found
 }
 
-// HourCounts is the counts of the hour that begins at At.
+// HourCounts are the responses to a crawler in the hour that begins at At.
 type HourCounts struct {
 	At time.Time
-	Counts
+	ResponseCounts
 }
 
 // windows are lengths of time in hours, including the current hour. The shortest window with
 // enough responses is used. So findings end soon, and slow crawlers are covered.
 var windows = [...]int{2, 6, 24}
 
-// Find returns the current contradictions. steps must be in order of time.
-func Find(steps []HourCounts, search bool, now time.Time) (found []Finding) {
-	for _, what := range countedKinds() {
+// FindCurrent returns the contradictions in the most recent responses to a crawler. steps must be
+// in order of time. search reports whether the crawler belongs to a search engine.
+func FindCurrent(steps []HourCounts, search bool, now time.Time) (found []Finding) {
+	for _, what := range thresholdFindingKinds() {
 		x := thresholds[what]
 		if x.searchOnly && !search {
 			continue
@@ -120,11 +124,11 @@ func Find(steps []HourCounts, search bool, now time.Time) (found []Finding) {
 		for _, hours := range windows {
 			f := Finding{Kind: what, CountedSince: now.UTC().Truncate(time.Hour).Add(-time.Duration(hours-1) * time.Hour)}
 			sum := sumSince(steps, f.CountedSince)
-			if sum.Sum(x.kind) < x.minTotal {
+			if sum.KindTotal(x.kind) < x.minTotal {
 				continue
 			}
-			if x.isExceeded(&sum, &f) {
-				f.Since = x.startTime(steps)
+			if x.evaluate(&sum, &f) {
+				f.Since = x.findStartTime(steps)
 				found = append(found, f)
 			}
 			break
@@ -133,21 +137,21 @@ func Find(steps []HourCounts, search bool, now time.Time) (found []Finding) {
 	return found
 }
 
-// sumSince returns the sum of the steps from a time on.
-func sumSince(steps []HourCounts, from time.Time) (sum Counts) {
+// sumSince returns the sum of the hours that begin at from or later.
+func sumSince(steps []HourCounts, from time.Time) (sum ResponseCounts) {
 	for _, s := range steps {
 		if !s.At.Before(from) {
-			sum.Add(s.Counts)
+			sum.Add(s.ResponseCounts)
 		}
 	}
 	return sum
 }
 
-// startTime returns the first of the consecutive last steps with the contradiction. Steps without
-// responses are skipped.
-func (x threshold) startTime(steps []HourCounts) (at time.Time) {
+// findStartTime returns the start of the first of the last consecutive hours with the
+// contradiction. Hours without responses are skipped.
+func (x threshold) findStartTime(steps []HourCounts) (at time.Time) {
 	for i := len(steps) - 1; i >= 0; i-- {
-		of, bad := steps[i].Sum(x.kind), uint64(0)
+		of, bad := steps[i].KindTotal(x.kind), uint64(0)
 		for _, status := range x.badStatuses {
 			bad += steps[i].ByKindAndStatus[x.kind][status]
 		}

@@ -8,7 +8,7 @@ import (
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // of returns answers of a kind: numbers by status.
-func of(kind Kind, numbers map[Status]uint64) (c Counts) {
+func of(kind RequestKind, numbers map[StatusClass]uint64) (c ResponseCounts) {
 	for status, n := range numbers {
 		c.ByKindAndStatus[kind][status] = n
 	}
@@ -18,28 +18,28 @@ func of(kind Kind, numbers map[Status]uint64) (c Counts) {
 func TestJudge(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		counts Counts
+		counts ResponseCounts
 		search bool
 		want   FindingKind // "" for none
-		most   Status
+		most   StatusClass
 	}{
-		{"all is well", of(KindAllowed, map[Status]uint64{StatusSuccess: 1000, StatusNotFound: 400, StatusRedirect: 80}), true, "", 0},
-		{"three requests", of(KindAllowed, map[Status]uint64{StatusRefused: 3}), true, "", 0},
-		{"one of twenty fails", of(KindAllowed, map[Status]uint64{StatusSuccess: 19, StatusServerError: 1}), true, "", 0},
-		{"a third is refused", of(KindAllowed, map[Status]uint64{StatusSuccess: 66, StatusRefused: 30, StatusTooManyRequests: 4}), false, PagesRefused, StatusRefused},
-		{"a tenth is too many", of(KindAllowed, map[Status]uint64{StatusSuccess: 90, StatusTooManyRequests: 10}), false, PagesRefused, StatusTooManyRequests},
-		{"less than a tenth", of(KindAllowed, map[Status]uint64{StatusSuccess: 91, StatusRefused: 9}), false, "", 0},
-		{"one in twenty fails", of(KindAllowed, map[Status]uint64{StatusSuccess: 95, StatusServerError: 5}), true, PagesFail, StatusServerError},
-		{"and it is no search engine", of(KindAllowed, map[Status]uint64{StatusSuccess: 95, StatusServerError: 5}), false, "", 0},
-		{"refused what the file forbids", of(KindForbidden, map[Status]uint64{StatusRefused: 100}), true, "", 0},
-		{"refused where no rule decided", of(KindNoRule, map[Status]uint64{StatusRefused: 100}), true, "", 0},
-		{"the file fails three times", of(KindRobotsTxt, map[Status]uint64{StatusServerError: 3}), true, "", 0},
-		{"the file fails three times of five", of(KindRobotsTxt, map[Status]uint64{StatusSuccess: 2, StatusServerError: 3}), true, "", 0},
-		{"the file fails", of(KindRobotsTxt, map[Status]uint64{StatusSuccess: 2, StatusServerError: 4}), false, RobotsFails, StatusServerError},
-		{"the file is refused", of(KindRobotsTxt, map[Status]uint64{StatusRefused: 5}), false, RobotsFails, StatusRefused},
-		{"there is no file", of(KindRobotsTxt, map[Status]uint64{StatusNotFound: 50}), true, "", 0},
+		{"all is well", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 1000, StatusNotFound: 400, StatusRedirect: 80}), true, "", 0},
+		{"three requests", of(KindAllowed, map[StatusClass]uint64{StatusRefused: 3}), true, "", 0},
+		{"one of twenty fails", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 19, StatusServerError: 1}), true, "", 0},
+		{"a third is refused", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 66, StatusRefused: 30, StatusTooManyRequests: 4}), false, PagesRefused, StatusRefused},
+		{"a tenth is too many", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 90, StatusTooManyRequests: 10}), false, PagesRefused, StatusTooManyRequests},
+		{"less than a tenth", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 91, StatusRefused: 9}), false, "", 0},
+		{"one in twenty fails", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 95, StatusServerError: 5}), true, PagesFail, StatusServerError},
+		{"and it is no search engine", of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 95, StatusServerError: 5}), false, "", 0},
+		{"refused what the file forbids", of(KindForbidden, map[StatusClass]uint64{StatusRefused: 100}), true, "", 0},
+		{"refused where no rule decided", of(KindNoRule, map[StatusClass]uint64{StatusRefused: 100}), true, "", 0},
+		{"the file fails three times", of(KindRobotsTxt, map[StatusClass]uint64{StatusServerError: 3}), true, "", 0},
+		{"the file fails three times of five", of(KindRobotsTxt, map[StatusClass]uint64{StatusSuccess: 2, StatusServerError: 3}), true, "", 0},
+		{"the file fails", of(KindRobotsTxt, map[StatusClass]uint64{StatusSuccess: 2, StatusServerError: 4}), false, RobotsFails, StatusServerError},
+		{"the file is refused", of(KindRobotsTxt, map[StatusClass]uint64{StatusRefused: 5}), false, RobotsFails, StatusRefused},
+		{"there is no file", of(KindRobotsTxt, map[StatusClass]uint64{StatusNotFound: 50}), true, "", 0},
 	} {
-		found := FindInTotals(tc.counts, tc.search)
+		found := FindInTotalCounts(tc.counts, tc.search)
 		switch {
 		case tc.want == "" && len(found) > 0:
 			t.Errorf("%s: found %+v", tc.name, found)
@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 
 // TestFind follows a site that begins to refuse a crawler at noon and stops at three.
 func TestFind(t *testing.T) {
-	good, bad := of(KindAllowed, map[Status]uint64{StatusSuccess: 50}), of(KindAllowed, map[Status]uint64{StatusSuccess: 30, StatusRefused: 20})
+	good, bad := of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 50}), of(KindAllowed, map[StatusClass]uint64{StatusSuccess: 30, StatusRefused: 20})
 	day := []HourCounts{{noon.Add(-2 * time.Hour), good}, {noon.Add(-time.Hour), good}, {noon, bad}, {noon.Add(2 * time.Hour), bad},
 		{noon.Add(3 * time.Hour), good}, {noon.Add(4 * time.Hour), good}}
 	for _, tc := range []struct {
@@ -67,7 +67,7 @@ func TestFind(t *testing.T) {
 		{4, 20 * time.Hour, true}, // it stays away, and nobody knows better
 		{4, 27 * time.Hour, false},
 	} {
-		found := Find(day[:tc.steps], false, noon.Add(tc.at))
+		found := FindCurrent(day[:tc.steps], false, noon.Add(tc.at))
 		if len(found) == 1 != tc.found {
 			t.Errorf("%v after noon: %+v", tc.at, found)
 		}
@@ -75,28 +75,28 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
-	if found := FindInTotals(day[2].Counts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
+	if found := FindInTotalCounts(day[2].ResponseCounts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
 		t.Errorf("in words: %s", found[0].Description())
 	}
 	// A slow crawler is seen over a day.
 	var slow []HourCounts
 	for hour := range 24 {
-		slow = append(slow, HourCounts{noon.Add(time.Duration(hour) * time.Hour), of(KindAllowed, map[Status]uint64{StatusRefused: 1})})
+		slow = append(slow, HourCounts{noon.Add(time.Duration(hour) * time.Hour), of(KindAllowed, map[StatusClass]uint64{StatusRefused: 1})})
 	}
-	if found := Find(slow, false, noon.Add(23*time.Hour)); len(found) != 1 || found[0].Total != 24 || !found[0].Since.Equal(noon) || found[0].Percent() != 100 {
+	if found := FindCurrent(slow, false, noon.Add(23*time.Hour)); len(found) != 1 || found[0].Total != 24 || !found[0].Since.Equal(noon) || found[0].Percent() != 100 {
 		t.Errorf("a slow crawler: %+v", found)
 	}
 }
 
 func TestStatusOf(t *testing.T) {
-	for code, want := range map[int]Status{101: StatusSuccess, 200: StatusSuccess, 206: StatusSuccess, 304: StatusRedirect, 401: StatusRefused, 402: StatusRefused, 403: StatusRefused,
+	for code, want := range map[int]StatusClass{101: StatusSuccess, 200: StatusSuccess, 206: StatusSuccess, 304: StatusRedirect, 401: StatusRefused, 402: StatusRefused, 403: StatusRefused,
 		407: StatusRefused, 404: StatusNotFound, 410: StatusNotFound, 429: StatusTooManyRequests, 400: StatusClientError, 451: StatusRefused, 418: StatusClientError, 500: StatusServerError, 503: StatusServerError, 599: StatusServerError} {
-		if got, ok := StatusOf(code); !ok || got != want {
+		if got, ok := ClassifyStatus(code); !ok || got != want {
 			t.Errorf("%d is %s, %v", code, got, ok)
 		}
 	}
 	for _, code := range []int{0, -1, 100, 103, 499, 600, 999} {
-		if got, ok := StatusOf(code); ok {
+		if got, ok := ClassifyStatus(code); ok {
 			t.Errorf("%d is %s", code, got)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// StatusCounts are numbers of answers by status, as reports have them.
+// StatusCounts are numbers of responses by class of status, in JSON.
 type StatusCounts struct {
 	Success     uint64 `json:"2xx"`
 	Redirect    uint64 `json:"3xx"`
@@ -16,38 +16,39 @@ type StatusCounts struct {
 	ServerError uint64 `json:"5xx"`
 }
 
-// StatusCounts returns the numbers of responses of a kind, by status.
-func (c *Counts) StatusCounts(kind Kind) StatusCounts {
+// StatusCounts returns the numbers of responses to requests of one kind, by class of status.
+func (c *ResponseCounts) StatusCounts(kind RequestKind) StatusCounts {
 	n := &c.ByKindAndStatus[kind]
 	return StatusCounts{n[StatusSuccess], n[StatusRedirect], n[StatusRefused], n[StatusNotFound], n[StatusTooManyRequests], n[StatusClientError], n[StatusServerError]}
 }
 
-// Total returns the total.
+// Total returns the number of responses with any status.
 func (a StatusCounts) Total() uint64 {
 	return a.Success + a.Redirect + a.Refused + a.NotFound + a.TooMany + a.ClientError + a.ServerError
 }
 
-// Referral compares the fetches of an operator's crawlers with the visits from its
-// assistants.
+// Referral compares two numbers of one operator: pages fetched by its AI crawlers, and visits of
+// people from its assistants.
 type Referral struct {
 	Operator string `json:"operator"`
-	// Fetches is the number of responses to its crawlers of the classes ai_training, ai_search and
-	// ai_assistant. Visits is the number of pages opened by people from its assistants.
+	// Fetches is the number of responses to the operator's crawlers of the classes ai_training,
+	// ai_search and ai_assistant. Visits is the number of pages that people opened from its
+	// assistants.
 	Fetches uint64 `json:"fetches"`
 	Visits  uint64 `json:"visits"`
-	// FetchesPerVisit is absent without a visit.
+	// FetchesPerVisit is Fetches / Visits. It is absent without a visit.
 	FetchesPerVisit   *float64          `json:"fetches_per_visit,omitempty"`
 	VisitsByAssistant []AssistantVisits `json:"from"` // most visits first
 }
 
-// AssistantVisits is the number of visits from an assistant.
+// AssistantVisits is the number of visits of people from one assistant.
 type AssistantVisits struct {
 	Assistant string `json:"assistant"`
 	Visits    uint64 `json:"visits"`
 }
 
-// Referrals returns the referrals of all operators, most visits first. visits is indexed by
-// assistant, fetches by operator.
+// Referrals returns the referrals of all operators, most visits first. visits has the visits by
+// index in [Assistants], fetches the pages by operator.
 func Referrals(visits [NumAssistants]uint64, fetches map[string]uint64) []Referral {
 	byOperator := make(map[string]*Referral)
 	referralOf := func(operator string) *Referral {

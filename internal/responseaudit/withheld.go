@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Substitute is a response instead of a robots.txt.
+// Substitute is what a crawler gets in place of a robots.txt.
 type Substitute uint8
 
 // The substitutes.
@@ -30,8 +30,8 @@ type RobotsResponse struct {
 	IsHTML   bool   // the body is an HTML page
 }
 
-// Substitute returns the kind of a response other than a robots.txt. isFile reports whether the
-// response is a robots.txt, or states that none exists. Both results are zero for other responses,
+// Substitute returns what the response is in place of a robots.txt. isFile reports whether the
+// response is a robots.txt, or says that there is none. Both results are zero for other responses,
 // for example a redirect to a robots.txt or an error without a page.
 func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	switch {
@@ -50,7 +50,7 @@ func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
 	return NoSubstitute, r.Status >= 200 && r.Status < 300
 }
 
-// isRobotsURL reports whether a URL can be a robots.txt.
+// isRobotsURL reports whether a URL can be that of a robots.txt.
 func isRobotsURL(location string) bool {
 	u, err := url.Parse(location)
 	if err != nil {
@@ -60,8 +60,8 @@ func isRobotsURL(location string) bool {
 	return strings.HasSuffix(path, ".txt") || strings.Contains(path, "robots")
 }
 
-// Fetcher is a crawler that fetched a robots.txt.
-type Fetcher struct {
+// RobotsFetcher is a crawler that requested a robots.txt.
+type RobotsFetcher struct {
 	Site           string
 	Token          string
 	Class          string
@@ -70,9 +70,10 @@ type Fetcher struct {
 	Network        netip.Prefix
 }
 
-// Withheld is a finding: a crawler gets something else instead of a robots.txt.
-type Withheld struct {
-	Fetcher         // Network is zero
+// WithheldFinding is a crawler that gets something else in place of the robots.txt, such as a login
+// page.
+type WithheldFinding struct {
+	RobotsFetcher   // Network is zero
 	Substitute      Substitute
 	Status          int
 	Location        string
@@ -84,7 +85,7 @@ type Withheld struct {
 
 // Description describes the finding with its remedy, such as "GPTBot gets a web page (status 403)
 // instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge".
-func (w *Withheld) Description(now time.Time) string {
+func (w *WithheldFinding) Description(now time.Time) string {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {
 	case w.IsVerified:
@@ -109,7 +110,7 @@ func (w *Withheld) Description(now time.Time) string {
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
 }
 
-// Bounds of a RobotsResponses.
+// Bounds of a WithheldTracker.
 const (
 	maxSites    = 4096
 	maxFetchers = 64 // of a site
@@ -121,73 +122,78 @@ const (
 	responseLifetime = 7 * 24 * time.Hour
 )
 
-// RobotsResponses records crawlers with another response instead of a robots.txt. RobotsResponses
-// is bounded and safe for concurrent use. The zero value is empty.
-type RobotsResponses struct {
+// WithheldTracker records which crawlers get something else in place of the robots.txt. Its memory
+// is bounded. It is safe for concurrent use. The zero value is empty.
+type WithheldTracker struct {
 	mu    sync.Mutex
 	sites map[string]*siteResponses
 }
 
-// siteResponses are the responses of a site.
+// siteResponses are the crawlers of one site that got no robots.txt.
 type siteResponses struct {
 	guardSubstitute Substitute // the guard's own last fetch
 	withheld        []*crawlerResponses
 }
 
-// crawlerResponses is the responses to a crawler.
+// crawlerResponses are the responses to one crawler that got no robots.txt.
 type crawlerResponses struct {
-	Withheld
+	WithheldFinding
 	lastResponse              time.Time
 	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
 }
 
-// isFinding reports whether the responses are a finding. One of these conditions is enough: a
-// verified crawler, the same response to the guard's own fetch or the self-test, or clients of
-// several networks.
-func (d *crawlerResponses) isFinding(own Substitute) bool {
-	return d.IsVerified || d.isTested() || d.Substitute == own || len(d.badNetworks) >= minNetworks
+// isFinding reports whether the responses are a finding. One condition is enough: the crawler is
+// verified, the self-test or the guard's own fetch got the same response, or clients of several
+// networks did. guard is what the guard got.
+func (d *crawlerResponses) isFinding(guard Substitute) bool {
+	return d.IsVerified || d.isConfirmedBySelfTest() || d.Substitute == guard || len(d.badNetworks) >= minNetworks
 }
 
-// testNetwork represents the self-test among networks of unverified clients. No client has
-// this documentation address (RFC 5737).
+// testNetwork represents the self-test among networks of unverified clients. No client has this
+// documentation address (RFC 5737).
 var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 
-// isTested reports whether the last self-test got another response.
-func (d *crawlerResponses) isTested() bool { return slices.Contains(d.badNetworks, testNetwork) }
+// isConfirmedBySelfTest reports whether the last self-test with the crawler's name got no
+// robots.txt either.
+func (d *crawlerResponses) isConfirmedBySelfTest() bool {
+	return slices.Contains(d.badNetworks, testNetwork)
+}
 
-// RecordGuardFetch records the response to the guard's own fetch.
-func (x *RobotsResponses) RecordGuardFetch(site string, r RobotsResponse) {
+// RecordGuardFetch records the response to the guard's own request for a site's robots.txt.
+func (x *WithheldTracker) RecordGuardFetch(site string, r RobotsResponse) {
 	instead, isFile := r.Substitute()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s := x.responsesOf(site, instead != NoSubstitute); s != nil && (isFile || instead != NoSubstitute) {
+	if s := x.getOrCreateSite(site, instead != NoSubstitute); s != nil && (isFile || instead != NoSubstitute) {
 		s.guardSubstitute = instead
 	}
 }
 
-// RecordResponse records the response to a crawler. Do not call RecordResponse for spoofed clients.
-func (x *RobotsResponses) RecordResponse(f Fetcher, r RobotsResponse, now time.Time) {
+// RecordResponse records the response to a crawler's request for robots.txt. Do not call it for
+// spoofed clients.
+func (x *WithheldTracker) RecordResponse(f RobotsFetcher, r RobotsResponse, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if d := x.record(f, r, now); d != nil {
+	if d := x.recordResponse(f, r, now); d != nil {
 		d.Responses++
 	}
 }
 
-// RecordSelfTest records the response to a self-test with a crawler's name, on a site that serves
-// browsers a robots.txt. The self-test does not increase the number of responses to the crawler.
-func (x *RobotsResponses) RecordSelfTest(f Fetcher, r RobotsResponse, now time.Time) {
+// RecordSelfTest records the response to a self-test, a request for robots.txt with a crawler's
+// name. The site must serve browsers a robots.txt. The self-test is not counted as a response to
+// the crawler.
+func (x *WithheldTracker) RecordSelfTest(f RobotsFetcher, r RobotsResponse, now time.Time) {
 	f.Network = testNetwork
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.record(f, r, now)
+	x.recordResponse(f, r, now)
 }
 
-// record records a response. If the crawler got a substitute for robots.txt, record returns the
-// crawler's entry, else nil. The caller must have locked x.mu.
-func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *crawlerResponses {
+// recordResponse records a response to f. If f got something else in place of a robots.txt, the
+// result is its entry, else nil. The caller must have locked x.mu.
+func (x *WithheldTracker) recordResponse(f RobotsFetcher, r RobotsResponse, now time.Time) *crawlerResponses {
 	instead, isFile := r.Substitute()
-	s := x.responsesOf(f.Site, instead != NoSubstitute)
+	s := x.getOrCreateSite(f.Site, instead != NoSubstitute)
 	if s == nil {
 		return nil
 	}
@@ -195,7 +201,7 @@ func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *cr
 	switch {
 	case instead != NoSubstitute:
 		if i < 0 {
-			i = s.add(&crawlerResponses{Withheld: Withheld{Fetcher: f, Since: now}})
+			i = s.addCrawler(&crawlerResponses{WithheldFinding: WithheldFinding{RobotsFetcher: f, Since: now}})
 		}
 		d := s.withheld[i]
 		d.Substitute, d.Status, d.Location, d.lastResponse = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
@@ -211,9 +217,9 @@ func (x *RobotsResponses) record(f Fetcher, r RobotsResponse, now time.Time) *cr
 	return nil
 }
 
-// recordFile records that a client got the file, and reports whether the finding ends. An unverified
-// client cannot refute a verified crawler.
-func (d *crawlerResponses) recordFile(f Fetcher) bool {
+// recordFile records that a client got the robots.txt, and reports whether this ends the finding.
+// An unverified client cannot end the finding about a verified crawler.
+func (d *crawlerResponses) recordFile(f RobotsFetcher) bool {
 	switch {
 	case f.IsVerified:
 		return true
@@ -225,7 +231,7 @@ func (d *crawlerResponses) recordFile(f Fetcher) bool {
 	return len(d.badNetworks) == 0 || len(d.goodNetworks) >= minNetworks
 }
 
-// addNetwork adds a network to a list of at most minNetworks.
+// addNetwork adds a network to a list. The list has at most minNetworks, and each network once.
 func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	if len(list) >= minNetworks || slices.Contains(list, n) {
 		return list
@@ -233,11 +239,11 @@ func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 	return append(list, n)
 }
 
-// responsesOf returns the responses of a site, or nil. If add is true, missing responses are created while
-// there is room. The caller must have locked x.mu.
-func (x *RobotsResponses) responsesOf(name string, add bool) *siteResponses {
+// getOrCreateSite returns the entry of a site, or nil. If create is true, it creates a missing
+// entry while there is room. The caller must have locked x.mu.
+func (x *WithheldTracker) getOrCreateSite(name string, create bool) *siteResponses {
 	s := x.sites[name]
-	if s == nil && add && len(x.sites) < maxSites {
+	if s == nil && create && len(x.sites) < maxSites {
 		if x.sites == nil {
 			x.sites = make(map[string]*siteResponses)
 		}
@@ -247,9 +253,9 @@ func (x *RobotsResponses) responsesOf(name string, add bool) *siteResponses {
 	return s
 }
 
-// add adds a crawler and returns its index. A full list loses the oldest unverified crawler
-// first.
-func (s *siteResponses) add(d *crawlerResponses) int {
+// addCrawler adds a crawler, and returns its index. If the list is full, the crawler replaces the
+// oldest one, unverified crawlers first.
+func (s *siteResponses) addCrawler(d *crawlerResponses) int {
 	if len(s.withheld) < maxFetchers {
 		s.withheld = append(s.withheld, d)
 		return len(s.withheld) - 1
@@ -264,8 +270,9 @@ func (s *siteResponses) add(d *crawlerResponses) int {
 	return least
 }
 
-// Find returns the findings of a site, or of all sites for "". Find also removes expired responses.
-func (x *RobotsResponses) Find(site string, now time.Time) (found []Withheld) {
+// Find returns the findings about a site, or about all sites if site is "". It also removes entries
+// that have expired.
+func (x *WithheldTracker) Find(site string, now time.Time) (found []WithheldFinding) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.sites {
@@ -275,12 +282,14 @@ func (x *RobotsResponses) Find(site string, now time.Time) (found []Withheld) {
 		}
 		for _, d := range s.withheld {
 			if d.isFinding(s.guardSubstitute) && (site == "" || site == name) {
-				w := d.Withheld
-				w.SameForGuard, w.SameForSelfTest = d.Substitute == s.guardSubstitute, d.isTested()
+				w := d.WithheldFinding
+				w.SameForGuard, w.SameForSelfTest = d.Substitute == s.guardSubstitute, d.isConfirmedBySelfTest()
 				found = append(found, w)
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Withheld) int { return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Token, b.Token)) })
+	slices.SortFunc(found, func(a, b WithheldFinding) int {
+		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(a.Token, b.Token))
+	})
 	return found
 }

@@ -89,7 +89,7 @@ func TestWithheld(t *testing.T) {
 		{"verified after unverified", "u1 page, v page", "verified page"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var x RobotsResponses
+			var x WithheldTracker
 			now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 			for step := range strings.SplitSeq(tc.steps, ", ") {
 				who, got, ok := strings.Cut(step, " ")
@@ -104,7 +104,7 @@ func TestWithheld(t *testing.T) {
 					x.RecordGuardFetch("a.test", r)
 					continue
 				}
-				f := Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: who == "v"}
+				f := RobotsFetcher{Site: "a.test", Token: "GPTBot", IsVerified: who == "v"}
 				if n := byte(0); !f.IsVerified {
 					_, _ = fmt.Sscanf(who, "u%d", &n)
 					f.Network = netip.PrefixFrom(netip.AddrFrom4([4]byte{198, 51, n, 0}), 24)
@@ -132,15 +132,15 @@ func TestWithheld(t *testing.T) {
 // TestWithheldOnlyInTest has the self-test alone get something else: that is a finding about no
 // answer.
 func TestWithheldOnlyInTest(t *testing.T) {
-	var x RobotsResponses
+	var x WithheldTracker
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.RecordSelfTest(Fetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, IsHTML: true}, now)
+	x.RecordSelfTest(RobotsFetcher{Site: "a.test", Token: "GPTBot"}, RobotsResponse{Status: 403, IsHTML: true}, now)
 	found := x.Find("", now)
 	const want = "a client named GPTBot gets a web page (status 403) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge"
 	if len(found) != 1 || found[0].Responses != 0 || found[0].Description(now) != want {
 		t.Errorf("found %+v", found)
 	}
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, IsHTML: true}, now)
+	x.RecordResponse(RobotsFetcher{Site: "a.test", Token: "GPTBot", Network: netip.MustParsePrefix("198.51.100.0/24")}, RobotsResponse{Status: 403, IsHTML: true}, now)
 	if found := x.Find("", now); len(found) != 1 || found[0].Responses != 1 {
 		t.Errorf("after one answer: found %+v", found)
 	}
@@ -148,11 +148,11 @@ func TestWithheldOnlyInTest(t *testing.T) {
 
 // TestWithheldPerCrawler keeps crawlers and sites apart.
 func TestWithheldPerCrawler(t *testing.T) {
-	var x RobotsResponses
+	var x WithheldTracker
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "bingbot", IsVerified: true}, RobotsResponse{Status: 200}, now)
-	x.RecordResponse(Fetcher{Site: "b.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(RobotsFetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
+	x.RecordResponse(RobotsFetcher{Site: "a.test", Token: "bingbot", IsVerified: true}, RobotsResponse{Status: 200}, now)
+	x.RecordResponse(RobotsFetcher{Site: "b.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{Status: 200}, now)
 	if found := x.Find("", now); len(found) != 1 || found[0].Site != "a.test" || found[0].Token != "GPTBot" {
 		t.Errorf("found %+v", found)
 	}
@@ -164,13 +164,13 @@ func TestWithheldPerCrawler(t *testing.T) {
 // TestRobotsResponsesAreBounded has clients send all names, at all hosts. A verified crawler is not
 // forgotten for them.
 func TestRobotsResponsesAreBounded(t *testing.T) {
-	var x RobotsResponses
+	var x WithheldTracker
 	now := time.Now()
-	x.RecordResponse(Fetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
+	x.RecordResponse(RobotsFetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
 	for i := range 3 * maxSites {
 		now = now.Add(time.Millisecond)
-		x.RecordResponse(Fetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
-		x.RecordResponse(Fetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
+		x.RecordResponse(RobotsFetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
+		x.RecordResponse(RobotsFetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
 	}
 	if len(x.sites) > maxSites || len(x.sites["a.test"].withheld) > maxFetchers {
 		t.Errorf("%d sites, %d crawlers", len(x.sites), len(x.sites["a.test"].withheld))
@@ -183,13 +183,13 @@ func TestRobotsResponsesAreBounded(t *testing.T) {
 // TestWithheldSays names the crawler, what it gets, since when, and the remedy.
 func TestWithheldSays(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	gptbot := Fetcher{Token: "GPTBot", IsVerified: true}
-	for want, w := range map[string]Withheld{
-		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {Fetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
-		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {Fetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
-		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {Fetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
-		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {Fetcher: gptbot, Substitute: NoAnswer, Since: at},
-		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {Fetcher: Fetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
+	gptbot := RobotsFetcher{Token: "GPTBot", IsVerified: true}
+	for want, w := range map[string]WithheldFinding{
+		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {RobotsFetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
+		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {RobotsFetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
+		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {RobotsFetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
+		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {RobotsFetcher: gptbot, Substitute: NoAnswer, Since: at},
+		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {RobotsFetcher: RobotsFetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
 	} {
 		if got := w.Description(at.Add(time.Hour)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -54,7 +54,7 @@ type SelfTest struct {
 	Sites iter.Seq[SelfTestSite] // the first [maxSelfTestHosts] are tested
 	// OnCrawlerResponse is called with the response to the crawler's User-Agent, if the browser's
 	// User-Agent gets the robots.txt.
-	OnCrawlerResponse func(responseaudit.Fetcher, responseaudit.RobotsResponse)
+	OnCrawlerResponse func(responseaudit.RobotsFetcher, responseaudit.RobotsResponse)
 	Logger            *zap.Logger
 }
 
@@ -102,7 +102,7 @@ func (t *SelfTest) run(ctx context.Context) {
 				zap.String("advice", "another handler answers first, or robots_txt is for other paths only; put robots_txt before that handler, in a route if necessary"))
 		}
 		if browser.isFile && crawler.hasResponse {
-			t.OnCrawlerResponse(responseaudit.Fetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
+			t.OnCrawlerResponse(responseaudit.RobotsFetcher{Site: site.Label, Token: selfTestToken, Class: uaident.AITraining.String()}, crawler.response)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func testSite(browser, crawler string) SelfTestSite {
 func runTest(t *testing.T, sites iter.Seq[SelfTestSite]) (lines []string, noted []string) {
 	t.Helper()
 	core, logs := observer.New(zapcore.DebugLevel)
-	test := SelfTest{Sites: sites, Logger: zap.New(core), OnCrawlerResponse: func(f responseaudit.Fetcher, r responseaudit.RobotsResponse) {
+	test := SelfTest{Sites: sites, Logger: zap.New(core), OnCrawlerResponse: func(f responseaudit.RobotsFetcher, r responseaudit.RobotsResponse) {
 		noted = append(noted, fmt.Sprintf("%s %s %s %d", f.Site, f.Token, f.Class, r.Status))
 	}}
 	test.run(t.Context())
@@ -154,7 +154,7 @@ func TestTimes(t *testing.T) {
 			return policy.FetchResult{Err: context.Cause(ctx)}
 		}}
 		core, logs := observer.New(zapcore.DebugLevel)
-		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), OnCrawlerResponse: func(responseaudit.Fetcher, responseaudit.RobotsResponse) {
+		test := SelfTest{Sites: slices.Values([]SelfTestSite{hangs, hangs, hangs}), Logger: zap.New(core), OnCrawlerResponse: func(responseaudit.RobotsFetcher, responseaudit.RobotsResponse) {
 			t.Error("an answer is noted")
 		}}
 		began := time.Now()

@@ -30,7 +30,7 @@ func (s *Store) changeValues() *trackedValues {
 				current.urgent, current.other = changes.Revisions(site)
 				change := valueChange{
 					name: siteName(site), logField: zap.Stringer("site", site), revision: current,
-					encode: func() (ledger.Document, bool, error) {
+					encode: func() (ledger.StoredDocument, bool, error) {
 						stored, ok := changes.Snapshot(site)
 						d, err := stored.Encode(s.now())
 						return d, !ok, err
@@ -49,7 +49,7 @@ func (s *Store) changeValues() *trackedValues {
 }
 
 func (s *Store) restoreChanges(v value, summary *readSummary) (writtenValue, error) {
-	stored, d, err := ledger.DecodeChanges(v.data)
+	stored, d, err := ledger.DecodeChangeGuardState(v.data)
 	written := writtenValue{hash: d.Sum, saved: d.Saved}
 	switch {
 	case err != nil:

@@ -29,7 +29,7 @@ func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 			change := valueChange{
 				name: hostName(host), logField: zap.Stringer("site", host),
 				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
-				encode:   func() (ledger.Document, bool, error) { return files.EncodeHost(host, s.now()) },
+				encode:   func() (ledger.StoredDocument, bool, error) { return files.EncodeHost(host, s.now()) },
 			}
 			if !yield(change) {
 				return

@@ -56,7 +56,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 		for _, site := range snapshot.Sites {
 			change := valueChange{
 				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Revision()},
-				encode: func() (d ledger.Document, empty bool, err error) {
+				encode: func() (d ledger.StoredDocument, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.StoredSite{Since: ledger.FromUnixMilli(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
 					d.Sum = sha256.Sum256(d.Data)
@@ -98,7 +98,7 @@ func (c *ledgerValues) restoreSite(v value, _ *readSummary) (written writtenValu
 	if v.isOwn {
 		c.ownSites = append(c.ownSites, stored)
 	} else {
-		c.peerLedger.Restore(stored.Site, stored.Since)
+		c.peerLedger.RestoreSite(stored.Site, stored.Since)
 	}
 	return written, nil
 }
@@ -155,7 +155,7 @@ func (c *ledgerValues) restoreOwn(ctx context.Context, summary *readSummary) {
 		return
 	}
 	for _, stored := range c.ownSites {
-		memory.parts.Ledger.Restore(stored.Site, stored.Since)
+		memory.parts.Ledger.RestoreSite(stored.Site, stored.Since)
 	}
 	memory.ownLedgerRead.done = true
 	if len(c.ownSites) > 0 {

@@ -16,8 +16,8 @@ func TestLedgerStoreWithoutRequests(t *testing.T) {
 		"an answer": func(i *instance) {
 			i.counted.RecordAnswer(&ledger.Answer{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: responseaudit.KindAllowed, Status: responseaudit.StatusSuccess})
 		},
-		"a visit":                       func(i *instance) { i.counted.RecordVisit("a.test", 0, i.time) },
-		"a visit where nobody else was": func(i *instance) { i.counted.RecordVisit("b.test", 0, i.time) },
+		"a visit":                       func(i *instance) { i.counted.RecordAssistantVisit("a.test", 0, i.time) },
+		"a visit where nobody else was": func(i *instance) { i.counted.RecordAssistantVisit("b.test", 0, i.time) },
 		"the mode":                      func(i *instance) { i.counted.RecordModeChange("a.test", "enforce", i.time) },
 		"a request at once":             func(i *instance) { i.ask("a.test", 1) },
 	} {

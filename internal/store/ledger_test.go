@@ -24,7 +24,7 @@ func (i *instance) shown() string {
 	for _, site := range shown.Sites {
 		for _, row := range site.Rows {
 			sum := row.Series[ledger.Days].Sum(ledger.Days, time.Time{}, i.time)
-			counts[site.Name] += sum.Requests()
+			counts[site.Name] += sum.TotalRequests()
 		}
 	}
 	return fmt.Sprint(counts)

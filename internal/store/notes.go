@@ -66,7 +66,7 @@ func (s *Store) noteValues() *trackedValues {
 					if current == (revision{}) || last && note.name == ratesName {
 						continue
 					}
-					change := valueChange{name: note.name, logField: zap.Skip(), revision: current, minInterval: note.wait, encode: func() (ledger.Document, bool, error) { return note.encode(s.now()) }}
+					change := valueChange{name: note.name, logField: zap.Skip(), revision: current, minInterval: note.wait, encode: func() (ledger.StoredDocument, bool, error) { return note.encode(s.now()) }}
 					if !yield(change) {
 						return
 					}
@@ -87,7 +87,7 @@ func (s *Store) noteValues() *trackedValues {
 }
 
 // encode encodes a note. empty is true without content.
-func (n *note) encode(now time.Time) (d ledger.Document, empty bool, err error) {
+func (n *note) encode(now time.Time) (d ledger.StoredDocument, empty bool, err error) {
 	d.Saved = now
 	if d.Data, err = n.export(); err == nil && len(d.Data) > maxNote {
 		err = fmt.Errorf("%s has %d bytes, more than the %d that are stored", n.name, len(d.Data), maxNote)

@@ -95,7 +95,7 @@ type valueChange struct {
 	logField    zap.Field
 	revision    revision
 	minInterval time.Duration // minimum time since the last write
-	encode      func() (d ledger.Document, empty bool, err error)
+	encode      func() (d ledger.StoredDocument, empty bool, err error)
 }
 
 // pendingWrite returns the write of a value. The result is false if the value is unchanged or was
@@ -110,7 +110,7 @@ func (t *tracker) pendingWrite(change valueChange, now time.Time) (write pending
 	if change.revision == written.revision && !renew || !isFirst && age < change.minInterval {
 		return pendingWrite{}, false
 	}
-	var document ledger.Document
+	var document ledger.StoredDocument
 	return pendingWrite{
 		name:     change.name,
 		logField: change.logField,

@@ -55,8 +55,8 @@ var mistakes = []mistake{
 	},
 	{
 		"one request in a hundred is not counted", "internal/ledger/ledger.go",
-		"	b := l.lockBuffer()\n	b.add(q",
-		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.lockBuffer()\n	b.add(q",
+		"	b := l.lockBuffer()\n	b.addRequest(q",
+		"	if q.At.UnixNano()%97 == 0 {\n		return\n	}\n	b := l.lockBuffer()\n	b.addRequest(q",
 	},
 	{
 		"the file is not read before a block", "internal/guard/lookup.go",

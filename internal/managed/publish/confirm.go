@@ -114,7 +114,7 @@ func (p *Publisher) hostsWithoutBase(base func(host string) []byte) map[string]b
 // newReasonFinder returns a finder without reasons, and the hosts at which search engines requested
 // pages in the last 24 hours.
 func (p *Publisher) newReasonFinder(isFirst bool) (f *reasonFinder, hosts []string) {
-	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: isFirst, visits: make(map[string][]ledger.Visit), startTimes: make(map[string]time.Time)}
+	f = &reasonFinder{engines: searchEngines(p.Registry), isFirstChange: isFirst, visits: make(map[string][]ledger.CrawlerVisit), startTimes: make(map[string]time.Time)}
 	for _, v := range p.Visits() {
 		if v.Host == judge.OtherName {
 			v.Host = ""
@@ -142,7 +142,7 @@ func searchEngines(registry *uaident.Registry) (all []*uaident.Crawler) {
 type reasonFinder struct {
 	engines       []*uaident.Crawler
 	isFirstChange bool
-	visits        map[string][]ledger.Visit // by host
+	visits        map[string][]ledger.CrawlerVisit // by host
 	reasons       []string
 	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
@@ -195,7 +195,7 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.ServedPagesOf(visits)}).Pages {
+		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.PagesFromVisits(visits)}).Pages {
 			f.addReason(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}

@@ -22,7 +22,7 @@ func TestConfirmation(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
+		i.visits.Store(new([]ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		state, _ := i.History()
@@ -48,7 +48,7 @@ func TestConfirmation(t *testing.T) {
 func TestReasons(t *testing.T) {
 	sale := disallow("*")
 	sale.ID, sale.From = "sale", "2030-01-01T00:00:00Z"
-	visits := []ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "b.test", Target: "/b/1"}}
+	visits := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "b.test", Target: "/b/1"}}
 	atB := disallow("*", "/b")
 	atB.ID, atB.Hosts = "b", []string{"b.test"}
 	later := disallow("GPTBot")
@@ -57,7 +57,7 @@ func TestReasons(t *testing.T) {
 		base          string
 		before, after []managed.Rule
 		confirm       ConfirmationMode
-		visits        []ledger.Visit
+		visits        []ledger.CrawlerVisit
 		want          string // part of the first reason, or ""
 		count         int    // number of reasons, 0 for any
 	}{
@@ -86,7 +86,7 @@ func TestReasons(t *testing.T) {
 			r := New(Config{
 				Schedule: newSchedule(t, test.after...), Registry: uaident.Default(), ConfirmationMode: test.confirm, Now: func() time.Time { return time.Date(2029, 6, 1, 0, 0, 0, 0, time.UTC) },
 				NewBaseLookup: func() func(string) []byte { return func(string) []byte { return []byte(test.base) } },
-				Visits:        func() []ledger.Visit { return test.visits }, FetchedSince: nobodyReads,
+				Visits:        func() []ledger.CrawlerVisit { return test.visits }, FetchedSince: nobodyReads,
 			})
 			reasons := r.confirmationReasons(newSchedule(t, test.before...), r.latestSubmission, false)
 			if (test.want == "") != (len(reasons) == 0) || len(reasons) > 0 && !strings.Contains(reasons[0], test.want) {

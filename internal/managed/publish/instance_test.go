@@ -28,7 +28,7 @@ type instance struct {
 	name     string
 	storage  Storage
 	sites    *SiteHistories
-	visits   atomic.Pointer[[]ledger.Visit]
+	visits   atomic.Pointer[[]ledger.CrawlerVisit]
 	reads    map[string]time.Time // last robots fetches of crawlers
 	compare  func()               // called at each comparison of changes; may be nil
 	base     string
@@ -76,7 +76,7 @@ func newInstance(t *testing.T, storage Storage, name string) *instance {
 }
 
 // visitsNow returns the pages that search engines requested so far.
-func (i *instance) visitsNow() []ledger.Visit {
+func (i *instance) visitsNow() []ledger.CrawlerVisit {
 	if visits := i.visits.Load(); visits != nil {
 		return *visits
 	}
@@ -114,7 +114,7 @@ func (i *instance) loadSchedule(s *managed.Schedule) {
 			}
 			return func(string) []byte { return []byte(i.base) }
 		},
-		Visits: func() []ledger.Visit {
+		Visits: func() []ledger.CrawlerVisit {
 			if i.compare != nil {
 				i.compare()
 			}

@@ -60,7 +60,7 @@ type Config struct {
 	IsRunning func() bool
 	// Visits returns the pages that search engines requested in the last 24 hours. A change that
 	// disallows such a page waits for confirmation, and a trial rejects it.
-	Visits func() []ledger.Visit
+	Visits func() []ledger.CrawlerVisit
 	// FetchedSince returns the crawlers that have fetched robots.txt since a time, at any host for
 	// which has returns true.
 	FetchedSince func(has func(host string) bool, since time.Time) []string

@@ -50,7 +50,7 @@ func (i *instance) another(running bool, s *managed.Schedule) (end func()) {
 	r := New(Config{Schedule: s, RequestSites: new(site.Sites), Registry: uaident.Default(), ConfirmationMode: ConfirmSearch, Storage: i.storage, Sites: i.sites,
 		Instance: func() string { return i.name }, IsRunning: func() bool { return running },
 		NewBaseLookup: func() func(string) []byte { return func(string) []byte { return nil } },
-		Visits:        func() []ledger.Visit { return nil }, FetchedSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
+		Visits:        func() []ledger.CrawlerVisit { return nil }, FetchedSince: nobodyReads, Now: time.Now, Logger: zap.NewNop(), Observer: &i.news})
 	return r.Begin(HandlerPlace{Name: "a.test", Hosts: []string{"a.test"}})
 }
 

@@ -77,7 +77,7 @@ func TestServesNothingBeforeItCompares(t *testing.T) {
 		i := newInstance(t, storage, "one")
 		visited := make(chan struct{})
 		i.visited = visited
-		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
+		i.visits.Store(new([]ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
 		time.AfterFunc(slowVisits, func() { close(visited) })
 		i.load(disallow("*", "/b"))
 		i.serves() // after the maximum wait of two seconds

@@ -307,7 +307,7 @@ func (l *hostReport) baseReport() (b report.ManagedBase) {
 		b.FetchedAt, b.Status = good.LastFetched, good.Status
 	}
 	if l.baseState.FailureCount > 0 {
-		b.FailingSince, b.Failure = l.baseState.FailingSince, report.FetchProblem(l.baseState)
+		b.FailingSince, b.Failure = l.baseState.FailingSince, report.DescribeFetchProblem(l.baseState)
 	}
 	return b
 }

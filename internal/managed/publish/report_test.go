@@ -20,7 +20,7 @@ func TestReport(t *testing.T) {
 		i := newInstance(t, storetest.New(), "one")
 		i.load(disallow("GPTBot", "/a"))
 		i.serves("/a")
-		i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
+		i.visits.Store(new([]ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
 		i.load(disallow("*", "/b"))
 		i.serves("/a")
 		says := func() string {

@@ -57,8 +57,8 @@ func (t *trials) ExpireCopies(func(string) bool) {
 }
 
 // requested returns a visit of a search engine at a.test.
-func requested(crawler, target string) []ledger.Visit {
-	return []ledger.Visit{{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)}}
+func requested(crawler, target string) []ledger.CrawlerVisit {
+	return []ledger.CrawlerVisit{{Crawler: crawler, GroupNames: []string{crawler}, WildcardApplies: true, Host: "a.test", Target: ledger.RawText(target)}}
 }
 
 // TestShadow compares a change with the published file, and publishes the change after the trial. The
@@ -75,7 +75,7 @@ func testTrial(t *testing.T, rollout Rollout) {
 	const hour = time.Hour
 	rollout.Seconds = 6 * 3600
 	for name, test := range map[string]struct {
-		requested []ledger.Visit
+		requested []ledger.CrawlerVisit
 		confirm   bool // a person has confirmed the change
 		stops     bool
 		why       string

@@ -25,7 +25,7 @@ func TestRulesAwaitStoredVisits(t *testing.T) {
 				i = newInstance(t, storage, "one")
 				stored := make(chan struct{})
 				i.visited = stored
-				i.visits.Store(new([]ledger.Visit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
+				i.visits.Store(new([]ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/b/1"}}))
 				i.load(disallow("*", "/b"))
 				time.Sleep(test.after)
 				close(stored)

@@ -100,7 +100,7 @@ func TestEditTakenBack(t *testing.T) {
 // marksOf returns the marks of the first site in short.
 func (s Snapshot) marksOf() string {
 	var all []string
-	for _, m := range s.Sites[0].Marks {
+	for _, m := range s.Sites[0].Changes {
 		all = append(all, fmt.Sprintf("%s %s %.4s %.4s", FromUnixMilli(m.At).Format("15:04"), m.Kind, m.From, m.To))
 	}
 	return strings.Join(all, ", ")
@@ -142,30 +142,30 @@ func TestMarks(t *testing.T) {
 	next.RecordModeChange("example.com", "enforce", c.now())
 	record(next, gptbot(c.now(), "/"))
 	c.advance(time.Minute)
-	next.Restore(stored.Site, stored.Since)
+	next.RestoreSite(stored.Site, stored.Since)
 	want := "12:01 " + versions + ", 13:02 mode moni enfo"
 	if got := next.Snapshot().marksOf(); got != want {
 		t.Errorf("after a restart the marks are %s, want %s", got, want)
 	}
 	// They are bounded, and go with all else that is old.
-	for i := range 2 * maxMarks {
+	for i := range 2 * maxSiteChanges {
 		c.advance(time.Second)
 		next.RecordModeChange("example.com", []string{"monitor", "enforce"}[i%2], c.now())
 	}
-	if marks := next.Snapshot().Sites[0].Marks; len(marks) != maxMarks || marks[maxMarks-1].At != c.now().UnixMilli() {
+	if marks := next.Snapshot().Sites[0].Changes; len(marks) != maxSiteChanges || marks[maxSiteChanges-1].At != c.now().UnixMilli() {
 		t.Errorf("%d marks are kept, the last at %d", len(marks), marks[len(marks)-1].At)
 	}
 	c.advance(MaxRetention - skew - time.Second)
 	record(next, gptbot(c.now(), "/"))
-	if marks := next.Snapshot().Sites[0].Marks; len(marks) != 2 {
+	if marks := next.Snapshot().Sites[0].Changes; len(marks) != 2 {
 		t.Errorf("%d marks outlive the retention, want the two that do not", len(marks))
 	}
 }
 
 // Marks that a storage returns are what marks can be.
 func TestDamagedMarks(t *testing.T) {
-	good := Mark{noon.UnixMilli(), MarkMode, "monitor", "enforce"}
-	site := &Site{Name: "example.com", Mode: "<b>", Marks: []Mark{good, {1, "coup", "a", "b"}, {2, MarkMode, "monitor", strings.Repeat("x", 999)}, {3, MarkRobots, "monitor", "enforce"}}}
+	good := SiteChange{noon.UnixMilli(), ModeChange, "monitor", "enforce"}
+	site := &Site{Name: "example.com", Mode: "<b>", Changes: []SiteChange{good, {1, "coup", "a", "b"}, {2, ModeChange, "monitor", strings.Repeat("x", 999)}, {3, RobotsChange, "monitor", "enforce"}}}
 	data, err := StoredSite{Since: noon, Saved: noon, Site: site}.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestDamagedMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := stored.Site; s.Mode != "" || len(s.Marks) != 1 || s.Marks[0] != good {
-		t.Errorf("the mode is %q, the marks are %v", s.Mode, s.Marks)
+	if s := stored.Site; s.Mode != "" || len(s.Changes) != 1 || s.Changes[0] != good {
+		t.Errorf("the mode is %q, the marks are %v", s.Mode, s.Changes)
 	}
 }

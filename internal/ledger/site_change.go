@@ -11,30 +11,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Mark is a change of a site's robots.txt or mode.
-type Mark struct {
-	At   int64    `json:"at"` // in Unix milliseconds
-	Kind MarkKind `json:"kind"`
-	// From and To are the values before and after: versions of a robots.txt in hexadecimal,
-	// or modes.
+// SiteChange is a change of a site's robots.txt or of its mode (monitor or enforce).
+type SiteChange struct {
+	At   int64          `json:"at"` // in Unix milliseconds
+	Kind SiteChangeKind `json:"kind"`
+	// From and To are the values before and after the change: versions of a robots.txt in
+	// hexadecimal, or modes.
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// MarkKind is the kind of a change.
-type MarkKind string
+// SiteChangeKind says what changed: the robots.txt or the mode.
+type SiteChangeKind string
 
-// The kinds.
+// The kinds of changes.
 const (
-	MarkRobots MarkKind = "robots" // another version of the robots.txt
-	MarkMode   MarkKind = "mode"   // monitor, enforce, or mixed where parts of the site differ
+	RobotsChange SiteChangeKind = "robots" // another version of the robots.txt
+	ModeChange   SiteChangeKind = "mode"   // monitor, enforce, or mixed where parts of the site differ
 )
 
-// maxMarks is the maximum number of marks of a site. The newest remain.
-const maxMarks = 24
+// maxSiteChanges is the maximum number of changes of a site. The newest remain.
+const maxSiteChanges = 24
 
-// RecordEdit records a new version of a site's robots.txt. Unknown sites are ignored. The counts of
-// unchanged and moved lines survive.
+// RecordEdit records that a site has a new version of its robots.txt. Lines that the edit leaves
+// unchanged or moves keep their counts. Sites without data in the ledger are ignored.
 func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
@@ -42,31 +42,31 @@ func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.
 	was, is := lineNumbers(before.Robots), lineNumbers(after.Robots)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.countAll()
+	l.countBufferedRecords()
 	if s := l.sites[site]; s != nil {
-		s.addMark(Mark{at.UnixMilli(), MarkRobots, Version(before.Hash).String(), Version(after.Hash).String()})
+		s.addChange(SiteChange{at.UnixMilli(), RobotsChange, Version(before.Hash).String(), Version(after.Hash).String()})
 		next := LineHits{Version: after.Hash, LastHit: at.UnixMilli()}
 		s.carryLineCounts(before.Hash, next, was, is)
 	}
 }
 
-// RecordModeChange records the mode of a site: monitor, enforce or mixed.
+// RecordModeChange records the mode of a site: monitor, enforce or mixed. Other modes are ignored.
 func (l *Ledger) RecordModeChange(site, mode string, at time.Time) {
 	if site == Other || !isMode(mode) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.site(site); s.Name == site { // does not share the name Other
+	if s := l.getOrCreateSite(site); s.Name == site { // does not share the name Other
 		s.setMode(mode, at.UnixMilli())
 		s.modeChangedAt = at.UnixMilli()
 	}
 }
 
-// setMode adds a mark if the known mode changes.
+// setMode sets the mode of the site. If the site had another mode, setMode adds a SiteChange.
 func (s *Site) setMode(mode string, at int64) {
 	if s.Mode != "" && s.Mode != mode {
-		s.addMark(Mark{at, MarkMode, s.Mode, mode})
+		s.addChange(SiteChange{at, ModeChange, s.Mode, mode})
 	}
 	if s.Mode != mode {
 		s.revision++
@@ -74,7 +74,8 @@ func (s *Site) setMode(mode string, at int64) {
 	s.Mode = mode
 }
 
-// restoreMode restores the stored mode. A mode from this process is newer.
+// restoreMode adds the mode from the storage. A mode recorded since the start of the server is
+// newer and remains.
 func (s *Site) restoreMode(stored string) {
 	switch now := s.Mode; {
 	case stored == "":
@@ -86,39 +87,40 @@ func (s *Site) restoreMode(stored string) {
 	}
 }
 
-func (s *Site) addMark(m Mark) {
-	s.Marks = append(s.Marks, m)
-	s.sortMarks()
+func (s *Site) addChange(m SiteChange) {
+	s.Changes = append(s.Changes, m)
+	s.sortChanges()
 	s.revision++
 }
 
-// sortMarks sorts the marks by time and removes duplicates from several instances.
-func (s *Site) sortMarks() {
-	slices.SortStableFunc(s.Marks, func(a, b Mark) int { return cmp.Compare(a.At, b.At) })
-	last := make(map[MarkKind]string)
-	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool {
+// sortChanges sorts the changes by time. It removes changes that several instances recorded, and
+// the oldest changes beyond maxSiteChanges.
+func (s *Site) sortChanges() {
+	slices.SortStableFunc(s.Changes, func(a, b SiteChange) int { return cmp.Compare(a.At, b.At) })
+	last := make(map[SiteChangeKind]string)
+	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool {
 		again := last[m.Kind] == m.To || m.From == m.To
 		last[m.Kind] = m.To
 		return again
 	})
-	s.Marks = slices.Clone(s.Marks[max(0, len(s.Marks)-maxMarks):])
+	s.Changes = slices.Clone(s.Changes[max(0, len(s.Changes)-maxSiteChanges):])
 }
 
-// pruneMarks removes marks older than retention or in the future.
-func (s *Site) pruneMarks(now int64, retention time.Duration) {
-	s.Marks = slices.DeleteFunc(s.Marks, func(m Mark) bool { return m.At < now-retention.Milliseconds() || m.At > now })
+// pruneChanges removes changes that are older than retention or in the future.
+func (s *Site) pruneChanges(now int64, retention time.Duration) {
+	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
 func isMode(word string) bool {
 	return slices.Contains([]string{judge.ModeWord(false), judge.ModeWord(true), ModeMixed}, word)
 }
 
-// isValid reports whether m can be a mark of RecordEdit or RecordModeChange.
-func (m Mark) isValid() bool {
+// isValid reports whether the kind of m is known, and its values are versions or modes.
+func (m SiteChange) isValid() bool {
 	switch m.Kind {
-	case MarkRobots:
+	case RobotsChange:
 		return isVersion(m.From) && isVersion(m.To)
-	case MarkMode:
+	case ModeChange:
 		return isMode(m.From) && isMode(m.To)
 	}
 	return false
@@ -128,10 +130,12 @@ func isVersion(text string) bool {
 	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// ModeMixed is the mode of a site with enforced and monitored parts.
+// ModeMixed is the mode of a site of which one part enforces and another part monitors.
 const ModeMixed = "mixed"
 
-// carryLineCounts copies the counts of unchanged and moved lines to a new version.
+// carryLineCounts copies the counts of the lines of version before to next, the counts of the new
+// version. was and is are the lines of the old and of the new version. Equal keys identify the same
+// line.
 func (s *Site) carryLineCounts(before Version, next LineHits, was, is map[lineKey]int) {
 	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == v }) }
 	i := find(before)
@@ -154,19 +158,20 @@ func (s *Site) carryLineCounts(before Version, next LineHits, was, is map[lineKe
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// lineKey identifies a line of a robots.txt independent of its position: a User-agent line,
-// or a rule of a group with the name agent.
+// lineKey identifies a line of a robots.txt independent of its line number. The line is a
+// User-agent line, or a rule in a group that names the crawler agent.
 type lineKey struct {
 	agent string
 	rule  string // "" for the User-agent line
 	nth   int    // ordinal among equal lines
 }
 
-// maxContinued is the maximum number of lines to compare. A rule occurs once for each name of
-// its group.
+// maxContinued is the maximum number of lines to compare. A rule counts once for each name of its
+// group.
 const maxContinued = 4 * maxLines
 
-// lineNumbers returns the numbers of all lines that can decide a request.
+// lineNumbers returns the line number of each User-agent line and each rule. It stops after
+// maxContinued lines.
 func lineNumbers(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {
