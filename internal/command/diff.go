@@ -28,16 +28,16 @@ caddy robots-guard diff robots.txt robots.new.txt
 caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt
 git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 `,
-		RunE: runCommand(d.run),
+		RunE: wrapRun(d.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.failOn, "fail-on", "search-block", "the changes with exit status 1: search-block, any-block, change, or never")
-	d.output.define(flags)
+	d.output.defineFlag(flags)
 	completeValues(cmd, "fail-on", "search-block", "any-block", "change", "never")
 	return cmd
 }
 
-// diffRunner is the command with its flags.
+// diffRunner runs "caddy robots-guard diff". Its fields are the values of the flags.
 type diffRunner struct {
 	config Config
 	output output
