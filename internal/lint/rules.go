@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -55,7 +54,7 @@ func (c *checker) checkRules() {
 
 // checkSelections checks the rules of the selected group once for each name.
 func (c *checker) checkSelections() {
-	unusedWord, listed := c.unusedWord(), 0
+	listed := 0
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
@@ -81,7 +80,7 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, unusedWord: unusedWord, reported: reported}
+			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, reported: reported}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
@@ -125,36 +124,15 @@ func (c *checker) checkPath(number int, l line) {
 	}
 }
 
-// unusedWord returns a word missing in the file.
-func (c *checker) unusedWord() string {
-	taken := make(map[string]bool)
-	for rest := c.robots.Text(); ; {
-		i := strings.IndexByte(rest, 'q')
-		if i < 0 {
-			break
-		}
-		rest = rest[i+1:]
-		digits := len(rest) - len(strings.TrimLeft(rest[:min(len(rest), 8)], "0123456789"))
-		if digits < min(len(rest), 8) && rest[digits] == 'z' {
-			taken[rest[:digits]] = true
-		}
-	}
-	for i := 0; ; i++ {
-		if number := strconv.Itoa(i); !taken[number] {
-			return "q" + number + "z"
-		}
-	}
-}
-
 // ruleSet is a set of rules that apply together.
 type ruleSet struct {
 	*checker
-	wildcard   *policy.SelectedGroup
-	selection  *policy.SelectedGroup // the lenient interpretation, which has all rules
-	rules      []policy.Rule
-	unusedWord string
-	reported   map[int]bool // lines with a finding
-	size       int          // cost to compare all rules, see maxComparisonWork
+	wildcard  *policy.SelectedGroup
+	selection *policy.SelectedGroup // the lenient interpretation, which has all rules
+	rules     []policy.Rule
+	unused    string       // a byte that no rule contains
+	reported  map[int]bool // lines with a finding
+	size      int          // cost to compare all rules, see maxComparisonWork
 }
 
 // addFinding adds a finding about a line, unless the line already has a finding.
@@ -198,6 +176,9 @@ func (s *ruleSet) check() {
 			s.reported[other.Line] = true
 		}
 	}
+	if s.unused = s.findUnusedByte(); s.unused == "" {
+		return
+	}
 	for _, r := range s.rules {
 		if canonical := r.Canonical(); canonical != "" && !s.reported[r.Line] {
 			s.checkRule(r, canonical)
@@ -205,14 +186,33 @@ func (s *ruleSet) check() {
 	}
 }
 
-// checkRule checks a rule with a target made by replacing each wildcard with a unique word. Other
-// rules match this target only if they match every target of the rule. The winning rule for this
-// target therefore wins for all targets.
+// literalBytes are bytes that have no special meaning in the canonical form of a rule or a target.
+const literalBytes = "QZXJKVWYABCDEFGHILMNOPRSTUqzxjkvwyabcdefghilmnoprstu0123456789~_!'(),;:@"
+
+// findUnusedByte returns a literal byte that no rule of the set contains, or "" if there is none.
+func (s *ruleSet) findUnusedByte() string {
+	var used [256]bool
+	for _, r := range s.rules {
+		for _, c := range []byte(r.Canonical()) {
+			used[c] = true
+		}
+	}
+	for i := range len(literalBytes) {
+		if !used[literalBytes[i]] {
+			return literalBytes[i : i+1]
+		}
+	}
+	return ""
+}
+
+// checkRule checks a rule with a target made by replacing each wildcard with a byte that no rule
+// contains. In another rule, only a wildcard or the end of a prefix matches this byte. Such a rule
+// therefore matches every target of the checked rule, and the winning rule wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
-	probe = strings.ReplaceAll(probe, "*", s.unusedWord)
+	probe = strings.ReplaceAll(probe, "*", s.unused)
 	if !anchored {
-		probe += s.unusedWord
+		probe += s.unused
 	}
 	if !strings.HasPrefix(probe, "/") {
 		probe = "/" + probe
