@@ -167,7 +167,7 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 		r.Status, r.Version = good.Status, versionName(good)
 		r.FirstFetched, r.LastFetched, r.Expires = &good.FirstFetched, &good.LastFetched, &expires
 		r.AgeSeconds = now.Sub(good.LastFetched).Seconds()
-		r.RuleCount, r.FindingCount, r.VersionCount = good.Robots.RuleCount(), running.LintFindings(e.Key(), good).Total(), 1+len(s.Previous)
+		r.RuleCount, r.FindingCount, r.VersionCount = good.Robots.RuleCount(), running.LintFindings(e.Key(), good).TotalCount(), 1+len(s.Previous)
 	}
 	return r
 }

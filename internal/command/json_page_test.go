@@ -72,7 +72,7 @@ func TestJSONPage(t *testing.T) {
 	page := strings.ReplaceAll(string(text), "\r\n", "\n")
 
 	large := "User-agent: *\nDissallow: /x\n" + strings.Repeat("Disallow: /a\n", policy.MaxSize/12)
-	files := lint.Files{}
+	files := lint.FileReports{}
 	files.Add(lint.Check("x", []byte(large+"Crawl-delay: 1\n"), lint.Options{}))
 	linted, err := json.Marshal(files)
 	if err != nil {

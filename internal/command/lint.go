@@ -73,7 +73,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
-	files := lint.Files{Files: []*lint.Report{}, ShowComparison: l.showInterpretations}
+	files := lint.FileReports{Files: []*lint.Report{}, ShowComparison: l.showInterpretations}
 	var errs []error
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)

@@ -130,8 +130,8 @@ func (s *Source) health(l SiteState) Health {
 	h.Status, h.Version, h.RuleCount = good.Status, versionOf(good.Hash), good.Robots.RuleCount()
 	h.FirstFetched, h.LastFetched = good.FirstFetched, good.LastFetched
 	found := s.findings(l)
-	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
-	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings
+	h.Findings.Errors, h.Findings.Warnings = found.SeverityCount(policy.Error), found.SeverityCount(policy.Warning)
+	h.Findings.Infos = found.TotalCount() - h.Findings.Errors - h.Findings.Warnings
 	return h
 }
 
