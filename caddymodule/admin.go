@@ -56,7 +56,7 @@ type runningConfig struct {
 	receivers []*notify.Receiver
 }
 
-func findRunningConfig() admin.Running {
+func findRunningConfig() admin.RunningConfig {
 	found := runningConfig{servers: serversOf(caddy.ActiveContext())}
 	if app := runningApp(); app != nil {
 		found.State, found.sites, found.publishers, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
@@ -64,7 +64,7 @@ func findRunningConfig() admin.Running {
 	return found
 }
 
-// Fetch implements admin.Running.
+// Fetch implements admin.RunningConfig.
 func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	return r.State.FetchNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
 		found := site.FindHandlerFor(r.servers, r.sites, key, isGuard)
@@ -75,15 +75,15 @@ func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	})
 }
 
-// TestNotify implements admin.Running.
+// TestNotify implements admin.RunningConfig.
 func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
 	return notify.Test(ctx, r.receivers)
 }
 
-// Managed implements admin.Running.
+// Managed implements admin.RunningConfig.
 func (r runningConfig) Managed() []*publish.Publisher { return r.publishers }
 
-// Policy implements admin.Running.
+// Policy implements admin.RunningConfig.
 func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
 		name := site.HostAsSent(authority, secure)
@@ -96,7 +96,7 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	return nil
 }
 
-// Guard implements admin.Running.
+// Guard implements admin.RunningConfig.
 func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 	if host = site.HostOf(url); host == "" {
 		return "", nil

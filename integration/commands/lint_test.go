@@ -95,7 +95,7 @@ func TestExplainCommand(t *testing.T) {
 			"claims to be GPTBot, class ai_training", "the group GPTBot in line 5 applies, with 1 rule", "disallowed: Disallow: / in line 6"}},
 		{name: "json", args: []string{"explain", "-r", robots, "-u", harness.GPTBot, "--json", "/x"}, code: 1, parts: []string{`"verdict": "disallowed"`, `"handler": null`, `"length": 1`}},
 		{name: "enforce", args: with("-u", harness.GPTBot, "http://a.test/x"), code: 1, parts: []string{"robots_guard of a.test, mode enforce: action blocked"}},
-		{name: "only_log", args: with("-u", harness.Bingbot, "https://a.test/private/"), code: 1, parts: []string{"action logged, only_log or spoofed prevents the block"}},
+		{name: "only_log", args: with("-u", harness.Bingbot, "https://a.test/private/"), code: 1, parts: []string{"action logged, the option only_log or spoofed prevents the block"}},
 		{name: "another site", args: with("-r", robots, "-u", harness.Bingbot, "https://b.test//private/"), code: 0, parts: []string{"robots_guard of b.test, mode monitor: action none"}},
 		{name: "a site without the directive", args: with("-r", robots, "-u", harness.Bingbot, "https://c.test/"), code: 2, stderr: "no robots_guard is configured for c.test; configured sites: a.test, b.test, d.test"},
 		{name: "behind a matcher", args: with("-r", robots, "-u", harness.Bingbot, "https://d.test/open"), code: 0, parts: []string{"robots_guard of d.test", "robots_guard has matchers other than the host"}},

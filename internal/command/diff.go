@@ -45,11 +45,11 @@ type diffRunner struct {
 }
 
 func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
-	fails := map[string]func(diff.Pair, *diff.Result) bool{
-		"search-block": diff.Pair.ShutsOutSearch,
-		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.DisallowsNewURL() },
-		"change":       func(_ diff.Pair, r *diff.Result) bool { return len(r.Changes) > 0 },
-		"never":        func(diff.Pair, *diff.Result) bool { return false },
+	fails := map[string]func(diff.Edit, *diff.Result) bool{
+		"search-block": diff.Edit.ShutsOutSearch,
+		"any-block":    func(_ diff.Edit, r *diff.Result) bool { return r.DisallowsNewURL() },
+		"change":       func(_ diff.Edit, r *diff.Result) bool { return len(r.Changes) > 0 },
+		"never":        func(diff.Edit, *diff.Result) bool { return false },
 	}
 	failed := fails[d.failOn]
 	switch {
@@ -70,7 +70,7 @@ func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, err
 	}
 	reader.printNotes()
-	pair := diff.Pair{Old: before.rules, New: after.rules}
+	pair := diff.Edit{Old: before.rules, New: after.rules}
 	result := pair.Compare()
 	return failed(pair, result), d.output.print(cmd, result, result.WriteText)
 }
