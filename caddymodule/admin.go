@@ -58,7 +58,7 @@ type runningConfig struct {
 }
 
 // findRunningConfig returns the running configuration.
-func findRunningConfig() admin.Running {
+func findRunningConfig() admin.RunningConfig {
 	found := runningConfig{servers: sortedServers(caddy.ActiveContext())}
 	if app := findRunningApp(); app != nil {
 		found.State, found.sites, found.publishers, found.currentRegistry, found.receivers = app.state, app.sites, app.publishers, app.currentRegistry, app.receivers
@@ -66,7 +66,7 @@ func findRunningConfig() admin.Running {
 	return found
 }
 
-// Fetch implements admin.Running.
+// Fetch implements admin.RunningConfig.
 func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	return r.State.FetchNow(ctx, e, func(key policy.Key) (*guard.Guard, *caddyhttp.Server) {
 		found := site.FindHandlerOfSite(r.servers, r.sites, key, isGuard)
@@ -77,15 +77,15 @@ func (r runningConfig) Fetch(ctx context.Context, e *policy.Entry) error {
 	})
 }
 
-// TestNotify implements admin.Running.
+// TestNotify implements admin.RunningConfig.
 func (r runningConfig) TestNotify(ctx context.Context) []notify.TestResult {
 	return notify.SendTestMessages(ctx, r.receivers)
 }
 
-// Managed implements admin.Running.
+// Managed implements admin.RunningConfig.
 func (r runningConfig) Managed() []*publish.Publisher { return r.publishers }
 
-// Policy implements admin.Running.
+// Policy implements admin.RunningConfig.
 func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	for _, secure := range []bool{true, false} {
 		name := site.HostAsSent(authority, secure)
@@ -98,7 +98,7 @@ func (r runningConfig) Policy(scheme, authority string) *policy.Entry {
 	return nil
 }
 
-// Guard implements admin.Running.
+// Guard implements admin.RunningConfig.
 func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 	if host = site.HostOfURL(url); host == "" {
 		return "", nil

@@ -20,47 +20,49 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Running is the running configuration at the time of a request to the API.
-type Running interface {
-	// Policies returns the policies of all sites in any order.
+// RunningConfig gives access to the configuration that runs at the time of an admin request.
+type RunningConfig interface {
+	// Policies returns the cached robots.txt of each site, in any order.
 	Policies() []*policy.Entry
-	// Policy returns the policy of a configured authority, which is empty before the first request
-	// for it. For another authority the result is nil. Without a scheme, https has precedence.
+	// Policy returns the cached robots.txt of a configured authority. Before the first request for
+	// the authority the entry is empty. For another authority the result is nil. Without a scheme,
+	// https has precedence.
 	Policy(scheme, authority string) *policy.Entry
 	// Enforces reports whether a site with this robots.txt is in enforce mode.
 	Enforces(policy.Key) bool
-	// Modes returns the mode of each configured site by its label.
+	// Modes maps the label of each configured site to its mode.
 	Modes() map[string]string
-	// WithheldFrom returns in words which crawlers receive another response instead of this
-	// robots.txt.
+	// WithheldFrom describes the crawlers that receive another response instead of this robots.txt.
 	WithheldFrom(policy.Key) []string
-	// EffectiveTimes returns a function for the time from which only the current robots.txt applies,
-	// or the zero time if it already does. EndGrace ends the use of earlier versions.
+	// EffectiveTimes returns a function for the time at which the grace of earlier versions of a
+	// robots.txt ends. The time is zero if only the current version applies. EndGrace ends the
+	// grace now.
 	EffectiveTimes() func(policy.Key) time.Time
 	EndGrace(policy.Key)
 	// Fetch fetches a robots.txt and waits for the result. It returns an error if the fetch needs a
-	// request for the site, or if ctx ends.
+	// client's request for the site, or if ctx ends.
 	Fetch(ctx context.Context, e *policy.Entry) error
-	// LintFindings returns the problems of a version of a robots.txt.
+	// LintFindings returns the findings of package lint about a fetched robots.txt.
 	LintFindings(policy.Key, *policy.Version) *lint.Report
-	// Reports returns the source of all reports.
+	// Reports returns the data for all reports.
 	Reports(now time.Time) *report.Source
-	// AlertManager returns the alerts, or nil without a guard.
+	// AlertManager returns the manager of the alerts, or nil if no robots_guard is configured.
 	AlertManager() *alert.Manager
 	// TestNotify sends each receiver of alerts a test message, and returns the results.
 	TestNotify(ctx context.Context) []notify.TestResult
-	// Managed returns the publishers of the running robots_txt handlers.
+	// Managed returns the publisher of each running robots_txt handler.
 	Managed() []*publish.Publisher
-	// Registry returns the state of the configured registry, or nil if none is configured.
+	// Registry returns the state of the crawler registry that the configuration names, or nil if it
+	// names none.
 	Registry() *report.RegistryStatus
-	// Proposals returns frequent names of unregistered clients.
+	// Proposals returns frequent names of unregistered clients, for adding to the registry.
 	Proposals() []report.RegistryProposal
-	// Guard returns the host of a URL, or "" if the URL has no host. guard is the guard for
+	// Guard returns the host of a URL, or "" if the URL has no host. guard is the robots_guard for
 	// requests to the URL, or nil.
 	Guard(url string) (host string, guard *Guard)
 }
 
-// Guard is a running robots_guard.
+// Guard describes a running robots_guard.
 type Guard struct {
 	Site        string // the hosts; "" for any host
 	Ambiguous   bool   // whether other guards, with matchers, have the same hosts; this guard is the first
@@ -69,20 +71,20 @@ type Guard struct {
 	Settings    judge.Settings
 	Rate        *rate.Settings // nil if the guard does not measure request rates
 	Fallback    policy.Fallback
-	// Key is the key of the guard's robots.txt. Site and ForwardedHost may be missing.
+	// Key identifies the robots.txt of the guard. Its Site and ForwardedHost may be missing.
 	Key policy.Key
 }
 
 // ExplainPath is the path that explains a verdict by POST.
 const ExplainPath = "/robots_guard/explain"
 
-// API has the endpoints.
-type API struct{ findRunning func() Running }
+// API serves the endpoints of robots_guard in Caddy's admin API.
+type API struct{ findRunning func() RunningConfig }
 
-// New returns the endpoints. find returns the running configuration and never nil.
-func New(find func() Running) *API { return &API{find} }
+// New returns an API. find returns the running configuration, and never nil.
+func New(find func() RunningConfig) *API { return &API{find} }
 
-// Routes returns all endpoints.
+// Routes returns the routes of all endpoints.
 func (a *API) Routes() []caddy.AdminRoute {
 	return slices.Concat(a.reportRoutes(), a.managedRoutes(), []caddy.AdminRoute{
 		newRoute(ExplainPath, "POST", a.serveExplain),
@@ -103,7 +105,7 @@ func (a *API) Routes() []caddy.AdminRoute {
 	})
 }
 
-// httpError returns an error with the status of the response.
+// httpError returns an error that Caddy sends as a response with the given status.
 func httpError(status int, format string, args ...any) error {
 	return caddy.APIError{HTTPStatus: status, Err: fmt.Errorf(format, args...)}
 }

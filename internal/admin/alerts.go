@@ -27,27 +27,29 @@ const AlertsPath = "/robots_guard/alerts"
 // The response is a [NotifyTest].
 const TestNotifyPath = AlertsPath + "/test"
 
-// NotifyTest has the result of the test message to each receiver. The list is empty if the
+// NotifyTest has the result of a test message for each receiver of alerts. It is empty if the
 // configuration has no notify.
 type NotifyTest struct {
 	Receivers []notify.TestResult `json:"receivers"`
 }
 
-// AlertNote is the optional body of an acknowledgement.
+// AlertNote is the optional body of a request that acknowledges an alert.
 type AlertNote struct {
 	Note string `json:"note,omitempty"`
 	User string `json:"by,omitempty"` // the person who acknowledges
 }
 
-// listAlerts returns all alerts, or none without a guard.
-func listAlerts(running Running) alert.List {
+// listAlerts returns the alerts of the running configuration. Without a robots_guard the list is
+// empty.
+func listAlerts(running RunningConfig) alert.List {
 	if manager := running.AlertManager(); manager != nil {
 		return manager.List()
 	}
 	return alert.List{Generated: time.Now().UTC(), Alerts: []alert.Alert{}}
 }
 
-// serveAcknowledge acknowledges an alert, or reverts an acknowledgement.
+// serveAcknowledge acknowledges an alert (POST), or withdraws the acknowledgement (DELETE). It
+// responds with the alert.
 func (a *API) serveAcknowledge(w http.ResponseWriter, r *http.Request) (any, error) {
 	id, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, AlertsPath+"/"), "/acknowledge")
 	manager := a.findRunning().AlertManager()

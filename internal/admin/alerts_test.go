@@ -20,7 +20,7 @@ import (
 
 // troubled is a server with one alert.
 type troubled struct {
-	Running
+	RunningConfig
 	alertManager *alert.Manager
 }
 
@@ -88,11 +88,11 @@ func TestAlerts(t *testing.T) {
 }
 
 // sent sends a request to the API as Caddy does.
-func sent(t *testing.T, running Running, method, path, body string) (status int, answer string) {
+func sent(t *testing.T, running RunningConfig, method, path, body string) (status int, answer string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	for _, route := range New(func() Running { return running }).Routes() {
+	for _, route := range New(func() RunningConfig { return running }).Routes() {
 		if route.Pattern == path || strings.HasSuffix(route.Pattern, "/") && strings.HasPrefix(path, route.Pattern) {
 			err := route.Handler.ServeHTTP(w, r)
 			var failed caddy.APIError

@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// serveExplain responds with the verdict of the running server on a request, by the current robots.txt
-// and the settings of the site:
+// serveExplain responds with the verdict of the running server on a request. It uses the current
+// robots.txt and the settings of the site:
 //
-//	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
+// \tPOST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
 //
 // The optional "identity" is the assumed identity of the client: verified, claimed, unknown or
 // spoofed. The default is claimed. The default of "method" is GET. The response is an
-// explain.Explanation as JSON.
+// [explain.Explanation] as JSON.
 func (a *API) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) {
 	var asked struct {
 		UserAgent string `json:"user_agent"`
@@ -41,7 +41,7 @@ func (a *API) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) 
 		return nil, httpError(http.StatusNotFound, "no robots_guard is configured for %q", host)
 	}
 	site := explain.Site{Registry: guard.Registry, Settings: guard.Settings, Rate: guard.Rate, HasGuard: true}
-	e := site.Explain(currentRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
+	e := site.Explain(cachedRules(running.Policies(), guard), explain.Request{UserAgent: asked.UserAgent, URL: asked.URL, Method: asked.Method, Identity: who})
 	e.Handler.Site = guard.Site
 	var notes []string
 	if guard.HTTPSTarget != "" {
@@ -54,8 +54,8 @@ func (a *API) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) 
 	return e, nil
 }
 
-// currentRules returns the current rules of a guard without fetching.
-func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
+// cachedRules returns the cached robots.txt of a guard. It does not fetch a missing file.
+func cachedRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 	from := explain.RobotsFile{Name: guard.Key.String()}
 	entry := entryForKey(entries, guard.Key)
 	if entry == nil || entry.State() == nil {
@@ -74,7 +74,8 @@ func currentRules(entries []*policy.Entry, guard *Guard) explain.RobotsFile {
 	return from
 }
 
-// entryForKey returns the entry of a key. The site of the key may differ.
+// entryForKey returns the cached robots.txt with a key, or nil. If the file comes from the site
+// itself, entryForKey ignores the key's Site and ForwardedHost.
 func entryForKey(entries []*policy.Entry, key policy.Key) *policy.Entry {
 	if key.Source == "" {
 		return findEntry(entries, key.String(), key.Server)

@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// findEntry returns the entry with a name at a server, or at any server for "". With two entries,
-// https has precedence.
+// findEntry returns the cached robots.txt of an authority, URL or file, or nil. server is the
+// address of the Caddy server, or "" for any. If two entries match equally, https has precedence.
 func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	if name == "" {
 		return nil
 	}
 	name = PathEscapeName(name)
-	scheme, authority := schemeAndAuthority(name)
+	scheme, authority := splitScheme(name)
 	host, port := addr.SplitPort(authority)
 	normal := map[bool]string{true: site.NormalizeHost(authority, true), false: site.NormalizeHost(authority, false)}
 	var found *policy.Entry
@@ -49,13 +49,13 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 	return found
 }
 
-// sortedEntry is an entry with its sort key.
+// sortedEntry is a cached robots.txt with the key by which the list is sorted.
 type sortedEntry struct {
 	key string
 	*policy.Entry
 }
 
-// sortEntries returns the entries in a fixed order.
+// sortEntries returns the cached robots.txt files sorted by [sortKey].
 func sortEntries(entries []*policy.Entry) []sortedEntry {
 	all := make([]sortedEntry, len(entries))
 	for i, e := range entries {
@@ -65,8 +65,8 @@ func sortEntries(entries []*policy.Entry) []sortedEntry {
 	return all
 }
 
-// sortKey returns the sort key: the authority, followed by the other parts of the key if they
-// matter.
+// sortKey returns the authority or source of a robots.txt. The other parts of the key follow if
+// they distinguish it from others with the same authority.
 func sortKey(key policy.Key) string {
 	host, _ := addr.SplitPort(key.Host)
 	if key.Server == "" && key.ForwardedHost == "" && key.Site == host {
@@ -75,13 +75,14 @@ func sortKey(key policy.Key) string {
 	return key.String() + " " + key.UniqueString()
 }
 
-// PathEscapeName returns the name of an authority or a source inside a path.
+// PathEscapeName returns the name of a robots.txt (authority, URL or file) as a part of a URL path.
+// The result has one slash after the scheme, and no leading slash.
 func PathEscapeName(name string) string {
 	return strings.TrimPrefix(strings.Replace(name, "://", ":/", 1), "/")
 }
 
-// schemeAndAuthority splits a name into the scheme, which may be "", and the authority.
-func schemeAndAuthority(name string) (scheme, authority string) {
+// splitScheme splits a name into the scheme, or "" without one, and the authority.
+func splitScheme(name string) (scheme, authority string) {
 	name = PathEscapeName(name)
 	if scheme, authority, ok := strings.Cut(name, ":/"); ok {
 		return scheme, authority

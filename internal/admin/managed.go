@@ -23,14 +23,14 @@ import (
 //	POST /robots_guard/managed/stop
 //	POST /robots_guard/managed/rollback
 //
-// POST accepts an [Action] and responds with an [ActionResult]. The name of the robots_txt is optional if only
-// one robots_txt runs.
+// POST accepts an [Action] and responds with an [ActionResult]. The name of the robots_txt is
+// optional if only one robots_txt runs.
 const ManagedPath = "/robots_guard/managed"
 
-// ActionVerbs returns the possible actions of a person on a change.
+// ActionVerbs returns the actions that people can apply to a change of a managed robots.txt.
 func ActionVerbs() []string { return []string{"confirm", "promote", "stop", "rollback"} }
 
-// Action is an action of a person on a change.
+// Action is the body of a request to apply an action, such as confirm, to a change.
 type Action struct {
 	Site   string `json:"site,omitempty"`
 	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
@@ -39,14 +39,14 @@ type Action struct {
 	Ticket string `json:"ticket,omitempty"`
 }
 
-// ActionResult is the result of an [Action].
+// ActionResult is the response to an [Action].
 type ActionResult struct {
 	Site  string        `json:"site"`
 	State publish.State `json:"state"` // the new state of the change
 	ManagedState
 }
 
-// ManagedState has the published and the pending change of a site.
+// ManagedState has the published and the pending change of a robots_txt handler.
 type ManagedState struct {
 	Published *publish.Change `json:"published"` // null if no change was ever published
 	Pending   *publish.Change `json:"pending"`   // null if no change is waiting or on trial
@@ -65,13 +65,13 @@ type ManagedSites struct {
 	Sites []ManagedSite `json:"sites"`
 }
 
-// ManagedHistory is a site with all its changes.
+// ManagedHistory is a robots_txt handler with all its changes.
 type ManagedHistory struct {
 	ManagedSite
 	History []publish.Change `json:"history"` // the latest first
 }
 
-// ManagedDiff is the difference between two changes.
+// ManagedDiff is the difference between the files of two changes.
 type ManagedDiff struct {
 	Site      string   `json:"site"`
 	From      string   `json:"from"`
@@ -81,7 +81,7 @@ type ManagedDiff struct {
 
 func (a *API) managedRoutes() []caddy.AdminRoute {
 	routes := []caddy.AdminRoute{
-		newRoute(ManagedPath+"/changes", "GET", a.serveManaged),
+		newRoute(ManagedPath+"/changes", "GET", a.serveManagedSites),
 		newRoute(ManagedPath+"/history", "GET", a.serveManagedHistory, "site"),
 		newRoute(ManagedPath+"/diff", "GET", a.serveManagedDiff, "site", "from", "to"),
 	}
@@ -91,24 +91,25 @@ func (a *API) managedRoutes() []caddy.AdminRoute {
 	return routes
 }
 
-// siteState returns the state and the history of a robots_txt handler.
-func siteState(m *publish.Publisher) (ManagedSite, publish.History) {
+// siteWithHistory returns the state of a robots_txt handler, and its history.
+func siteWithHistory(m *publish.Publisher) (ManagedSite, publish.History) {
 	state, known := m.History()
 	return ManagedSite{m.SiteName(), append([]string{}, m.Hosts()...), known, ManagedState{state.Published, state.Pending}}, state
 }
 
-// serveManaged responds with all robots_txt handlers.
-func (a *API) serveManaged(http.ResponseWriter, *http.Request) (any, error) {
+// serveManagedSites responds with the state of all robots_txt handlers.
+func (a *API) serveManagedSites(http.ResponseWriter, *http.Request) (any, error) {
 	all := ManagedSites{Sites: []ManagedSite{}}
 	for _, m := range a.findRunning().Managed() {
-		site, _ := siteState(m)
+		site, _ := siteWithHistory(m)
 		all.Sites = append(all.Sites, site)
 	}
 	return all, nil
 }
 
-// publisherOf returns the robots_txt handler with a name or a host. "" selects the only handler.
-func (a *API) publisherOf(name string) (*publish.Publisher, error) {
+// findPublisher returns the publisher of the robots_txt handler with a name or a host. If there is
+// only one handler, the name may be "".
+func (a *API) findPublisher(name string) (*publish.Publisher, error) {
 	all := a.findRunning().Managed()
 	if name == "" && len(all) == 1 {
 		return all[0], nil
@@ -130,13 +131,13 @@ func (a *API) publisherOf(name string) (*publish.Publisher, error) {
 	return nil, httpError(http.StatusNotFound, "choose a robots_txt: set the parameter site to one of %s", strings.Join(names, " or "))
 }
 
-// serveManagedHistory responds with the changes of a site.
+// serveManagedHistory responds with all changes of a robots_txt handler.
 func (a *API) serveManagedHistory(_ http.ResponseWriter, r *http.Request) (any, error) {
-	m, err := a.publisherOf(r.FormValue("site"))
+	m, err := a.findPublisher(r.FormValue("site"))
 	if err != nil {
 		return nil, err
 	}
-	site, state := siteState(m)
+	site, state := siteWithHistory(m)
 	if site.Published != nil {
 		published := *site.Published
 		published.FetchedBy = m.FetchedBy()
@@ -145,10 +146,11 @@ func (a *API) serveManagedHistory(_ http.ResponseWriter, r *http.Request) (any, 
 	return ManagedHistory{site, append([]publish.Change{}, state.Past...)}, nil
 }
 
-// serveManagedDiff responds with the difference of two changes. The default is the published and the
-// pending change, or else the previous and the published change.
+// serveManagedDiff responds with the difference between the files of two changes. By default it
+// compares the published with the pending change, or without one the previous with the published
+// change.
 func (a *API) serveManagedDiff(_ http.ResponseWriter, r *http.Request) (any, error) {
-	m, err := a.publisherOf(r.FormValue("site"))
+	m, err := a.findPublisher(r.FormValue("site"))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func (a *API) serveManagedDiff(_ http.ResponseWriter, r *http.Request) (any, err
 	return d, nil
 }
 
-// serveManagedAction applies the action of a person.
+// serveManagedAction returns a function that applies an action to a change.
 func (a *API) serveManagedAction(verb string) func(http.ResponseWriter, *http.Request) (any, error) {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		var d Action
@@ -178,7 +180,7 @@ func (a *API) serveManagedAction(verb string) func(http.ResponseWriter, *http.Re
 		if err := d.validate(verb); err != nil {
 			return nil, httpError(http.StatusBadRequest, "%w", err)
 		}
-		m, err := a.publisherOf(d.Site)
+		m, err := a.findPublisher(d.Site)
 		if err != nil {
 			return nil, err
 		}
@@ -190,14 +192,14 @@ func (a *API) serveManagedAction(verb string) func(http.ResponseWriter, *http.Re
 			}
 		}
 		if err != nil {
-			return nil, httpError(http.StatusServiceUnavailable, "the history of the changes: %w", err)
+			return nil, httpError(http.StatusServiceUnavailable, "the history of the changes cannot be used: %w", err)
 		}
-		site, _ := siteState(m)
+		site, _ := siteWithHistory(m)
 		return ActionResult{m.SiteName(), changed.State, site.ManagedState}, nil
 	}
 }
 
-// validate returns an error for an invalid action.
+// validate returns an error if a field is missing or invalid. verb is the requested action.
 func (d *Action) validate(verb string) error {
 	for _, field := range []struct{ name, text string }{{"who", d.User}, {"why", d.Reason}, {"ticket", d.Ticket}} {
 		if utf8.RuneCountInString(field.text) > publish.MaxText || strings.ContainsAny(field.text, "\r\n\x00") {
@@ -206,11 +208,11 @@ func (d *Action) validate(verb string) error {
 	}
 	switch {
 	case d.User == "":
-		return errors.New("the field who is missing; enter a name for the history")
+		return errors.New("the field who is missing; give the name of a person for the history")
 	case d.User == publish.ByTrial:
 		return errors.New("the name trial is reserved for trials that end automatically; set who to the name of a person")
 	case d.Reason == "" && verb == "confirm":
-		return errors.New("the field why is missing; enter a reason for the history")
+		return errors.New("the field why is missing; give a reason for the history")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestReportIsOfOneMoment(t *testing.T) {
 		if method == http.MethodPost {
 			path += "/refresh"
 		}
-		answer, err := New(func() Running { return k }).servePolicy(nil, httptest.NewRequest(method, path, nil))
+		answer, err := New(func() RunningConfig { return k }).servePolicy(nil, httptest.NewRequest(method, path, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,9 +22,10 @@ var filters = []string{"site", "host", "class", "identity", "window", "from", "t
 // pageFilters are the URL parameters of a report with pages.
 var pageFilters = append(slices.Clip(filters), "limit", "after")
 
-// newRoute returns an endpoint for the given methods and URL parameters. The value of answer is sent
-// as JSON. A misspelt parameter is an error, because the response would answer another question. An
-// empty parameter has no effect. Clients use "_" to bypass caches.
+// newRoute returns a route for the given methods (words separated by spaces) and URL parameters.
+// The response is the value that answer returns, as JSON. Another parameter is an error, because a
+// misspelt filter would change the result. Empty parameters and "_", by which clients bypass
+// caches, are ignored.
 func newRoute(path, methods string, answer func(http.ResponseWriter, *http.Request) (any, error), parameters ...string) caddy.AdminRoute {
 	return caddy.AdminRoute{Pattern: path, Handler: caddy.AdminHandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 		if !slices.Contains(strings.Fields(methods), r.Method) {
@@ -38,8 +39,8 @@ func newRoute(path, methods string, answer func(http.ResponseWriter, *http.Reque
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
-		if status, ok := value.(interface{ status() int }); ok {
-			w.WriteHeader(status.status())
+		if status, ok := value.(interface{ httpStatus() int }); ok {
+			w.WriteHeader(status.httpStatus())
 		}
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
@@ -48,11 +49,11 @@ func newRoute(path, methods string, answer func(http.ResponseWriter, *http.Reque
 	})}
 }
 
-// checkParameters returns an error for an unknown or repeated parameter.
+// checkParameters returns an error for a parameter that is unknown or given twice.
 func checkParameters(u *url.URL, parameters []string) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return httpError(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; they look like a=b&c=d", err)
+		return httpError(http.StatusBadRequest, "the parameters of the URL cannot be read: %w; write them as a=b&c=d", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch known := slices.Contains(parameters, name); {
@@ -68,7 +69,8 @@ func checkParameters(u *url.URL, parameters []string) error {
 	return nil
 }
 
-// parseNumber returns a parameter from least to most, or fallback without the parameter.
+// parseNumber returns the value of a URL parameter, or fallback if the parameter is missing. A
+// value below least or above most is an error.
 func parseNumber(query url.Values, name string, fallback, least, most int) (int, error) {
 	value := query.Get(name)
 	if value == "" {
@@ -84,8 +86,8 @@ func parseNumber(query url.Values, name string, fallback, least, most int) (int,
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 128 << 10
 
-// readBody parses the JSON object in the body of a request. Unknown fields are an error. No body means
-// no fields. Data after the object is ignored.
+// readBody decodes the JSON object in the body of a request into a struct. An unknown field is an
+// error. An empty body sets no fields. Data after the object is ignored.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()

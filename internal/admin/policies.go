@@ -24,15 +24,15 @@ import (
 // selects one of two servers with the same host.
 const PoliciesPath = "/robots_guard/policies"
 
-// PolicyList is the response to GET without an authority.
+// PolicyList is the response to a request for the robots.txt files of all sites.
 type PolicyList struct {
 	Policies []PolicySummary `json:"policies"`
 	Total    int             `json:"total"`
-	// Next is the value of after for the next page, "" on the last.
+	// Next is the value of the parameter "after" for the next page. It is empty on the last page.
 	Next string `json:"next,omitempty"`
 }
 
-// PolicySummary is the state of a site's robots.txt.
+// PolicySummary describes the cached robots.txt of a site.
 type PolicySummary struct {
 	Authority    string     `json:"authority"`
 	Server       string     `json:"server,omitempty"` // where the server listens, if another server has the same host
@@ -52,17 +52,18 @@ type PolicySummary struct {
 	RuleCount    int        `json:"rules"`
 	FindingCount int        `json:"findings"`
 	VersionCount int        `json:"versions"` // number of stored versions, with the current one
-	// EffectiveTimes is the time from which the current version alone decides. Before this time a
-	// crawler may follow an earlier version. Absent if the current version already decides alone.
+	// TakesEffect is the time from which only the current version applies. Before this time a
+	// crawler may obey an earlier version. It is absent if only the current version applies.
 	TakesEffect *time.Time `json:"takes_effect,omitempty"`
-	// NotProtecting is the reason why enforce has nothing to enforce. Absent if enforce has rules,
-	// and if no site with this robots.txt is in enforce mode.
+	// NotProtecting is the reason why the file disallows nothing although a site is in enforce
+	// mode. It is absent if the file has rules, or no site with this file is in enforce mode.
 	NotProtecting *report.ProtectionProblem `json:"not_protecting,omitempty"`
-	// WithheldFrom names crawlers with another response instead of the file, and the remedy.
+	// WithheldFrom describes the crawlers that receive another response instead of the file, and
+	// the remedy.
 	WithheldFrom []string `json:"withheld,omitempty"`
 }
 
-// PolicyReport is the response to GET with an authority.
+// PolicyReport is the response to a request for the robots.txt of one site.
 type PolicyReport struct {
 	PolicySummary
 	FindingList      []lint.Finding  `json:"finding_list"`
@@ -71,7 +72,7 @@ type PolicyReport struct {
 	Refresh          *PolicyRefresh  `json:"refresh,omitempty"` // only in the response to a refresh
 }
 
-// PolicyVersion is a stored version of a robots.txt.
+// PolicyVersion is a stored version of a site's robots.txt.
 type PolicyVersion struct {
 	Version      string     `json:"version"`
 	Status       int        `json:"status"`
@@ -88,7 +89,7 @@ const (
 	maxPage     = 1000
 )
 
-// servePolicies responds with a page of the policies of all sites.
+// servePolicies responds with a page of the list of all robots.txt files.
 func (a *API) servePolicies(_ http.ResponseWriter, r *http.Request) (any, error) {
 	limit, err := parseNumber(r.URL.Query(), "limit", defaultPage, 1, maxPage)
 	if err != nil {
@@ -105,7 +106,7 @@ func (a *API) servePolicies(_ http.ResponseWriter, r *http.Request) (any, error)
 		if len(list.Policies) == limit {
 			break
 		}
-		list.Policies = append(list.Policies, policySummary(running, takesEffect, e.Entry, e.State(), time.Now()))
+		list.Policies = append(list.Policies, newPolicySummary(running, takesEffect, e.Entry, e.State(), time.Now()))
 		list.Next = e.key
 	}
 	if len(entries) == 0 || list.Next == entries[len(entries)-1].key {
@@ -114,7 +115,8 @@ func (a *API) servePolicies(_ http.ResponseWriter, r *http.Request) (any, error)
 	return list, nil
 }
 
-// servePolicy responds with the policy of a site, or refreshes the site's robots.txt.
+// servePolicy responds with the robots.txt of a site. Before that, it fetches the file or ends the
+// grace of earlier versions if the path says so.
 func (a *API) servePolicy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	name := strings.TrimPrefix(r.URL.Path, PoliciesPath+"/")
 	name, refresh := strings.CutSuffix(name, "/refresh")
@@ -126,10 +128,10 @@ func (a *API) servePolicy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	server := r.URL.Query().Get("server")
 	e := findEntry(running.Policies(), name, server)
 	if e == nil && refresh && server == "" {
-		e = running.Policy(schemeAndAuthority(name))
+		e = running.Policy(splitScheme(name))
 	}
 	if e == nil {
-		if scheme, authority := schemeAndAuthority(name); scheme == "http" {
+		if scheme, authority := splitScheme(name); scheme == "http" {
 			if _, guard := running.Guard("http://" + authority); guard != nil && guard.HTTPSTarget != "" {
 				return nil, httpError(http.StatusNotFound, "http://%s has no robots.txt of its own and redirects to https://%s; use the https URL", authority, guard.HTTPSTarget)
 			}
@@ -142,11 +144,12 @@ func (a *API) servePolicy(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if refresh {
 		return refreshPolicy(r.Context(), running, e), nil
 	}
-	return policyReport(running, e, e.State(), time.Now()), nil
+	return newPolicyReport(running, e, e.State(), time.Now()), nil
 }
 
-// policySummary summarises an entry in state s, which may be replaced meanwhile.
-func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
+// newPolicySummary describes a cached robots.txt. s is the state of e that the caller has read,
+// because e may get another state at any time.
+func newPolicySummary(running RunningConfig, takesEffect func(policy.Key) time.Time, e *policy.Entry, s *policy.State, now time.Time) PolicySummary {
 	r := PolicySummary{Authority: e.Key().String(), Server: e.Key().Server, Source: e.Key().SourceKind(), Segment: e.Segment().String(), WithheldFrom: running.WithheldFrom(e.Key())}
 	if s == nil {
 		return r
@@ -164,17 +167,17 @@ func policySummary(running Running, takesEffect func(policy.Key) time.Time, e *p
 	}
 	if good := s.Current; good != nil {
 		expires := good.LastFetched.Add(policy.MaxAge)
-		r.Status, r.Version = good.Status, versionName(good)
+		r.Status, r.Version = good.Status, hashText(good)
 		r.FirstFetched, r.LastFetched, r.Expires = &good.FirstFetched, &good.LastFetched, &expires
 		r.AgeSeconds = now.Sub(good.LastFetched).Seconds()
-		r.RuleCount, r.FindingCount, r.VersionCount = good.Robots.RuleCount(), running.LintFindings(e.Key(), good).Total(), 1+len(s.Previous)
+		r.RuleCount, r.FindingCount, r.VersionCount = good.Robots.RuleCount(), running.LintFindings(e.Key(), good).TotalCount(), 1+len(s.Previous)
 	}
 	return r
 }
 
-// policyReport returns the summary with the details.
-func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
-	r := PolicyReport{PolicySummary: policySummary(running, running.EffectiveTimes(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
+// newPolicyReport describes a cached robots.txt with its findings and its stored versions.
+func newPolicyReport(running RunningConfig, e *policy.Entry, s *policy.State, now time.Time) PolicyReport {
+	r := PolicyReport{PolicySummary: newPolicySummary(running, running.EffectiveTimes(), e, s, now), FindingList: []lint.Finding{}, VersionList: []PolicyVersion{}}
 	if s == nil || s.Current == nil {
 		return r
 	}
@@ -183,7 +186,7 @@ func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Ti
 	r.FindingList = append(r.FindingList, found.Findings...)
 	for _, v := range append([]*policy.Version{s.Current}, s.Previous...) {
 		report := PolicyVersion{
-			Version: versionName(v), Status: v.Status, RuleCount: v.Robots.RuleCount(),
+			Version: hashText(v), Status: v.Status, RuleCount: v.Robots.RuleCount(),
 			Bytes: len(v.Robots.Text()), FirstFetched: v.FirstFetched, LastFetched: v.LastFetched,
 		}
 		if !v.ReplacedAt.IsZero() {
@@ -194,5 +197,5 @@ func policyReport(running Running, e *policy.Entry, s *policy.State, now time.Ti
 	return r
 }
 
-// versionName returns the SHA-256 of a version in hexadecimal.
-func versionName(v *policy.Version) string { return fmt.Sprintf("%x", v.Hash) }
+// hashText returns the SHA-256 of a robots.txt in hexadecimal.
+func hashText(v *policy.Version) string { return fmt.Sprintf("%x", v.Hash) }

@@ -79,7 +79,7 @@ func learn(keys ...policy.Key) known {
 // ask sends a request to the API of a server with these policies.
 func (k known) ask(t *testing.T, method, target, body string) (status int, answer string) {
 	t.Helper()
-	api := New(func() Running { return k })
+	api := New(func() RunningConfig { return k })
 	mux := http.NewServeMux()
 	for _, route := range api.Routes() {
 		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -170,7 +170,7 @@ func TestAdminRefreshes(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &got); err != nil || got.Refresh == nil {
 				t.Fatalf("%v: %s", err, body)
 			}
-			want := PolicyRefresh{Outcome: tc.outcome, Reason: tc.why, VersionBefore: versionName(same), RuleCountBefore: 1}
+			want := PolicyRefresh{Outcome: tc.outcome, Reason: tc.why, VersionBefore: hashText(same), RuleCountBefore: 1}
 			if status != tc.status || *got.Refresh != want || got.RuleCount != tc.rules {
 				t.Errorf("%d, %+v, %d rules; want %d, %+v, %d rules", status, *got.Refresh, got.RuleCount, tc.status, want, tc.rules)
 			}

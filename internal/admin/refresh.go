@@ -9,18 +9,18 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// PolicyRefresh is the result of a refresh.
+// PolicyRefresh is the result of fetching a robots.txt on request.
 type PolicyRefresh struct {
 	Outcome Outcome `json:"outcome"`
-	// Reason is the reason in words if the refresh failed or is waiting, else "".
+	// Reason explains why the fetch failed or waits. It is empty for other outcomes.
 	Reason string `json:"why,omitempty"`
-	// VersionBefore is the version before the refresh, or "".
+	// VersionBefore is the SHA-256 of the robots.txt before the fetch, or "" if there was none.
 	VersionBefore string `json:"before,omitempty"`
 	// RuleCountBefore is the number of rules in VersionBefore.
 	RuleCountBefore int `json:"rules_before"`
 }
 
-// Outcome is the outcome of a refresh.
+// Outcome is the outcome of fetching a robots.txt on request.
 type Outcome string
 
 // Outcomes.
@@ -31,16 +31,17 @@ const (
 	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
 )
 
-// status returns the status of a response with this report.
-func (r PolicyReport) status() int {
+// httpStatus returns the HTTP status for a response with this report: 202 if the fetch waits for a
+// client's request, otherwise 200.
+func (r PolicyReport) httpStatus() int {
 	if r.Refresh != nil && r.Refresh.Outcome == Waiting {
 		return http.StatusAccepted
 	}
 	return http.StatusOK
 }
 
-// refreshPolicy fetches a robots.txt and returns the result.
-func refreshPolicy(ctx context.Context, running Running, e *policy.Entry) PolicyReport {
+// refreshPolicy fetches a robots.txt and returns its new state with the outcome.
+func refreshPolicy(ctx context.Context, running RunningConfig, e *policy.Entry) PolicyReport {
 	before := e.State()
 	err := running.Fetch(ctx, e)
 	after := e.State()
@@ -50,16 +51,16 @@ func refreshPolicy(ctx context.Context, running Running, e *policy.Entry) Policy
 		after = e.State() // the state has the error
 		outcome.Outcome, outcome.Reason = Waiting, err.Error()
 	}
-	answer := policyReport(running, e, after, time.Now())
+	answer := newPolicyReport(running, e, after, time.Now())
 	answer.Refresh = &outcome
 	return answer
 }
 
-// refreshOutcome compares the states before and after a fetch.
+// refreshOutcome returns the outcome of a fetch by comparing the states before and after the fetch.
 func refreshOutcome(before, after *policy.State) PolicyRefresh {
 	o := PolicyRefresh{Outcome: Changed}
 	if before != nil && before.Current != nil {
-		o.VersionBefore, o.RuleCountBefore = versionName(before.Current), before.Current.Robots.RuleCount()
+		o.VersionBefore, o.RuleCountBefore = hashText(before.Current), before.Current.Robots.RuleCount()
 	}
 	switch {
 	case after == nil || after.FailureCount > 0:

@@ -10,12 +10,13 @@ import "github.com/robotsguard/caddy-robots-guard/internal/report"
 // The responses are a [RegistryReport] and [Proposals].
 const RegistryPath = "/robots_guard/registry"
 
-// RegistryReport is the state of the registry.
+// RegistryReport is the response to a request for the state of the crawler registry.
 type RegistryReport struct {
 	Registry *report.RegistryStatus `json:"registry"` // null if the configuration names none
 }
 
-// Proposals are unregistered names: robots first, then by frequency.
+// Proposals are the names of unregistered clients that the registry could contain: robots first,
+// then by frequency.
 type Proposals struct {
 	Proposals []report.RegistryProposal `json:"proposals"`
 }

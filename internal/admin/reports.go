@@ -34,39 +34,39 @@ func (a *API) reportRoutes() []caddy.AdminRoute {
 	for _, it := range []struct {
 		path       string
 		parameters []string
-		view       reportView
+		view       reportFunc
 	}{
 		{"summary", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Summary(q.Filter), nil }},
 		{"crawlers", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Crawlers(q.Filter, q.after, q.limit), nil
 		}},
-		{"crawlers/", filters, viewCrawler},
+		{"crawlers/", filters, crawlerReport},
 		{"violations", pageFilters, func(s *report.Source, q reportQuery) (any, error) {
 			return s.Violations(q.Filter, q.after, q.limit), nil
 		}},
-		{"robots", filters, viewRobots},
-		{"managed", filters, viewManaged},
+		{"robots", filters, robotsReport},
+		{"managed", filters, managedReport},
 		{"shadow", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Shadow(q.Filter), nil }},
 		{"parity", filters, func(s *report.Source, q reportQuery) (any, error) { return s.ResponseAudit(q.Filter), nil }},
 		{"impact", filters, func(s *report.Source, q reportQuery) (any, error) { return s.Impact(q.Filter), nil }},
 	} {
-		routes = append(routes, newRoute(reportPrefix+it.path, "GET", a.reportHandler(it.view), it.parameters...))
+		routes = append(routes, newRoute(reportPrefix+it.path, "GET", a.serveReport(it.view), it.parameters...))
 	}
 	return routes
 }
 
-// reportView makes a view.
-type reportView func(*report.Source, reportQuery) (any, error)
+// reportFunc returns a report from the recorded requests, or an error with the HTTP status.
+type reportFunc func(*report.Source, reportQuery) (any, error)
 
-// reportQuery has the parameters of a request for a view.
+// reportQuery has the filters and the page of a requested report.
 type reportQuery struct {
 	report.Filter
 	after, limit int
 	path         string // after the prefix
 }
 
-// reportHandler responds with a view.
-func (a *API) reportHandler(view reportView) func(http.ResponseWriter, *http.Request) (any, error) {
+// serveReport returns a function that responds with a report.
+func (a *API) serveReport(view reportFunc) func(http.ResponseWriter, *http.Request) (any, error) {
 	return func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := parseReportQuery(r.URL.Query())
 		if err != nil {
@@ -88,8 +88,9 @@ func parseReportQuery(query url.Values) (q reportQuery, err error) {
 	return q, err
 }
 
-// viewCrawler returns the details of a crawler.
-func viewCrawler(s *report.Source, q reportQuery) (any, error) {
+// crawlerReport returns the report about one crawler, or its evidence (recorded requests). The path
+// has the id of the crawler.
+func crawlerReport(s *report.Source, q reportQuery) (any, error) {
 	id, evidence := strings.CutSuffix(strings.TrimPrefix(q.path, "crawlers/"), "/evidence")
 	if evidence {
 		if e, ok := s.Evidence(q.Filter, id); ok {
@@ -101,8 +102,8 @@ func viewCrawler(s *report.Source, q reportQuery) (any, error) {
 	return nil, httpError(http.StatusNotFound, "no request of %.80q is recorded in this window; GET %scrawlers lists all", id, reportPrefix)
 }
 
-// viewRobots returns the view of a robots.txt.
-func viewRobots(s *report.Source, q reportQuery) (any, error) {
+// robotsReport returns the report about the robots.txt of the site in the filter.
+func robotsReport(s *report.Source, q reportQuery) (any, error) {
 	if q.Site == "" {
 		return nil, httpError(http.StatusBadRequest, "the parameter site is missing; add ?site=<host>")
 	}
@@ -112,8 +113,9 @@ func viewRobots(s *report.Source, q reportQuery) (any, error) {
 	return nil, httpError(http.StatusNotFound, "there is no data for the site %.80q; GET %ssummary lists all", q.Site, reportPrefix)
 }
 
-// viewManaged returns the view of robots_txt, with the details of the site in the filter.
-func viewManaged(s *report.Source, q reportQuery) (any, error) {
+// managedReport returns the report about the robots_txt handlers, with details of the host in the
+// filter.
+func managedReport(s *report.Source, q reportQuery) (any, error) {
 	if m, ok := s.ManagedRobots(q.Filter); ok {
 		return m, nil
 	}

@@ -21,21 +21,21 @@ import (
 // The response is a [Status]. A site is a configured host or the address of a robots.txt.
 const StatusPath = "/robots_guard/status"
 
-// Status is the state of the sites, with the alerts and the results of files on trial.
+// Status is the state of the sites, the alerts, and the results of the robots.txt files on trial.
 type Status struct {
 	alert.List
 	Sites []report.SiteStatus `json:"sites"`
-	// TrialFiles are the files on trial, and Trials the results at each site.
+	// TrialFiles are the robots.txt files on trial. Trials has the results for each site.
 	TrialFiles []report.TrialFile `json:"texts"`
 	Trials     []report.Trial     `json:"trials"`
 }
 
-// serveStatus returns the state of the server, or of a site.
+// serveStatus responds with the state of all sites, or of the site in the parameter site.
 func (a *API) serveStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	running := a.findRunning()
 	source := running.Reports(time.Now())
 	tried := source.Shadow(report.Filter{})
-	s := Status{List: listAlerts(running), Sites: source.SiteStatuses(liveSites(running, source)), TrialFiles: tried.TrialFiles, Trials: tried.Trials}
+	s := Status{List: listAlerts(running), Sites: source.SiteStatuses(siteStates(running, source)), TrialFiles: tried.TrialFiles, Trials: tried.Trials}
 	name := r.URL.Query().Get("site")
 	if name == "" {
 		return s, nil
@@ -53,11 +53,11 @@ func (a *API) serveStatus(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s, nil
 }
 
-// matchesSite reports whether a site has a name: its configured host, or the address of its
-// robots.txt with or without the scheme and the port.
+// matchesSite reports whether name is the configured host of a site, or the address of its
+// robots.txt. The address may lack the scheme and the port.
 func matchesSite(s *report.SiteStatus, name string) bool {
-	_, wanted := schemeAndAuthority(name)
-	_, authority := schemeAndAuthority(s.Robots.Authority)
+	_, wanted := splitScheme(name)
+	_, authority := splitScheme(s.Robots.Authority)
 	host, _ := addr.SplitPort(authority)
 	switch {
 	case s.Site == name, PathEscapeName(s.Robots.Authority) == PathEscapeName(name):
@@ -68,9 +68,9 @@ func matchesSite(s *report.SiteStatus, name string) bool {
 	return s.Robots.Source == "server" && (authority == wanted || host == wanted)
 }
 
-// liveSites returns the state of each site: visited sites, and configured sites without a crawler's
-// visit so far.
-func liveSites(running Running, source *report.Source) map[string]report.SiteState {
+// siteStates returns the state of each site by its label. It adds configured sites without a
+// crawler's request to the recorded sites.
+func siteStates(running RunningConfig, source *report.Source) map[string]report.SiteState {
 	sites := maps.Clone(source.SiteStates)
 	if sites == nil {
 		sites = make(map[string]report.SiteState)

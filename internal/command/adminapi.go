@@ -20,39 +20,42 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// adminAPI has the output, and the flags for the address of a running server's admin API.
+// adminAPI has the flags of a command that uses the admin API of a running server: the address of
+// the API, and whether to print JSON.
 type adminAPI struct {
 	output
 	address, config, adapter string
 }
 
-// defineFlags defines the flags.
+// defineFlags adds --address, --config, --adapter and --json to the flags of a command.
 func (a *adminAPI) defineFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.address, "address", "", "the address of the admin API, if not the default")
-	flags.StringVarP(&a.config, "config", "c", "", "a configuration file with this address")
-	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the file")
-	a.output.define(flags)
+	flags.StringVarP(&a.config, "config", "c", "", "the configuration file with the address of the admin API")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the configuration file")
+	a.output.defineFlag(flags)
 }
 
-// requestAndPrint sends a request to the admin API, decodes the response into answer, and prints the answer:
-// as JSON, or with writeText.
+// requestAndPrint sends a request to the admin API and prints the response: unchanged with --json,
+// else by calling writeText. Before printing, the JSON of the response is decoded into answer. The
+// body of the request is value as JSON, or empty for nil.
 func (a *adminAPI) requestAndPrint(cmd *cobra.Command, method, uri string, value, answer any, writeText func(io.Writer)) error {
-	server, err := a.server()
+	server, err := a.serverAddress()
 	if err != nil {
 		return err
 	}
-	body, err := server.request(method, uri, value, answer)
+	body, err := server.sendAndDecode(method, uri, value, answer)
 	if err != nil {
 		return err
 	}
 	return a.print(cmd, body, writeText)
 }
 
-// adminServer is the address of an admin API.
-type adminServer string
+// adminAddress is the address of the admin API of a server.
+type adminAddress string
 
-// server returns the address of the admin API.
-func (a *adminAPI) server() (adminServer, error) {
+// serverAddress returns the address of the admin API: the address of --address, or the address in
+// the configuration file of --config, or Caddy's default.
+func (a *adminAPI) serverAddress() (adminAddress, error) {
 	if err := checkConfigFile(a.config); err != nil {
 		return "", err
 	}
@@ -64,21 +67,21 @@ func (a *adminAPI) server() (adminServer, error) {
 	}
 	if a.address != "" || a.config == "" {
 		address, err := caddycmd.DetermineAdminAPIAddress(a.address, nil, "", "")
-		return adminServer(address), err
+		return adminAddress(address), err
 	}
 	config, _, _, err := caddycmd.LoadConfig(a.config, a.adapter)
 	if err != nil {
 		return "", addConfigName(a.config, err)
 	}
-	if adminDisabled(config) { // another server may listen at the default address
+	if isAdminDisabled(config) { // another server may listen at the default address
 		return "", fmt.Errorf("the admin API is off in %s, so commands cannot reach the server; remove admin off, or use a socket, for example admin unix//run/caddy.sock", a.config)
 	}
 	address, err := caddycmd.DetermineAdminAPIAddress("", config, a.config, a.adapter)
-	return adminServer(address), err
+	return adminAddress(address), err
 }
 
-// adminDisabled reports whether a JSON configuration turns the admin API off.
-func adminDisabled(config []byte) bool {
+// isAdminDisabled reports whether a JSON configuration turns the admin API off.
+func isAdminDisabled(config []byte) bool {
 	var parsed struct {
 		Admin struct {
 			Disabled bool `json:"disabled"`
@@ -95,11 +98,11 @@ const maxAdminAnswer = 64 << 20
 const adminTimeout = 2 * time.Minute
 
 // errTimeout is the error of a server that neither responds nor closes the connection.
-var errTimeout = errors.New("no answer in " + text.Duration(adminTimeout))
+var errTimeout = errors.New("did not answer within " + text.Duration(adminTimeout))
 
-// request sends a request with value as JSON, unless value is nil. The response is returned, and
-// decoded into answer.
-func (s adminServer) request(method, uri string, value, answer any) (body json.RawMessage, err error) {
+// sendAndDecode sends a request, decodes the JSON response into answer, and returns the response.
+// The body of the request is value as JSON, or empty for nil.
+func (s adminAddress) sendAndDecode(method, uri string, value, answer any) (body json.RawMessage, err error) {
 	if body, err = s.send(adminTimeout, method, uri, value); err != nil {
 		return nil, err
 	}
@@ -109,9 +112,9 @@ func (s adminServer) request(method, uri string, value, answer any) (body json.R
 	return body, nil
 }
 
-// send sends a request with value as JSON, unless value is nil, and returns the body of the response.
-// Caddy's client has no timeout.
-func (s adminServer) send(timeout time.Duration, method, uri string, value any) ([]byte, error) {
+// send sends a request and returns the body of the response. The body of the request is value as
+// JSON, or empty for nil. send returns an error after the timeout, because Caddy's client has none.
+func (s adminAddress) send(timeout time.Duration, method, uri string, value any) ([]byte, error) {
 	header := make(http.Header)
 	var request []byte
 	if value != nil {
@@ -135,7 +138,7 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 		defer response.Body.Close()
 		body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxAdminAnswer))
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			err = fmt.Errorf("it has more than %d MiB", maxAdminAnswer>>20)
+			err = fmt.Errorf("the response is larger than %d MiB", maxAdminAnswer>>20)
 		}
 		if err != nil {
 			err = s.notCaddyError(err)
@@ -150,14 +153,15 @@ func (s adminServer) send(timeout time.Duration, method, uri string, value any) 
 	}
 }
 
-// notCaddyError returns the error for a response from another server than Caddy's admin API.
-func (s adminServer) notCaddyError(err error) error {
+// notCaddyError returns the error for a response that does not come from Caddy's admin API. err is
+// the problem with the response.
+func (s adminAddress) notCaddyError(err error) error {
 	return fmt.Errorf("the server at %s is not the admin API of Caddy: %w; %s", s, err, addressHint)
 }
 
-// explainError converts the error of a request to the admin API into advice. Caddy's errors have nothing
-// but a message.
-func (s adminServer) explainError(err error) error {
+// explainError converts an error of Caddy's client for the admin API into an error with advice. It
+// examines the message, because the client's errors have no types.
+func (s adminAddress) explainError(err error) error {
 	if _, body, ok := strings.Cut(err.Error(), "caddy responded with error: HTTP "); ok {
 		status, body, _ := strings.Cut(body, ": ")
 		var answer struct {
@@ -177,11 +181,11 @@ func (s adminServer) explainError(err error) error {
 	}
 	switch {
 	case errors.Is(err, errTimeout):
-		return fmt.Errorf("the server at %s gives %w; the request may still take effect; if the address is wrong, %s", s, err, addressHint)
+		return fmt.Errorf("the server at %s %w; the request may still take effect; if the address is wrong, %s", s, err, addressHint)
 	case strings.Contains(reason, "malformed HTTP"), strings.Contains(reason, "HTTP response to HTTPS client"):
 		return fmt.Errorf("the server at %s is not the admin API of Caddy (%s); %s", s, reason, addressHint)
 	case strings.Contains(reason, "permission denied"):
-		return fmt.Errorf("the admin API at %s is not open to this user (%s); run this as the user of the server", s, reason)
+		return fmt.Errorf("this user may not use the admin API at %s (%s); run the command as the user of the server", s, reason)
 	}
 	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.DescribeError(errors.New(reason)), addressHint)
 }

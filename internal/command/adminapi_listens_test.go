@@ -62,9 +62,9 @@ func TestNoAnswer(t *testing.T) {
 	}))
 	defer never.Close()
 	defer close(ended)
-	server := adminServer(strings.TrimPrefix(never.URL, "http://"))
+	server := adminAddress(strings.TrimPrefix(never.URL, "http://"))
 	for _, path := range []string{"/", "/half"} {
-		want := "the server at " + string(server) + " gives no answer in 2m; "
+		want := "the server at " + string(server) + " did not answer within 2m; "
 		if body, err := server.send(50*time.Millisecond, http.MethodGet, path, nil); body != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", path, body, err)
 		}

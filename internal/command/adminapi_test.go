@@ -20,8 +20,8 @@ func TestEndlessAnswer(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	body, err := adminServer(strings.TrimPrefix(server.URL, "http://")).request(http.MethodGet, "/robots_guard/status", nil, new(any))
-	if body != nil || err == nil || !strings.Contains(err.Error(), "it has more than 64 MiB") {
+	body, err := adminAddress(strings.TrimPrefix(server.URL, "http://")).sendAndDecode(http.MethodGet, "/robots_guard/status", nil, new(any))
+	if body != nil || err == nil || !strings.Contains(err.Error(), "the response is larger than 64 MiB") {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 }
@@ -39,11 +39,11 @@ func TestAddressOfConfig(t *testing.T) {
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		address, err := (&adminAPI{config: path}).server()
+		address, err := (&adminAPI{config: path}).serverAddress()
 		if string(address) != want || want == "" && (err == nil || !strings.Contains(err.Error(), "the admin API is off in "+path)) {
 			t.Errorf("%s: %q, %v", config, address, err)
 		}
-		if address, err := (&adminAPI{config: path, address: "localhost:2021"}).server(); address != "localhost:2021" || err != nil {
+		if address, err := (&adminAPI{config: path, address: "localhost:2021"}).serverAddress(); address != "localhost:2021" || err != nil {
 			t.Errorf("%s with an address: %q, %v", config, address, err)
 		}
 	}

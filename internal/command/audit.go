@@ -67,21 +67,21 @@ caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example 
 caddy robots-guard audit --verify-report reports/0001-198.51.100.0_24-GPTBot.json
 zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 `,
-		RunE: runCommand(a.run),
+		RunE: wrapRun(a.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&a.robots, "robots", "r", "", "the robots.txt: a file, a URL, or a directory with dated versions")
 	flags.StringVarP(&a.configFile, "config", "c", "", "a configuration file with the settings")
-	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the file")
+	flags.StringVarP(&a.adapter, "adapter", "a", "", "the adapter of the configuration file")
 	flags.StringArrayVar(&a.sites, "site", nil, "a host to audit")
-	flags.StringVar(&a.since, "since", "", "the time of the first request to audit")
-	flags.StringVar(&a.until, "until", "", "the time at which the audit ends")
-	flags.BoolVar(&a.rate, "rate", false, "show how fast crawlers came")
+	flags.StringVar(&a.since, "since", "", "audit only requests at or after this time")
+	flags.StringVar(&a.until, "until", "", "audit only requests before this time")
+	flags.BoolVar(&a.rate, "rate", false, "show how fast crawlers sent requests")
 	flags.BoolVar(&a.paths, "paths", false, "show which requests a challenge on disallowed pages would affect")
 	flags.StringVar(&a.xarf, "xarf", "", "a directory for reports of abuse")
 	flags.StringVar(&a.reporter, "reporter", "", "the sender of the reports: a name with an email address")
 	flags.StringVar(&a.verifyReportPath, "verify-report", "", "a report of abuse to check; no log is read")
-	a.output.define(flags)
+	a.output.defineFlag(flags)
 	cmd.MarkFlagsRequiredTogether("xarf", "reporter")
 	for _, flag := range []string{"robots", "config", "site", "since", "until", "rate", "paths", "xarf", "json"} {
 		cmd.MarkFlagsMutuallyExclusive("verify-report", flag)
@@ -89,7 +89,7 @@ zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -
 	return cmd
 }
 
-// auditRunner is the command with its flags.
+// auditRunner runs "caddy robots-guard audit". Its fields are the values of the flags.
 type auditRunner struct {
 	config              Config
 	output              output
@@ -106,13 +106,13 @@ type auditRunner struct {
 func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err error) {
 	switch {
 	case a.verifyReportPath != "" && len(logs) > 0:
-		return false, errors.New("--verify-report reads no log; leave " + logs[0] + " out")
+		return false, errors.New("--verify-report reads no log; remove " + logs[0])
 	case a.verifyReportPath != "":
-		return a.verifyReport(cmd)
+		return a.verifyAbuseReport(cmd)
 	case len(logs) == 0:
 		return false, errors.New("no log given; see caddy robots-guard audit --help")
 	}
-	o, err := a.options(cmd, logs)
+	o, err := a.replayOptions(cmd, logs)
 	if err != nil {
 		return false, err
 	}
@@ -122,7 +122,7 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 			return false, fmt.Errorf("--reporter: %w", err)
 		}
 	}
-	notes, err := a.configure(cmd.Context(), &o)
+	notes, err := a.configureReplay(cmd.Context(), &o)
 	if err != nil {
 		return false, err
 	}
@@ -135,21 +135,22 @@ func (a *auditRunner) run(cmd *cobra.Command, logs []string) (findings bool, err
 	}
 	report.Notes = append(report.Notes, notes...)
 	if a.xarf != "" {
-		written, failed := a.writeReports(report.Sources, reporter)
+		written, failed := a.writeAbuseReports(report.Sources, reporter)
 		if failed != nil {
 			return false, failed
 		}
 		report.Notes = append(report.Notes, written...)
 	}
 	if err != nil && !a.output.json {
-		err = errors.New("some input was not read; the end of the report gives the reason")
+		err = errors.New("some logs were not read; see the reason at the end of the report")
 	}
 	findings = report.Disallowed > 0 || len(report.Findings) > 0
 	return findings, errors.Join(err, a.output.print(cmd, report, report.WriteText))
 }
 
-// options returns the options of the replay by the flags.
-func (a *auditRunner) options(cmd *cobra.Command, logs []string) (replay.Options, error) {
+// replayOptions returns the options for replaying the logs, from the flags. The options do not
+// contain a robots.txt yet.
+func (a *auditRunner) replayOptions(cmd *cobra.Command, logs []string) (replay.Options, error) {
 	now := time.Now()
 	o := replay.Options{
 		Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Lines: new(atomic.Int64), Paths: a.paths, Sources: a.xarf != "",
@@ -175,7 +176,7 @@ func (a *auditRunner) options(cmd *cobra.Command, logs []string) (replay.Options
 	return o, nil
 }
 
-// replayLogs reads the logs until they end or Ctrl-C is pressed.
+// replayLogs judges the requests in the logs until the logs end or the user presses Ctrl-C.
 func replayLogs(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
@@ -185,7 +186,8 @@ func replayLogs(cmd *cobra.Command, o replay.Options) (*replay.Report, error) {
 	return replay.Run(ctx, o)
 }
 
-// showProgress shows the number of lines read if w is a terminal, until hide is called.
+// showProgress prints the number of lines read to w every 200 ms, if w is a terminal. hide ends
+// this and clears the line.
 func showProgress(w io.Writer, lines *atomic.Int64) (hide func()) {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

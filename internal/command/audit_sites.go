@@ -13,19 +13,19 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 )
 
-// hostToAudit is a host and its site.
+// hostToAudit is a host whose requests are audited, and the configured site for its requests.
 type hostToAudit struct {
 	name string // in lower case; "" or a pattern only if there is one site
 	site *Site
 }
 
-// configure sets the options from the configuration file, if given, and reads the robots.txt. The
-// notes are for the report.
-func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes []string, err error) {
+// configureReplay sets the options for --config, if given, and reads the robots.txt. The notes are
+// for the end of the audit report.
+func (a *auditRunner) configureReplay(ctx context.Context, o *replay.Options) (notes []string, err error) {
 	if a.configFile == "" {
 		return nil, a.readRobots(ctx, o)
 	}
-	sites, registry, err := a.config.sites(a.configFile, a.adapter)
+	sites, registry, err := a.config.readSites(a.configFile, a.adapter)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,8 @@ func (a *auditRunner) configure(ctx context.Context, o *replay.Options) (notes [
 	return notes, a.readRobots(ctx, o)
 }
 
-// readRobots reads the robots.txt, or its versions.
+// readRobots sets o.Versions to the robots.txt of --robots, or to the fetched robots.txt of the
+// first audited site.
 func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 	name := a.robots
 	switch {
@@ -88,7 +89,8 @@ func (a *auditRunner) readRobots(ctx context.Context, o *replay.Options) error {
 	return nil
 }
 
-// robotsURL returns the URL of the robots.txt of a host or of the host of a URL.
+// robotsURL returns the URL of the robots.txt of a site. The site is a host name or any URL of the
+// site.
 func robotsURL(site string) string {
 	if !isURL(site) {
 		return "https://" + site + "/robots.txt"
@@ -100,11 +102,12 @@ func robotsURL(site string) string {
 	return scheme + "://" + rest + "/robots.txt"
 }
 
-// isHostPattern reports whether a configured host matches several hosts.
+// isHostPattern reports whether a host in a configuration has a wildcard or a placeholder, so that
+// it can match several hosts.
 func isHostPattern(host string) bool { return strings.ContainsAny(host, "*{") }
 
-// hostsToAudit returns at least one host to audit, each with its site: the hosts of --site, or
-// else all hosts of the configuration.
+// hostsToAudit returns at least one host to audit: the hosts of --site, or else all hosts in the
+// configuration. The notes name the hosts that are left out.
 func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	switch {
 	case len(a.sites) > 0:
@@ -127,8 +130,8 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 			case first == nil:
 				known[name] = site
 				hosts = append(hosts, hostToAudit{name, site})
-			case !first.sameSettings(site):
-				notes = append(notes, a.noteFirstGuard(name))
+			case !first.hasSameSettings(site):
+				notes = append(notes, a.firstGuardNote(name))
 			}
 		}
 	}
@@ -141,7 +144,8 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 	return hosts, notes, nil
 }
 
-// hostsFromFlags returns the hosts of --site.
+// hostsFromFlags returns each host of --site with the configured site for its requests. The notes
+// name the hosts with several such sites.
 func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
@@ -153,19 +157,20 @@ func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes [
 		}
 		host := site.HostOfURL(name)
 		if several {
-			notes = append(notes, a.noteFirstGuard(host))
+			notes = append(notes, a.firstGuardNote(host))
 		}
 		hosts = append(hosts, hostToAudit{host, s})
 	}
 	return hosts, notes, nil
 }
 
-func (a *auditRunner) noteFirstGuard(host string) string {
+// firstGuardNote returns the note that a host has several robots_guard.
+func (a *auditRunner) firstGuardNote(host string) string {
 	return a.configFile + " has several robots_guard for " + host + "; the audit uses the first."
 }
 
-// readRobotsByHost reads the robots.txt of each host, for verdicts by the settings of its site. The
-// notes name the hosts whose robots.txt cannot be read.
+// readRobotsByHost adds the robots.txt of each host to o.Versions, with the settings for the host.
+// The notes name the hosts whose robots.txt cannot be read.
 func (a *auditRunner) readRobotsByHost(ctx context.Context, hosts []hostToAudit, o *replay.Options) (notes []string, err error) {
 	var given []replay.Version
 	if a.robots != "" {
@@ -188,7 +193,7 @@ func (a *auditRunner) readRobotsByHost(ctx context.Context, hosts []hostToAudit,
 		}
 	}
 	if len(o.Versions) == 0 {
-		return nil, cmp.Or(err, errors.New("there is no robots.txt of the configured hosts in "+a.robots))
+		return nil, cmp.Or(err, errors.New(a.robots+" has no robots.txt of a configured host"))
 	}
 	return notes, nil
 }

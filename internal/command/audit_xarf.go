@@ -26,9 +26,9 @@ const maxAbuseReports = 1000
 // Base64 and the requests.
 const maxAbuseReportSize = 4 << 20
 
-// writeReports writes an abuse report for each source into a directory. The notes are messages for
-// the user.
-func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact) (notes []string, err error) {
+// writeAbuseReports writes an abuse report for each source (network and crawler) into the directory
+// of --xarf. The notes, for the user, give the number of written and of missing reports.
+func (a *auditRunner) writeAbuseReports(sources []replay.Source, from replay.Contact) (notes []string, err error) {
 	if err := os.MkdirAll(a.xarf, 0o755); err != nil {
 		return nil, fmt.Errorf("--xarf: %w", err)
 	}
@@ -42,7 +42,7 @@ func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact)
 		path := filepath.Join(a.xarf, fmt.Sprintf("%04d-%s.json", i+1, reportFileName(&sources[i])))
 		err = writeNewFile(path, report)
 		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("--xarf: %s exists already; name a directory for each audit", path)
+			return nil, fmt.Errorf("--xarf: %s exists already; use a new directory for each audit", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--xarf: %w", err)
@@ -50,15 +50,16 @@ func (a *auditRunner) writeReports(sources []replay.Source, from replay.Contact)
 	}
 	notes = append(notes, fmt.Sprintf("Reports of abuse in %s: %d. They contain addresses of clients; nothing was sent.", a.xarf, min(len(sources), maxAbuseReports)))
 	if n := len(sources) - maxAbuseReports; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d more sources, with fewer requests, have no report.", n))
+		notes = append(notes, fmt.Sprintf("%d more sources (network and crawler), with fewer requests, have no report.", n))
 	}
 	if n := all - len(sources); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d more sources have no report, because their URLs or User-Agents are too long.", n))
+		notes = append(notes, fmt.Sprintf("%d more sources (network and crawler) have no report, because their URLs or User-Agents are too long.", n))
 	}
 	return notes, nil
 }
 
-// writeNewFile writes a value as JSON into a new file. An existing file is an error.
+// writeNewFile writes value as JSON into a new file. If the file exists, the error is
+// [fs.ErrExist].
 func writeNewFile(path string, value any) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -71,7 +72,8 @@ func writeNewFile(path string, value any) error {
 	return errors.Join(err, file.Close())
 }
 
-// reportFileName returns the file name of a report, from the network and the crawler of the source.
+// reportFileName returns the last part of the name of a report file, such as "192.0.2.0_24-GPTBot",
+// from the network and the crawler of the source.
 func reportFileName(s *replay.Source) string {
 	name := s.Network.String() + "-" + s.Crawler
 	return strings.Trim(strings.Map(func(c rune) rune {
@@ -82,8 +84,9 @@ func reportFileName(s *replay.Source) string {
 	}, name), "-")
 }
 
-// verifyReport checks an abuse report by the attached robots.txt.
-func (a *auditRunner) verifyReport(cmd *cobra.Command) (findings bool, err error) {
+// verifyAbuseReport judges the requests in an abuse report by the robots.txt in the report, and
+// prints each contradiction. findings reports whether there are any.
+func (a *auditRunner) verifyAbuseReport(cmd *cobra.Command) (findings bool, err error) {
 	data, err := readFile(cmd.InOrStdin(), a.verifyReportPath, maxAbuseReportSize)
 	if err != nil {
 		return false, err

@@ -47,7 +47,7 @@ func TestReportsOfAbuse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{audit, "exists already; name a directory for each audit"},
+		{audit, "exists already; use a new directory for each audit"},
 		{[]string{"audit", "--robots", robots, "--xarf", reports + "2", "--reporter", "abuse@example.com", log}, "is not a name with an email address"},
 		{[]string{"audit", "--robots", robots, "--xarf", reports + "2", log}, "reporter"},
 		{[]string{"audit", "--verify-report", wrong, log}, "reads no log"},

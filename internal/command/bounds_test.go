@@ -25,14 +25,14 @@ func TestFilesWithoutEnd(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"test", "--robots", robots, huge}, "huge: it has more than 16 MiB; is this a table of cases?"},
+		{[]string{"test", "--robots", robots, huge}, "huge: the table of test cases is larger than 16 MiB"},
 		{[]string{"registry", "diff", huge}, "huge: larger than 4 MiB"},
 	} {
 		if output, err := execute(t.Context(), Config{}, tc.args...); err == nil || !strings.Contains(output, tc.says) {
 			t.Errorf("%q: %v, %q", tc.args, err, output)
 		}
 	}
-	if _, err := readCases(io.MultiReader(strings.NewReader("x / allow\n"), strings.NewReader(strings.Repeat("# x\n", maxCases/4))), "-"); err == nil || !strings.Contains(err.Error(), "-: it has more than 16 MiB") {
+	if _, err := readCases(io.MultiReader(strings.NewReader("x / allow\n"), strings.NewReader(strings.Repeat("# x\n", maxCases/4))), "-"); err == nil || !strings.Contains(err.Error(), "-: the table of test cases is larger than 16 MiB") {
 		t.Errorf("a table without end on standard input: %v", err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// New returns the command to register with Caddy. config gives access to configurations.
+// New returns the command robots-guard for registration with Caddy. The commands read configuration
+// files by the functions of config.
 func New(config Config) caddycmd.Command {
 	return caddycmd.Command{
 		Name:  "robots-guard",
@@ -30,9 +31,9 @@ caddy robots-guard status
 `
 			// Cobra would show the help and exit with 0 for a command that does
 			// not exist, and with ExitFindings for such a flag.
-			cmd.RunE = runCommand(func(cmd *cobra.Command, args []string) (bool, error) {
+			cmd.RunE = wrapRun(func(cmd *cobra.Command, args []string) (bool, error) {
 				if len(args) > 0 {
-					return false, unknownCommand(cmd, args[0])
+					return false, unknownCommandError(cmd, args[0])
 				}
 				return false, cmd.Help()
 			})
@@ -65,8 +66,9 @@ caddy robots-guard status
 	}
 }
 
-// unknownCommand returns an error for an unknown command below cmd, with a suggestion.
-func unknownCommand(cmd *cobra.Command, name string) error {
+// unknownCommandError returns the error for a subcommand that cmd does not have. The error lists
+// similar subcommands or, without any, all subcommands.
+func unknownCommandError(cmd *cobra.Command, name string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
 		return fmt.Errorf("unknown command %q; did you mean %s?", name, strings.Join(near, " or "))
@@ -90,10 +92,10 @@ const (
 // ErrFindings makes the process exit with ExitFindings. The command has printed the findings.
 var ErrFindings = errors.New("there are findings")
 
-// runCommand adapts a function to cobra. The process exits with ExitFindings if findings is true,
-// since the output requires an action. If run returns an error, the command prints the error and
-// exits with ExitFailed.
-func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
+// wrapRun converts run to a function for [cobra.Command.RunE]. If run returns an error, the
+// returned function prints the error, and the process exits with ExitFailed. If findings is true,
+// the process exits with ExitFindings.
+func wrapRun(run func(cmd *cobra.Command, args []string) (findings bool, err error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cmd.SilenceErrors = true
 		printWarnings := bufferWarnings(cmd.ErrOrStderr())
@@ -109,7 +111,7 @@ func runCommand(run func(cmd *cobra.Command, args []string) (findings bool, err 
 	}
 }
 
-// reportError prints an error, and returns an error for the exit status ExitFailed.
+// reportError prints err, and returns an error that makes the process exit with ExitFailed.
 func reportError(cmd *cobra.Command, err error) error {
 	cmd.SilenceErrors = true
 	printError(cmd.ErrOrStderr(), err)
@@ -117,14 +119,16 @@ func reportError(cmd *cobra.Command, err error) error {
 	return &printedError{err, exit(cmd, nil)}
 }
 
-// printedError is a printed error, with an error for the exit status ExitFailed.
+// printedError is an error that a command has printed. It wraps that error and the error that makes
+// Caddy exit with ExitFailed.
 type printedError struct{ shown, exitStatus error }
 
 func (f *printedError) Error() string { return f.shown.Error() }
 
 func (f *printedError) Unwrap() []error { return []error{f.shown, f.exitStatus} }
 
-// maxArgs returns a check for at most n arguments. Its error is printed like all other errors.
+// maxArgs returns a check that a command has at most n arguments. Unlike [cobra.MaximumNArgs], the
+// check prints its error like all other errors of the commands.
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) <= n {
@@ -134,7 +138,7 @@ func maxArgs(n int) cobra.PositionalArgs {
 	}
 }
 
-// completeValues lets the shell complete the values of a flag.
+// completeValues makes the shell complete the value of a flag with the given words.
 func completeValues(cmd *cobra.Command, flag string, words ...string) {
 	// RegisterFlagCompletionFunc fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))

@@ -19,21 +19,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Config gives the commands access to the module and to configurations.
+// Config gives the commands access to configuration files and to settings of the module.
 type Config struct {
-	// FetchTimeout is the timeout of the server for a fetch of a robots.txt.
+	// FetchTimeout is the timeout of the running server for a fetch of a robots.txt.
 	FetchTimeout time.Duration
-	// Sites returns at least one site with a robots_guard in a configuration file, and the registry
-	// with the changes of the file. The adapter may be "".
+	// Sites returns the sites with a robots_guard in a configuration file, at least one, and the
+	// crawler registry with the additions of the file. The adapter may be "".
 	Sites func(file, adapter string) ([]Site, *uaident.Registry, error)
-	// Verification returns how a configuration file verifies claims. "" means the defaults.
+	// Verification returns the settings in a configuration file for verifying crawlers. The name ""
+	// means the default settings.
 	Verification func(file string) (*Verification, error)
-	// CheckManaged checks the output of at least one robots_txt in a configuration file. The
-	// adapter may be "". A non-nil base replaces the configured bases.
+	// CheckManaged composes and checks the robots.txt of each robots_txt directive in a
+	// configuration file, at least one. The adapter may be "". A non-nil base replaces the
+	// configured base files, to which robots_txt adds rules.
 	CheckManaged func(file, adapter string, base []byte) ([]ManagedCheck, error)
 }
 
-// ManagedCheck is the result of a check of a robots_txt.
+// ManagedCheck is the result of checking what a robots_txt directive will serve.
 type ManagedCheck struct {
 	Hosts []string `json:"hosts"` // empty for any host
 	managed.CheckReport
@@ -53,11 +55,13 @@ type Site struct {
 	Rate             *rate.Settings // nil if the guard does not measure request rates
 }
 
-// hostNames names the site in a message.
+// hostNames returns the hosts of the site, separated by commas, for messages. It is "" for a site
+// for any host.
 func (s *Site) hostNames() string { return strings.Join(s.Hosts, ", ") }
 
-// sameSettings reports whether two sites have the same settings, as a site with both http and https does.
-func (s *Site) sameSettings(other *Site) bool {
+// hasSameSettings reports whether two sites differ only in their hosts and addresses. An example is
+// a site with both http and https.
+func (s *Site) hasSameSettings(other *Site) bool {
 	a, b := *s, *other
 	for _, site := range []*Site{&a, &b} {
 		site.Hosts, site.Listen, site.IsRedirectTarget = nil, nil, false
@@ -65,7 +69,7 @@ func (s *Site) sameSettings(other *Site) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Verification has the settings for verifying clients.
+// Verification has the settings of a configuration file for verifying crawlers.
 type Verification struct {
 	Registry      *uaident.Registry
 	Enabled       bool              // whether verification is on
@@ -74,17 +78,18 @@ type Verification struct {
 	Verifier      verify.Config
 }
 
-// findSite returns the site of a URL, or the only site if the URL has no host. A site on the port of
-// the URL has precedence, see [site.FindHandler]. An https site for the host has precedence over
-// http sites for any host, because Caddy redirects. several reports whether another site with
-// different settings also matches.
+// findSite returns the configured site for a URL. For a URL without a host it returns the only
+// site. If several sites match, a site on the port of the URL has precedence, see
+// [site.FindHandler]. An https site for the host has precedence over http sites for any host,
+// because Caddy redirects http requests. several reports whether another site with other settings
+// has the same precedence.
 func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 	host := site.HostOfURL(url)
 	if host == "" && len(sites) == 1 {
 		return &sites[0], false, nil
 	}
 	best := 0
-	httpsURL, isRedirected := followHTTPSRedirect(url)
+	httpsURL, isRedirected := httpsRedirectTarget(url)
 	for i := range sites {
 		s := &sites[i]
 		fits := site.HostMatchScore(s.Hosts, host)
@@ -101,7 +106,7 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 		switch {
 		case fits > best:
 			found, best, several = s, fits, false
-		case fits == best && !found.sameSettings(s):
+		case fits == best && !found.hasSameSettings(s):
 			several = true
 		}
 	}
@@ -120,9 +125,9 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 	return nil, false, fmt.Errorf("no robots_guard is configured for %s; configured sites: %s", host, strings.Join(names, ", "))
 }
 
-// followHTTPSRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
-// URL with a port.
-func followHTTPSRedirect(url string) (httpsURL string, ok bool) {
+// httpsRedirectTarget returns the https URL to which Caddy redirects an http URL. ok is false if
+// the URL has a port or is not http.
+func httpsRedirectTarget(url string) (httpsURL string, ok bool) {
 	authority := site.HostAsSent(addr.Authority(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
@@ -130,8 +135,8 @@ func followHTTPSRedirect(url string) (httpsURL string, ok bool) {
 	return "https://" + authority, true
 }
 
-// checkConfigFile returns an error for an invalid name of a configuration file. "" means no file and -
-// means standard input.
+// checkConfigFile returns an error if the configuration file does not exist or is a directory. The
+// names "" (no file) and - (standard input) are valid.
 func checkConfigFile(name string) error {
 	if name == "" || name == "-" {
 		return nil
@@ -148,9 +153,9 @@ func checkConfigFile(name string) error {
 	return nil
 }
 
-// sites returns the sites with a robots_guard in a configuration file, and the registry with the
-// changes of the file.
-func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) {
+// readSites checks that the configuration file exists, and returns the results of c.Sites. Its
+// errors name the file.
+func (c *Config) readSites(file, adapter string) ([]Site, *uaident.Registry, error) {
 	if err := checkConfigFile(file); err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +163,8 @@ func (c *Config) sites(file, adapter string) ([]Site, *uaident.Registry, error) 
 	return sites, registry, addConfigName(file, err)
 }
 
-// addConfigName adds the name of the configuration file to an error without the name.
+// addConfigName adds the name of the configuration file to an error, unless the message contains
+// the name.
 func addConfigName(file string, err error) error {
 	if err == nil || strings.Contains(err.Error(), file) {
 		return err

@@ -85,7 +85,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"by both, with the same settings", redirected, "http://f.test:8080/private/", "mode monitor"},
 		{"another port is meant", redirected, "http://a.test:8080/private/", "mode enforce"},
 		{"a named host before any", []Site{{Settings: judge.Settings{Enforce: true}}, watched}, "https://b.test/private/", "mode monitor"},
-		{"behind matchers", all, "https://b.test/private/", "matchers other than the host precede it"},
+		{"behind matchers", all, "https://b.test/private/", "robots_guard has matchers other than the host"},
 		{"one that cannot be used", all, "https://c.test/private/", "wildcard: unknown class"},
 		{"none", all, "https://d.test/private/", "no robots_guard is configured for d.test; configured sites: a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},

@@ -28,16 +28,16 @@ caddy robots-guard diff robots.txt robots.new.txt
 caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt
 git show HEAD~1:robots.txt | caddy robots-guard diff - robots.txt
 `,
-		RunE: runCommand(d.run),
+		RunE: wrapRun(d.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.failOn, "fail-on", "search-block", "the changes with exit status 1: search-block, any-block, change, or never")
-	d.output.define(flags)
+	d.output.defineFlag(flags)
 	completeValues(cmd, "fail-on", "search-block", "any-block", "change", "never")
 	return cmd
 }
 
-// diffRunner is the command with its flags.
+// diffRunner runs "caddy robots-guard diff". Its fields are the values of the flags.
 type diffRunner struct {
 	config Config
 	output output
@@ -45,11 +45,11 @@ type diffRunner struct {
 }
 
 func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
-	fails := map[string]func(diff.Pair, *diff.Result) bool{
-		"search-block": diff.Pair.ShutsOutSearch,
-		"any-block":    func(_ diff.Pair, r *diff.Result) bool { return r.DisallowsNewURL() },
-		"change":       func(_ diff.Pair, r *diff.Result) bool { return len(r.Changes) > 0 },
-		"never":        func(diff.Pair, *diff.Result) bool { return false },
+	fails := map[string]func(diff.Edit, *diff.Result) bool{
+		"search-block": diff.Edit.ShutsOutSearch,
+		"any-block":    func(_ diff.Edit, r *diff.Result) bool { return r.DisallowsNewURL() },
+		"change":       func(_ diff.Edit, r *diff.Result) bool { return len(r.Changes) > 0 },
+		"never":        func(diff.Edit, *diff.Result) bool { return false },
 	}
 	failed := fails[d.failOn]
 	switch {
@@ -70,7 +70,7 @@ func (d *diffRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, err
 	}
 	reader.printNotes()
-	pair := diff.Pair{Old: before.rules, New: after.rules}
+	pair := diff.Edit{Old: before.rules, New: after.rules}
 	result := pair.Compare()
 	return failed(pair, result), d.output.print(cmd, result, result.WriteText)
 }

@@ -56,20 +56,20 @@ caddy robots-guard explain --brief --robots robots.txt --token GPTBot /private/r
 caddy robots-guard explain --brief --robots https://example.com/robots.txt --token Bingbot https://example.com/a "/b?c=d"
 echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard explain --batch --robots robots.txt
 `,
-		RunE: runCommand(x.run),
+		RunE: wrapRun(x.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.userAgent, "user-agent", "u", "", "the User-Agent of the request")
 	flags.StringVarP(&x.token, "token", "t", "", "the product token, instead of a User-Agent")
 	flags.StringVarP(&x.robots, "robots", "r", "", "the robots.txt: a file, a URL, - for standard input, or with --batch a directory")
 	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the settings")
-	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of the file")
+	flags.StringVarP(&x.adapter, "adapter", "a", "", "the adapter of the configuration file")
 	flags.StringVar(&x.identity, "identity", "claimed", "the assumed identity of the client: claimed, verified, unknown or spoofed")
 	completeValues(cmd, "identity", "claimed", "verified", "unknown", "spoofed")
 	flags.StringVarP(&x.method, "method", "X", http.MethodGet, "the method of the request")
 	flags.BoolVar(&x.brief, "brief", false, "print a line for each URL")
 	flags.BoolVar(&x.batch, "batch", false, "read requests as JSON lines from standard input")
-	x.output.define(flags)
+	x.output.defineFlag(flags)
 	cmd.MarkFlagsMutuallyExclusive("user-agent", "token", "batch")
 	for _, flag := range []string{"identity", "method"} {
 		cmd.MarkFlagsMutuallyExclusive("token", flag)
@@ -80,7 +80,7 @@ echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard 
 	return cmd
 }
 
-// explainRunner is the command with its flags.
+// explainRunner runs "caddy robots-guard explain". Its fields are the values of the flags.
 type explainRunner struct {
 	config                             Config
 	output                             output
@@ -96,7 +96,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 	case x.batch && len(urls) > 0:
 		return false, errors.New("--batch reads the URLs from standard input; leave out the arguments")
 	case x.batch:
-		return false, x.runBatch(cmd)
+		return false, x.judgeStdin(cmd)
 	case len(urls) == 0:
 		return false, errors.New("no URL given; see caddy robots-guard explain --help")
 	case strings.ContainsAny(x.token, "/,;()") && uaident.Default().Lookup(x.token) == nil:
@@ -107,7 +107,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 		r.Token = cmp.Or(x.token, "*")
 	}
 	for _, u := range urls {
-		if err := checkTarget(u); err != nil {
+		if err := checkURLOrPath(u); err != nil {
 			return false, err
 		}
 	}
@@ -115,7 +115,7 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 		return false, err
 	}
 	if x.brief {
-		return x.runBrief(cmd, urls, r)
+		return x.printVerdicts(cmd, urls, r)
 	}
 	reader := newRobotsReader(&x.config, cmd)
 	for i, u := range urls {
@@ -141,9 +141,10 @@ func (x *explainRunner) run(cmd *cobra.Command, urls []string) (findings bool, e
 	return findings, nil
 }
 
-// explain explains the verdict on a URL.
+// explain explains the verdict about a request, by the configured site and the robots.txt for its
+// URL.
 func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*explain.Explanation, error) {
-	at, file, err := x.siteAndRobots(reader, r.URL)
+	at, file, err := x.findSiteAndRobots(reader, r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -154,19 +155,19 @@ func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*expla
 		case at.isAmbiguous:
 			e.Handler.Note = explain.NoteFirstOfSeveral
 		case at.configuredSite.HasMatchers:
-			e.Handler.Note = "matchers other than the host precede it; whether they match this request is not checked here"
+			e.Handler.Note = "robots_guard has matchers other than the host; explain does not check whether they match the request"
 		}
 	}
 	return e, nil
 }
 
-// runBrief prints a line with the verdict on each URL.
-func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Request) (findings bool, err error) {
+// printVerdicts prints one line for each URL, with the verdict and the decisive rule.
+func (x *explainRunner) printVerdicts(cmd *cobra.Command, urls []string, r explain.Request) (findings bool, err error) {
 	reader := newRobotsReader(&x.config, cmd)
 	verdicts := make([]explain.Verdict, len(urls))
 	note := ""
 	for i, u := range urls {
-		at, file, err := x.siteAndRobots(reader, u)
+		at, file, err := x.findSiteAndRobots(reader, u)
 		if err != nil {
 			return false, err
 		}
@@ -178,7 +179,7 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 		v.URL, v.Licenses, v.Note = u, file.rules.LicenseURLs(), note
 		verdicts[i], findings = v, findings || !v.Allowed
 	}
-	out := x.output.lines(cmd)
+	out := x.output.newPrinter(cmd)
 	table := text.NewTable(out.screen, text.Column{Title: "VERDICT", Kind: text.VerdictColumn}, text.Column{Title: "URL", Kind: text.LongColumn},
 		text.Column{Title: "LINE"}, text.Column{Title: "RULE", Kind: text.LongColumn}, text.Column{Title: "GROUP"})
 	for _, v := range verdicts {
@@ -207,19 +208,19 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 	return findings, err
 }
 
-// siteForURL is the site of a URL.
+// siteForURL is the site with the settings for a requested URL.
 type siteForURL struct {
 	site           explain.Site
 	configuredSite *Site // empty without --config
 	isAmbiguous    bool  // whether the configuration has other guards for the URL
 }
 
-// siteAndRobots returns the site of a URL by --config, or a site with the default settings, and its
-// robots.txt.
-func (x *explainRunner) siteAndRobots(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
+// findSiteAndRobots returns the site for a URL and the robots.txt for the verdict. Without --config
+// the site has the default settings.
+func (x *explainRunner) findSiteAndRobots(reader *robotsReader, u string) (at siteForURL, file *robotsFile, err error) {
 	at = siteForURL{site: explain.Site{Registry: uaident.Default()}, configuredSite: new(Site)}
 	if x.configFile != "" {
-		sites, registry, err := x.config.sites(x.configFile, x.adapter)
+		sites, registry, err := x.config.readSites(x.configFile, x.adapter)
 		if err != nil {
 			return at, nil, err
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// batchRequest is a line of the input of explain --batch.
+// batchRequest is a request to judge, decoded from an input line of explain --batch.
 type batchRequest struct {
 	ID        json.RawMessage `json:"id"`
 	Robots    *string         `json:"robots"`
@@ -34,8 +34,8 @@ type batchRequest struct {
 	Time      batchTime       `json:"time"` // with --robots
 }
 
-// batchAgent is an optional User-Agent. The null of a database means a client without a User-Agent,
-// unless the line has a token.
+// batchAgent is the value of "user_agent". null, as exported from a database, means a client
+// without a User-Agent, unless the line has a token.
 type batchAgent struct {
 	text            string
 	isGiven, isNull bool
@@ -70,7 +70,7 @@ func (t *batchTime) UnmarshalJSON(value []byte) (err error) {
 	return nil
 }
 
-// batchJudge finds the verdict for each line.
+// batchJudge judges the requests of explain --batch, and caches the last robots.txt.
 type batchJudge struct {
 	history *replay.RobotsHistory // from --robots; nil without the flag
 	last    struct {              // robots.txt of the last line, since many lines tend to have the same
@@ -80,8 +80,8 @@ type batchJudge struct {
 	}
 }
 
-// runBatch judges the lines of standard input.
-func (x *explainRunner) runBatch(cmd *cobra.Command) error {
+// judgeStdin reads requests from standard input, one a line, and prints a verdict for each.
+func (x *explainRunner) judgeStdin(cmd *cobra.Command) error {
 	var b batchJudge
 	if x.robots == "-" {
 		return errors.New("--batch reads requests from standard input; name a file or a directory with --robots")
@@ -95,7 +95,7 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	out := (&output{json: true}).lines(cmd)
+	out := (&output{json: true}).newPrinter(cmd)
 	number, bad := 0, false
 	err := out.answerLines(cmd.InOrStdin(), func(line []byte) error {
 		if number++; number == 1 {
@@ -113,8 +113,8 @@ func (x *explainRunner) runBatch(cmd *cobra.Command) error {
 	return err
 }
 
-// judge returns the verdict for a line. An invalid line has the verdict unknown, is allowed, and
-// has an error.
+// judge returns the verdict for an input line. For an invalid line, Verdict is unknown, Allowed is
+// true, and Error is set.
 func (b *batchJudge) judge(line []byte) explain.Verdict {
 	var request batchRequest
 	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
@@ -134,7 +134,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 		unknown.Error = `both "token" and "user_agent" are given; leave out one`
 		return unknown
 	}
-	robots, overlay := b.parseRobots(&request)
+	robots, overlay := b.findRobots(&request)
 	if robots == nil { // no robots.txt for the host
 		return unknown
 	}
@@ -150,9 +150,9 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 // defaultSite is a site without a configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
 
-// parseRobots returns the robots.txt in a line, or else the robots.txt from --robots. The result is nil
-// if --robots has no robots.txt for the host.
-func (b *batchJudge) parseRobots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
+// findRobots returns the robots.txt in a request, or else the version from --robots for its host
+// and time. The result is nil if --robots has no such version.
+func (b *batchJudge) findRobots(q *batchRequest) (*policy.Robots, *uaident.Overlay) {
 	body := q.RobotsB64
 	switch {
 	case body == nil && q.Robots != nil:

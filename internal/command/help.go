@@ -36,7 +36,7 @@ func printHelp(w io.Writer, cmd *cobra.Command) {
 	_, _ = io.WriteString(w, b.String()) // long lines are not wrapped, because people copy commands
 }
 
-// indent indents each line.
+// indent indents each line by two spaces.
 func indent(lines string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
 }

@@ -38,17 +38,17 @@ caddy robots-guard identify < user-agents.txt
 caddy robots-guard identify --ip 66.249.66.1 --online "Mozilla/5.0 (compatible; Googlebot/2.1)"
 caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.3
 `,
-		RunE: runCommand(x.run),
+		RunE: wrapRun(x.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
 	flags.BoolVar(&x.useNetwork, "online", false, "with --ip, fetch lists and keys, and query the DNS")
 	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the options")
-	x.output.define(flags)
+	x.output.defineFlag(flags)
 	return cmd
 }
 
-// identifyRunner is the command with its flags.
+// identifyRunner runs "caddy robots-guard identify". Its fields are the values of the flags.
 type identifyRunner struct {
 	config         Config
 	output         output
@@ -64,7 +64,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 		return false, err
 	}
 	if x.ip != "" {
-		return x.verify(cmd, agents)
+		return x.verifyClient(cmd, agents)
 	}
 	registry := uaident.Default()
 	if x.configFile != "" {
@@ -74,7 +74,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 		}
 		registry = verification.Registry
 	}
-	out := x.output.lines(cmd)
+	out := x.output.newPrinter(cmd)
 	identify := func(userAgent string) error {
 		id := registry.IdentifyWith(userAgent, nil)
 		return out.print(newIdentityReport(userAgent, id), func(w io.Writer) {
@@ -92,7 +92,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 	return false, out.flush()
 }
 
-// identityReport is the output of --json.
+// identityReport is the JSON output of identify about a User-Agent.
 type identityReport struct {
 	UserAgent string         `json:"user_agent"`
 	Token     string         `json:"token"`
@@ -104,7 +104,7 @@ type identityReport struct {
 	Registry  *registryEntry `json:"registry,omitempty"`
 }
 
-// registryEntry is the registry entry of a crawler.
+// registryEntry is the data of the registry about a crawler, as identify --json prints it.
 type registryEntry struct {
 	Token         string   `json:"token"`
 	Operator      string   `json:"operator,omitempty"`
@@ -126,7 +126,7 @@ type registryEntry struct {
 	Source        string   `json:"source,omitempty"`
 }
 
-// newIdentityReport describes a client with its registry entry.
+// newIdentityReport describes the client that was identified by a User-Agent.
 func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
 	report := &identityReport{
 		UserAgent: userAgent, Token: id.Token, Name: id.Name(), Class: id.Class.String(),

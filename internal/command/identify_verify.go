@@ -20,7 +20,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify/botauth"
 )
 
-// verificationReport is the JSON output of --ip.
+// verificationReport is the JSON output of identify --ip.
 type verificationReport struct {
 	UserAgent string             `json:"user_agent"`
 	IP        netip.Addr         `json:"ip"`
@@ -32,13 +32,15 @@ type verificationReport struct {
 	Steps     []verificationStep `json:"steps"`
 }
 
+// verificationStep is the result of one method of verification, as a sentence.
 type verificationStep struct {
 	Method string `json:"method"`
 	Text   string `json:"text"`
 }
 
-// verify verifies the claim of a client.
-func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings bool, err error) {
+// verifyClient prints whether the client with the address of --ip is the crawler of its User-Agent.
+// findings is true if that claim is false.
+func (x *identifyRunner) verifyClient(cmd *cobra.Command, agents []string) (findings bool, err error) {
 	if len(agents) != 1 {
 		return false, errors.New("--ip needs one User-Agent as the argument, in quotes")
 	}
@@ -53,7 +55,7 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	report := verificationReport{UserAgent: agents[0], IP: addr, Method: verify.None.String()}
 	client := verification.Registry.IdentifyWith(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
-	found, err := x.explain(cmd.Context(), verification, client, addr)
+	found, err := x.explainVerification(cmd.Context(), verification, client, addr)
 	if err != nil {
 		return false, err
 	}
@@ -67,8 +69,9 @@ func (x *identifyRunner) verify(cmd *cobra.Command, agents []string) (findings b
 	return found.Finding.State == verify.Spoofed, x.output.print(cmd, report, report.writeText)
 }
 
-// explain verifies the claim of a client step by step.
-func (x *identifyRunner) explain(ctx context.Context, verification *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
+// explainVerification verifies that a client with this address is the crawler of its User-Agent,
+// and describes each step.
+func (x *identifyRunner) explainVerification(ctx context.Context, verification *Verification, client uaident.Identity, addr netip.Addr) (verify.Explanation, error) {
 	switch {
 	case client.Class == uaident.Browser:
 		return unverifiedExplanation("the User-Agent does not claim to be a crawler"), nil
@@ -90,8 +93,8 @@ func (x *identifyRunner) explain(ctx context.Context, verification *Verification
 	return found, err
 }
 
-// explainSignatures describes whether signatures of a crawler can be verified. The step is zero if
-// the crawler is not known to sign.
+// explainSignatures describes whether requests with signatures (Web Bot Auth) of a crawler's
+// operator can be verified. The step is zero if the operator has no known signing agent.
 func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Verification, c *uaident.Crawler) (verify.Step, error) {
 	newStep := func(format string, args ...any) (verify.Step, error) {
 		return verify.Step{Method: verify.WebBotAuth, Text: fmt.Sprintf(format, args...)}, nil
@@ -129,7 +132,8 @@ func (x *identifyRunner) explainSignatures(ctx context.Context, verification *Ve
 	return newStep("%s", strings.Join(results, " "))
 }
 
-// unverifiedExplanation returns an explanation for an unverifiable claim.
+// unverifiedExplanation returns the explanation for a client that cannot be verified. text is the
+// reason.
 func unverifiedExplanation(text string) verify.Explanation {
 	return verify.Explanation{Steps: []verify.Step{{Text: text}}}
 }

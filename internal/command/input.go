@@ -22,21 +22,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// robotsFile is a robots.txt from the arguments of a command.
+// robotsFile is a robots.txt that an argument or flag of a command names.
 type robotsFile struct {
 	name string // the argument; - for standard input
 	body []byte // at most policy.MaxSize+1 bytes
 	site string // scheme and host of a URL; "" for a file
-	// isMissing reports a response for a file that does not exist, which restricts nothing. status is
-	// the status of the response.
+	// isMissing means that the server responded that the file does not exist, which restricts
+	// nothing. status is the HTTP status of the response.
 	isMissing bool
 	status    int
 	rules     *policy.Robots // set by [robotsFile.parse]
 	note      string         // that the file restricts nothing, or ""; set by parse
 }
 
-// readInput reads a file, a URL, or standard input for -. A URL without a path means its
-// /robots.txt.
+// readInput reads a robots.txt from a file, from a URL, or from standard input for -. A URL without
+// a path means its /robots.txt.
 func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (in *robotsFile, err error) {
 	in = &robotsFile{name: name}
 	if isURL(name) {
@@ -50,8 +50,8 @@ func (c *Config) readInput(ctx context.Context, stdin io.Reader, name string) (i
 	return in, err
 }
 
-// readVersions reads a directory with versions of a robots.txt for some hosts, or a single
-// robots.txt from a file or URL. site is the site of the URL.
+// readVersions returns the versions of a robots.txt in a directory, for one host or several hosts,
+// or the only version in a file or at a URL. site is the scheme and host of the URL, otherwise "".
 func (c *Config) readVersions(ctx context.Context, name string) (versions []replay.Version, site string, err error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		versions, err = replay.ReadVersions(name)
@@ -67,9 +67,9 @@ func (c *Config) readVersions(ctx context.Context, name string) (versions []repl
 	return []replay.Version{{Name: in.name, Body: in.body}}, in.site, nil
 }
 
-// checkTarget returns an error if the target is neither a path nor a URL. The URL need not be valid
-// for a request.
-func checkTarget(target string) error {
+// checkURLOrPath returns an error if an argument is neither a path nor a URL. A URL may have any
+// scheme, and characters that are invalid in a URL.
+func checkURLOrPath(target string) error {
 	scheme, rest, _ := strings.Cut(target, ":")
 	isPort := strings.IndexAny(rest, "0123456789") == 0
 	switch isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"); {
@@ -79,8 +79,8 @@ func checkTarget(target string) error {
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)
 }
 
-// parse parses the robots.txt. A web page or UTF-16 is an error, since both restrict nothing and
-// are mistakes.
+// parse sets rules and note from the body. A web page or UTF-16 is an error, because such a file
+// restricts no crawler, which is a mistake.
 func (in *robotsFile) parse() error {
 	in.rules = policy.Parse(in.body)
 	findings, _ := in.rules.Findings()
@@ -104,7 +104,7 @@ func (in *robotsFile) parse() error {
 	return nil
 }
 
-// fetch fetches a URL.
+// fetch sets the body, the status and the site by fetching the URL in name.
 func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 	u, err := url.Parse(in.name)
 	if err != nil || u.Host == "" {
@@ -129,7 +129,7 @@ func (in *robotsFile) fetch(ctx context.Context, c *Config) error {
 	if answer.Err != nil {
 		return fmt.Errorf("cannot read %s: %s", in.name, report.DescribeError(answer.Err))
 	}
-	return fmt.Errorf("cannot read %s: the server answers %d; try again later or give a copy as a file", in.name, answer.Status)
+	return fmt.Errorf("cannot read %s: the server answers %d; try again later, or save the file and give its name", in.name, answer.Status)
 }
 
 // readFile reads at most maxSize+1 bytes of a file or pipe, or of standard input for -.
@@ -154,8 +154,8 @@ func readFile(stdin io.Reader, name string, maxSize int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxSize+1))
 }
 
-// isBinary reports whether many of the first bytes are control characters. The parser reports
-// UTF-16 and a few NULs in more detail.
+// isBinary reports whether more than 5 % of the first 4 KiB are control characters. UTF-16 is not
+// binary, because parse reports it.
 func isBinary(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
 		return false
@@ -170,13 +170,14 @@ func isBinary(body []byte) bool {
 	return controls > 4 && controls*20 > len(start)
 }
 
-// isURL reports whether an argument is a URL, and not a file or path.
+// isURL reports whether an argument begins with http:// or https://. Other arguments are file
+// names.
 func isURL(s string) bool {
 	scheme, _, ok := strings.Cut(s, "://")
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// robotsReader reads and parses robots.txt files for a command, each once.
+// robotsReader reads and parses the robots.txt files for a command. It reads each file once.
 type robotsReader struct {
 	config *Config
 	cmd    *cobra.Command
@@ -187,8 +188,8 @@ func newRobotsReader(config *Config, cmd *cobra.Command) *robotsReader {
 	return &robotsReader{config, cmd, make(map[string]*robotsFile)}
 }
 
-// read returns the robots.txt with a name. The error for a web page and for UTF-16 has advice, since
-// both restrict nothing and are mistakes.
+// read returns the parsed robots.txt from a file, a URL, or standard input for -. A web page or
+// UTF-16 is an error, because such a file restricts no crawler.
 func (r *robotsReader) read(name string) (*robotsFile, error) {
 	if file := r.files[name]; file != nil {
 		return file, nil
@@ -204,7 +205,8 @@ func (r *robotsReader) read(name string) (*robotsFile, error) {
 	return file, nil
 }
 
-// printNotes prints the notes about the files, except about a missing file.
+// printNotes prints the notes about the files to standard error, except notes that a file does not
+// exist.
 func (r *robotsReader) printNotes() {
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		if file := r.files[name]; file.note != "" && !file.isMissing {

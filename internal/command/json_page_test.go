@@ -72,7 +72,7 @@ func TestJSONPage(t *testing.T) {
 	page := strings.ReplaceAll(string(text), "\r\n", "\n")
 
 	large := "User-agent: *\nDissallow: /x\n" + strings.Repeat("Disallow: /a\n", policy.MaxSize/12)
-	files := lint.Files{}
+	files := lint.FileReports{}
 	files.Add(lint.Check("x", []byte(large+"Crawl-delay: 1\n"), lint.Options{}))
 	linted, err := json.Marshal(files)
 	if err != nil {
@@ -83,12 +83,12 @@ func TestJSONPage(t *testing.T) {
 		Client: explain.Client{
 			Words: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", GroupNames: []explain.GroupName{{}},
 		},
-		Delay: new(explain.Delay), Group: new(explain.Group), TargetForms: []explain.Form{{}}, Matches: []explain.Match{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{SecondsPerRequest: 1, Limit: "x"}},
+		Delay: new(explain.Delay), Group: new(explain.Group), TargetForms: []explain.TargetForm{{}}, Matches: []explain.RuleMatch{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{SecondsPerRequest: 1, Limit: "x"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	different, err := json.Marshal(diff.Result{Changes: []diff.Change{{Crawlers: []diff.Crawlers{{}}, NewlyDisallowed: []diff.Example{{}}, NewlyAllowed: []diff.Example{{}}}}})
+	different, err := json.Marshal(diff.Result{Changes: []diff.Change{{Crawlers: []diff.ClassCrawlers{{}}, NewlyDisallowed: []diff.ExampleURL{{}}, NewlyAllowed: []diff.ExampleURL{{}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,27 +37,27 @@ caddy robots-guard lint robots.txt
 caddy robots-guard lint --fail-on warning --json robots.txt
 caddy robots-guard lint --readings --site https://example.com - < robots.txt
 `,
-		RunE: runCommand(l.run),
+		RunE: wrapRun(l.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&l.failOn, "fail-on", "error", "the lowest severity with exit status 1: error, warning, info, or never")
 	flags.StringVar(&l.site, "site", "", "the site that a file is for, such as https://example.com")
-	flags.IntVar(&l.siteToolPages, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
+	flags.IntVar(&l.pageCount, "pages", 0, "the number of pages of the site, to check each Crawl-delay")
 	flags.BoolVar(&l.showInterpretations, "readings", false, "always show how crawlers read the file")
 	flags.BoolVar(&l.githubFormat, "github", false, "print annotations for GitHub Actions")
-	l.output.define(flags)
+	l.output.defineFlag(flags)
 	completeValues(cmd, "fail-on", "error", "warning", "info", "never")
 	cmd.MarkFlagsMutuallyExclusive("json", "github", "readings")
 	return cmd
 }
 
-// lintRunner is the command with its flags.
+// lintRunner runs "caddy robots-guard lint". Its fields are the values of the flags.
 type lintRunner struct {
 	config                            Config
 	output                            output
 	failOn, site                      string
 	showInterpretations, githubFormat bool
-	siteToolPages                     int
+	pageCount                         int
 }
 
 func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
@@ -68,12 +68,12 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 		return false, fmt.Errorf("unknown severity %q; --fail-on takes error, warning, info or never", l.failOn)
 	case l.site != "" && site.HostOfURL(l.site) == "":
 		return false, fmt.Errorf("%q is not a site; write https://example.com", l.site)
-	case l.siteToolPages < 0:
-		return false, fmt.Errorf("--pages %d is not a number of pages", l.siteToolPages)
+	case l.pageCount < 0:
+		return false, fmt.Errorf("--pages %d is negative; give the number of pages of the site", l.pageCount)
 	case len(names) == 0:
 		names = []string{"robots.txt"}
 	}
-	files := lint.Files{Files: []*lint.Report{}, ShowComparison: l.showInterpretations}
+	files := lint.FileReports{Files: []*lint.Report{}, ShowComparison: l.showInterpretations}
 	var errs []error
 	for _, name := range names {
 		in, err := l.config.readInput(cmd.Context(), cmd.InOrStdin(), name)
@@ -84,7 +84,7 @@ func (l *lintRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 			errs = append(errs, err)
 			continue
 		}
-		report := lint.Check(in.name, in.body, lint.Options{Site: cmp.Or(in.site, l.site), Pages: l.siteToolPages})
+		report := lint.Check(in.name, in.body, lint.Options{Site: cmp.Or(in.site, l.site), Pages: l.pageCount})
 		if worst, found := report.HighestSeverity(); found && worst >= least {
 			findings = true
 		}

@@ -60,22 +60,22 @@ caddy robots-guard managed history --site example.com
 caddy robots-guard managed confirm --why "the shop is closed" --ticket OPS-12
 caddy robots-guard managed rollback --why "wrong paths"
 `,
-		RunE: runCommand(m.run),
+		RunE: wrapRun(m.run),
 	}
 	flags := cmd.Flags()
 	m.adminAPI.defineFlags(flags)
-	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the server"
+	flags.Lookup("config").Usage = "the configuration file to check (default Caddyfile), or with the address of the admin API"
 	flags.StringVar(&m.action.Site, "site", "", "a host, or a site as changes prints it; optional if there is only one")
 	flags.StringVar(&m.from, "from", "", "with diff, the id of the old change")
 	flags.StringVar(&m.to, "to", "", "with diff, the id of the new change")
-	flags.StringVar(&m.action.User, "who", "", "your name for the history, by default the user")
-	flags.StringVar(&m.action.Reason, "why", "", "the reason for the history")
-	flags.StringVar(&m.action.Ticket, "ticket", "", "a ticket for the history")
+	flags.StringVar(&m.action.User, "who", "", "your name in the history (default: the user name)")
+	flags.StringVar(&m.action.Reason, "why", "", "the reason to record in the history")
+	flags.StringVar(&m.action.Ticket, "ticket", "", "the ticket to record in the history")
 	flags.StringVar(&m.base, "base", "", "the site's own robots.txt")
 	return cmd
 }
 
-// managedRunner is the command with its flags.
+// managedRunner runs "caddy robots-guard managed". Its fields are the values of the flags.
 type managedRunner struct {
 	adminAPI
 	configs        Config
@@ -97,16 +97,16 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	case argument != "" && verb != "show" && !isAction:
 		return false, fmt.Errorf("managed %s takes no argument; remove %q", verb, argument)
 	case verb == "check":
-		return m.check(cmd)
+		return m.checkConfigured(cmd)
 	case verb == "show":
-		return false, m.showHosts(cmd, argument)
+		return false, m.showManagedHosts(cmd, argument)
 	case verb == "changes":
 		var all admin.ManagedSites
-		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/changes", nil, &all, func(w io.Writer) { printSitesOfChanges(w, all.Sites) })
+		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/changes", nil, &all, func(w io.Writer) { printPublishedBySite(w, all.Sites) })
 	case verb == "history":
 		var history admin.ManagedHistory
 		return false, m.requestAndPrint(cmd, http.MethodGet, admin.ManagedPath+"/history"+query, nil, &history, func(w io.Writer) {
-			printState(w, history.ManagedState)
+			printPublishedAndPending(w, history.ManagedState)
 			for i := range history.History {
 				printChange(w, &history.History[i])
 			}
@@ -125,8 +125,9 @@ func (m *managedRunner) run(cmd *cobra.Command, args []string) (findings bool, e
 	return false, errors.New("give an action: caddy robots-guard managed check, show, changes, history, diff, confirm, promote, stop or rollback")
 }
 
-// check checks the robots_txt of a configuration file.
-func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
+// checkConfigured prints the findings in the files that the robots_txt directives of a
+// configuration file will serve. findings is true if the gate refuses a file.
+func (m *managedRunner) checkConfigured(cmd *cobra.Command) (findings bool, err error) {
 	file := cmp.Or(m.config, "Caddyfile")
 	if err := checkConfigFile(file); err != nil {
 		return false, err
@@ -153,7 +154,8 @@ func (m *managedRunner) check(cmd *cobra.Command) (findings bool, err error) {
 	})
 }
 
-// writeText writes the result for a robots_txt of a configuration file.
+// writeText writes the findings, each with its position, and a summary for people. file is the
+// configuration file, for findings without a position.
 func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -166,26 +168,27 @@ func (r *ManagedCheck) writeText(w io.Writer, file string) {
 	case len(r.Findings) > 0:
 		result = "the gate lets this pass"
 	}
-	fmt.Fprintf(w, "%s: texts checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.CheckedFiles, result)
+	fmt.Fprintf(w, "%s: files checked: %d; %s\n", text.Printable(cmp.Or(strings.Join(r.Hosts, ", "), "any host")), r.CheckedFiles, result)
 }
 
-// sendAction applies the action of a person to a change.
+// sendAction applies an action, such as confirm, to a change at the running server. id is the
+// change, or "" for the current one.
 func (m *managedRunner) sendAction(cmd *cobra.Command, verb, id string) error {
 	if verb == "confirm" && m.action.Reason == "" {
-		return errors.New("give a reason with --why for the history")
+		return errors.New("--why is missing; give the reason to record in the history")
 	}
 	m.action.ID, m.action.User = id, cmp.Or(m.action.User, userName())
 	var result admin.ActionResult
 	return m.requestAndPrint(cmd, http.MethodPost, admin.ManagedPath+"/"+verb, m.action, &result, func(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", text.Printable(result.Site), result.State)
-		printState(w, result.ManagedState)
+		printPublishedAndPending(w, result.ManagedState)
 		if result.State == publish.RolledBack {
-			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", slowCrawlers())
+			fmt.Fprintf(w, "  most crawlers read the file within 24 hours%s; until then they may use the previous file\n", slowCrawlersText())
 		}
 	})
 }
 
-// userName returns the user of this machine, or "".
+// userName returns the login name of the user who runs the command, or "".
 func userName() string {
 	known, err := user.Current()
 	if err != nil {
@@ -194,8 +197,9 @@ func userName() string {
 	return known.Username
 }
 
-// slowCrawlers lists the crawlers that may need longer than policy.MaxAge to follow a change.
-func slowCrawlers() (words string) {
+// slowCrawlersText lists the crawlers that may use a previous robots.txt for more than 24 hours,
+// with the hours.
+func slowCrawlersText() (words string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if c.RobotsLag.Max > policy.MaxAge {
 			words += fmt.Sprintf(", %s within %g", c.Token, c.RobotsLag.Max.Hours())
@@ -204,8 +208,8 @@ func slowCrawlers() (words string) {
 	return words
 }
 
-// printState prints the published and the pending change.
-func printState(out io.Writer, s admin.ManagedState) {
+// printPublishedAndPending prints the published change and the pending change of a site.
+func printPublishedAndPending(out io.Writer, s admin.ManagedState) {
 	if s.Published == nil {
 		fmt.Fprintln(out, "  nothing is published yet; only the site's own robots.txt is served")
 	} else {
@@ -216,22 +220,23 @@ func printState(out io.Writer, s admin.ManagedState) {
 	}
 }
 
-// printChange prints a change.
+// printChange prints a change of a managed robots.txt: its state, who decided about it, which
+// crawlers fetched it, and the changed lines.
 func printChange(out io.Writer, c *publish.Change) {
 	state := string(c.State)
 	if c.State == publish.Waiting {
 		state = "waits for confirmation"
 	}
 	if !c.TrialEnd.IsZero() {
-		state += " until " + shortTime(c.TrialEnd)
+		state += " until " + formatTime(c.TrialEnd)
 	}
-	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, shortTime(c.Submitted.At), authorText(c.Submitted))
+	fmt.Fprintf(out, "  %s %s, made at %s by %s\n", c.ID, state, formatTime(c.Submitted.At), formatDecision(c.Submitted))
 	for _, action := range []struct {
 		verb string
 		by   *publish.Decision
 	}{{"confirmed", c.ConfirmedBy}, {"promoted", c.PromotedBy}, {"over", c.EndedBy}} {
 		if action.by != nil {
-			fmt.Fprintf(out, "    %s at %s by %s\n", action.verb, shortTime(action.by.At), authorText(*action.by))
+			fmt.Fprintf(out, "    %s at %s by %s\n", action.verb, formatTime(action.by.At), formatDecision(*action.by))
 		}
 	}
 	if len(c.FetchedBy) > 0 {
@@ -242,18 +247,18 @@ func printChange(out io.Writer, c *publish.Change) {
 	}
 }
 
-// authorText returns the person and the reason of an action.
-func authorText(by publish.Decision) string {
+// formatDecision returns the user, the reason and the ticket of a decision, separated by commas.
+func formatDecision(by publish.Decision) string {
 	return text.Printable(strings.Join(slices.DeleteFunc([]string{by.User, by.Reason, by.Ticket}, func(s string) bool { return s == "" }), ", "))
 }
 
-// printSitesOfChanges prints the published and the pending change of each site.
-func printSitesOfChanges(w io.Writer, sites []admin.ManagedSite) {
+// printPublishedBySite prints the published and the pending change of each site.
+func printPublishedBySite(w io.Writer, sites []admin.ManagedSite) {
 	for _, s := range sites {
 		fmt.Fprintf(w, "%s\n", text.Printable(s.Site))
 		if !s.HistoryReadable {
 			fmt.Fprintln(w, "  the history could not be read yet")
 		}
-		printState(w, s.ManagedState)
+		printPublishedAndPending(w, s.ManagedState)
 	}
 }

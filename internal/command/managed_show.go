@@ -15,21 +15,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// showHosts prints the current and the next rules of a running server, for all hosts or for a
-// single host.
-func (m *managedRunner) showHosts(cmd *cobra.Command, host string) error {
+// showManagedHosts prints what a running server serves at each host with robots_txt, or the details
+// of a single host.
+func (m *managedRunner) showManagedHosts(cmd *cobra.Command, host string) error {
 	var all report.ManagedRobots
-	return m.requestAndPrint(cmd, http.MethodGet, withSite(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printAllManaged(w, &all) })
+	return m.requestAndPrint(cmd, http.MethodGet, addSiteParameter(admin.ManagedPath, host), nil, &all, func(w io.Writer) { printManagedHosts(w, &all) })
 }
 
-// printAllManaged prints all hosts, and the details if the response has them.
-func printAllManaged(out io.Writer, all *report.ManagedRobots) {
+// printManagedHosts prints a summary of each host and, if the response has them, the details of one
+// host.
+func printManagedHosts(out io.Writer, all *report.ManagedRobots) {
 	for i := range all.Managed {
-		printManaged(out, &all.Managed[i])
+		printManagedHost(out, &all.Managed[i])
 	}
 	switch {
 	case all.Detail != nil:
-		printDetail(out, all.Detail)
+		printHostDetails(out, all.Detail)
 	case len(all.Managed) == 0:
 		fmt.Fprintln(out, "no robots_txt is configured")
 	case all.MoreHosts > 0:
@@ -37,28 +38,28 @@ func printAllManaged(out io.Writer, all *report.ManagedRobots) {
 	}
 }
 
-// printManaged prints a host in a few lines.
-func printManaged(w io.Writer, s *report.ManagedSite) {
+// printManagedHost prints a summary of the served robots.txt of a host.
+func printManagedHost(w io.Writer, s *report.ManagedSite) {
 	state := "no version yet: robots.txt was not requested, or the site serves its own"
 	switch {
 	case s.Staging:
 		state = "staging: disallows everything for all crawlers"
 	case s.Version != "":
-		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, shortTime(s.Since), s.RulesInForce)
+		state = fmt.Sprintf("version %s since %s, rules in force: %d", s.Version, formatTime(s.Since), s.RulesInForce)
 	}
 	fmt.Fprintf(w, "%s: %s\n", text.Printable(cmp.Or(s.Host, "any other host")), state)
 	if !s.NextChange.IsZero() {
-		fmt.Fprintf(w, "  next change: %s\n", shortTime(s.NextChange))
+		fmt.Fprintf(w, "  next change: %s\n", formatTime(s.NextChange))
 	}
 	if t := s.Trial; t != nil {
 		fmt.Fprintf(w, "  change %s is on trial at this host", text.Printable(t.Change))
 		if !t.Until.IsZero() {
-			fmt.Fprintf(w, ", until %s", shortTime(t.Until))
+			fmt.Fprintf(w, ", until %s", formatTime(t.Until))
 		}
 		fmt.Fprintln(w)
 	}
 	if b := s.Base; b.Failure != "" {
-		fmt.Fprintf(w, "  %s: the base has been unreadable since %s: %s\n", text.Colorize(w, "warning"), shortTime(b.FailingSince), text.Printable(b.Failure))
+		fmt.Fprintf(w, "  %s: the base robots.txt has been unreadable since %s: %s\n", text.Colorize(w, "warning"), formatTime(b.FailingSince), text.Printable(b.Failure))
 	}
 	for _, l := range s.Lists {
 		fmt.Fprintf(w, "  list of rules %s, rules: %d\n", text.Printable(l.Name), l.Rules)
@@ -67,16 +68,16 @@ func printManaged(w io.Writer, s *report.ManagedSite) {
 		}
 	}
 	if s.Refused != nil {
-		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), shortTime(s.Refused.Since), text.Printable(s.Refused.Reason))
+		fmt.Fprintf(w, "  %s: a robots.txt has been refused since %s: %s\n", text.Colorize(w, "error"), formatTime(s.Refused.Since), text.Printable(s.Refused.Reason))
 	}
 }
 
-// printDetail prints the details of a host.
-func printDetail(w io.Writer, d *report.ManagedDetail) {
+// printHostDetails prints the rules, the scheduled changes and the robots.txt of a host.
+func printHostDetails(w io.Writer, d *report.ManagedDetail) {
 	for _, r := range d.Rules {
 		fmt.Fprintf(w, "\n%s (%s)\n  %s\n", text.Printable(r.Name), strings.ReplaceAll(r.State, "_", " "), text.Printable(r.Effect))
 		for _, note := range []struct{ what, says string }{
-			{"for", strings.Join(r.For, ", ")}, {"from", shortTime(r.From)}, {"until", shortTime(r.Until)}, {"hosts", strings.Join(r.Hosts, ", ")},
+			{"for", strings.Join(r.For, ", ")}, {"from", formatTime(r.From)}, {"until", formatTime(r.Until)}, {"hosts", strings.Join(r.Hosts, ", ")},
 			{"reason", r.Reason}, {"owner", r.Owner}, {"ticket", r.Ticket}, {"at", r.Position},
 		} {
 			if note.says != "" {
@@ -92,7 +93,7 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 		for _, rule := range t.Ends {
 			parts = append(parts, rule+" ends")
 		}
-		fmt.Fprintf(w, "\n%s: %s\n", shortTime(t.At), text.Printable(strings.Join(parts, ", ")))
+		fmt.Fprintf(w, "\n%s: %s\n", formatTime(t.At), text.Printable(strings.Join(parts, ", ")))
 		for _, line := range t.Removed {
 			fmt.Fprintf(w, "  - %s\n", text.Printable(line))
 		}
@@ -121,8 +122,8 @@ func printDetail(w io.Writer, d *report.ManagedDetail) {
 	}
 }
 
-// shortTime formats a time to the minute. The zero time is "".
-func shortTime(t time.Time) string {
+// formatTime returns a time in UTC, to the minute. It returns "" for the zero time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

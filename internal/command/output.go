@@ -13,44 +13,45 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// output is how a command prints its results.
+// output prints the results of a command, as text for people or as JSON.
 type output struct{ json bool }
 
-// define defines the flag for JSON.
-func (o *output) define(flags *pflag.FlagSet) {
+// defineFlag adds --json to the flags of a command.
+func (o *output) defineFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-// print prints the result of a command: as JSON, or with writeText for people. docs/json.md
-// documents the JSON. A json.RawMessage is JSON from the admin API. The writer for writeText stores
-// the first error.
+// print prints the result of a command: as JSON, or by calling writeText. The result may be JSON
+// from the admin API, as a json.RawMessage. docs/json.md documents the JSON. writeText need not
+// check errors of its writer, because print returns the first.
 func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)) error {
-	l := o.lines(cmd)
+	l := o.newPrinter(cmd)
 	if l.encoder != nil {
 		l.encoder.SetIndent("", "  ")
 	}
 	return errors.Join(l.print(result, writeText), l.flush())
 }
 
-// lines prints any number of results: each as JSON in a line of its own, or for people.
-type lines struct {
+// resultPrinter prints any number of results: each as a line of JSON, or as text for people.
+type resultPrinter struct {
 	screen  *text.Terminal
 	encoder *json.Encoder // nil for text
 }
 
-// lines returns a printer of several results.
-func (o *output) lines(cmd *cobra.Command) *lines {
+// newPrinter returns a printer for several results.
+func (o *output) newPrinter(cmd *cobra.Command) *resultPrinter {
 	if !o.json {
-		return &lines{screen: newScreen(cmd.OutOrStdout())}
+		return &resultPrinter{screen: newScreen(cmd.OutOrStdout())}
 	}
-	l := &lines{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
+	l := &resultPrinter{screen: text.NewTerminal(cmd.OutOrStdout(), 0, false)}
 	l.encoder = json.NewEncoder(l.screen)
 	l.encoder.SetEscapeHTML(false) // people and programs read the output, and no web page contains it
 	return l
 }
 
-// print prints a result. The caller must call flush after the last result.
-func (l *lines) print(result any, writeText func(io.Writer)) error {
+// print prints a result: as JSON, or by calling writeText. The caller must call flush after the
+// last result.
+func (l *resultPrinter) print(result any, writeText func(io.Writer)) error {
 	if l.encoder != nil {
 		return l.encoder.Encode(result)
 	}
@@ -58,11 +59,11 @@ func (l *lines) print(result any, writeText func(io.Writer)) error {
 	return nil
 }
 
-func (l *lines) flush() error { return l.screen.Flush() }
+func (l *resultPrinter) flush() error { return l.screen.Flush() }
 
-// answerLines calls answer with each line of in, without the line ending. The results are flushed
-// before more input is awaited, because the sender may wait for them.
-func (l *lines) answerLines(in io.Reader, answer func(line []byte) error) error {
+// answerLines calls answer with each line of in, without the line ending. Before waiting for input,
+// answerLines flushes the results, because the sender of the input may wait for them.
+func (l *resultPrinter) answerLines(in io.Reader, answer func(line []byte) error) error {
 	input := bufio.NewReaderSize(in, 1<<16)
 	for {
 		line, err := input.ReadBytes('\n')

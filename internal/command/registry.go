@@ -53,14 +53,14 @@ caddy robots-guard registry diff registry.json
 caddy robots-guard registry status
 caddy robots-guard registry propose
 `,
-		RunE: runCommand(g.run),
+		RunE: wrapRun(g.run),
 	}
 	g.adminAPI.defineFlags(cmd.Flags())
-	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries not checked for a time, for example 180d")
+	cmd.Flags().StringVar(&g.stale, "stale", "", "with show, only entries last checked before this duration ago, for example 180d")
 	return cmd
 }
 
-// registryRunner is the command with its flags.
+// registryRunner runs "caddy robots-guard registry". Its fields are the values of the flags.
 type registryRunner struct {
 	adminAPI
 	stale string
@@ -76,22 +76,23 @@ func (g *registryRunner) run(cmd *cobra.Command, args []string) (findings bool, 
 	case what == "show":
 		return false, g.showEntries(cmd, rest)
 	case what == "export" && len(rest) == 0:
-		out := g.lines(cmd)
+		out := g.newPrinter(cmd)
 		_, _ = out.screen.Write(uaident.JSON()) // flush returns the error
 		return false, out.flush()
 	case what == "diff" && (len(rest) == 1 || len(rest) == 2):
-		return g.diff(cmd, rest)
+		return g.diffRegistries(cmd, rest)
 	case what == "status" && len(rest) == 0:
-		return false, g.status(cmd)
+		return false, g.showStatus(cmd)
 	case what == "propose" && len(rest) == 0:
-		return false, g.propose(cmd)
+		return false, g.proposeCrawlers(cmd)
 	case what == "diff":
 		return false, errors.New("registry diff needs a file; see caddy robots-guard registry --help")
 	}
 	return false, errors.New("give an action: caddy robots-guard registry show, export, diff, status or propose")
 }
 
-// showEntries prints entries of the built-in registry, and an error for each unknown token.
+// showEntries prints the entries of the built-in registry for the given tokens, or all entries.
+// Unknown tokens are errors. With --stale it skips entries that were checked recently.
 func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error {
 	since := ""
 	if g.stale != "" {
@@ -109,10 +110,10 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 		if known := uaident.Default().Lookup(token); known != nil {
 			crawlers = append(crawlers, *known)
 		} else {
-			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, didYouMean(token)))
+			unknown = append(unknown, fmt.Errorf("the built-in registry does not contain %q%s", token, suggestToken(token)))
 		}
 	}
-	out, shown := g.lines(cmd), 0
+	out, shown := g.newPrinter(cmd), 0
 	for i := range crawlers {
 		if g.stale != "" && crawlers[i].Checked >= since {
 			continue
@@ -129,8 +130,8 @@ func (g *registryRunner) showEntries(cmd *cobra.Command, tokens []string) error 
 	return errors.Join(append(unknown, out.flush())...)
 }
 
-// dateBefore returns the day at a duration before now. Entries checked earlier, or on an unknown
-// day, are stale.
+// dateBefore returns the day at a duration before now. Registry entries that were last checked
+// before that day are stale.
 func dateBefore(duration string, now time.Time) (string, error) {
 	age, err := caddy.ParseDuration(duration)
 	if err != nil || age < 0 {
@@ -139,8 +140,8 @@ func dateBefore(duration string, now time.Time) (string, error) {
 	return now.Add(-age).UTC().Format(time.DateOnly), nil
 }
 
-// didYouMean suggests a name with a similar spelling, or returns "".
-func didYouMean(token string) string {
+// suggestToken returns a hint with the most similar token in the built-in registry, or "".
+func suggestToken(token string) string {
 	var tokens []string
 	for _, c := range uaident.Default().Crawlers() {
 		tokens = append(tokens, c.Token)
@@ -160,8 +161,9 @@ func readRegistryFile(cmd *cobra.Command, name string) (*registryfile.File, erro
 	return registryfile.Parse(name, data, uaident.Default())
 }
 
-// diff prints how a registry differs from another or from the built-in registry.
-func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool, err error) {
+// diffRegistries prints how a registry file changes another registry file or, for a single file,
+// the built-in registry.
+func (g *registryRunner) diffRegistries(cmd *cobra.Command, names []string) (findings bool, err error) {
 	after, err := readRegistryFile(cmd, names[len(names)-1])
 	if err != nil {
 		return false, err
@@ -185,7 +187,7 @@ func (g *registryRunner) diff(cmd *cobra.Command, names []string) (findings bool
 	})
 }
 
-// printRegistryChanges prints the differences, one crawler per line.
+// printRegistryChanges prints a line for each changed crawler.
 func printRegistryChanges(w io.Writer, changes []registryfile.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(w, "%s: %s", text.Printable(c.Token), c.Kind)
@@ -207,8 +209,9 @@ func printRegistryChanges(w io.Writer, changes []registryfile.Change) {
 	}
 }
 
-// status prints the state of the registry of a running server.
-func (g *registryRunner) status(cmd *cobra.Command) error {
+// showStatus prints the version of the configured registry that a running server uses, and why a
+// newer version was refused.
+func (g *registryRunner) showStatus(cmd *cobra.Command) error {
 	var known admin.RegistryReport
 	return g.requestAndPrint(cmd, http.MethodGet, admin.RegistryPath, nil, &known, func(w io.Writer) {
 		r := known.Registry
@@ -219,17 +222,18 @@ func (g *registryRunner) status(cmd *cobra.Command) error {
 		if v := r.InUse; v == nil {
 			fmt.Fprintf(w, "%s: not in use; the built-in registry is used instead\n", text.Printable(r.Name))
 		} else {
-			fmt.Fprintf(w, "%s: version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(r.Name), text.Printable(v.ID), v.Crawlers, shortTime(r.ConfirmedAt))
+			fmt.Fprintf(w, "%s: version %s, with %d entries, is in use; last confirmed as current at %s\n", text.Printable(r.Name), text.Printable(v.ID), v.Crawlers, formatTime(r.ConfirmedAt))
 		}
 		if r.Failure != "" {
-			fmt.Fprintf(w, "  %s: the registry has been unusable since %s: %s\n", text.Colorize(w, "warning"), shortTime(r.FailingSince), text.Printable(r.Failure))
+			fmt.Fprintf(w, "  %s: the registry has been unusable since %s: %s\n", text.Colorize(w, "warning"), formatTime(r.FailingSince), text.Printable(r.Failure))
 		}
 	})
 }
 
-// propose prints frequent names of a running server's unregistered clients: the option for each
-// name, below comments with the details. The output can be pasted into a Caddyfile.
-func (g *registryRunner) propose(cmd *cobra.Command) error {
+// proposeCrawlers prints the most frequent names of a running server's unregistered clients. For
+// each name it prints the Caddyfile option that registers the crawler, and comments about the
+// client.
+func (g *registryRunner) proposeCrawlers(cmd *cobra.Command) error {
 	var found admin.Proposals
 	return g.requestAndPrint(cmd, http.MethodGet, admin.RegistryPath+"/proposals", nil, &found, func(w io.Writer) {
 		for i := range found.Proposals {
@@ -237,7 +241,7 @@ func (g *registryRunner) propose(cmd *cobra.Command) error {
 			if p.Error > 0 {
 				about = "up to "
 			}
-			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, shortTime(p.FirstSeen), p.DescribeFetchesAndNetworks(), p.Class)
+			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, formatTime(p.FirstSeen), p.DescribeFetchesAndNetworks(), p.Class)
 			fmt.Fprintf(w, "# %s\n%s\n\n", text.Printable(p.UserAgent), p.Option)
 		}
 		if len(found.Proposals) == 0 {

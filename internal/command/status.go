@@ -63,22 +63,22 @@ caddy robots-guard status --acknowledge robots_gone-951623a26f8b --note "moved t
 caddy robots-guard status --test-notify
 `,
 		Args: maxArgs(1),
-		RunE: runCommand(s.run),
+		RunE: wrapRun(s.run),
 	}
 	flags := cmd.Flags()
 	s.adminAPI.defineFlags(flags)
 	flags.BoolVar(&s.showTopCrawlers, "top", false, "print the crawlers with the most violations")
 	flags.BoolVar(&s.refresh, "refresh", false, "fetch the robots.txt of the site, or of all sites, now")
-	flags.BoolVar(&s.endGrace, "end-grace", false, "end the grace of previous robots.txt files of the site")
-	flags.StringVar(&s.acknowledgeID, "acknowledge", "", "the id of an alert to silence")
-	flags.StringVar(&s.undoID, "undo", "", "the id of an acknowledged alert")
-	flags.StringVar(&s.note, "note", "", "with --acknowledge, why")
+	flags.BoolVar(&s.endGrace, "end-grace", false, "block at once what only the current robots.txt disallows")
+	flags.StringVar(&s.acknowledgeID, "acknowledge", "", "acknowledge the alert with this id")
+	flags.StringVar(&s.undoID, "undo", "", "undo the acknowledgement of the alert with this id")
+	flags.StringVar(&s.note, "note", "", "with --acknowledge, the reason")
 	flags.BoolVar(&s.testNotify, "test-notify", false, "send each receiver of alerts a test message")
 	cmd.MarkFlagsMutuallyExclusive("top", "refresh", "end-grace", "acknowledge", "undo", "test-notify")
 	return cmd
 }
 
-// statusRunner is the command with its flags.
+// statusRunner runs "caddy robots-guard status". Its fields are the values of the flags.
 type statusRunner struct {
 	adminAPI
 	acknowledgeID, undoID, note                    string
@@ -101,7 +101,7 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 	}
 	switch {
 	case s.showTopCrawlers:
-		if err := s.showTop(cmd, site); err != nil {
+		if err := s.showTopViolators(cmd, site); err != nil {
 			return false, err
 		}
 		return s.hasCriticalAlert(site)
@@ -116,57 +116,59 @@ func (s *statusRunner) run(cmd *cobra.Command, args []string) (findings bool, er
 			fmt.Fprintf(w, "%s: requests that the current robots.txt disallows are blocked from now on\n", text.Printable(site))
 		})
 	case s.testNotify:
-		return s.sendTest(cmd)
+		return s.sendTestMessage(cmd)
 	case isAlertAction:
 		return false, s.acknowledgeOrUndo(cmd)
 	}
 	return s.showAll(cmd, site)
 }
 
-// showAll prints the sites, the alerts and the results of files on trial.
+// showAll prints the sites, the alerts, and the results of robots.txt files on trial. findings is
+// true for an open critical alert, or if a file on trial disallows a search engine.
 func (s *statusRunner) showAll(cmd *cobra.Command, site string) (findings bool, err error) {
 	var found admin.Status
-	err = s.requestAndPrint(cmd, http.MethodGet, withSite(admin.StatusPath, site), nil, &found, func(w io.Writer) {
+	err = s.requestAndPrint(cmd, http.MethodGet, addSiteParameter(admin.StatusPath, site), nil, &found, func(w io.Writer) {
 		printSites(w, found.Sites, site != "", time.Now())
 		printAlerts(w, &found.List)
 		printTrials(w, &found)
 	})
 	shutsOut := func(t report.Trial) bool { return t.Search.NewlyForbidden > 0 }
-	return hasCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut), err
+	return containsOpenCritical(found.Alerts) || slices.ContainsFunc(found.Trials, shutsOut), err
 }
 
-// hasCritical reports whether a critical alert is open.
-func hasCritical(alerts []alert.Alert) bool {
+// containsOpenCritical reports whether one of the alerts is open and critical.
+func containsOpenCritical(alerts []alert.Alert) bool {
 	return slices.ContainsFunc(alerts, func(a alert.Alert) bool { return a.State == alert.Open && a.Severity == alert.Critical })
 }
 
-// hasCriticalAlert asks the server whether a critical alert is open, at a site or, for "", at any
-// site.
+// hasCriticalAlert requests the alerts of the server and reports whether a critical alert is open
+// at a site, or at any site for "".
 func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
-	server, err := s.server()
+	server, err := s.serverAddress()
 	if err != nil {
 		return false, err
 	}
 	var found alert.List
-	if _, err := server.request(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
+	if _, err := server.sendAndDecode(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
 		return false, err
 	}
 	if site != "" {
 		site = site[strings.LastIndexByte(site, '/')+1:] // without the scheme
 		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool { return a.Site != "" && a.Site != site })
 	}
-	return hasCritical(found.Alerts), nil
+	return containsOpenCritical(found.Alerts), nil
 }
 
-// withSite returns the address of a report, narrowed to a site unless site is "".
-func withSite(uri, site string) string {
+// addSiteParameter adds the query parameter "site" to a URI of the admin API, unless site is "".
+func addSiteParameter(uri, site string) string {
 	if site == "" {
 		return uri
 	}
 	return uri + "?" + url.Values{"site": {site}}.Encode()
 }
 
-// printSites prints a line for each site, or the details of each.
+// printSites prints a table of sites. details adds the version and the fetch times of each site's
+// robots.txt.
 func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.Time) {
 	if len(sites) == 0 {
 		fmt.Fprintln(w, "no site of this server has a robots_guard")
@@ -187,7 +189,7 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	}
 	for _, s := range sites {
 		for _, line := range []struct{ name, value string }{
-			{"version", s.Robots.Version}, {"in use since", shortTime(s.Robots.FirstFetched)}, {"last fetch", shortTime(s.Robots.LastFetched)}, {"next fetch", shortTime(s.Robots.NextFetch)},
+			{"version", s.Robots.Version}, {"in use since", formatTime(s.Robots.FirstFetched)}, {"last fetch", formatTime(s.Robots.LastFetched)}, {"next fetch", formatTime(s.Robots.NextFetch)},
 		} {
 			if line.value != "" {
 				fmt.Fprintf(w, "%s: %s\n", line.name, line.value)
@@ -196,25 +198,25 @@ func printSites(w io.Writer, sites []report.SiteStatus, details bool, now time.T
 	}
 }
 
-// siteNotes returns remarks for the owner of a robots.txt, problems first.
+// siteNotes returns the problems of a site's robots.txt, and then other remarks for its owner.
 func siteNotes(h *report.RobotsHealth, now time.Time) (notes []string) {
 	if h.State == report.Unread {
-		notes = append(notes, "not fetched yet: the first request of a crawler starts a fetch, and --refresh does")
+		notes = append(notes, "not fetched yet; the first request of a crawler starts a fetch, or use status --refresh")
 	}
 	if n := h.ProtectionProblem; n != nil {
 		notes = append(notes, "nothing is protected: "+n.Detail+"; "+n.Remedy)
 	}
 	switch {
 	case h.Error != "" && h.State == report.LastGood:
-		notes = append(notes, h.Error+"; the copy from "+shortTime(h.LastFetched)+" is in use")
+		notes = append(notes, h.Error+"; the copy from "+formatTime(h.LastFetched)+" is in use")
 	case h.Error != "":
 		notes = append(notes, h.Error)
 	}
 	if !h.HeldUntil.IsZero() {
-		notes = append(notes, "the change guard keeps the previous version until "+shortTime(h.HeldUntil))
+		notes = append(notes, "the change guard keeps the previous version until "+formatTime(h.HeldUntil))
 	}
 	if !h.TakesEffect.IsZero() {
-		notes = append(notes, fmt.Sprintf("new rules take effect in %s (%s)", text.Duration(max(0, h.TakesEffect.Sub(now)).Round(time.Minute)), shortTime(h.TakesEffect)))
+		notes = append(notes, fmt.Sprintf("new rules take effect in %s (%s)", text.Duration(max(0, h.TakesEffect.Sub(now)).Round(time.Minute)), formatTime(h.TakesEffect)))
 	}
 	if n := h.Findings.Errors + h.Findings.Warnings; n > 0 {
 		notes = append(notes, fmt.Sprintf("findings of lint: %d", n))
@@ -245,16 +247,17 @@ func printAlerts(w io.Writer, list *alert.List) {
 	}
 }
 
-// printAlert prints an alert with what to do.
+// printAlert prints an alert with its remedy.
 func printAlert(w io.Writer, a alert.Alert) {
-	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Colorize(w, string(a.Severity)), text.Printable(a.Title), a.ID, shortTime(a.Since))
+	fmt.Fprintf(w, "%s: %s (%s)\n  since %s\n", text.Colorize(w, string(a.Severity)), text.Printable(a.Title), a.ID, formatTime(a.Since))
 	fmt.Fprintf(w, "  %s\n  %s\n", text.Printable(a.Detail), text.Printable(a.Remedy))
 	for line := range strings.Lines(a.RemedySnippet) {
 		fmt.Fprintf(w, "    %s\n", text.Printable(strings.TrimSuffix(line, "\n")))
 	}
 }
 
-// acknowledgementText returns a line about an acknowledged alert.
+// acknowledgementText returns a line about an acknowledged alert, with the user and the note of the
+// acknowledgement.
 func acknowledgementText(a *alert.Alert) string {
 	line := fmt.Sprintf("acknowledged: %s (%s)", text.Printable(a.Title), a.ID)
 	if a.Acknowledged == nil {
@@ -269,7 +272,8 @@ func acknowledgementText(a *alert.Alert) string {
 	return line
 }
 
-// acknowledgeOrUndo acknowledges an alert, or withdraws the acknowledgement.
+// acknowledgeOrUndo acknowledges the alert of --acknowledge, or withdraws the acknowledgement of
+// the alert of --undo.
 func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 	id, method, request := s.undoID, http.MethodDelete, any(nil)
 	if s.acknowledgeID != "" {
@@ -285,8 +289,9 @@ func (s *statusRunner) acknowledgeOrUndo(cmd *cobra.Command) error {
 	})
 }
 
-// sendTest sends each receiver of alerts a test message.
-func (s *statusRunner) sendTest(cmd *cobra.Command) (findings bool, err error) {
+// sendTestMessage makes the server send a test message to each receiver of alerts. findings is true
+// if a receiver did not get the message.
+func (s *statusRunner) sendTestMessage(cmd *cobra.Command) (findings bool, err error) {
 	var result admin.NotifyTest
 	err = s.requestAndPrint(cmd, http.MethodPost, admin.TestNotifyPath, nil, &result, func(w io.Writer) {
 		for _, r := range result.Receivers {
@@ -303,10 +308,10 @@ func (s *statusRunner) sendTest(cmd *cobra.Command) (findings bool, err error) {
 	return slices.ContainsFunc(result.Receivers, func(r notify.TestResult) bool { return !r.Sent }), err
 }
 
-// showTop prints the crawlers with the most violations of the last 24 hours.
-func (s *statusRunner) showTop(cmd *cobra.Command, site string) error {
+// showTopViolators prints the 20 crawlers with the most violations of the last 24 hours.
+func (s *statusRunner) showTopViolators(cmd *cobra.Command, site string) error {
 	var found report.Crawlers
-	return s.requestAndPrint(cmd, http.MethodGet, withSite("/robots_guard/crawlers", site), nil, &found, func(w io.Writer) {
+	return s.requestAndPrint(cmd, http.MethodGet, addSiteParameter("/robots_guard/crawlers", site), nil, &found, func(w io.Writer) {
 		const most = 20
 		table := text.NewTable(w, text.Column{Title: "CRAWLER"}, text.Column{Title: "CLASS"}, text.Column{Title: "VIOLATIONS"}, text.Column{Title: "BLOCKED"},
 			text.Column{Title: "SINCE"}, text.Column{Title: "MOST REQUESTED PAGE", Kind: text.LongColumn}, text.Column{Title: "RULE", Kind: text.LongColumn})
@@ -326,7 +331,7 @@ func (s *statusRunner) showTop(cmd *cobra.Command, site string) error {
 				}
 				rule = fmt.Sprintf("%s (line %d)", top.Rule, top.Line)
 			}
-			table.AddRow(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), cmp.Or(shortTime(c.ViolatingSince), "-"), text.Printable(page), text.Printable(rule))
+			table.AddRow(text.Printable(c.Token), c.Class, fmt.Sprint(c.Disallowed), fmt.Sprint(c.ViolationsBlocked), cmp.Or(formatTime(c.ViolatingSince), "-"), text.Printable(page), text.Printable(rule))
 		}
 		if shown == 0 {
 			fmt.Fprintln(w, "no crawler broke a rule in the last 24 hours")

@@ -14,8 +14,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// policyURI returns the address of the robots.txt of a site on the admin API, followed by a verb
-// such as "/refresh". An empty listener selects the first listener with the site.
+// policyURI returns the URI of the robots.txt of a site on the admin API, followed by a verb such
+// as "/refresh". The listener is the address of the server with the site; "" selects the first such
+// server.
 func policyURI(site, verb, listener string) string {
 	uri := url.URL{Path: admin.PoliciesPath + "/" + admin.PathEscapeName(site) + verb}
 	if listener != "" {
@@ -24,23 +25,23 @@ func policyURI(site, verb, listener string) string {
 	return uri.String()
 }
 
-// refreshRobots lets the server fetch the robots.txt of a site, or of all sites for "", and prints
-// the results.
+// refreshRobots makes the server fetch the robots.txt of a site, or of all sites for "", and prints
+// the results. findings is true if a fetch did not succeed or a robots.txt protects nothing.
 func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings bool, err error) {
-	api, err := s.server()
+	api, err := s.serverAddress()
 	if err != nil {
 		return false, err
 	}
 	uris := []string{policyURI(site, "/refresh", "")}
 	if site == "" {
-		if uris, err = refreshURIs(api); err != nil {
+		if uris, err = listRefreshURIs(api); err != nil {
 			return false, err
 		}
 	}
 	answers := make([]admin.PolicyReport, len(uris))
 	for i, uri := range uris {
 		answer := &answers[i]
-		if _, err := api.request(http.MethodPost, uri, nil, answer); err != nil {
+		if _, err := api.sendAndDecode(http.MethodPost, uri, nil, answer); err != nil {
 			return false, err
 		}
 		if answer.Refresh == nil {
@@ -58,7 +59,7 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings 
 		table := text.NewTable(w, text.Column{Title: "ROBOTS.TXT OF"}, text.Column{Title: "RESULT"}, text.Column{Title: "STATUS"}, text.Column{Title: "RULES"},
 			text.Column{Title: "NOTE", Kind: text.ProseColumn})
 		for i := range answers {
-			printRefresh(table, &answers[i])
+			addRefreshRow(table, &answers[i])
 		}
 		table.Flush()
 	})
@@ -66,12 +67,12 @@ func (s *statusRunner) refreshRobots(cmd *cobra.Command, site string) (findings 
 
 const nothingToRefresh = `No robots.txt was fetched yet. To fetch one now: caddy robots-guard status --refresh example.com`
 
-// refreshURIs returns the addresses for refreshing the robots.txt files that the server has fetched
-// for configured sites.
-func refreshURIs(api adminServer) (uris []string, err error) {
+// listRefreshURIs returns the admin API's URIs that refetch the robots.txt files of configured
+// sites. It leaves out sites without an earlier fetch.
+func listRefreshURIs(api adminAddress) (uris []string, err error) {
 	for after := ""; ; {
 		var list admin.PolicyList
-		if _, err := api.request(http.MethodGet, admin.PoliciesPath+"?after="+url.QueryEscape(after), nil, &list); err != nil {
+		if _, err := api.sendAndDecode(http.MethodGet, admin.PoliciesPath+"?after="+url.QueryEscape(after), nil, &list); err != nil {
 			return nil, err
 		}
 		for _, s := range list.Policies {
@@ -85,8 +86,8 @@ func refreshURIs(api adminServer) (uris []string, err error) {
 	}
 }
 
-// printRefresh prints the result of a fetch as a row.
-func printRefresh(table *text.Table, a *admin.PolicyReport) {
+// addRefreshRow adds a row with the result of a fetch to the table.
+func addRefreshRow(table *text.Table, a *admin.PolicyReport) {
 	result, rules, note := string(a.Refresh.Outcome), fmt.Sprint(a.RuleCount), a.Refresh.Reason
 	switch {
 	case a.Refresh.Outcome == admin.Changed && a.Refresh.VersionBefore == "":

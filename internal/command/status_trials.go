@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// printTrials prints the files on trial with their results.
+// printTrials prints the robots.txt files on trial, with their results at each site.
 func printTrials(w io.Writer, found *admin.Status) {
 	for _, t := range found.TrialFiles {
 		from := text.Printable(t.Source)
@@ -29,9 +29,9 @@ func printTrials(w io.Writer, found *admin.Status) {
 	}
 }
 
-// printTrial prints the results at a site.
+// printTrial prints the requests at a site whose verdict would change with the robots.txt on trial.
 func printTrial(w io.Writer, t *report.Trial) {
-	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.Source), shortTime(t.Since))
+	fmt.Fprintf(w, "\non trial at %s: %s since %s\n", text.Printable(t.Site), text.Printable(t.Source), formatTime(t.Since))
 	fmt.Fprintf(w, "  %s\n  search engines: %s\n", formatDifferences(t.VerdictDifferences), formatDifferences(t.Search))
 	if t.NewlyForbidden+t.NewlyAllowed == 0 {
 		return

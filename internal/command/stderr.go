@@ -16,7 +16,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// printError prints each error on its own line. Further lines of an error are indented.
+// printError prints an error to w. Joined errors are printed on a line each. Further lines of a
+// message are indented.
 func printError(w io.Writer, err error) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range several.Unwrap() {
@@ -30,8 +31,9 @@ func printError(w io.Writer, err error) {
 	printNote(w, "error", err.Error())
 }
 
-// printNote prints a warning or an error. A question mark replaces each unprintable character,
-// which could change the terminal. Further lines are indented.
+// printNote prints a message after its kind: error, warning or note. A question mark replaces each
+// unprintable character, which could change the state of the terminal. Further lines of the message
+// are indented.
 func printNote(w io.Writer, kind, message string) {
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimSpace(message), "\n") {
@@ -49,7 +51,7 @@ func printNote(w io.Writer, kind, message string) {
 // group, and its given or missing flags.
 var flagLists = regexp.MustCompile(`group \[([^]]*)\].*\[([^]]*)\]`)
 
-// describeFlagGroupError describes contradictory flags, and flags required together.
+// describeFlagGroupError rewords an error of cobra about flags that exclude or require each other.
 func describeFlagGroupError(err error) error {
 	lists := flagLists.FindStringSubmatch(err.Error())
 	if lists == nil {
@@ -62,8 +64,8 @@ func describeFlagGroupError(err error) error {
 	return fmt.Errorf("%s must be used together; %s is missing", join(lists[1]), join(lists[2]))
 }
 
-// bufferWarnings buffers Caddy's log until the returned function is called, which prints the warnings on
-// w. Messages about a configuration are for operators of a server.
+// bufferWarnings buffers Caddy's log. printWarnings ends this, and prints the buffered warnings and
+// errors to w. Other messages are dropped, because they are for operators of a server.
 func bufferWarnings(w io.Writer) (printWarnings func()) {
 	_, defaultLogger, buffer := caddy.BufferedLog()
 	return func() {
@@ -72,10 +74,10 @@ func bufferWarnings(w io.Writer) (printWarnings func()) {
 	}
 }
 
-// warningCore prints log entries of the level warning and above.
+// warningCore is a [zapcore.Core] that prints the log entries of the level warning and above to w.
 type warningCore struct{ w io.Writer }
 
-// Enabled returns true, because a buffer flushes all entries.
+// Enabled returns true for all levels. Write skips the entries below the level warning.
 func (warningCore) Enabled(zapcore.Level) bool { return true }
 
 func (n warningCore) With([]zapcore.Field) zapcore.Core { return n }

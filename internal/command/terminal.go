@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// newScreen returns the screen for the output of a command. A file or pipe has no width and no
-// colours. The environment variable COLUMNS overrides the width of a terminal. NO_COLOR (see
-// no-color.org) and TERM=dumb turn colours off.
+// newScreen returns a [text.Terminal] for the output of a command. Only a terminal has a width,
+// which limits lines, and colours. The environment variable COLUMNS overrides the width; NO_COLOR
+// (see no-color.org) and TERM=dumb turn colours off.
 func newScreen(w io.Writer) *text.Terminal {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {

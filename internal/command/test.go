@@ -44,15 +44,15 @@ Exit status: 1 if a case fails.
 caddy robots-guard test --robots robots.txt cases.txt
 caddy robots-guard test --robots robots.txt --json cases.txt cases.jsonl
 `,
-		RunE: runCommand(x.run),
+		RunE: wrapRun(x.run),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&x.robots, "robots", "r", "robots.txt", "the robots.txt: a file or a URL")
-	x.output.define(flags)
+	x.output.defineFlag(flags)
 	return cmd
 }
 
-// testRunner is the command with its flags.
+// testRunner runs "caddy robots-guard test". Its fields are the values of the flags.
 type testRunner struct {
 	config Config
 	output output
@@ -62,9 +62,9 @@ type testRunner struct {
 func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err error) {
 	switch {
 	case len(names) == 0:
-		return false, errors.New("no table of cases given; see caddy robots-guard test --help")
+		return false, errors.New("no table of test cases given; see caddy robots-guard test --help")
 	case x.robots == "-" && slices.Contains(names, "-"):
-		return false, errors.New("only one of the robots.txt and the table can be standard input")
+		return false, errors.New("the robots.txt and the table cannot both be standard input")
 	}
 	reader := newRobotsReader(&x.config, cmd)
 	file, err := reader.read(x.robots)
@@ -100,19 +100,19 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	return report.Failed > 0, x.output.print(cmd, report, report.WriteText)
 }
 
-// maxCases bounds the table of cases, in bytes.
+// maxCases bounds a table of test cases, in bytes.
 const maxCases = 16 << 20
 
-// readCases reads a table of cases.
+// readCases reads a table of test cases from a file, or from standard input for -.
 func readCases(stdin io.Reader, name string) ([]explain.Case, error) {
 	body, err := readFile(stdin, name, maxCases)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(body) > maxCases:
-		return nil, fmt.Errorf("%s: it has more than %d MiB; is this a table of cases?", name, maxCases>>20)
+		return nil, fmt.Errorf("%s: the table of test cases is larger than %d MiB", name, maxCases>>20)
 	case name != "-" && isBinary(body):
-		return nil, fmt.Errorf("%s is a binary file, not a table of cases", name)
+		return nil, fmt.Errorf("%s is a binary file, not a table of test cases", name)
 	}
 	return explain.ReadCases(name, body)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// candidateURLs yields URLs whose verdict may change. A changed rule matches these URLs, alone or
-// together with another rule. work limits the search for common paths, as a number of states of
-// [common].
+// candidateURLs yields URLs whose verdict may differ between the two files. A rule in changes
+// matches each URL, alone or together with another rule. work limits the cost of the search, in
+// pairs of positions in two rules.
 func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {
@@ -32,7 +32,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 					if work -= min(len(a), maxPattern) * min(len(b), maxPattern); work < 0 {
 						return
 					}
-					if path, ok := commonPath(a, b); ok && !yield(path) {
+					if path, ok := findCommonPath(a, b); ok && !yield(path) {
 						return
 					}
 				}
@@ -44,8 +44,8 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 // wildcardWord replaces a wildcard in a reported URL.
 const wildcardWord = "example"
 
-// matchingPaths returns example paths for a canonical rule. Some are as short as possible, and some
-// have words for the wildcards or a suffix.
+// matchingPaths returns example paths that a canonical rule matches. Some paths are as short as
+// possible; others have words for the wildcards or at the end.
 func matchingPaths(canonical string) []string {
 	if canonical == "" {
 		return nil
@@ -66,7 +66,8 @@ func matchingPaths(canonical string) []string {
 	return paths
 }
 
-// ensureLeadingSlash adds a leading slash to a path without one, as for the rule *.pdf.
+// ensureLeadingSlash adds a slash before a path that does not begin with one. An example is a path
+// for the rule *.pdf.
 func ensureLeadingSlash(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return "/" + path
@@ -77,8 +78,9 @@ func ensureLeadingSlash(path string) string {
 // maxPattern is the maximum length of rules to intersect, in bytes.
 const maxPattern = 300
 
-// commonPath returns a shortest path matched by both canonical rules.
-func commonPath(a, b string) (string, bool) {
+// findCommonPath returns a shortest path that both canonical rules match. ok is false if there is
+// none, or if a rule is longer than maxPattern.
+func findCommonPath(a, b string) (string, bool) {
 	if a == "" || b == "" || len(a) > maxPattern || len(b) > maxPattern {
 		return "", false
 	}
@@ -147,7 +149,8 @@ func commonPath(a, b string) (string, bool) {
 	return ensureLeadingSlash(string(path)), true
 }
 
-// wholePathPattern makes a rule match whole paths. Without $, a path may continue after the match.
+// wholePathPattern converts a rule to a pattern for whole paths. It removes a final $, or else
+// appends a wildcard, because a path may continue after the match.
 func wholePathPattern(canonical string) string {
 	if pattern, ok := strings.CutSuffix(canonical, "$"); ok {
 		return pattern

@@ -8,8 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// crawlers returns the clients possibly affected by the files.
-func (p Pair) crawlers() []uaident.Identity {
+// listCrawlers returns the crawlers in the registry, and at most maxNames other crawlers that the
+// files name.
+func (p Edit) listCrawlers() []uaident.Identity {
 	var all []uaident.Identity
 	registry := uaident.Default()
 	for i, c := range registry.Crawlers() {
@@ -34,26 +35,26 @@ func (p Pair) crawlers() []uaident.Identity {
 	return all
 }
 
-// groupByClass groups clients by class, search engines first.
-func groupByClass(ids []uaident.Identity) []Crawlers {
-	var all []Crawlers
+// groupByClass returns the names of clients by class. Search engines come first, and in each class
+// the best-known names.
+func groupByClass(ids []uaident.Identity) []ClassCrawlers {
+	var all []ClassCrawlers
 	for _, id := range ids {
 		class := id.Class.String()
-		at := slices.IndexFunc(all, func(c Crawlers) bool { return c.Class == class })
+		at := slices.IndexFunc(all, func(c ClassCrawlers) bool { return c.Class == class })
 		if at < 0 {
-			all, at = append(all, Crawlers{Class: class}), len(all)
+			all, at = append(all, ClassCrawlers{Class: class}), len(all)
 		}
 		all[at].Names = append(all[at].Names, id.Name())
 	}
 	for i := range all {
 		slices.SortStableFunc(all[i].Names, func(a, b string) int { return -cmp.Compare(crawlerProminence(a), crawlerProminence(b)) })
 	}
-	slices.SortStableFunc(all, func(a, b Crawlers) int { return cmp.Compare(classRank(a.Class), classRank(b.Class)) })
+	slices.SortStableFunc(all, func(a, b ClassCrawlers) int { return cmp.Compare(classRank(a.Class), classRank(b.Class)) })
 	return all
 }
 
-// classRank returns the importance of a class. Search engines have rank 0, and higher ranks are less
-// important.
+// classRank returns the position of a class in the output. Search engines have position 0.
 func classRank(class string) int {
 	order := []string{"search", "ai_search", "ai_assistant", "ai_training", "preview", "ads", "archive", "feed", "monitor", "service", "seo"}
 	if i := slices.Index(order, class); i >= 0 {
@@ -62,7 +63,7 @@ func classRank(class string) int {
 	return len(order)
 }
 
-// crawlerProminence returns a sort key, highest for the best-known names.
+// crawlerProminence returns how well known a crawler is: from 0 to 9, or -1 for most crawlers.
 func crawlerProminence(name string) int {
 	famous := []string{"OAI-SearchBot", "GPTBot", "ClaudeBot", "PerplexityBot", "DuckDuckBot", "Applebot", "Baiduspider", "YandexBot", "bingbot", "Googlebot"}
 	return slices.Index(famous, name)

@@ -9,25 +9,26 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Pair is a robots.txt before and after an edit.
-type Pair struct {
+// Edit has the versions of a robots.txt before and after an edit.
+type Edit struct {
 	Old, New *policy.Robots
 }
 
-// Overlay returns the crawler names defined only in the two files. Callers identify clients with
-// the overlay.
-func (p Pair) Overlay() *uaident.Overlay {
+// Overlay returns the crawler names that only the two files define. Callers need the overlay to
+// identify clients.
+func (p Edit) Overlay() *uaident.Overlay {
 	return uaident.Default().Overlay(append(p.Old.GroupNames(), p.New.GroupNames()...))
 }
 
-// selectedGroup is the group of a client, or nil.
+// selectedGroup is the group of a file that applies to a client. The embedded pointer is nil if
+// none applies.
 type selectedGroup struct {
 	*policy.SelectedGroup
 	named bool // the group names the client
 }
 
-// groupFor returns the default group of a client. A configuration can change which clients the *
-// group applies to.
+// groupFor returns the group that applies to a client by default. A configuration can change to
+// which clients the * group applies.
 func groupFor(client uaident.Identity, robots *policy.Robots) selectedGroup {
 	subject := (&judge.Request{Client: client}).GroupQuery(nil, client.WildcardApplies())
 	group, named, applies := subject.Group(robots)
@@ -37,12 +38,12 @@ func groupFor(client uaident.Identity, robots *policy.Robots) selectedGroup {
 	return selectedGroup{group, named}
 }
 
-// equal reports whether the same rules of one file apply to two clients.
+// equal reports whether both values select the same group of one file.
 func (b selectedGroup) equal(other selectedGroup) bool {
 	return b.named == other.named && b.Equal(other.SelectedGroup)
 }
 
-// pathJudge is the state of a client with several requested paths.
+// pathJudge judges requests of one client for many paths.
 type pathJudge struct {
 	request judge.Request
 	robots  *policy.Robots
@@ -54,39 +55,40 @@ func newPathJudge(client uaident.Identity, robots *policy.Robots) *pathJudge {
 	return &pathJudge{request: judge.Request{Client: client, GroupCache: new(judge.GroupCache)}, robots: robots}
 }
 
-// judge returns the verdict for a path and the decisive rule.
+// judge returns whether the client may fetch a path, and the decisive rule.
 func (a *pathJudge) judge(path string) (allowed bool, rule policy.Rule) {
 	a.request.Target = path
 	new(judge.Settings).Judge(&a.request, judge.Rules{Robots: a.robots}, &a.scratch, &a.result)
 	return a.result.Verdict != judge.Disallowed, a.result.RobotsVerdict.Rule
 }
 
-// Result describes the effects of an edit.
+// Result describes the effects of an edit of a robots.txt.
 type Result struct {
 	RulesAdded   int      `json:"rules_added"`   // lines, each with the names of its group
 	RulesRemoved int      `json:"rules_removed"` // lines, each with the names of its group
 	Changes      []Change `json:"changes"`       // changes for search engines come first
 }
 
-// Change is a change for crawlers with the same groups before and after the edit.
+// Change describes how an edit changes the rules for some crawlers. All of them are subject to the
+// same group before the edit, and to the same group after it.
 type Change struct {
-	Crawlers        []Crawlers `json:"crawlers"`
-	OldGroup        string     `json:"old_group"` // the name that selected the group; empty for no group
-	NewGroup        string     `json:"new_group"`
-	Added           []string   `json:"added"`   // new rules for these crawlers
-	Removed         []string   `json:"removed"` // former rules for these crawlers
-	NewlyDisallowed []Example  `json:"blocked"` // URLs that become disallowed
-	NewlyAllowed    []Example  `json:"opened"`  // URLs that become allowed
+	Crawlers        []ClassCrawlers `json:"crawlers"`
+	OldGroup        string          `json:"old_group"` // the name that selected the group; empty for no group
+	NewGroup        string          `json:"new_group"`
+	Added           []string        `json:"added"`   // new rules for these crawlers
+	Removed         []string        `json:"removed"` // former rules for these crawlers
+	NewlyDisallowed []ExampleURL    `json:"blocked"` // URLs that become disallowed
+	NewlyAllowed    []ExampleURL    `json:"opened"`  // URLs that become allowed
 }
 
-// Crawlers are crawlers of one class.
-type Crawlers struct {
+// ClassCrawlers has the names of the affected crawlers of one class.
+type ClassCrawlers struct {
 	Class string   `json:"class"`
 	Names []string `json:"names"`
 }
 
-// Example is a URL whose verdict changes.
-type Example struct {
+// ExampleURL is a URL whose verdict changes, with the decisive rules before and after the edit.
+type ExampleURL struct {
 	URL     string `json:"url"`      // path and query
 	OldRule string `json:"old_rule"` // the decisive rule; empty for none
 	OldLine int    `json:"old_line"`
@@ -94,13 +96,14 @@ type Example struct {
 	NewLine int    `json:"new_line"`
 }
 
-// DisallowsNewURL reports whether a URL becomes disallowed for any crawler.
+// DisallowsNewURL reports whether the edit disallows an allowed URL for any crawler.
 func (r *Result) DisallowsNewURL() bool {
 	return slices.ContainsFunc(r.Changes, func(c Change) bool { return len(c.NewlyDisallowed) > 0 })
 }
 
-// ShutsOutSearch reports whether an edit disallows / or a URL of the result for a search engine.
-func (p Pair) ShutsOutSearch(r *Result) bool {
+// ShutsOutSearch reports whether the edit disallows / or an example URL of the result for a search
+// engine.
+func (p Edit) ShutsOutSearch(r *Result) bool {
 	served := judge.SearchTraffic{Engines: judge.SearchEngines()}
 	for _, c := range r.Changes {
 		for _, crawlers := range c.Crawlers {
@@ -128,15 +131,15 @@ const (
 	maxWork     = 50e6   // states in the search for URLs, for all changes
 )
 
-// Compare returns the effects of the edit on crawlers in the registry and on crawlers named only in
-// the files.
-func (p Pair) Compare() *Result {
+// Compare returns the effects of the edit on the crawlers in the registry, and on other crawlers
+// that the files name.
+func (p Edit) Compare() *Result {
 	r := &Result{Changes: []Change{}}
-	r.RulesAdded, r.RulesRemoved = countAdded(p.Old, p.New), countAdded(p.New, p.Old)
+	r.RulesAdded, r.RulesRemoved = countAddedRules(p.Old, p.New), countAddedRules(p.New, p.Old)
 	type groups struct{ before, after selectedGroup }
 	byGroups := make(map[groups][]uaident.Identity)
 	var order []groups
-	for _, id := range p.crawlers() {
+	for _, id := range p.listCrawlers() {
 		g := groups{groupFor(id, p.Old), groupFor(id, p.New)}
 		// Crawlers in the same user-agent lines obey the same rules.
 		for _, known := range order {
@@ -154,7 +157,7 @@ func (p Pair) Compare() *Result {
 		byGroups[g] = append(byGroups[g], id)
 	}
 	for _, g := range order {
-		if c, ok := p.compare(byGroups[g][0], g.before, g.after, maxWork/len(order)); ok {
+		if c, ok := p.compareGroups(byGroups[g][0], g.before, g.after, maxWork/len(order)); ok {
 			c.Crawlers = groupByClass(byGroups[g])
 			r.Changes = append(r.Changes, c)
 		}
@@ -166,9 +169,9 @@ func (p Pair) Compare() *Result {
 	return r
 }
 
-// compare returns the change for crawlers with the given groups. client is an example of the
-// crawlers.
-func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work int) (c Change, ok bool) {
+// compareGroups returns the change for the crawlers with these groups. client is one of the
+// crawlers. ok is false if no verdict changes.
+func (p Edit) compareGroups(client uaident.Identity, before, after selectedGroup, work int) (c Change, ok bool) {
 	old, now := rulesOfInterpretations(before.SelectedGroup), rulesOfInterpretations(after.SelectedGroup)
 	added, removed := missingRules(now, old), missingRules(old, now)
 	changes := append(slices.Clone(added), removed...)
@@ -180,7 +183,7 @@ func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work
 	}
 	c = Change{
 		OldGroup: before.FirstAgent().Name, NewGroup: after.FirstAgent().Name,
-		Added: ruleTexts(added), Removed: ruleTexts(removed), NewlyDisallowed: []Example{}, NewlyAllowed: []Example{},
+		Added: formatRules(added), Removed: formatRules(removed), NewlyDisallowed: []ExampleURL{}, NewlyAllowed: []ExampleURL{},
 	}
 	type cause struct{ old, new policy.Rule }
 	reported := make(map[cause]bool)
@@ -197,15 +200,15 @@ func (p Pair) compare(client uaident.Identity, before, after selectedGroup, work
 			continue
 		}
 		reported[change] = true
-		e := Example{path, rule.String(), rule.Line, newRule.String(), newRule.Line}
+		e := ExampleURL{path, rule.String(), rule.Line, newRule.String(), newRule.Line}
 		if newAllowed {
 			c.NewlyAllowed = append(c.NewlyAllowed, e)
 		} else {
 			c.NewlyDisallowed = append(c.NewlyDisallowed, e)
 		}
 	}
-	for _, list := range []*[]Example{&c.NewlyDisallowed, &c.NewlyAllowed} {
-		slices.SortStableFunc(*list, func(a, b Example) int { return cmp.Compare(len(a.URL), len(b.URL)) })
+	for _, list := range []*[]ExampleURL{&c.NewlyDisallowed, &c.NewlyAllowed} {
+		slices.SortStableFunc(*list, func(a, b ExampleURL) int { return cmp.Compare(len(a.URL), len(b.URL)) })
 		*list = slices.Clip((*list)[:min(len(*list), maxExamples)])
 	}
 	return c, len(c.NewlyDisallowed)+len(c.NewlyAllowed) > 0

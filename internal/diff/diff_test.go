@@ -13,8 +13,8 @@ import (
 
 var bingbot = uaident.Identify("bingbot/2.0")
 
-func pairOf(before, after string) Pair {
-	return Pair{policy.Parse([]byte(before)), policy.Parse([]byte(after))}
+func pairOf(before, after string) Edit {
+	return Edit{policy.Parse([]byte(before)), policy.Parse([]byte(after))}
 }
 
 func TestCompare(t *testing.T) {
@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 				return
 			}
 			at := slices.IndexFunc(r.Changes, func(c Change) bool {
-				return slices.ContainsFunc(c.Crawlers, func(of Crawlers) bool { return slices.Contains(of.Names, tc.crawler) })
+				return slices.ContainsFunc(c.Crawlers, func(of ClassCrawlers) bool { return slices.Contains(of.Names, tc.crawler) })
 			})
 			if at < 0 {
 				t.Fatalf("nothing changes for %s: %+v", tc.crawler, r.Changes)
@@ -72,7 +72,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func urls(examples []Example) string {
+func urls(examples []ExampleURL) string {
 	var all []string
 	for _, e := range examples {
 		all = append(all, e.URL)
@@ -123,7 +123,7 @@ func TestAgainstAllPaths(t *testing.T) {
 		r := p.Compare()
 		found := len(r.Changes) > 0
 		for _, c := range r.Changes {
-			for _, list := range [][]Example{c.NewlyDisallowed, c.NewlyAllowed} {
+			for _, list := range [][]ExampleURL{c.NewlyDisallowed, c.NewlyAllowed} {
 				for _, e := range list {
 					if allows(p.Old, e.URL) == allows(p.New, e.URL) {
 						t.Fatalf("%q, %q: %s does not change", old, edited, e.URL)
@@ -163,7 +163,7 @@ func TestCommon(t *testing.T) {
 		{"/" + strings.Repeat("*a", 140), "/" + strings.Repeat("a*", 140), "/" + strings.Repeat("a", 140), true},
 		{"/" + strings.Repeat("a", 400), "/", "", false},
 	} {
-		if got, ok := commonPath(tc.a, tc.b); got != tc.want || ok != tc.ok {
+		if got, ok := findCommonPath(tc.a, tc.b); got != tc.want || ok != tc.ok {
 			t.Errorf("%s and %s: %q %t, want %q %t", tc.a, tc.b, got, ok, tc.want, tc.ok)
 		}
 	}

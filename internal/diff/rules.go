@@ -9,7 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// rulesOfInterpretations returns the rules of either interpretation, in file order.
+// rulesOfInterpretations returns the rules that apply by the lenient or by the strict
+// interpretation, in the order of the file.
 func rulesOfInterpretations(s *policy.SelectedGroup) []policy.Rule {
 	forgiving, strict := s.LenientAndStrict()
 	rules := append(forgiving.Rules(), strict.Rules()...)
@@ -17,13 +18,13 @@ func rulesOfInterpretations(s *policy.SelectedGroup) []policy.Rule {
 	return slices.Compact(rules)
 }
 
-// ruleKey is a rule without its line number.
+// ruleKey is a rule without its line number, for comparing rules.
 type ruleKey struct {
 	allow     bool
 	canonical string
 }
 
-// missingRules returns the rules without an equal rule in other. It ignores rules that match nothing.
+// missingRules returns the rules that other lacks, each once. It ignores rules that match no URL.
 func missingRules(rules, other []policy.Rule) []policy.Rule {
 	have := make(map[ruleKey]bool)
 	for _, r := range other {
@@ -40,9 +41,9 @@ func missingRules(rules, other []policy.Rule) []policy.Rule {
 	return left
 }
 
-// countAdded returns the number of rules in after without an equal rule in before for the same
-// names.
-func countAdded(before, after *policy.Robots) int {
+// countAddedRules returns the number of rules in after whose group in before, with the same names,
+// lacks the rule.
+func countAddedRules(before, after *policy.Robots) int {
 	type line struct {
 		names string
 		ruleKey
@@ -70,7 +71,7 @@ func countAdded(before, after *policy.Robots) int {
 	return n
 }
 
-func ruleTexts(rules []policy.Rule) []string {
+func formatRules(rules []policy.Rule) []string {
 	list := []string{}
 	for _, r := range rules[:min(len(rules), maxRules)] {
 		list = append(list, r.String())

@@ -11,8 +11,8 @@ import (
 // maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// WriteText writes the result for people. It ignores errors of the writer, which a [text.Terminal]
-// stores.
+// WriteText writes the effects of the edit for people. It ignores errors of the writer, which a
+// [text.Terminal] stores.
 func (r *Result) WriteText(w io.Writer) {
 	word := "rules"
 	if r.RulesAdded == 1 {
@@ -24,11 +24,11 @@ func (r *Result) WriteText(w io.Writer) {
 	}
 	for _, c := range r.Changes {
 		fmt.Fprintln(w)
-		c.write(w)
+		c.writeText(w)
 	}
 }
 
-func (c *Change) write(w io.Writer) {
+func (c *Change) writeText(w io.Writer) {
 	for _, of := range c.Crawlers {
 		names := strings.Join(of.Names[:min(len(of.Names), maxShown)], ", ")
 		if n := len(of.Names) - maxShown; n > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Case is an expected access verdict or preference for a URL.
+// Case is a test case for a robots.txt: a client, a URL, and the expected verdict or preference.
 type Case struct {
 	Name      string `json:"name"` // for the report
 	File      string `json:"file"`
@@ -33,17 +33,17 @@ const (
 	Disallow = "disallow"
 )
 
-// AccessWord returns the value for an allowed or disallowed URL.
-func AccessWord(allowed bool) string {
+// FormatAccess returns Allow if allowed is true, otherwise Disallow.
+func FormatAccess(allowed bool) string {
 	if allowed {
 		return Allow
 	}
 	return Disallow
 }
 
-// ReadCases reads a table with one case per line. A line is a JSON object or three fields separated
-// by white space. Empty lines and lines with a leading # are skipped. The error names the file and
-// the line of each invalid case.
+// ReadCases reads a table with one test case per line. A line is a JSON object or three fields
+// separated by white space. Empty lines and lines with a leading # are skipped. The error names the
+// file and the line of each invalid case.
 //
 // A JSON object has "user_agent" or "token", "url", and "expect". It may have "name". The value of
 // "expect" is allow, disallow, or a preference, for example train-ai=n.
@@ -60,7 +60,7 @@ func ReadCases(file string, table []byte) ([]Case, error) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
-		c, err := readCase(line)
+		c, err := parseCase(line)
 		if err != nil {
 			if errs = append(errs, fmt.Errorf("%s:%d: %w", file, number, err)); len(errs) == 10 {
 				break
@@ -77,9 +77,9 @@ func ReadCases(file string, table []byte) ([]Case, error) {
 	return cases, errors.Join(errs...)
 }
 
-func readCase(line string) (Case, error) {
+func parseCase(line string) (Case, error) {
 	if line[0] == '{' {
-		return readJSON(line)
+		return parseJSONCase(line)
 	}
 	fields, err := splitFields(line)
 	switch {
@@ -97,7 +97,7 @@ func readCase(line string) (Case, error) {
 	return c, c.setExpected(fields[2])
 }
 
-func readJSON(line string) (Case, error) {
+func parseJSONCase(line string) (Case, error) {
 	var row struct {
 		UserAgent *string `json:"user_agent"`
 		Token     string  `json:"token"`
@@ -117,12 +117,13 @@ func readJSON(line string) (Case, error) {
 	case row.UserAgent != nil:
 		c.UserAgent = *row.UserAgent
 	case row.Token == "":
-		return c, errors.New(`neither "user_agent" nor "token" is given`)
+		return c, errors.New(`neither "user_agent" nor "token" is given; give one`)
 	}
 	return c, c.setExpected(row.Expect)
 }
 
-// setExpected sets the expected access or preference, and checks the URL.
+// setExpected sets Expected to the parsed word. It returns an error for an unknown word, and if
+// c.URL is neither a URL nor a path.
 func (c *Case) setExpected(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
@@ -148,7 +149,8 @@ func isPreference(word string) bool {
 	return isLabel && slices.Contains([]string{policy.PreferenceYes.String(), policy.PreferenceNo.String(), policy.PreferenceUnknown.String()}, value)
 }
 
-// splitFields splits a line at white space. A field may be a quoted string, as in Go.
+// splitFields splits a line into fields at white space. A field in double quotes may contain
+// spaces, and escapes as in Go.
 func splitFields(line string) (fields []string, err error) {
 	for line != "" {
 		end := strings.IndexAny(line+" ", " \t")
@@ -167,7 +169,7 @@ func splitFields(line string) (fields []string, err error) {
 	return fields, nil
 }
 
-// CaseResult is the outcome of a case.
+// CaseResult is the result of a test case.
 type CaseResult struct {
 	Case
 	Passed       bool   `json:"ok"` // whether Got is the expected value
@@ -176,15 +178,16 @@ type CaseResult struct {
 	Note         string `json:"note,omitempty"` // a remark about the client
 }
 
-// Request returns the request of the case.
+// Request returns the request that the case describes.
 func (c *Case) Request() Request {
 	return Request{UserAgent: c.UserAgent, Token: c.Token, URL: c.URL}
 }
 
-// Judge judges the case. The overlay has the names defined only in the robots.txt.
+// Judge returns the verdict of a robots.txt on the case. Passed stays false, see [CaseReport.Add].
+// The overlay has the crawler names that only the robots.txt defines.
 func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult {
 	v := (&Site{Registry: uaident.Default()}).Judge(robots, overlay, c.Request())
-	r := CaseResult{Case: *c, Got: AccessWord(v.Allowed)}
+	r := CaseResult{Case: *c, Got: FormatAccess(v.Allowed)}
 	label, _, isPreference := strings.Cut(c.Expected, "=")
 	switch {
 	case isPreference:
@@ -204,7 +207,8 @@ func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult
 	return r
 }
 
-// findPreference returns the preference with this label, and its lines in the file.
+// findPreference returns the preference for a use, such as train-ai, and the lines that state it,
+// in words.
 func (v *Verdict) findPreference(label string) (preference policy.Preference, because string) {
 	use := slices.IndexFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 	if v.Verdict != judge.Allowed.String() {
@@ -225,14 +229,14 @@ func (v *Verdict) findPreference(label string) (preference policy.Preference, be
 	return preference, strings.Join(lines[:min(len(lines), 10)], ", ")
 }
 
-// CaseReport has the results of all cases.
+// CaseReport has the results of all test cases.
 type CaseReport struct {
 	Passed int          `json:"passed"`
 	Failed int          `json:"failed"`
 	Cases  []CaseResult `json:"cases"`
 }
 
-// Add sets Passed and adds the result of a case.
+// Add adds a result, and sets its Passed by comparing Got with Expected.
 func (r *CaseReport) Add(result CaseResult) {
 	if result.Passed = result.Got == result.Expected; result.Passed {
 		r.Passed++

@@ -8,19 +8,20 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Delay is the Crawl-delay of a group.
+// Delay is the Crawl-delay of the group that applies to a client.
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Line    int     `json:"line"`
 	Reason  string  `json:"why"` // how the crawler reacts, in a sentence
 }
 
-// setDelaySupport records how a crawler treats Crawl-delay.
+// setDelaySupport sets CrawlDelay and DelaySource to the documented behavior of a crawler.
 func (c *Client) setDelaySupport(behavior uaident.CrawlDelay) {
 	c.CrawlDelay, c.DelaySource = behavior.Support.String(), behavior.Source
 }
 
-// describeDelay describes the Crawl-delay for a client, or returns nil without a Crawl-delay.
+// describeDelay returns the Crawl-delay of a client and how the client reacts, or nil if no
+// Crawl-delay applies.
 func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDelay) *Delay {
 	delay := judge.CrawlDelay(s, behavior)
 	if delay.Line == 0 {
@@ -31,7 +32,7 @@ func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDel
 	case behavior.Support == uaident.DelayIgnored:
 		d.Reason = c.Name + " ignores Crawl-delay, according to its operator"
 	case behavior.Support != uaident.DelayObeyed:
-		d.Reason = "the operator of " + c.Name + " does not document whether it obeys"
+		d.Reason = "the operator of " + c.Name + " does not document whether it obeys Crawl-delay"
 	case behavior.Max > 0 && delay.Interval > behavior.Max:
 		d.Reason = fmt.Sprintf("%s waits %g seconds, the maximum that its operator documents", c.Name, behavior.Max.Seconds())
 	default:
@@ -42,7 +43,7 @@ func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDel
 	}
 	switch {
 	case behavior.Support == uaident.DelayIgnored:
-		d.Reason += "; rate enforce does not enforce this line for it"
+		d.Reason += "; rate enforce does not enforce this line for the crawler"
 	case c.Class == uaident.Search.String():
 		d.Reason += "; rate enforce slows search engines only with search enforce"
 	default:
@@ -51,7 +52,7 @@ func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDel
 	return d
 }
 
-// printDelay prints the Crawl-delay of the group.
+// printDelay prints the Crawl-delay of the group, unless it is nil.
 func (p *printer) printDelay(d *Delay) {
 	if d != nil {
 		p.printLine("Crawl-delay of %g seconds in line %d: %s", d.Seconds, d.Line, d.Reason)

@@ -8,22 +8,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Explanation describes the verdict about a request, for --json and the admin API.
+// Explanation describes, as JSON, how robots_guard reaches the verdict on a request.
 type Explanation struct {
-	UserAgent   string  `json:"user_agent"`
-	Token       string  `json:"token,omitempty"` // replaces the User-Agent in the request
-	URL         string  `json:"url"`
-	Robots      Robots  `json:"robots"`
-	Client      Client  `json:"client"`
-	Delay       *Delay  `json:"delay"`   // of the group; null if there is none
-	Group       *Group  `json:"group"`   // null if no group was searched or found
-	Target      string  `json:"target"`  // the requested target
-	TargetForms []Form  `json:"forms"`   // the compared forms of the target
-	Matches     []Match `json:"matches"` // matching rules of the group, the decisive rule first
-	// Interpretations has the result of each interpretation of the file, if the strict and the lenient
-	// interpretation differ for the client. Group and Matches belong to the lenient interpretation.
+	UserAgent   string       `json:"user_agent"`
+	Token       string       `json:"token,omitempty"` // replaces the User-Agent in the request
+	URL         string       `json:"url"`
+	Robots      Robots       `json:"robots"`
+	Client      Client       `json:"client"`
+	Delay       *Delay       `json:"delay"`   // of the group; null if there is none
+	Group       *Group       `json:"group"`   // null if no group was searched or found
+	Target      string       `json:"target"`  // the requested target
+	TargetForms []TargetForm `json:"forms"`   // the compared forms of the target
+	Matches     []RuleMatch  `json:"matches"` // matching rules of the group, the decisive rule first
+	// Interpretations has the verdicts of the strict and of the lenient interpretation of the file.
+	// It is empty if the same rules apply to the client. Group and Matches belong to the lenient
+	// interpretation.
 	Interpretations []Interpretation `json:"readings,omitempty"`
-	// Preferences is nil if the file has none, or if the target is disallowed.
+	// Preferences is nil if the file states no preference for the page, or if the page is
+	// disallowed.
 	Preferences *Preferences `json:"preferences"`
 	Verdict     string       `json:"verdict"` // allowed, disallowed, stale, exempt or unknown
 	Allowed     bool         `json:"allowed"`
@@ -34,17 +36,17 @@ type Explanation struct {
 	Handler     *Handler     `json:"handler"` // null without a configuration
 }
 
-// Robots describes the robots.txt.
+// Robots describes the robots.txt that decides.
 type Robots struct {
 	Name      string `json:"name"`              // file, URL or authority
 	Version   string `json:"version,omitempty"` // SHA-256 of a version on a server
 	RuleCount int    `json:"rules"`
 	Note      string `json:"note,omitempty"` // for example that there is no file
-	// Licenses are the URLs of License lines.
+	// Licenses are the URLs in the License lines of the file.
 	Licenses []string `json:"licenses,omitempty"`
 }
 
-// Client describes the claimed identity of a User-Agent.
+// Client describes the crawler or browser that a User-Agent claims to be.
 type Client struct {
 	Words           []uaident.ExaminedWord `json:"words"` // the words that affected the result
 	Token           string                 `json:"token"` // in the spelling of the User-Agent
@@ -63,13 +65,14 @@ type Client struct {
 	GroupNames  []GroupName `json:"chain"` // names that may select a group, in order
 }
 
-// GroupName is a name searched in the robots.txt.
+// GroupName is a name that selects a group for the client. Found reports whether a group has the
+// name.
 type GroupName struct {
 	Name  string `json:"name"`
 	Found bool   `json:"found"`
 }
 
-// Group is the group of the client.
+// Group is the group of the robots.txt that applies to the client.
 type Group struct {
 	Name        string `json:"name"`  // of the first user-agent line that matched
 	Lines       []int  `json:"lines"` // all user-agent lines of the merged groups
@@ -77,13 +80,15 @@ type Group struct {
 	RuleCount   int    `json:"rules"`
 }
 
-// Form is a form of the target.
-type Form struct {
+// TargetForm is one of the spellings of the requested target that are compared with the rules. An
+// example is the target with resolved dot segments.
+type TargetForm struct {
 	Text       string `json:"text"`
 	Conversion string `json:"form"` // the conversion; "canonical" for the first form
 }
 
-// Interpretation is the result of an interpretation of the file.
+// Interpretation is the verdict of one of the two ways to interpret the file, with its decisive
+// rule.
 type Interpretation struct {
 	Name    string `json:"reading"` // forgiving or strict
 	Allowed bool   `json:"allowed"`
@@ -92,15 +97,15 @@ type Interpretation struct {
 	Line    int    `json:"line"` // 0 if no rule matches
 }
 
-// Match is a matching rule.
-type Match struct {
+// RuleMatch is a rule that matches the target.
+type RuleMatch struct {
 	Rule       string `json:"rule"`
 	Line       int    `json:"line"`
 	Length     int    `json:"length"` // in bytes of the canonical form; the longest rule wins
 	TargetForm string `json:"form"`
 }
 
-// Handler describes the action of a configured robots_guard.
+// Handler describes what the robots_guard of the site does with the request.
 type Handler struct {
 	Site         string `json:"site,omitempty"` // the configured site; empty for any site
 	Mode         string `json:"mode"`
@@ -110,11 +115,11 @@ type Handler struct {
 	Rate         *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
 }
 
-// NoteFirstOfSeveral is the note for a site with several guards, which matchers select.
-const NoteFirstOfSeveral = "the site has several robots_guard, and this is the first; the request may reach another"
+// NoteFirstOfSeveral is the note if several robots_guard, selected by matchers, serve the site.
+const NoteFirstOfSeveral = "the site has several robots_guard; this is the action of the first, but the request may reach another"
 
-// describeClient describes a client. wildcard reports whether the * group applies to the client, which is
-// configurable.
+// describeClient returns a description of an identified client. wildcard tells whether the * group
+// applies to the client, which is configurable.
 func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
 		Words: r.ExaminedWords(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
@@ -130,8 +135,8 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 	return c
 }
 
-// replaceByToken makes c a client with this product token, subject to the * group. Other data from the
-// registry remain.
+// replaceByToken changes c to the crawler with a product token. The * group applies to this
+// crawler. Fields keep their value if the registry does not contain the token.
 func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *policy.Robots) {
 	c.Words, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
 	c.GroupNames = []GroupName{}
@@ -144,7 +149,7 @@ func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *polic
 	}
 }
 
-// describeGroup describes the selected group. It returns nil without a group.
+// describeGroup returns a description of the selected group, or nil without a group.
 func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 	if s == nil {
 		return nil
@@ -159,15 +164,15 @@ func describeGroup(s *policy.SelectedGroup, named bool) *Group {
 // maxMatches is the maximum number of reported matching rules.
 const maxMatches = 50
 
-// setTarget sets the target and the matching rules.
+// setTarget sets the target, the matching rules, and the interpretations if the file has two.
 func (e *Explanation) setTarget(text string, t *policy.Target, s *policy.SelectedGroup) {
-	e.Target, e.TargetForms, e.Matches = text, []Form{}, []Match{}
+	e.Target, e.TargetForms, e.Matches = text, []TargetForm{}, []RuleMatch{}
 	for _, f := range t.Variants() {
-		e.TargetForms = append(e.TargetForms, Form{f.Text, f.Normalization.String()})
+		e.TargetForms = append(e.TargetForms, TargetForm{f.Text, f.Normalization.String()})
 	}
 	matches := s.MatchingRules(t)
 	for _, m := range matches[:min(len(matches), maxMatches)] {
-		e.Matches = append(e.Matches, Match{m.Rule.String(), m.Rule.Line, m.Length, m.Normalization.String()})
+		e.Matches = append(e.Matches, RuleMatch{m.Rule.String(), m.Rule.Line, m.Length, m.Normalization.String()})
 	}
 	e.Matches = slices.Clip(e.Matches)
 	if !s.IsAmbiguous() {

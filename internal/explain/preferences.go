@@ -6,23 +6,25 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Preferences are the preferences of the file about the use of a page. They do not affect the
-// verdict.
+// Preferences are the preferences that the file states for the use of a page. They do not affect
+// the verdict.
 type Preferences struct {
 	Combined   string      `json:"stated"` // such as "train-ai=n, search=y"
 	Statements []Statement `json:"by"`     // the lines with the preferences
 }
 
-// Statement is a line with a preference.
+// Statement is a line of the file that states a preference.
 type Statement struct {
-	// Origin is Content-Usage, Content-Signal, or the name of the group with the rule.
+	// Origin is Content-Usage, Content-Signal, or the name of the group whose rule states the
+	// preference.
 	Origin      string `json:"by"`
 	Preferences string `json:"stated"`
 	Line        int    `json:"line"`
 }
 
-// describePreferences returns the preferences about an allowed target. It returns nil without
-// preferences.
+// describePreferences returns the preferences for an allowed page and their lines, or nil if the
+// file states none. control is the control token of the crawler's operator, such as
+// Google-Extended, or "".
 func describePreferences(robots *policy.Robots, s *policy.SelectedGroup, t *policy.Target, control string) *Preferences {
 	stated := robots.Preferences(s, t, control)
 	if stated == (policy.Preferences{}) {
@@ -36,7 +38,7 @@ func describePreferences(robots *policy.Robots, s *policy.SelectedGroup, t *poli
 	return p
 }
 
-// printPreferences prints the preferences.
+// printPreferences prints the preferences and their lines, unless they are nil.
 func (p *printer) printPreferences(stated *Preferences) {
 	if stated == nil {
 		return

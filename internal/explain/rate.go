@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Rate is the configured rate limit of a client.
+// Rate describes the request rate that a robots_guard permits a client.
 type Rate struct {
 	Mode              string  `json:"mode"`            // observe or enforce
 	SecondsPerRequest float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
@@ -17,10 +17,10 @@ type Rate struct {
 	ActionReason      string  `json:"why"`             // the action for requests over the limit
 }
 
-// answered429 describes a limit that is enforced.
+// answered429 is the reason for a limit that is enforced.
 const answered429 = "requests above the limit get 429"
 
-// describeRate returns the rate limit of a client, or nil.
+// describeRate returns the rate limit for a client, or nil if no limit applies to the request.
 func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
 	if s.Rate == nil || r.Reason == judge.ReasonRobotsTxt || r.Reason == judge.ReasonExempt || r.Action == judge.Blocked {
 		return nil
@@ -43,7 +43,7 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 	const passes = "requests above the limit are counted and pass"
 	switch {
 	case rules.Mode == rate.Observe && s.Rate.Enforce:
-		limited.ActionReason = passes + ": search engines are not slowed without search enforce"
+		limited.ActionReason = passes + ": search engines get 429 only with search enforce"
 	case rules.Mode == rate.Observe:
 		limited.ActionReason = passes
 	case rules.IgnoresCrawlDelay && limit == nil:
@@ -54,12 +54,12 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 		limited.ActionReason = answered429
 	}
 	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.ActionReason, answered429) {
-		limited.ActionReason += ", but at most one in twenty of its requests in a day"
+		limited.ActionReason += ", but at most one in twenty requests of the crawler in a day"
 	}
 	return limited
 }
 
-// printRate prints the rate limit.
+// printRate prints the rate limit, unless it is nil.
 func (p *printer) printRate(r *Rate) {
 	if r == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// RobotsFile is the robots.txt for an explanation.
+// RobotsFile is the robots.txt by which [Site.Explain] judges a request.
 type RobotsFile struct {
 	Name            string          // file, URL or authority
 	Robots          *policy.Robots  // nil if unknown
@@ -23,34 +23,34 @@ type RobotsFile struct {
 	DisallowAll     bool            // the rules are unknown and the configuration disallows everything
 }
 
-// Request is the request to explain.
+// Request is the request whose verdict is explained.
 type Request struct {
 	UserAgent, URL string
-	// Token, if not empty, replaces the User-Agent, as in [judge.Request].
+	// Token, if not empty, is judged instead of the User-Agent, as in [judge.Request].
 	Token    string
 	Method   string // an empty method means GET
 	Identity verify.State
 }
 
-// Site has the settings for the verdict.
+// Site has the registry and the settings by which requests for a site are judged. The zero Settings
+// are the defaults.
 type Site struct {
 	Registry *uaident.Registry
 	Settings judge.Settings
 	Rate     *rate.Settings // the rate limits; nil to ignore them
-	// HasGuard means that the settings come from a robots_guard, so the explanation includes its
-	// action.
+	// HasGuard means that the settings are those of a robots_guard. The explanation then includes
+	// what robots_guard does.
 	HasGuard bool
 }
 
-// judgedRequest is a request with its verdict.
+// judgedRequest is a request with the result of judging it.
 type judgedRequest struct {
 	request judge.Request
 	scratch judge.Scratch
 	result  judge.Result
 }
 
-// judge returns the verdict about a request. The overlay has the names defined only in the
-// robots.txt.
+// judge judges a request. The overlay has the crawler names that only the robots.txt defines.
 func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *judgedRequest {
 	client := s.Settings.Identify(s.Registry, cmp.Or(r.Token, r.UserAgent), overlay)
 	j := &judgedRequest{request: judge.Request{
@@ -60,8 +60,8 @@ func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *ju
 	return j
 }
 
-// Explain describes the verdict about a request. The verdict is never stale, since stale depends on
-// earlier fetches.
+// Explain returns the verdict on a request with all its reasons. The verdict is never stale,
+// because that depends on earlier fetches by the crawler.
 func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
@@ -71,7 +71,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	client, result := j.request.Client, &j.result
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
-		TargetForms: []Form{}, Matches: []Match{},
+		TargetForms: []TargetForm{}, Matches: []RuleMatch{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
 		Reason: reasonText(result),
@@ -91,7 +91,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	if isWildcardExempt(result.Reason) {
 		e.Group = describeGroup(from.Robots.Select(true), false) // to show the group that does not apply
 	}
-	e.Delay = describeDelay(result.Group, &e.Client, s.delaySupport(client, r.Token))
+	e.Delay = describeDelay(result.Group, &e.Client, s.crawlDelaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
 		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
@@ -107,8 +107,9 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	return e
 }
 
-// ClientNote returns a remark about the client of a request, for example that no request has this name.
-// ClientNote may compare the name with all names of the registry.
+// ClientNote returns a remark about the client of a request, or "". An example is that the crawler
+// never sends its product token in requests. ClientNote may compare the token with all names in the
+// registry.
 func (s *Site) ClientNote(r Request) string {
 	token := r.Token
 	if token == "" {
@@ -121,9 +122,9 @@ func (s *Site) ClientNote(r Request) string {
 	return judge.TokenHint(s.Registry, token)
 }
 
-// delaySupport returns how a client treats Crawl-delay. A token that is not empty replaces the
-// client.
-func (s *Site) delaySupport(client uaident.Identity, token string) uaident.CrawlDelay {
+// crawlDelaySupport returns how the client treats Crawl-delay. A token that is not empty is looked
+// up instead of the client.
+func (s *Site) crawlDelaySupport(client uaident.Identity, token string) uaident.CrawlDelay {
 	if token == "" {
 		return client.CrawlDelay()
 	}
@@ -138,18 +139,18 @@ func isWildcardExempt(r judge.Reason) bool {
 	return r == judge.ReasonClass || r == judge.ReasonMethod || r == judge.ReasonWellKnown
 }
 
-// reasonText describes a verdict in a sentence.
+// reasonText returns the reason for a verdict as a sentence.
 func reasonText(r *judge.Result) string {
 	switch {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ReasonRule:
 		return fmt.Sprintf("%s in line %d is %s", r.RobotsVerdict.Rule, r.RobotsVerdict.Rule.Line, judge.ReasonRule)
 	case isWildcardExempt(r.Reason):
-		return "no group has its name, and " + r.Reason.String()
+		return "no group names the client, and " + r.Reason.String()
 	}
 	return r.Reason.String()
 }
 
-// describeHandler describes the action of robots_guard.
+// describeHandler describes the action of robots_guard for a judged request.
 func (s *Site) describeHandler(r *judge.Result) *Handler {
 	h := &Handler{Mode: judge.ModeWord(s.Settings.Enforce), Action: r.Action.String()}
 	switch {
@@ -162,14 +163,15 @@ func (s *Site) describeHandler(r *judge.Result) *Handler {
 	case s.Settings.Enforce && !r.LogOnly:
 		h.ActionReason = "enforce does not include this client, so the request is only logged"
 	case s.Settings.Enforce:
-		h.ActionReason = "only_log or spoofed prevents the block"
+		h.ActionReason = "the option only_log or spoofed prevents the block"
 	default:
-		h.ActionReason = "monitor blocks nothing"
+		h.ActionReason = "mode monitor blocks nothing"
 	}
 	return h
 }
 
-// ParseIdentity parses the assumed identity of a client. An empty word means claimed.
+// ParseIdentity parses the word for an assumed identity: claimed, verified, unknown or spoofed. An
+// empty word means claimed.
 func ParseIdentity(word string) (verify.State, error) {
 	who, ok := verify.ParseState(cmp.Or(word, verify.Claimed.String()))
 	if !ok {

@@ -52,12 +52,13 @@ func (e *Explanation) WriteText(w io.Writer) {
 	}
 }
 
-// printer writes lines.
+// printer writes the lines of an explanation for people.
 type printer struct{ w io.Writer }
 
 func (p *printer) printHeading(s string) { p.print(s + "\n") }
 
-// printLine prints an indented line. Control characters, which could affect the terminal, are replaced.
+// printLine prints an indented line. A question mark replaces each control character, which could
+// change the state of the terminal.
 func (p *printer) printLine(format string, args ...any) {
 	p.print("  " + text.Printable(fmt.Sprintf(format, args...)) + "\n")
 }
@@ -69,7 +70,7 @@ func (p *printer) print(s string) {
 func (p *printer) printClient(c *Client) {
 	p.printHeading("Client")
 	if len(c.Words) == 0 && c.Evidence != "token" {
-		p.printLine("only words that browsers send, and numbers")
+		p.printLine("the User-Agent has only words that browsers send, and numbers")
 	}
 	for _, word := range c.Words {
 		notes := append([]string{wordKinds[word.Kind]}, word.Notes...)
@@ -107,7 +108,7 @@ var wordKinds = map[string]string{
 	"tool": "a word for its purpose", "unknown": "an unknown word",
 }
 
-// evidenceText describes the evidence for an identity.
+// evidenceText returns in words by what evidence a client was identified.
 func evidenceText(e string) string {
 	switch e {
 	case "registry":
@@ -174,7 +175,7 @@ func (p *printer) printTarget(e *Explanation) {
 	for _, f := range e.TargetForms {
 		p.printLine("compared as %s (%s)", f.Text, f.Conversion)
 	}
-	defer p.interpretations(e.Interpretations)
+	defer p.printInterpretations(e.Interpretations)
 	if len(e.Matches) == 0 {
 		p.printLine("no rule of the group matches")
 		return
@@ -191,12 +192,12 @@ func (p *printer) printTarget(e *Explanation) {
 		p.printLine("%4d %s: %s in line %d%s", m.Length, unit, m.Rule, m.Line, form)
 	}
 	if len(e.Matches) > 1 {
-		p.printLine("the longest rule decides; Allow if two are equally long")
+		p.printLine("the longest rule decides; if two are equally long, Allow decides")
 	}
 }
 
-// interpretations prints the result of each interpretation.
-func (p *printer) interpretations(list []Interpretation) {
+// printInterpretations prints the verdict of each interpretation of the file.
+func (p *printer) printInterpretations(list []Interpretation) {
 	if len(list) == 0 {
 		return
 	}
@@ -216,7 +217,7 @@ func (p *printer) interpretations(list []Interpretation) {
 	}
 }
 
-// formatRuleCount formats a number of rules.
+// formatRuleCount returns "1 rule" or the number and "rules".
 func formatRuleCount(n int) string {
 	if n == 1 {
 		return "1 rule"

@@ -8,7 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Verdict is a short form of the verdict about a request.
+// Verdict is the verdict on a request with the decisive rule, but without the steps of an
+// [Explanation].
 type Verdict struct {
 	ID         json.RawMessage `json:"id,omitempty"` // of a line of explain --batch
 	URL        string          `json:"url,omitempty"`
@@ -23,9 +24,9 @@ type Verdict struct {
 	Crawler    string          `json:"crawler,omitempty"`
 	Class      string          `json:"class,omitempty"`
 	Identity   string          `json:"identity,omitempty"`
-	// Preferences are the preferences about the use of the page.
+	// Preferences are the preferences that the file states for the use of the page.
 	Preferences string `json:"preferences,omitempty"`
-	// Licenses are the license terms linked in the robots.txt.
+	// Licenses are the URLs in the License lines of the robots.txt.
 	Licenses []string `json:"licenses,omitempty"`
 	Note     string   `json:"note,omitempty"` // see [Site.ClientNote]
 	Error    string   `json:"error,omitempty"`
@@ -34,8 +35,8 @@ type Verdict struct {
 	statements []policy.Statement // the lines behind Preferences
 }
 
-// Judge returns the verdict about a request. The overlay has the names defined only in the
-// robots.txt.
+// Judge returns the verdict on a request. The overlay has the crawler names that only the
+// robots.txt defines.
 func (s *Site) Judge(robots *policy.Robots, overlay *uaident.Overlay, r Request) Verdict {
 	j := s.judge(judge.Rules{Robots: robots}, overlay, r)
 	evidence := &j.result.RobotsVerdict

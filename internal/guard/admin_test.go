@@ -17,10 +17,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// unguarded implements admin.Running for a state without sites.
+// unguarded implements admin.RunningConfig for a state without sites.
 type unguarded struct{ *State }
 
-// TestNotify implements admin.Running.
+// TestNotify implements admin.RunningConfig.
 func (unguarded) TestNotify(context.Context) []notify.TestResult { return nil }
 
 func (unguarded) Fetch(context.Context, *policy.Entry) error { return errNoSite }
@@ -33,7 +33,7 @@ func (unguarded) Guard(string) (string, *admin.Guard) { return "", nil }
 func adminAnswer(t *testing.T, s *State, method, target string) (status int, body string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	for _, route := range admin.New(func() admin.Running { return unguarded{s} }).Routes() {
+	for _, route := range admin.New(func() admin.RunningConfig { return unguarded{s} }).Routes() {
 		mux.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) {
 			err := route.Handler.ServeHTTP(w, r)
 			var failed caddy.APIError
@@ -106,8 +106,8 @@ func TestAdminReportsWithoutState(t *testing.T) {
 	}
 }
 
-// Accept implements admin.Running.
+// Accept implements admin.RunningConfig.
 func (unguarded) Accept(string, string) error { return nil }
 
-// Managed implements admin.Running.
+// Managed implements admin.RunningConfig.
 func (unguarded) Managed() []*publish.Publisher { return nil }

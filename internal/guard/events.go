@@ -174,7 +174,7 @@ func (g *Guard) emitRobotsChanged(s *site.Site, before, after policy.State) {
 		"status":         after.Current.Status,
 		"rules":          after.Current.Robots.RuleCount(),
 		"rules_before":   before.Current.Robots.RuleCount(),
-		"findings":       g.state.LintFindings(s.Key, after.Current).Total(),
+		"findings":       g.state.LintFindings(s.Key, after.Current).TotalCount(),
 		"allows_all":     !after.Current.Robots.Restricts(),
 		"disallows_root": !after.Current.Robots.Select(true).Judge("/").Allowed, // as after a "Disallow: /" from a staging site
 	})

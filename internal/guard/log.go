@@ -97,7 +97,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 		fields = append(fields,
 			zap.Int("status", after.Current.Status),
 			zap.Int("rules", after.Current.Robots.RuleCount()),
-			zap.Int("findings", g.state.LintFindings(s.Key, after.Current).Total()),
+			zap.Int("findings", g.state.LintFindings(s.Key, after.Current).TotalCount()),
 			zap.Time("last_read", after.Current.LastFetched))
 	}
 	c.Write(fields...)
@@ -139,9 +139,9 @@ func (g *Guard) logFindings(s *site.Site, v *policy.Version) {
 		level = zapcore.DebugLevel
 	}
 	if c := g.Logger.Check(level, "robots.txt has findings"); c != nil {
-		errors, warnings := found.Count(policy.Error), found.Count(policy.Warning)
+		errors, warnings := found.SeverityCount(policy.Error), found.SeverityCount(policy.Warning)
 		c.Write(zap.String("site", s.Key.String()),
-			zap.Int("errors", errors), zap.Int("warnings", warnings), zap.Int("infos", found.Total()-errors-warnings),
+			zap.Int("errors", errors), zap.Int("warnings", warnings), zap.Int("infos", found.TotalCount()-errors-warnings),
 			zap.String("code", string(worst.Code)), zap.Int("line", worst.Line), zap.String("worst", worst.Message),
 			zap.String("advice", "run caddy robots-guard lint, or open the dashboard, to see all findings"))
 	}

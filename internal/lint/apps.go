@@ -36,13 +36,16 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 	return robots
 })
 
-// wouldMatchApp reports whether a group with this name would apply to an app on a phone.
+// wouldMatchApp reports whether a group with this name would apply to the User-Agent of a phone app
+// with this name.
 func wouldMatchApp(registry *uaident.Registry, name string) bool {
 	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.Overlay([]string{name}))
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 
-// robotSimilarity rates how likely the author of a name wants to address a robot.
+// robotSimilarity returns 2 if a robot's token is name with the ending "bot", 1 if the token begins
+// with name, and 0 otherwise. An author who writes name probably wants to address the robot with
+// the highest value.
 func robotSimilarity(token, name string) int {
 	switch folded := strings.ToLower(token); {
 	case folded == name+"bot":
@@ -53,23 +56,24 @@ func robotSimilarity(token, name string) int {
 	return 0
 }
 
-// checkApp adds a finding if a group with a Disallow rule names an app, and reports whether it did.
-func (c *checker) checkApp(g *policy.Group, a policy.Agent, name string) bool {
+// checkAppName adds a finding if the group disallows URLs for an app that people use and that is
+// not a robot. checkAppName reports whether it added a finding.
+func (c *checker) checkAppName(g *policy.Group, a policy.Agent, name string) bool {
 	robots := appRobots()[strings.ToLower(name)]
 	forbids := slices.IndexFunc(g.Rules, func(r policy.Rule) bool { return !r.Allow && r.CanonicalPath() != "" })
 	if forbids < 0 || robots == nil && !uaident.IsApplication(name) {
 		return false
 	}
 	if robots == nil {
-		c.addValue(NamesApp, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in its browser; "+
-			"remove the name, or write token:%s in the configuration to block them", quoteExcerpt(name), text.Printable(name))
+		c.addValueFinding(NamesApp, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in the application's browser; "+
+			"remove the name, or write token:%s in the configuration to block these people", quoteExcerpt(name), text.Printable(name))
 		return true
 	}
 	instead := robots[0]
 	if more := robots[1:]; len(more) > 0 {
 		instead += " or " + strings.Join(more, ", ")
 	}
-	c.addValue(NamesApp, a.Line, "no robot uses the name %s; the app does, so its users are blocked by %s in line %d; to block the robot, write %s",
+	c.addValueFinding(NamesApp, a.Line, "no robot uses the name %s, but an app does, so %s in line %d blocks the users of the app; to block the robot, write %s",
 		quoteExcerpt(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
 	return true
 }

@@ -15,7 +15,7 @@ func TestApps(t *testing.T) {
 		line       int // of the finding; 0 for none
 		says       string
 	}{
-		{"one of two names", "User-agent: GPTBot\nUser-agent: slack\nAllow: /\nDisallow: /a\n", 2, "blocked by Disallow: /a in line 4; to block the robot, write Slackbot or Slack-ImgProxy, Slackbot-LinkExpanding"},
+		{"one of two names", "User-agent: GPTBot\nUser-agent: slack\nAllow: /\nDisallow: /a\n", 2, "Disallow: /a in line 4 blocks the users of the app; to block the robot, write Slackbot or Slack-ImgProxy, Slackbot-LinkExpanding"},
 		{"a word of every day", "User-agent: Line\nDisallow: /\n", 1, "Linespider"},
 		{"with a version", "User-agent: Perplexity/1.0\nDisallow: /\n", 1, "write PerplexityBot or Perplexity-User"},
 		{"an editor", "User-agent: Code\nDisallow: /\n", 1, "an application that people use does"},

@@ -16,15 +16,15 @@ const (
 	maxCachedFindings = 50_000
 )
 
-// Cache stores reports, so that each file of a site is checked only once. Its methods are safe for
-// concurrent use. A nil Cache caches nothing.
+// Cache stores the reports about robots.txt files, so that each file is checked only once. Its
+// methods are safe for concurrent use. A nil Cache stores nothing.
 type Cache struct {
 	mu       sync.Mutex
 	reports  *simplelru.LRU[cacheKey, *Report]
 	findings int // of all reports
 }
 
-// cacheKey identifies a file and its site.
+// cacheKey identifies a cached report by the SHA-256 of the file and by the site.
 type cacheKey struct {
 	hash [sha256.Size]byte
 	site string
@@ -37,9 +37,9 @@ func NewCache() *Cache {
 	return k
 }
 
-// Report returns the findings of [CheckParsed] in a version. site is the scheme and host of the site, or
-// empty. A missing file has no findings. Callers must not modify the report. Concurrent calls may
-// both check a new file.
+// Report returns the report of [CheckParsed] about a fetched robots.txt. site is the scheme and
+// host of the site, or empty. The report about a missing file is empty. Callers must not modify the
+// report. Concurrent calls may both check a new file.
 func (k *Cache) Report(v *policy.Version, site string) *Report {
 	if (policy.FetchResult{Status: v.Status}).AccessResult() != policy.Successful {
 		return new(Report)

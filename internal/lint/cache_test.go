@@ -14,8 +14,8 @@ func versionOf(text string, status int) *policy.Version {
 	return &policy.Version{Status: status, Robots: policy.Parse([]byte(text)), Hash: sha256.Sum256([]byte(text))}
 }
 
-// TestCacheFindsTheSame checks that the cache returns the same findings as CheckParsed, for any order of
-// sites.
+// TestCacheFindsTheSame checks that the cache returns the same findings as CheckParsed, for any
+// order of sites.
 func TestCacheFindsTheSame(t *testing.T) {
 	kept := NewCache()
 	for name, text := range map[string]string{
@@ -33,12 +33,12 @@ func TestCacheFindsTheSame(t *testing.T) {
 			for _, k := range []*Cache{kept, nil} {
 				got := k.Report(v, site)
 				if !reflect.DeepEqual(got.Findings, want.Findings) || got.UnlistedFindings != want.UnlistedFindings {
-					t.Errorf("%s at %q: got %d, %+v\nwant %d, %+v", name, site, got.Total(), got.Findings, want.Total(), want.Findings)
+					t.Errorf("%s at %q: got %d, %+v\nwant %d, %+v", name, site, got.TotalCount(), got.Findings, want.TotalCount(), want.Findings)
 				}
 			}
 		}
 	}
-	if got := kept.Report(versionOf("", 404), ""); got.Total() != 0 {
+	if got := kept.Report(versionOf("", 404), ""); got.TotalCount() != 0 {
 		t.Errorf("a missing file has findings: %+v", got.Findings)
 	}
 }

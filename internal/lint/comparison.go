@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// comparedCrawler is a crawler in the comparison.
+// comparedCrawler describes how a crawler or a parser reads a robots.txt.
 type comparedCrawler struct {
 	name       string
 	groupNames []string // the names that select its group, before *
@@ -46,15 +46,15 @@ var comparedCrawlers = []comparedCrawler{
 	},
 }
 
-// Comparison compares how crawlers interpret a file.
+// Comparison shows how each of some well-known crawlers interprets a robots.txt.
 type Comparison struct {
 	Crawlers []Interpretation `json:"crawlers"`
-	// Paths are examples with different verdicts. Differences caused only by the selected groups
-	// come last.
+	// Paths are example paths on which the crawlers have different verdicts. The paths with
+	// ParsersDiffer come first.
 	Paths []PathVerdicts `json:"paths"`
 }
 
-// Interpretation is a crawler's interpretation of the file.
+// Interpretation describes the group of the file that a crawler obeys.
 type Interpretation struct {
 	Crawler    string `json:"crawler"`
 	Group      string `json:"group"`                 // the first name of its group, or empty
@@ -64,18 +64,18 @@ type Interpretation struct {
 	Source     string `json:"source"`                // of the documented behavior
 }
 
-// PathVerdicts has the verdicts on a path, in the order of Comparison.Crawlers.
+// PathVerdicts has the verdict of each crawler on a path, in the order of Comparison.Crawlers.
 type PathVerdicts struct {
 	Path         string `json:"path"`
 	Allowed      []bool `json:"allowed"`
 	DecisiveLine []int  `json:"line"` // of the decisive rule; 0 for none
-	// ParsersDiffer means a difference between a crawler's verdict and the verdict required by RFC
-	// 9309.
+	// ParsersDiffer means that the verdict of a crawler is not the one that RFC 9309 requires.
+	// Otherwise the verdicts differ only because different groups apply to the crawlers.
 	ParsersDiffer bool `json:"by_reading"`
 }
 
-// Conflicts returns the number of paths with ParsersDiffer.
-func (r *Comparison) Conflicts() int {
+// ConflictCount returns the number of paths on which a crawler's verdict differs from RFC 9309.
+func (r *Comparison) ConflictCount() int {
 	n := 0
 	for _, p := range r.Paths {
 		if p.ParsersDiffer {
@@ -91,7 +91,8 @@ const (
 	maxComparedPaths = 20  // examples in a report
 )
 
-// compareCrawlers compares how crawlers interpret a file.
+// compareCrawlers returns how each of comparedCrawlers interprets a file, with at most
+// maxComparedPaths example paths.
 func compareCrawlers(robots *policy.Robots) *Comparison {
 	standard := policy.Parse([]byte(keepStandardLines(robots.Text())))
 	groups, standardGroups := make([]*policy.SelectedGroup, len(comparedCrawlers)), make([]*policy.SelectedGroup, len(comparedCrawlers))
@@ -144,12 +145,12 @@ func compareCrawlers(robots *policy.Robots) *Comparison {
 	return out
 }
 
-// keepStandardLines returns the lines with a key that RFC 9309 defines. Other lines are empty, which
-// preserves line numbers.
+// keepStandardLines returns the file with only its User-agent, Allow and Disallow lines. Other
+// lines become empty, which preserves line numbers.
 func keepStandardLines(text string) string {
 	var out strings.Builder
-	for all, i := readLines(text), 0; i < all.len(); i++ {
-		if l := all.at(i); strings.EqualFold(l.key, "User-agent") || isRuleKey(l.key) {
+	for all, i := splitLines(text), 0; i < all.len(); i++ {
+		if l := all.lineByIndex(i); strings.EqualFold(l.key, "User-agent") || isRuleKey(l.key) {
 			out.WriteString(l.raw)
 		}
 		out.WriteByte('\n')
@@ -166,8 +167,8 @@ func examplePath(r policy.Rule) string {
 	return "/" + strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(canonical, "$"), "*", "x"), "/")
 }
 
-// describeDelay describes how a crawler treats the Crawl-delay of its group. Bingbot uses the delay
-// of the * group if its own group has none.
+// describeDelay returns the Crawl-delay for a crawler in seconds and whether it obeys, such as "5
+// (ignored)", or "". Bingbot uses the delay of the * group if its own group has none.
 func describeDelay(robots *policy.Robots, r comparedCrawler) string {
 	group := robots.Select(true, r.groupNames...)
 	delay := group.Delay()

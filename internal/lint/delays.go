@@ -20,29 +20,30 @@ const longCrawl = 30 * 24 * time.Hour
 // minBingDelay is the minimum delay that Bing supports.
 const minBingDelay = time.Second
 
-// checkDelay checks a Crawl-delay line.
+// checkDelay checks the value of a Crawl-delay line, and whether the crawlers of its group obey the
+// line.
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValue(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoteExcerpt(r.Value))
+		c.addValueFinding(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoteExcerpt(r.Value))
 		return
 	}
 	if r.Group < 0 {
 		return
 	}
-	at, by := c.lineAt(r.Line).keyColumn(), c.delayHandlingOf(r.Group)
+	at, by := c.lineByNumber(r.Line).keyColumn(), c.delayHandlingFor(r.Group)
 	if by.ignoring != nil {
 		c.addFinding(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoring, ", "))
 		return
 	}
-	switch cut := by.describeCapped(delay); {
+	switch cut := by.describeCappedCrawlers(delay); {
 	case cut != "":
-		c.addFinding(DelayCut, r.Line, at, "%s; write that number, or disallow some pages", cut)
+		c.addFinding(DelayCut, r.Line, at, "%s; write the shorter delay, or disallow some pages", cut)
 	case delay > longDelay:
-		c.addFinding(DelayLong, r.Line, at, "%g seconds allow %d pages a day, so a crawler that obeys fetches only a part of the site; Bing waits at most 30 seconds", delay.Seconds(), int(24*time.Hour/delay))
+		c.addFinding(DelayLong, r.Line, at, "%g seconds between requests allow %d pages a day, so a crawler that obeys fetches only a part of the site; write at most 30, the maximum of Bing", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
-		c.addFinding(DelayPages, r.Line, at, "%g seconds for each of %d pages take %.0f days, so many copies in the index are old; write at most %.2g for a month, or disallow unimportant pages",
+		c.addFinding(DelayPages, r.Line, at, "%g seconds between requests for %d pages make a complete crawl take %.0f days, so search engines have old copies; write at most %.2g for a crawl in 30 days, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
 	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.includesWildcard && delay >= minBingDelay && bing.DelayOrWildcardDelay().Line == r.Line {
@@ -50,29 +51,30 @@ func (c *checker) checkDelay(r policy.Record) {
 	}
 }
 
-// delayHandling lists the names of a group by how their crawlers treat Crawl-delay.
+// delayHandling tells how the crawlers of a group treat Crawl-delay.
 type delayHandling struct {
 	ignoring         []string         // nil if a crawler supports it or the support is unknown
 	capped           []*cappedCrawler // crawlers with a maximum delay
 	includesWildcard bool             // the group includes *
 }
 
-// cappedCrawler is a crawler under a name in the file, with its maximum delay.
+// cappedCrawler is a crawler that shortens a Crawl-delay above its maximum. token is its name in
+// the file.
 type cappedCrawler struct {
 	token   string
 	crawler *uaident.Crawler
 }
 
-// delayHandlingOf returns the delayed crawlers of a group. The result is cached, since a group can
-// have thousands of names and thousands of lines.
-func (c *checker) delayHandlingOf(group int) *delayHandling {
+// delayHandlingFor returns how the crawlers of a group treat Crawl-delay. The result is cached,
+// because a group can have thousands of names and thousands of lines.
+func (c *checker) delayHandlingFor(group int) *delayHandling {
 	if r := c.delayHandling[group]; r != nil {
 		return r
 	}
 	r, all, seen := new(delayHandling), true, make(map[string]bool)
 	for _, a := range c.groups[group].Agents {
 		r.includesWildcard = r.includesWildcard || isWildcardName(a.Name)
-		crawler, token := crawlerOf(a.Name)
+		crawler, token := findCrawler(a.Name)
 		ignores := crawler != nil && crawler.CrawlDelay.Support == uaident.DelayIgnored
 		if all = all && ignores; crawler == nil || seen[crawler.Token] {
 			continue
@@ -95,9 +97,9 @@ func (c *checker) delayHandlingOf(group int) *delayHandling {
 	return r
 }
 
-// describeCapped lists the crawlers that shorten a delay. Without such crawlers it returns an empty
-// string.
-func (r *delayHandling) describeCapped(delay time.Duration) string {
+// describeCappedCrawlers lists the crawlers that wait less than the given delay, with their maximum
+// delays. Without such crawlers it returns an empty string.
+func (r *delayHandling) describeCappedCrawlers(delay time.Duration) string {
 	var cut []string
 	for _, x := range r.capped {
 		if most := x.crawler.CrawlDelay.Max; delay > most {

@@ -14,8 +14,8 @@ func TestPages(t *testing.T) {
 	}{
 		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 0, ""},
 		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 259_200, ""}, // 30 days
-		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 259_201, "10 seconds for each of 259201 pages take 30 days"},
-		{"User-agent: AhrefsBot\nCrawl-delay: 5\n", 1_000_000, "take 58 days, so many copies in the index are old; write at most 2.6"},
+		{"User-agent: AhrefsBot\nCrawl-delay: 10\n", 259_201, "10 seconds between requests for 259201 pages make a complete crawl take 30 days"},
+		{"User-agent: AhrefsBot\nCrawl-delay: 5\n", 1_000_000, "take 58 days, so search engines have old copies; write at most 2.6"},
 		{"User-agent: Googlebot\nCrawl-delay: 10\n", 1_000_000, ""}, // Googlebot ignores Crawl-delay
 		{"User-agent: AhrefsBot\nCrawl-delay: ten\n", 1_000_000, ""},
 	} {

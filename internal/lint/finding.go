@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Finding is a problem or a hint about a file.
+// Finding is a mistake in a robots.txt, or a hint about one of its lines.
 type Finding struct {
 	Code     policy.Code     `json:"code"`
 	Severity policy.Severity `json:"severity"`
@@ -21,7 +21,7 @@ type Finding struct {
 	Help string `json:"help,omitempty"`
 }
 
-// Report has the findings about a file.
+// Report has the findings about a robots.txt.
 type Report struct {
 	Name             string      `json:"name"` // name of the file
 	Findings         []Finding   `json:"findings"`
@@ -29,8 +29,8 @@ type Report struct {
 	Comparison       *Comparison `json:"readings"`   // set by [Check]
 }
 
-// Count returns the number of findings with this severity.
-func (r *Report) Count(s policy.Severity) int {
+// SeverityCount returns the number of findings with this severity.
+func (r *Report) SeverityCount(s policy.Severity) int {
 	n := 0
 	for _, f := range r.Findings {
 		if f.Severity == s {
@@ -40,10 +40,11 @@ func (r *Report) Count(s policy.Severity) int {
 	return n
 }
 
-// Total returns the number of findings, including UnlistedFindings.
-func (r *Report) Total() int { return len(r.Findings) + r.UnlistedFindings }
+// TotalCount returns the number of findings, including UnlistedFindings.
+func (r *Report) TotalCount() int { return len(r.Findings) + r.UnlistedFindings }
 
-// HighestSeverity returns the highest severity among the findings. ok is false without findings.
+// HighestSeverity returns the highest severity among the findings. ok is false if there are no
+// findings.
 func (r *Report) HighestSeverity() (worst policy.Severity, ok bool) {
 	for _, f := range r.Findings {
 		worst, ok = max(worst, f.Severity), true
@@ -51,7 +52,7 @@ func (r *Report) HighestSeverity() (worst policy.Severity, ok bool) {
 	return worst, ok || r.UnlistedFindings > 0
 }
 
-// Options has data about the site.
+// Options describes the site of the checked robots.txt.
 type Options struct {
 	// Site is the scheme and host of the site, such as https://example.com, or empty.
 	Site string
@@ -59,8 +60,10 @@ type Options struct {
 	Pages int
 }
 
-// Check checks a robots.txt. If the file is longer than [policy.MaxSize], body must have more than
-// MaxSize bytes. Check accepts any bytes, in approximately linear time.
+// Check returns the findings about a robots.txt, and how well-known crawlers interpret it. name is
+// the file name for the report. body may contain any bytes. If the file is longer than
+// [policy.MaxSize], body must contain more than MaxSize bytes. The time is approximately linear in
+// the size.
 func Check(name string, body []byte, options Options) *Report {
 	robots := policy.Parse(body)
 	report := CheckParsed(robots, options)
@@ -75,10 +78,11 @@ func Check(name string, body []byte, options Options) *Report {
 // findingsPage is the URL of the documentation of findings, without the code.
 const findingsPage = "https://github.com/robotsguard/caddy-robots-guard/blob/main/docs/findings.md#"
 
-// CheckParsed does the same as Check for a parsed file, without the comparison of crawlers.
+// CheckParsed returns the findings of [Check] about a parsed file. Name, Comparison and Help stay
+// empty.
 func CheckParsed(robots *policy.Robots, options Options) *Report {
 	c := checker{robots: robots, options: options, report: &Report{Findings: []Finding{}}, remainingWork: maxComparisonWork}
-	c.lines = readLines(c.robots.Text())
+	c.lines = splitLines(c.robots.Text())
 	c.groups = c.robots.Groups()
 	c.addParserFindings()
 	if c.lines.len() > 0 && !c.hasFinding(policy.HTML) {
@@ -88,7 +92,7 @@ func CheckParsed(robots *policy.Robots, options Options) *Report {
 		c.checkRules()
 		c.checkRecords()
 		c.checkPreferences()
-		c.addRepeated()
+		c.addRepeatedFindings()
 	}
 	if c.isEmpty() {
 		c.addFinding(EmptyFile, 0, 0, "the file has no rules, so everything is allowed; if that is intended, write \"User-agent: *\" and an empty Disallow line")
@@ -97,7 +101,7 @@ func CheckParsed(robots *policy.Robots, options Options) *Report {
 	return c.report
 }
 
-// sort sorts findings by their position in the file.
+// sort sorts the findings by line and column.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -107,20 +111,20 @@ func (r *Report) sort() {
 // maxFindings is the maximum number of findings in a report.
 const maxFindings = 500
 
-// checker is the state of a Check.
+// checker is the state of [CheckParsed].
 type checker struct {
 	robots        *policy.Robots
-	lines         lines
+	lines         fileLines
 	groups        []policy.Group
 	options       Options
 	report        *Report
 	repeated      []*repeatedFinding
-	emptyGroups   map[int]bool           // see opensSite
+	emptyGroups   map[int]bool           // see groupOpensSite
 	remainingWork int                    // see maxComparisonWork
-	delayHandling map[int]*delayHandling // see delayHandlingOf
+	delayHandling map[int]*delayHandling // see delayHandlingFor
 }
 
-// addFinding adds a finding, up to maxFindings.
+// addFinding adds a finding to the report. Beyond maxFindings it only counts the finding.
 func (c *checker) addFinding(code policy.Code, line, column int, format string, args ...any) {
 	if len(c.report.Findings) >= maxFindings {
 		c.report.UnlistedFindings++
@@ -131,15 +135,17 @@ func (c *checker) addFinding(code policy.Code, line, column int, format string, 
 	})
 }
 
-// repeatedFinding is a finding reported only for the first line.
+// repeatedFinding is a finding for the first line with a mistake. Its message lists further lines
+// with the same mistake.
 type repeatedFinding struct {
 	Finding
 	lines     []int // the first few other lines
 	moreLines int
 }
 
-// addOnce does the same as addValue, but reports a code only once per file.
-func (c *checker) addOnce(code policy.Code, line int, format string, args ...any) {
+// addOncePerFile does the same as addValueFinding, but all findings with this code become one. Its
+// message is that of the first call and lists the lines of the other calls.
+func (c *checker) addOncePerFile(code policy.Code, line int, format string, args ...any) {
 	for _, t := range c.repeated {
 		switch {
 		case t.Code != code:
@@ -154,8 +160,8 @@ func (c *checker) addOnce(code policy.Code, line int, format string, args ...any
 	c.repeated = append(c.repeated, &repeatedFinding{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
 }
 
-// addRepeated adds the findings of addOnce to the report.
-func (c *checker) addRepeated() {
+// addRepeatedFindings adds the findings that addOncePerFile has collected to the report.
+func (c *checker) addRepeatedFindings() {
 	for _, t := range c.repeated {
 		if len(t.lines) > 0 {
 			slices.Sort(t.lines)
@@ -170,42 +176,44 @@ func (c *checker) addRepeated() {
 			}
 			t.Message += ")"
 		}
-		c.addValue(t.Code, t.Line, "%s", t.Message)
+		c.addValueFinding(t.Code, t.Line, "%s", t.Message)
 	}
 }
 
-// addValue adds a finding at the value of a line.
-func (c *checker) addValue(code policy.Code, line int, format string, args ...any) {
-	c.addFinding(code, line, c.lineAt(line).valueColumn(), format, args...)
+// addValueFinding adds a finding at the column where the value of a line begins.
+func (c *checker) addValueFinding(code policy.Code, line int, format string, args ...any) {
+	c.addFinding(code, line, c.lineByNumber(line).valueColumn(), format, args...)
 }
 
-// lineAt returns the line with this number, or an empty line.
-func (c *checker) lineAt(number int) line {
+// lineByNumber returns the line with this number, counted from 1. It returns an empty line if there
+// is none.
+func (c *checker) lineByNumber(number int) line {
 	if number < 1 || number > c.lines.len() {
 		return line{}
 	}
-	return c.lines.at(number - 1)
+	return c.lines.lineByIndex(number - 1)
 }
 
-// hasFinding reports whether a finding has this code.
+// hasFinding reports whether the report has a finding with this code.
 func (c *checker) hasFinding(code policy.Code) bool {
 	return slices.ContainsFunc(c.report.Findings, func(f Finding) bool { return f.Code == code })
 }
 
-// isEmpty reports whether the file has no group and no record, and no finding explains why.
+// isEmpty reports whether the file has neither a group nor a record, and no finding tells the
+// reason.
 func (c *checker) isEmpty() bool {
 	return len(c.groups) == 0 && len(c.robots.Records()) == 0 && len(c.report.Findings) == 0
 }
 
-// addParserFindings adds the findings of the parser, with their columns.
+// addParserFindings adds the findings of package policy, with a column for each.
 func (c *checker) addParserFindings() {
 	findings, more := c.robots.Findings()
 	c.report.UnlistedFindings += more
 	for _, f := range findings {
-		if f.Code == policy.GroupWithoutRule && c.opensSite(f.Line) {
+		if f.Code == policy.GroupWithoutRule && c.groupOpensSite(f.Line) {
 			continue // another check has a better message
 		}
-		if f.Code == policy.UnknownKey && googleKeyFor(c.lineAt(f.Line).key) != "" {
+		if f.Code == policy.UnknownKey && keyReadByGoogle(c.lineByNumber(f.Line).key) != "" {
 			continue // another check has a better message
 		}
 		column := 0
@@ -216,9 +224,9 @@ func (c *checker) addParserFindings() {
 	}
 }
 
-// columnOf returns the column of a finding of the parser.
+// columnOf returns the column for a finding of package policy, which has only a line.
 func (c *checker) columnOf(f policy.Finding) int {
-	l := c.lineAt(f.Line)
+	l := c.lineByNumber(f.Line)
 	switch f.Code {
 	case policy.NotText:
 		return columnAfterText(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
@@ -232,5 +240,5 @@ func (c *checker) columnOf(f policy.Finding) int {
 	return l.keyColumn()
 }
 
-// quoteExcerpt quotes and shortens a part of the file for a message.
+// quoteExcerpt returns at most 60 characters of s in quotes, for a message.
 func quoteExcerpt(s string) string { return text.Quote(s, 60) }

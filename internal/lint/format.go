@@ -10,27 +10,28 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Files has the reports on several files.
-type Files struct {
+// FileReports has the reports about several files.
+type FileReports struct {
 	Files    []*Report `json:"files"`
 	Errors   int       `json:"errors"`
 	Warnings int       `json:"warnings"`
 	Infos    int       `json:"infos"`
-	// ShowComparison makes WriteText print how crawlers read a file even if all crawlers agree.
+	// ShowComparison makes WriteText print the comparison of crawlers for every file. Otherwise it
+	// is printed only if a crawler deviates from RFC 9309.
 	ShowComparison bool `json:"-"`
 }
 
-// Add adds a report.
-func (f *Files) Add(r *Report) {
+// Add adds the report about a file, and counts its findings.
+func (f *FileReports) Add(r *Report) {
 	f.Files = append(f.Files, r)
-	f.Errors += r.Count(policy.Error)
-	f.Warnings += r.Count(policy.Warning)
-	f.Infos += r.Count(policy.Info)
+	f.Errors += r.SeverityCount(policy.Error)
+	f.Warnings += r.SeverityCount(policy.Warning)
+	f.Infos += r.SeverityCount(policy.Info)
 }
 
-// WriteText writes a line for each finding, and the table of crawlers if they disagree. It ignores
-// errors of the writer, which a [text.Terminal] stores.
-func (f *Files) WriteText(w io.Writer) {
+// WriteText writes a line for each finding, and a table of the crawlers' interpretations, see
+// ShowComparison. It ignores errors of the writer, which a [text.Terminal] stores.
+func (f *FileReports) WriteText(w io.Writer) {
 	for i, r := range f.Files {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -46,18 +47,18 @@ func (f *Files) WriteText(w io.Writer) {
 		if r.UnlistedFindings > 0 {
 			fmt.Fprintf(w, "%s: %d more findings are not shown\n", name, r.UnlistedFindings)
 		}
-		if f.ShowComparison || r.Comparison.Conflicts() > 0 {
+		if f.ShowComparison || r.Comparison.ConflictCount() > 0 {
 			writeComparison(w, name, r.Comparison)
 		}
 		fmt.Fprintf(w, "%s: %s\n", name, formatSummary(r))
 	}
 }
 
-// formatSummary formats the number of findings.
+// formatSummary returns the number of findings of each severity, for example "1 error, 2 warnings".
 func formatSummary(r *Report) string {
 	var parts []string
 	for _, s := range []policy.Severity{policy.Error, policy.Warning, policy.Info} {
-		if n := r.Count(s); n > 0 {
+		if n := r.SeverityCount(s); n > 0 {
 			word := s.String()
 			if n > 1 && s != policy.Info {
 				word += "s"
@@ -71,7 +72,8 @@ func formatSummary(r *Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeComparison prints the table of crawlers.
+// writeComparison writes a table with a column for each crawler: its group, and its verdicts on the
+// example paths.
 func writeComparison(w io.Writer, name string, r *Comparison) {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	columns := []text.Column{{Kind: text.LongColumn}}
@@ -123,7 +125,7 @@ func writeComparison(w io.Writer, name string, r *Comparison) {
 	table.Flush()
 }
 
-// formatTableCell escapes and shortens a part of the file for a table.
+// formatTableCell returns at most 40 characters of s, with unprintable characters replaced.
 func formatTableCell(s string) string { return text.Abbreviate(text.Printable(s), 40) }
 
 // GitHub Actions require these escapes in messages and properties of workflow commands
@@ -133,8 +135,9 @@ var (
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// WriteGitHub writes workflow commands, which become annotations of a pull request.
-func (f *Files) WriteGitHub(w io.Writer) {
+// WriteGitHub writes each finding as a workflow command of GitHub Actions, which annotates a line
+// of a pull request.
+func (f *FileReports) WriteGitHub(w io.Writer) {
 	words := map[policy.Severity]string{policy.Error: "error", policy.Warning: "warning", policy.Info: "notice"}
 	for _, r := range f.Files {
 		for _, f := range r.Findings {

@@ -9,8 +9,8 @@ import (
 )
 
 // filesOf returns the reports as one result.
-func filesOf(reports ...*Report) *Files {
-	files := &Files{Files: []*Report{}}
+func filesOf(reports ...*Report) *FileReports {
+	files := &FileReports{Files: []*Report{}}
 	for _, r := range reports {
 		files.Add(r)
 	}

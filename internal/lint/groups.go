@@ -7,7 +7,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// disallowsAll reports whether the rule of a verdict disallows the whole site.
+// disallowsAll reports whether the decisive rule of a verdict disallows the whole site.
 func disallowsAll(v policy.Verdict) bool {
 	if v.Allowed {
 		return false
@@ -22,32 +22,34 @@ func disallowsAll(v policy.Verdict) bool {
 // unmatchedPath is a path that only a rule for the whole site matches.
 const unmatchedPath = "/a-page-that-no-rule-is-about"
 
-// checkGroups checks which crawlers the groups allow and disallow.
+// checkGroups adds findings about groups that allow or disallow more than their authors may expect.
 func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
 	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.NamesToken("AdsBot-Google") {
-		c.addFinding(AdsIgnoreStar, v.Group.Line, c.lineAt(v.Group.Line).valueColumn(),
+		c.addFinding(AdsIgnoreStar, v.Group.Line, c.lineByNumber(v.Group.Line).valueColumn(),
 			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
 	for _, g := range c.groups {
-		if len(g.Agents) > 0 && c.opensSite(g.Agents[0].Line) {
+		if len(g.Agents) > 0 && c.groupOpensSite(g.Agents[0].Line) {
 			a := g.Agents[0]
-			c.addValue(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoteExcerpt(a.Name))
+			c.addValueFinding(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoteExcerpt(a.Name))
 		}
 	}
-	c.checkSplitCrawlers()
+	c.checkCrawlersInTwoGroups()
 }
 
-// opensSite reports whether the group at a line has no rules although the * group disallows pages.
-func (c *checker) opensSite(line int) bool {
+// groupOpensSite reports whether the group that begins at a line has no rules, and so allows URLs
+// that the * group disallows.
+func (c *checker) groupOpensSite(line int) bool {
 	if c.emptyGroups == nil {
 		c.emptyGroups = c.groupsWithoutRules()
 	}
 	return c.emptyGroups[line]
 }
 
-// groupsWithoutRules returns the first lines of the groups for which opensSite is true.
+// groupsWithoutRules maps the first line of each group without rules to the result of
+// groupOpensSite.
 func (c *checker) groupsWithoutRules() map[int]bool {
 	found := make(map[int]bool)
 	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {
@@ -74,13 +76,14 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 	return found
 }
 
-// checkSplitCrawlers finds crawlers with different names in two groups.
-func (c *checker) checkSplitCrawlers() {
+// checkCrawlersInTwoGroups adds a finding if two groups with different rules have different names
+// of the same crawler.
+func (c *checker) checkCrawlersInTwoGroups() {
 	first := make(map[string]policy.Agent) // by the registry's token
 	group := make(map[string]int)
 	for i, g := range c.groups {
 		for _, a := range g.Agents {
-			crawler, token := crawlerOf(a.Name)
+			crawler, token := findCrawler(a.Name)
 			if crawler == nil || !crawler.Class.IsCrawler() {
 				continue
 			}
@@ -89,9 +92,9 @@ func (c *checker) checkSplitCrawlers() {
 				first[crawler.Token], group[crawler.Token] = a, i
 				continue
 			}
-			_, named := crawlerOf(before.Name)
+			_, named := findCrawler(before.Name)
 			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !sameRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
-				c.addValue(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
+				c.addValueFinding(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
 					quoteExcerpt(token), quoteExcerpt(named), before.Line)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// line is a line of the file with its original spelling.
+// line is a line of a robots.txt, split into key, value and comment.
 type line struct {
 	raw         string // without the line end
 	key         string // trimmed; empty if the line has no colon
@@ -15,16 +15,16 @@ type line struct {
 	comment     string // from # on, or empty
 }
 
-// lines are the lines of a file. Lines are split into parts on demand, since a hostile file has
-// half a million of them.
-type lines struct {
+// fileLines are the lines of a robots.txt. A line is split into its parts only when it is read,
+// because a hostile file has half a million lines.
+type fileLines struct {
 	text string
 	ends []int32 // byte offset after each line and its end
 }
 
-// readLines splits a file like the parser. LF, CR and CRLF end a line.
-func readLines(text string) lines {
-	l := lines{text: text, ends: make([]int32, 0, strings.Count(text, "\n")+1)}
+// splitLines splits a file at LF, CR and CRLF, as the parser does.
+func splitLines(text string) fileLines {
+	l := fileLines{text: text, ends: make([]int32, 0, strings.Count(text, "\n")+1)}
 	for at := 0; at < len(text); {
 		i := strings.IndexAny(text[at:], "\r\n")
 		switch {
@@ -41,24 +41,25 @@ func readLines(text string) lines {
 }
 
 // len returns the number of lines.
-func (l lines) len() int { return len(l.ends) }
+func (l fileLines) len() int { return len(l.ends) }
 
-// at returns a line, with numbers from 0.
-func (l lines) at(i int) line {
+// lineByIndex returns the line with index i, counted from 0.
+func (l fileLines) lineByIndex(i int) line {
 	start := 0
 	if i > 0 {
 		start = int(l.ends[i-1])
 	}
 	raw := l.text[start:l.ends[i]]
 	raw = strings.TrimSuffix(raw, "\n")
-	return readLine(strings.TrimSuffix(raw, "\r"), i == 0)
+	return parseLine(strings.TrimSuffix(raw, "\r"), i == 0)
 }
 
 // whitespace is the white space in a line. Vertical tab and form feed are not white space.
 const whitespace = " \t"
 
-// readLine splits a line into its parts. The first line may begin with a byte order mark.
-func readLine(raw string, first bool) line {
+// parseLine splits a line into key, value and comment. isFirst allows a byte order mark at the
+// beginning.
+func parseLine(raw string, first bool) line {
 	l := line{raw: raw}
 	start := 0
 	if first {
@@ -82,8 +83,12 @@ func readLine(raw string, first bool) line {
 	return l
 }
 
-func (l line) keyColumn() int   { return columnAfterText(l.raw[:l.keyOffset]) }
+// keyColumn returns the column where the key begins, in Unicode code points from 1.
+func (l line) keyColumn() int { return columnAfterText(l.raw[:l.keyOffset]) }
+
+// valueColumn returns the column where the value begins, in Unicode code points from 1.
 func (l line) valueColumn() int { return columnAfterText(l.raw[:l.valueOffset]) }
 
-// columnAfterText returns the column after a part of a line, in Unicode code points from 1.
+// columnAfterText returns the column behind the given beginning of a line, in Unicode code points
+// from 1.
 func columnAfterText(before string) int { return 1 + utf8.RuneCountInString(before) }

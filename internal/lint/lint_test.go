@@ -244,7 +244,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbfUser-agent: Gogle\r\rCrawl-delay: x\x00\nUser-agent: *\nAllow /\nContent-Signal: a"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		report := Check("x", body, Options{Site: "https://example.com", Pages: len(body)})
-		lines := readLines(policy.Parse(body).Text())
+		lines := splitLines(policy.Parse(body).Text())
 		for _, finding := range report.Findings {
 			if finding.Line < 0 || finding.Line > max(lines.len(), 1) || finding.Line > 0 && finding.Column < 1 {
 				t.Fatalf("%+v in a file of %d lines", finding, lines.len())
@@ -253,7 +253,7 @@ func FuzzCheck(f *testing.F) {
 				t.Fatalf("an unknown code %s", finding.Code)
 			}
 		}
-		files := new(Files)
+		files := new(FileReports)
 		files.Add(report)
 		files.WriteText(io.Discard)
 		files.WriteGitHub(io.Discard)

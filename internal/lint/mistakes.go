@@ -14,8 +14,8 @@ var (
 	// joinedKey matches a key after a value in the same line. The key must have a colon, or precede
 	// a path.
 	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// keyOfTwo matches two keys before the first colon.
-	keyOfTwo = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
+	// twoKeys matches two keys before the first colon.
+	twoKeys = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
 	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
 	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
@@ -25,12 +25,13 @@ var (
 	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
-// checkLines finds lines that crawlers and people read differently.
+// checkLines adds findings about lines that crawlers read otherwise than people: joined lines,
+// written line breaks, and keys with characters that only look like ASCII.
 func (c *checker) checkLines() {
 	for i := range c.lines.len() {
-		l := c.lines.at(i)
+		l := c.lines.lineByIndex(i)
 		c.checkKey(i+1, l)
-		if at := literalLineBreakAt(l); at >= 0 {
+		if at := findWrittenLineBreak(l); at >= 0 {
 			c.addFinding(WrittenBreak, i+1, columnAfterText(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
 				quoteExcerpt(l.raw[at:at+2]))
 			continue
@@ -38,17 +39,18 @@ func (c *checker) checkLines() {
 		if key := toASCII(l.key); key != l.key && isKnownKey(key) {
 			c.addFinding(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoteExcerpt(l.key), key, key)
 		}
-		if m := keyOfTwo.FindStringSubmatchIndex(l.key); m != nil {
+		if m := twoKeys.FindStringSubmatchIndex(l.key); m != nil {
 			c.addFinding(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
-		} else if at := joinedKeyAt(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
+		} else if at := findJoinedKey(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
 			c.addFinding(LinesJoined, i+1, columnAfterText(l.raw[:l.valueOffset+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
 				quoteExcerpt(l.value[at:]), l.key)
 		}
 	}
 }
 
-// joinedKeyAt returns the offset of another key in a value, or -1.
-func joinedKeyAt(value string) int {
+// findJoinedKey returns the offset of a second key in the value of a line, or -1. An example is "/a
+// Disallow: /b".
+func findJoinedKey(value string) int {
 	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
 		if i > 1 && at >= 0 {
 			return at
@@ -57,8 +59,9 @@ func joinedKeyAt(value string) int {
 	return -1
 }
 
-// literalLineBreakAt returns the offset of a written line break in a line, or -1.
-func literalLineBreakAt(l line) int {
+// findWrittenLineBreak returns the offset of a line break that is written as a backslash and a
+// letter, or -1.
+func findWrittenLineBreak(l line) int {
 	at := writtenBreak.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
 		at = writtenInName.FindStringIndex(l.raw)
@@ -69,7 +72,8 @@ func literalLineBreakAt(l line) int {
 	return at[0] + strings.IndexByte(l.raw[at[0]:], '\\')
 }
 
-// isKnownKey reports whether a key has a meaning in a robots.txt.
+// isKnownKey reports whether a key, in any case, is User-agent, Allow, Disallow, Crawl-delay or
+// Sitemap.
 func isKnownKey(key string) bool {
 	switch strings.ToLower(key) {
 	case "user-agent", "useragent", "allow", "disallow", "crawl-delay", "sitemap":
@@ -78,25 +82,24 @@ func isKnownKey(key string) bool {
 	return false
 }
 
-// checkSpelling adds a finding for a name that no crawler can have. It reports whether the name is
-// invalid.
+// checkSpelling adds a finding for a name with characters that no crawler's name has. It reports
+// whether the name is invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
-	case literalLineBreakAt(c.lines.at(a.Line-1)) >= 0, joinedKeyAt(a.Name) >= 0: // see checkLines
+	case findWrittenLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // see checkLines
 	case plain != "" && plain != a.Name && isASCII(plain):
-		c.addValue(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
+		c.addValueFinding(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
 	case regexpName.MatchString(a.Name):
-		c.addValue(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoteExcerpt(a.Name))
+		c.addValueFinding(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoteExcerpt(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
-		c.addValue(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
+		c.addValueFinding(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
 	default:
 		return false
 	}
 	return true
 }
 
-// checkSlashes finds a rule with a doubled slash in its path. The rule matches only URLs with a
-// doubled slash.
+// checkSlashes adds a finding for a rule with // in its path, because links rarely have //.
 func (c *checker) checkSlashes(number int, l line) {
 	path, _, _ := strings.Cut(l.value, "?")
 	i := strings.Index(path, "//")
@@ -104,13 +107,13 @@ func (c *checker) checkSlashes(number int, l line) {
 		return
 	}
 	plain := doubleSlashes.ReplaceAllString(path, "/") + l.value[len(path):]
-	c.addValue(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoteExcerpt(l.value), quoteExcerpt(plain))
+	c.addValueFinding(DoubleSlash, number, "%s matches only URLs with // in them, and links have one slash; write %s", quoteExcerpt(l.value), quoteExcerpt(plain))
 }
 
 var doubleSlashes = regexp.MustCompile(`//+`)
 
-// asciiName returns the ASCII name for a look-alike name, without surrounding spaces and quotes. An
-// ASCII name stays unchanged.
+// asciiName replaces the characters of a name that look like ASCII. It also removes surrounding
+// spaces and quotes, but returns an ASCII name unchanged.
 func asciiName(s string) string {
 	if isASCII(s) {
 		return s
@@ -118,8 +121,8 @@ func asciiName(s string) string {
 	return strings.Trim(toASCII(s), " \"'")
 }
 
-// toASCII replaces characters that look like ASCII, and removes invisible characters. Invalid UTF-8
-// stays unchanged.
+// toASCII replaces characters that look like ASCII characters by these, and removes invisible
+// characters. Other characters and invalid UTF-8 stay unchanged.
 func toASCII(s string) string {
 	if isASCII(s) {
 		return s
@@ -156,14 +159,15 @@ const (
 )
 
 // lookAlikes maps letters of other scripts to similar Latin letters.
-var lookAlikes = runePairs(
+var lookAlikes = mapRunes(
 	"АВЕЗКМНОРСТУХЅІЈҮԌԚԜаеорсухѕіјһԁԛԝґѵҽӏ", "ABE3KMHOPCTYXSIJYGQWaeopcyxsijhdqwrvel",
 	"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϳανιορτυκχϲ", "ABEZHIKMNOPTYXCjavioptukxc",
 	"ıɡℓⅼⅽⅾⅿⅰⅴⅹ", "igllcdmivx",
 )
 
-// runePairs maps each letter of a string to the letter at the same position in the next string.
-func runePairs(texts ...string) map[rune]rune {
+// mapRunes takes pairs of strings. It maps each letter of the first string to the ASCII letter at
+// the same position of the second.
+func mapRunes(texts ...string) map[rune]rune {
 	m := make(map[rune]rune)
 	for i := 0; i < len(texts); i += 2 {
 		plain := texts[i+1]

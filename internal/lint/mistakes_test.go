@@ -127,6 +127,13 @@ func TestNeverWinsNames(t *testing.T) {
 		{"Allow: /shop/\nDisallow: /shop*\n", ""},
 		{"Disallow: /p/*\nAllow: /p/*\n", ""},
 		{"Allow: /*/b*/\nDisallow: /*/b/\n", "disallows nothing"},
+		{"Disallow: /a\nAllow: /a*z\n", ""}, // a rule may end with any letter or digit
+		{"Disallow: /a\nAllow: /a*Q\nAllow: /a*~\nAllow: /a*0\n", ""},
+		{"Disallow: /a*z\nAllow: /a*zz\n", ""},
+		{"Disallow: /a*z\nAllow: /aq*z\n", ""},
+		{"Disallow: /a*z\nAllow: /a*\n", ""},
+		{"Disallow: /a*z\nAllow: /*z*\n", "disallows nothing"},
+		{"Disallow: /a\nAllow: /*ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789~_!'(),;:@\nAllow: /a*Q\n", ""}, // no byte is left for the check
 	} {
 		var messages []string
 		for _, f := range Check("x", []byte("User-agent: *\n"+tc.rules), Options{}).Findings {

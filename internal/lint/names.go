@@ -9,10 +9,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// retiredCrawlers maps lower-case names in old files to an explanation. Google's names are from its list of
-// retired crawlers (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers).
-// Anthropic's names are from its help page on crawling, and Microsoft's from Bing's overview of its
-// crawlers. The others are publicly reported closures.
+// retiredCrawlers maps lower-case names in old files to an explanation. Google's names are from its
+// list of retired crawlers
+// (developers.google.com/crawling/docs/crawlers-fetchers/retired-crawlers). Anthropic's names are
+// from its help page on crawling, and Microsoft's from Bing's overview of its crawlers. The others
+// are publicly reported closures.
 var retiredCrawlers = map[string]string{
 	"adsbot-google-mobile-apps": "Google has retired this crawler; Google's ads crawler is AdsBot-Google",
 	"anthropic-ai":              "Anthropic's crawlers are ClaudeBot, Claude-User and Claude-SearchBot",
@@ -34,9 +35,9 @@ var retiredCrawlers = map[string]string{
 	"yahoo pipes 1.0":           "Yahoo Pipes closed in 2015",
 }
 
-// crawlerOf returns the crawler of a group's name and the matching part of the name. The crawler is
-// nil for an unknown name.
-func crawlerOf(name string) (c *uaident.Crawler, token string) {
+// findCrawler returns the registered crawler with the name in a user-agent line, and the part of
+// the name that is its token. Without such a crawler, c is nil.
+func findCrawler(name string) (c *uaident.Crawler, token string) {
 	const longest = 100 // bytes; no known name is longer
 	for end := min(len(name), longest); end > 0; end-- {
 		if policy.NameMatches(name, name[:end]) {
@@ -48,13 +49,15 @@ func crawlerOf(name string) (c *uaident.Crawler, token string) {
 	return nil, ""
 }
 
-// trimName returns a group's name without a version or a star.
+// trimName returns a name in a user-agent line up to the first / or *.
 func trimName(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	name, _, _ = strings.Cut(name, "*")
 	return strings.TrimSpace(name)
 }
 
+// isWildcardName reports whether a name in a user-agent line is *, or * and a word after white
+// space.
 func isWildcardName(name string) bool {
 	rest, ok := strings.CutPrefix(name, "*")
 	return ok && (rest == "" || strings.ContainsRune(whitespace, rune(rest[0])))
@@ -63,7 +66,7 @@ func isWildcardName(name string) bool {
 // maxUnknownNames is the maximum number of names that are compared with all known names.
 const maxUnknownNames = 300
 
-// checkNames checks the names of groups.
+// checkNames adds findings about the names in user-agent lines.
 func (c *checker) checkNames() {
 	seen := make(map[string]bool)
 	unknown := 0
@@ -75,11 +78,11 @@ func (c *checker) checkNames() {
 			}
 			seen[folded] = true
 			if policy.IsTraining(a.Name) {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
+				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
 				continue
 			}
 			name := trimName(a.Name)
-			crawler, token := crawlerOf(a.Name)
+			crawler, token := findCrawler(a.Name)
 			if c.checkSpelling(a) {
 				continue
 			}
@@ -88,11 +91,11 @@ func (c *checker) checkNames() {
 				token = name
 			}
 			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
-				c.addOnce(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name or write its successor's", quoteExcerpt(token), becomes)
+				c.addOncePerFile(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name, or write the name of its successor", quoteExcerpt(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
-				c.addOnce(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
+				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
 					quoteExcerpt(token), crawler.Controls)
-			} else if crawler == nil && c.checkApp(&g, a, name) {
+			} else if crawler == nil && c.checkAppName(&g, a, name) {
 				continue
 			} else if crawler == nil && unknown < maxUnknownNames {
 				unknown++
@@ -104,8 +107,8 @@ func (c *checker) checkNames() {
 	}
 }
 
-// checkNameList finds further crawler names in a line. token is the token of the first name, or empty.
-// The parser reports names after a comma.
+// checkNameList adds a finding for a user-agent line with several crawlers' names. token is the
+// first name, or empty. The parser itself reports names separated by commas.
 func (c *checker) checkNameList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
@@ -115,7 +118,7 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	}
 	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {
 		if i > 0 && !strings.Contains(token, word) && uaident.Default().Lookup(word) != nil {
-			c.addValue(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoteExcerpt(a.Name))
+			c.addValueFinding(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoteExcerpt(a.Name))
 			return
 		}
 	}
@@ -124,24 +127,25 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 // hasVersion matches a name with only a version after it.
 var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
-// checkVersion finds a version after a name. Names in RFC 9309 section 2.2.1 have only letters, "_"
-// and "-". Google's library stops at any other character. Some parsers, such as Python's
-// urllib.robotparser, remove the version only from the crawler's own name. The group then never
-// matches.
+// checkVersion adds a finding for a name with a version, such as GPTBot/1.0. Names in RFC 9309
+// section 2.2.1 have only letters, "_" and "-". Google's library stops at any other character. Some
+// parsers, such as Python's urllib.robotparser, remove the version only from the crawler's own
+// name. A group with a version then never applies.
 func (c *checker) checkVersion(a policy.Agent, name string) {
 	if hasVersion.MatchString(a.Name) {
-		c.addOnce(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
+		c.addOncePerFile(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
 	}
 }
 
-// checkUnknownName checks a name of no known crawler.
+// checkUnknownName adds a finding for a name that the registry does not contain, with a suggestion
+// if possible.
 func (c *checker) checkUnknownName(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
-		c.addOnce(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
+		c.addOncePerFile(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
 	} else if likely := nearestName(name); likely != "" {
-		c.addValue(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
+		c.addValueFinding(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
 	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
-		c.addOnce(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
+		c.addOncePerFile(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
 	} else {
 		c.checkVersion(a, name)
 	}

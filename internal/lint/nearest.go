@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearestName returns the most similar name of a known crawler, or an empty string. Short names and
-// rarely used crawlers are ignored, because they cause wrong suggestions.
+// nearestName returns the known crawler with the most similar name, or an empty string. Short
+// names, and similar names of little-known crawlers, cause wrong suggestions and are ignored.
 func nearestName(name string) string {
 	const shortest, longest = 4, 40 // letters
 	folded := text.FoldSpelling(name)
@@ -55,8 +55,8 @@ var companyCrawlers = map[string]string{
 	"perplexity": "PerplexityBot", "semrush": "SemrushBot", "twitter": "Twitterbot", "yahoo": "Slurp",
 }
 
-// crawlerWithPrefix returns the only known crawler whose name begins with these words. Without a
-// match, or with several matches, it returns an empty string.
+// crawlerWithPrefix returns the only known crawler whose name has several words and begins with
+// these words. It returns an empty string for no such crawler or several.
 func crawlerWithPrefix(name string) (found string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if len(c.Token) > len(name) && strings.EqualFold(c.Token[:len(name)], name) && c.Token[len(name)] == ' ' {

@@ -10,9 +10,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// checkPreferences checks the preferences about the use of content. Sources are Content-Usage
-// (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), Content-Signal (contentsignals.org),
-// and the rules of [policy.TrainingToken] and of control tokens.
+// checkPreferences adds findings about preferences for the use of content. Preferences are in
+// Content-Usage lines (draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08), in Content-Signal
+// lines (contentsignals.org), and in the groups of [policy.TrainingToken] and of control tokens
+// such as Google-Extended.
 func (c *checker) checkPreferences() {
 	for _, r := range c.robots.Records() {
 		switch {
@@ -23,39 +24,40 @@ func (c *checker) checkPreferences() {
 			c.checkContentSignal(r)
 		}
 	}
-	targets := c.statedTargets()
+	targets := c.preferenceTargets()
 	c.checkContradictions(targets)
 	c.checkLostPreferences(targets)
-	c.checkTrainers()
+	c.checkTrainingCrawlers()
 }
 
-// checkContentUsage checks a Content-Usage line.
+// checkContentUsage adds findings about the syntax and the effect of a Content-Usage line.
 func (c *checker) checkContentUsage(r policy.Record) {
 	path, dictionary := policy.SplitUsagePath(r.Value)
 	_, err := policy.ParsePreferences(dictionary)
 	first, _, more := strings.Cut(dictionary, " ")
 	switch {
 	case dictionary == "" && path == "":
-		c.addValue(UsageValue, r.Line, "the line has no preference; write a preference, for example train-ai=n")
+		c.addValueFinding(UsageValue, r.Line, "the line has no preference; write a preference, for example train-ai=n")
 		return
 	case dictionary == "":
-		c.addValue(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoteExcerpt(path))
+		c.addValueFinding(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoteExcerpt(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
-		c.addValue(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write it from the root of the site", quoteExcerpt(first))
+		c.addValueFinding(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write the path from the root of the site", quoteExcerpt(first))
 		return
 	case err != nil:
-		c.addValue(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoteExcerpt(dictionary))
+		c.addValueFinding(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoteExcerpt(dictionary))
 		return
 	}
-	c.checkMembers(r.Line, dictionary)
-	if v := c.prefixVerdict(r.Group, path); v.Rule.Line > 0 {
-		c.addValue(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", v.Rule.Line)
+	c.checkPreferenceLabels(r.Line, dictionary)
+	if rule := c.findPrefixRule(r.Group, path); rule.Line > 0 {
+		c.addValueFinding(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", rule.Line)
 	}
 }
 
-// checkMembers checks the keys and values of a dictionary.
-func (c *checker) checkMembers(line int, dictionary string) {
+// checkPreferenceLabels adds findings about the labels and values of preferences, such as
+// train-ai=n, in a Content-Usage line.
+func (c *checker) checkPreferenceLabels(line int, dictionary string) {
 	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
 	if err != nil {
 		return
@@ -66,17 +68,18 @@ func (c *checker) checkMembers(line int, dictionary string) {
 		isKnown := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 		switch draft := policy.FormerLabelDraft(label); {
 		case draft != "":
-			c.addValue(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
+			c.addValueFinding(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
 		case !isKnown:
-			c.addValue(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoteExcerpt(label))
+			c.addValueFinding(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoteExcerpt(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
-			c.addValue(UsageValue, line, "the value of %s is not y or n, so the preference is unknown", label)
+			c.addValueFinding(UsageValue, line, "the value of %s is not y or n, so the line has no such preference; write y or n", label)
 		}
 	}
 }
 
-// checkContentSignal checks the value of Content-Signal, a list of signals after an optional path. The
-// values of search, ai-input and ai-train are yes or no.
+// checkContentSignal adds a finding if the value of a Content-Signal line is invalid. The value is
+// an optional path and a list of signals. The signals search, ai-input and ai-train must be yes or
+// no.
 func (c *checker) checkContentSignal(r policy.Record) {
 	_, value := policy.SplitUsagePath(r.Value)
 	for part := range strings.SplitSeq(value, ",") {
@@ -84,15 +87,15 @@ func (c *checker) checkContentSignal(r policy.Record) {
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
 		known := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.SignalLabel() == name })
 		if !ok || known && says != "yes" && says != "no" {
-			c.addValue(SignalValue, r.Line, "%s is not one of search, ai-input and ai-train with =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
+			c.addValueFinding(SignalValue, r.Line, "%s is not a valid signal; write search, ai-input or ai-train, followed by =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
 			return
 		}
 	}
 }
 
-// prefixVerdict returns a group's verdict if all URLs with this prefix are disallowed. Otherwise it
-// returns the zero verdict.
-func (c *checker) prefixVerdict(group int, path string) (v policy.Verdict) {
+// findPrefixRule returns a rule of the group that disallows all URLs with this prefix. Without such
+// a rule it returns the zero Rule.
+func (c *checker) findPrefixRule(group int, path string) policy.Rule {
 	const most = 100 // rules; this function runs for each line
 	rules := c.groups[group].Rules
 	prefix := policy.Rule{Path: path}.CanonicalPath()
@@ -100,25 +103,24 @@ func (c *checker) prefixVerdict(group int, path string) (v policy.Verdict) {
 		prefix = "/"
 	}
 	if len(rules) > most || strings.ContainsAny(prefix, "*$") || slices.ContainsFunc(rules, func(r policy.Rule) bool { return r.Allow }) {
-		return v
+		return policy.Rule{}
 	}
 	for _, r := range rules {
 		if pattern := strings.TrimRight(r.CanonicalPath(), "*"); r.CanonicalPath() != "" && strings.HasPrefix(prefix, pattern) {
-			v.Rule = r
-			return v
+			return r
 		}
 	}
-	return v
+	return policy.Rule{}
 }
 
-// groupOf returns the group of a known crawler.
-func (c *checker) groupOf(crawler *uaident.Crawler) *policy.SelectedGroup {
+// groupFor returns the group that applies to a registered crawler.
+func (c *checker) groupFor(crawler *uaident.Crawler) *policy.SelectedGroup {
 	return c.robots.Select(crawler.WildcardApplies(), slices.Concat([]string{crawler.Token}, crawler.Aliases, crawler.Fallback)...)
 }
 
-// checkTrainers checks whether training crawlers may fetch everything despite train-ai=n, which
-// disallows no URL.
-func (c *checker) checkTrainers() {
+// checkTrainingCrawlers adds a finding if a training crawler may fetch the site although the file
+// states train-ai=n. That preference disallows no URL.
+func (c *checker) checkTrainingCrawlers() {
 	var t policy.Target
 	t.Set(unmatchedPath, false)
 	var names []string
@@ -127,7 +129,7 @@ func (c *checker) checkTrainers() {
 		if crawler.Class != uaident.AITraining || len(names) == 3 {
 			continue
 		}
-		s := c.groupOf(&crawler)
+		s := c.groupFor(&crawler)
 		if crawler.RobotsOnly || c.robots.Preferences(s, &t, "")[policy.TrainAI] != policy.PreferenceNo || !s.JudgeTarget(&t).Allowed {
 			continue
 		}
@@ -137,6 +139,6 @@ func (c *checker) checkTrainers() {
 		names = append(names, crawler.Token)
 	}
 	if len(names) > 0 {
-		c.addValue(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s, may fetch the site; to prevent that, disallow it to them", strings.Join(names, ", "))
+		c.addValueFinding(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s, may fetch the site; to prevent that, disallow the site for them", strings.Join(names, ", "))
 	}
 }

@@ -15,7 +15,8 @@ const (
 	maxStatedLines   = 500
 )
 
-// checkContradictions finds lines with opposite preferences for the same crawler and page.
+// checkContradictions adds a finding for each two lines with opposite preferences for the same
+// crawler and page.
 func (c *checker) checkContradictions(targets []policy.Target) {
 	if len(targets) == 0 {
 		return
@@ -32,9 +33,9 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 			}
 			reported[[2]int{a.Line, b.Line}] = true
 			if a.Source == policy.ContentUsage && b.Source == policy.ContentUsage {
-				c.addValue(UsageConflict, b.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", a.Line, use)
+				c.addValueFinding(UsageConflict, b.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", a.Line, use)
 			} else {
-				c.addValue(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
+				c.addValueFinding(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
 			}
 		}
 	}
@@ -48,13 +49,13 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 	}
 	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
 		crawler := uaident.Default().Lookup(token)
-		check(c.groupOf(crawler), crawler.ControlToken())
+		check(c.groupFor(crawler), crawler.ControlToken())
 	}
 }
 
-// statedTargets returns targets with potentially different preferences, or nil for a file without
+// preferenceTargets returns example pages whose preferences may differ, or nil for a file without
 // preferences.
-func (c *checker) statedTargets() []policy.Target {
+func (c *checker) preferenceTargets() []policy.Target {
 	paths, lines := []string{unmatchedPath}, 0
 	for _, r := range c.robots.Records() {
 		if strings.EqualFold(r.Key, policy.ContentUsage) || strings.EqualFold(r.Key, policy.ContentSignal) {
@@ -86,7 +87,7 @@ func (c *checker) statedTargets() []policy.Target {
 	return targets
 }
 
-// findOpposites returns two lines with opposite preferences about a use, the earlier line first.
+// findOpposites returns two lines with opposite preferences about a use. a is the earlier line.
 func findOpposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range all {
 		for _, b := range all[i+1:] {

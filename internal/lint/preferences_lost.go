@@ -6,8 +6,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// checkLostPreferences finds groups that omit preferences of the * group. A named crawler obeys only its own
-// group (RFC 9309 section 2.2.1). A file with an invalid preference gets no such finding.
+// checkLostPreferences adds findings about groups that omit a preference of the * group. A named
+// crawler obeys only its own group (RFC 9309 section 2.2.1). A file with an invalid preference gets
+// no such finding.
 func (c *checker) checkLostPreferences(targets []policy.Target) {
 	if len(targets) == 0 || c.hasFinding(UsageValue) || c.hasFinding(UsageLabel) || c.hasFinding(UsagePath) || c.hasFinding(SignalValue) {
 		return
@@ -22,16 +23,17 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 			if names++; names > maxNames {
 				return
 			}
-			if trimName(a.Name) != "" && !policy.IsTraining(a.Name) && c.losesPreference(a, targets, stated) {
+			if trimName(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
 				break // one finding per group
 			}
 		}
 	}
 }
 
-// losesPreference adds a finding about the preferences of the * group that the groups of an agent do
-// not state, and reports whether there are any.
-func (c *checker) losesPreference(a policy.Agent, targets []policy.Target, stated [][]policy.Statement) bool {
+// checkOmittedPreference adds a finding if the groups of an agent omit a preference of the * group.
+// stated has the lines of the * group for each target. checkOmitted reports whether it added a
+// finding.
+func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, stated [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimName(a.Name))
 	var own policy.Preferences
 	lines := make(map[policy.Use]int) // of the * group
@@ -62,9 +64,9 @@ func (c *checker) losesPreference(a policy.Agent, targets []policy.Target, state
 	case len(what) == 0:
 		return false
 	case own == policy.Preferences{}:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoteExcerpt(a.Name), first)
+		c.addOncePerFile(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoteExcerpt(a.Name), first)
 	default:
-		c.addOnce(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoteExcerpt(a.Name), first, strings.Join(what, " and "))
+		c.addOncePerFile(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoteExcerpt(a.Name), first, strings.Join(what, " and "))
 	}
 	return true
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// checkRecords checks lines other than user-agent, allow and disallow.
+// checkRecords adds findings about records: lines other than User-agent, Allow and Disallow.
 func (c *checker) checkRecords() {
 	reported := make(map[string]bool)
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 && appliesToGroup(key) {
-			c.addOnce(RecordOutside, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
+			c.addOncePerFile(RecordOutside, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		}
 		switch key {
 		case "sitemap", "site-map":
@@ -24,7 +24,7 @@ func (c *checker) checkRecords() {
 		case "license":
 			c.checkLicensePlace(r)
 			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
-				c.addValue(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoteExcerpt(r.Value))
+				c.addValueFinding(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoteExcerpt(r.Value))
 			}
 		}
 		if reported[key] {
@@ -35,7 +35,7 @@ func (c *checker) checkRecords() {
 	}
 }
 
-// appliesToGroup reports whether lines with a key apply to a group.
+// appliesToGroup reports whether lines with this key apply only to the crawlers of their group.
 func appliesToGroup(key string) bool {
 	switch key {
 	case "crawl-delay", "request-rate", "content-signal", "content-usage":
@@ -44,9 +44,9 @@ func appliesToGroup(key string) bool {
 	return false
 }
 
-// reportRecord reports which crawlers read a record, once per file.
+// reportRecord adds a finding about which crawlers read lines with this key.
 func (c *checker) reportRecord(key string, r policy.Record) {
-	at := c.lineAt(r.Line).keyColumn()
+	at := c.lineByNumber(r.Line).keyColumn()
 	switch key {
 	case "host":
 		c.addFinding(HostUnread, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
@@ -69,19 +69,21 @@ func (c *checker) reportRecord(key string, r policy.Record) {
 	}
 }
 
-// checkSitemap checks the URL of a sitemap (sitemaps.org, "Informing search engine crawlers").
+// checkSitemap adds a finding if the URL of a sitemap is relative or on another host (sitemaps.org,
+// "Informing search engine crawlers").
 func (c *checker) checkSitemap(r policy.Record) {
 	u, err := url.Parse(r.Value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.addValue(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoteExcerpt(r.Value))
+		c.addValueFinding(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoteExcerpt(r.Value))
 		return
 	}
 	if own, err := url.Parse(c.options.Site); err == nil && own.Host != "" && !strings.EqualFold(own.Hostname(), u.Hostname()) {
-		c.addValue(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless its URLs are of this site", quoteExcerpt(u.Hostname()), quoteExcerpt(own.Hostname()))
+		c.addValueFinding(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless it lists URLs of this site", quoteExcerpt(u.Hostname()), quoteExcerpt(own.Hostname()))
 	}
 }
 
-// checkLicensePlace finds a License line inside a group. License applies to the whole file.
+// checkLicensePlace adds a finding for a License line inside a group, because License applies to
+// the whole file.
 func (c *checker) checkLicensePlace(r policy.Record) {
 	i, _ := slices.BinarySearchFunc(c.groups, r.Line, func(g policy.Group, line int) int {
 		if g.Agents[0].Line > line {
@@ -98,6 +100,6 @@ func (c *checker) checkLicensePlace(r policy.Record) {
 		last = max(last, g.Rules[len(g.Rules)-1].Line)
 	}
 	if r.Line < last {
-		c.addFinding(LicensePlace, r.Line, c.lineAt(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
+		c.addFinding(LicensePlace, r.Line, c.lineByNumber(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
 	}
 }

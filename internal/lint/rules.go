@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
@@ -17,8 +16,8 @@ const (
 	maxListed     = 2e6  // rules of all names together
 	maxCovering   = 500  // rules of a group that are compared to find covering rules
 
-	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared with
-	// targets. A star and a rule add a fixed cost.
+	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared
+	// with targets. A star and a rule add a fixed cost.
 	maxComparisonWork = 32 << 20
 	perRule           = 32
 	perStar           = 8
@@ -31,11 +30,11 @@ const (
 	yandexRule  = 1024 // characters
 )
 
-// checkRules checks each rule separately, and then the rules that apply together.
+// checkRules adds findings about single rules, and then about rules that affect each other.
 func (c *checker) checkRules() {
 	long := 0
 	for i := range c.lines.len() {
-		l := c.lines.at(i)
+		l := c.lines.lineByIndex(i)
 		if !isRuleKey(l.key) {
 			continue
 		}
@@ -46,16 +45,17 @@ func (c *checker) checkRules() {
 	}
 	switch {
 	case c.robots.RuleCount() > yandexRules:
-		c.addFinding(YandexLimits, 0, 0, "the file has %d rules; Yandex reads at most %d, so join some by wildcards", c.robots.RuleCount(), yandexRules)
+		c.addFinding(YandexLimits, 0, 0, "the file has %d rules, but Yandex reads at most %d; replace some rules by one with a wildcard", c.robots.RuleCount(), yandexRules)
 	case long > 0:
-		c.addValue(YandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", yandexRule)
+		c.addValueFinding(YandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", yandexRule)
 	}
-	c.checkSelections()
+	c.checkRuleSets()
 }
 
-// checkSelections checks the rules of the selected group once for each name.
-func (c *checker) checkSelections() {
-	unusedWord, listed := c.unusedWord(), 0
+// checkRuleSets checks, for each name in the file, the rules that apply to a crawler with this
+// name. It checks equal sets of rules once.
+func (c *checker) checkRuleSets() {
+	listed := 0
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
@@ -81,15 +81,16 @@ func (c *checker) checkSelections() {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, unusedWord: unusedWord, reported: reported}
+			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, reported: reported}
 			for _, r := range rules {
 				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
 			}
-			set.check()
+			set.checkRuleSet()
 		}
 	}
 }
 
+// isRuleKey reports whether a key is Allow or Disallow.
 func isRuleKey(key string) bool {
 	return strings.EqualFold(key, "Allow") || strings.EqualFold(key, "Disallow")
 }
@@ -97,67 +98,46 @@ func isRuleKey(key string) bool {
 // regexpEscape matches escapes of regular expressions. No client sends an unencoded backslash.
 var regexpEscape = regexp.MustCompile(`\\[.dDwWsS/?*+$()\[\]-]`)
 
-// checkPath checks the path of a line.
+// checkPath adds findings about the path of an Allow or Disallow line.
 func (c *checker) checkPath(number int, l line) {
 	before := l.raw[:len(l.raw)-len(l.comment)]
 	if len(l.comment) > 1 && !strings.ContainsAny(l.comment[1:2], whitespace+"#") && l.value != "" && !strings.ContainsAny(before[len(before)-1:], whitespace) {
 		c.addFinding(CommentInPath, number, columnAfterText(before), "# begins a comment, so this rule is %s; write %%23 for a # in a path, or a space before a comment", quoteExcerpt(l.value))
 	}
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
-		c.addValue(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
+		c.addValueFinding(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
 	}
-	if literalLineBreakAt(l) >= 0 {
+	if findWrittenLineBreak(l) >= 0 {
 		return // see checkLines
 	}
 	c.checkSlashes(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
-		c.addValue(RegexpInPath, number, "%s in %s has no special meaning, because a rule is not a regular expression; write * for any characters and $ for the end of the URL",
+		c.addValueFinding(RegexpInPath, number, "%s in %s has no special meaning, because a rule is not a regular expression; write * for any characters and $ for the end of the URL",
 			quoteExcerpt(escape), quoteExcerpt(l.value))
 	}
-	if joinedKeyAt(l.value) >= 0 {
+	if findJoinedKey(l.value) >= 0 {
 		return // see checkLines
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRuleKey(strings.TrimSuffix(word, ":"))) {
-			c.addValue(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoteExcerpt(l.value))
+			c.addValueFinding(SpaceInPath, number, "%s is read as a single path with a space; write each path in its own line", quoteExcerpt(l.value))
 			break
 		}
 	}
 }
 
-// unusedWord returns a word missing in the file.
-func (c *checker) unusedWord() string {
-	taken := make(map[string]bool)
-	for rest := c.robots.Text(); ; {
-		i := strings.IndexByte(rest, 'q')
-		if i < 0 {
-			break
-		}
-		rest = rest[i+1:]
-		digits := len(rest) - len(strings.TrimLeft(rest[:min(len(rest), 8)], "0123456789"))
-		if digits < min(len(rest), 8) && rest[digits] == 'z' {
-			taken[rest[:digits]] = true
-		}
-	}
-	for i := 0; ; i++ {
-		if number := strconv.Itoa(i); !taken[number] {
-			return "q" + number + "z"
-		}
-	}
-}
-
-// ruleSet is a set of rules that apply together.
+// ruleSet has all rules that apply to a crawler.
 type ruleSet struct {
 	*checker
-	wildcard   *policy.SelectedGroup
-	selection  *policy.SelectedGroup // the lenient interpretation, which has all rules
-	rules      []policy.Rule
-	unusedWord string
-	reported   map[int]bool // lines with a finding
-	size       int          // cost to compare all rules, see maxComparisonWork
+	wildcard  *policy.SelectedGroup
+	selection *policy.SelectedGroup // the lenient interpretation, which has all rules
+	rules     []policy.Rule
+	unused    string       // a byte that no rule contains
+	reported  map[int]bool // lines with a finding
+	size      int          // cost to compare all rules, see maxComparisonWork
 }
 
-// addFinding adds a finding about a line, unless the line already has a finding.
+// addFinding adds a finding at a line, unless an earlier finding about rules has this line.
 func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...any) {
 	if s.reported[line] {
 		return
@@ -165,13 +145,14 @@ func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...
 	s.reported[line] = true
 	switch code {
 	case DuplicateRule, SameEncoding, CoveredRule: // long files have many of these
-		s.addOnce(code, line, format, args...)
+		s.addOncePerFile(code, line, format, args...)
 	default:
-		s.addValue(code, line, format, args...)
+		s.addValueFinding(code, line, format, args...)
 	}
 }
 
-func (s *ruleSet) check() {
+// checkRuleSet adds findings about equal and opposite rules, and then about rules without effect.
+func (s *ruleSet) checkRuleSet() {
 	type kind struct {
 		allow     bool
 		canonical string
@@ -190,13 +171,16 @@ func (s *ruleSet) check() {
 		other, tied := first[kind{!r.Allow, canonical}]
 		switch {
 		case ok && same.Path == r.Path:
-			s.addFinding(DuplicateRule, r.Line, "line %d has the same rule; remove one", same.Line)
+			s.addFinding(DuplicateRule, r.Line, "line %d has the same rule; remove one of the lines", same.Line)
 		case ok:
-			s.addFinding(SameEncoding, r.Line, "this is the rule of line %d in another spelling, %s; remove one", same.Line, quoteExcerpt(canonical))
+			s.addFinding(SameEncoding, r.Line, "line %d has the same rule in another spelling, because both mean %s; remove one of the lines", same.Line, quoteExcerpt(canonical))
 		case tied:
-			s.addFinding(TiedRules, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one", other.Line)
+			s.addFinding(TiedRules, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one of the lines", other.Line)
 			s.reported[other.Line] = true
 		}
+	}
+	if s.unused = s.findUnusedByte(); s.unused == "" {
+		return
 	}
 	for _, r := range s.rules {
 		if canonical := r.CanonicalPath(); canonical != "" && !s.reported[r.Line] {
@@ -205,14 +189,33 @@ func (s *ruleSet) check() {
 	}
 }
 
-// checkRule checks a rule with a target made by replacing each wildcard with a unique word. Other
-// rules match this target only if they match every target of the rule. The winning rule for this
-// target therefore wins for all targets.
+// literalBytes are bytes that have no special meaning in the canonical form of a rule or a target.
+const literalBytes = "QZXJKVWYABCDEFGHILMNOPRSTUqzxjkvwyabcdefghilmnoprstu0123456789~_!'(),;:@"
+
+// findUnusedByte returns a literal byte that no rule of the set contains, or "" if there is none.
+func (s *ruleSet) findUnusedByte() string {
+	var used [256]bool
+	for _, r := range s.rules {
+		for _, c := range []byte(r.Canonical()) {
+			used[c] = true
+		}
+	}
+	for i := range len(literalBytes) {
+		if !used[literalBytes[i]] {
+			return literalBytes[i : i+1]
+		}
+	}
+	return ""
+}
+
+// checkRule checks a rule with a target made by replacing each wildcard with a byte that no rule
+// contains. In another rule, only a wildcard or the end of a prefix matches this byte. Such a rule
+// therefore matches every target of the checked rule, and the winning rule wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
-	probe = strings.ReplaceAll(probe, "*", s.unusedWord)
+	probe = strings.ReplaceAll(probe, "*", s.unused)
 	if !anchored {
-		probe += s.unusedWord
+		probe += s.unused
 	}
 	if !strings.HasPrefix(probe, "/") {
 		probe = "/" + probe
@@ -220,16 +223,16 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	v := s.selection.Judge(probe)
 	switch {
 	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
-	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
+	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.ruleMatches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.CanonicalPath()))
-	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.matches(r, probe):
+	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.ruleMatches(r, probe):
 		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
 	case !r.Allow && len(s.rules) <= maxCovering:
 		if by := s.findCoveringRule(r, probe); by.Line > 0 {
-			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows this; remove this rule, unless it is for crawlers that do not support wildcards",
+			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows all URLs of this rule; remove this rule, unless it is for crawlers that do not support wildcards",
 				quoteExcerpt(by.String()), by.Line)
 		}
 	case r.Allow:
@@ -237,9 +240,9 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	}
 }
 
-// matching returns the rules matching a target. After a hostile file has used up maxComparisonWork,
-// the result is empty.
-func (s *ruleSet) matching(target string) []policy.Match {
+// matchingRules returns the rules that match a target, the longest rule first. After a hostile
+// file has used up maxComparisonWork, the result is empty.
+func (s *ruleSet) matchingRules(target string) []policy.Match {
 	if s.remainingWork -= s.size; s.remainingWork < 0 {
 		return nil
 	}
@@ -248,16 +251,16 @@ func (s *ruleSet) matching(target string) []policy.Match {
 	return s.selection.MatchingRules(&t)
 }
 
-// matches reports whether a rule matches a target.
-func (s *ruleSet) matches(r policy.Rule, target string) bool {
-	return slices.ContainsFunc(s.matching(target), func(m policy.Match) bool { return m.Rule == r })
+// ruleMatches reports whether a rule matches a target.
+func (s *ruleSet) ruleMatches(r policy.Rule, target string) bool {
+	return slices.ContainsFunc(s.matchingRules(target), func(m policy.Match) bool { return m.Rule == r })
 }
 
-// findCoveringRule returns a shorter Disallow rule for all URLs of r. No allow rule of a length between
-// the two may overlap r.
+// findCoveringRule returns a shorter Disallow rule that matches all URLs of r, so that r has no
+// effect. An Allow rule with a length between the two must not match any of these URLs.
 func (s *ruleSet) findCoveringRule(r policy.Rule, probe string) policy.Rule {
 	canonical := r.CanonicalPath()
-	for _, m := range s.matching(probe) {
+	for _, m := range s.matchingRules(probe) {
 		if m.Rule.Allow || m.Rule == r || m.Length >= len(canonical) {
 			continue
 		}
@@ -272,8 +275,8 @@ func (s *ruleSet) findCoveringRule(r policy.Rule, probe string) policy.Rule {
 	return policy.Rule{}
 }
 
-// mayOverlap reports whether two canonical rules may match the same target. Only the parts before
-// the first wildcards are compared.
+// mayOverlap reports whether two canonical rules may match a common target. It compares only the
+// parts before the first wildcards, so it may be wrongly true.
 func mayOverlap(a, b string) bool {
 	prefix := func(s string) string {
 		if i := strings.IndexAny(s, "*$"); i >= 0 {
@@ -285,7 +288,8 @@ func mayOverlap(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// checkIndex finds a directory which an index page opens for Google only.
+// checkIndex adds a finding for an Allow rule about an index page, because for Google the rule also
+// allows the otherwise disallowed directory.
 func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	i := strings.LastIndexByte(canonical, '/')
 	if i < 0 || !strings.HasPrefix(canonical[i:], "/index.htm") || strings.Contains(canonical[:i], "*") {
@@ -295,9 +299,9 @@ func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
 	if v := s.selection.Judge(directory); !v.Allowed || v.Rule != r {
 		return
 	}
-	for _, m := range s.matching(directory) {
+	for _, m := range s.matchingRules(directory) {
 		if !m.Rule.Allow {
-			s.addFinding(IndexAllow, r.Line, "for Google this also allows %s itself, which %s in line %d forbids to other crawlers; write \"Allow: %s$\" as well if all should fetch it",
+			s.addFinding(IndexAllow, r.Line, "for Google this rule also allows the directory %s, which %s in line %d disallows for other crawlers; add \"Allow: %s$\" if all crawlers may fetch the directory",
 				quoteExcerpt(directory), quoteExcerpt(m.Rule.String()), m.Rule.Line, directory)
 			return
 		}

@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shutOutEngines lists search engines for which the whole site is disallowed.
+// shutOutEngines are the search engines for which a rule disallows the whole site.
 type shutOutEngines struct {
 	rule    policy.Rule
 	engines []string
 }
 
-// checkSearchEngines finds search engines with all pages disallowed. If the file names the engine,
-// the block is assumed to be intended.
+// checkSearchEngines adds a finding if search engines may not fetch any page. If the file names the
+// engine, the block is assumed to be intended.
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)
@@ -41,17 +41,18 @@ func (c *checker) checkSearchEngines() {
 		}
 	}
 	for _, s := range others {
-		c.addFinding(SearchShutOut, s.rule.Line, c.lineAt(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give them groups of their own",
-			quoteExcerpt(s.rule.String()), listEngines(s.engines))
+		c.addFinding(SearchShutOut, s.rule.Line, c.lineByNumber(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give these search engines a group of their own",
+			quoteExcerpt(s.rule.String()), joinEngineNames(s.engines))
 	}
 	if len(named.engines) > 0 {
-		c.addFinding(SearchForbidden, named.rule.Line, c.lineAt(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
-			listEngines(named.engines))
+		c.addFinding(SearchForbidden, named.rule.Line, c.lineByNumber(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
+			joinEngineNames(named.engines))
 	}
 }
 
-// listEngines lists search engines. A long list has only the best known.
-func listEngines(engines []string) string {
+// joinEngineNames returns the names of search engines for a message. Of more than three, it names
+// the first three, which are the best known.
+func joinEngineNames(engines []string) string {
 	const most = 3
 	last := len(engines) - 1
 	switch {

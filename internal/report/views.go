@@ -132,8 +132,8 @@ func (s *Source) robotsHealth(l SiteState) RobotsHealth {
 	h.Status, h.Version, h.RuleCount = good.Status, formatVersion(good.Hash), good.Robots.RuleCount()
 	h.FirstFetched, h.LastFetched = good.FirstFetched, good.LastFetched
 	found := s.lintReport(l)
-	h.Findings.Errors, h.Findings.Warnings = found.Count(policy.Error), found.Count(policy.Warning)
-	h.Findings.Infos = found.Total() - h.Findings.Errors - h.Findings.Warnings
+	h.Findings.Errors, h.Findings.Warnings = found.SeverityCount(policy.Error), found.SeverityCount(policy.Warning)
+	h.Findings.Infos = found.TotalCount() - h.Findings.Errors - h.Findings.Warnings
 	return h
 }
 
