@@ -39,12 +39,12 @@ func commandsPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n" +
 		"<!-- Made by: go test ./caddymodule -run TestCommandsPage -update -->\n\n" +
-		"All stand under `caddy robots-guard`. They judge by the same code as the server does.\n" +
-		"`caddy completion --help` tells how to let the shell complete them, and\n" +
-		"`caddy robots-guard <command> --help` shows one of the sections below.\n\n" +
-		"An error is a line `error: ...` on standard error, and a warning of the configuration that was read\n" +
-		"is a line `warning: ...` there. Standard output has nothing but the answer. The exit status of an\n" +
-		"error is always 2; 1 is an answer, such as that something is disallowed.\n\n")
+		"All commands begin with `caddy robots-guard`, and judge with the same code as the server.\n" +
+		"`caddy robots-guard <command> --help` lists all options of a command. `caddy completion --help`\n" +
+		"describes shell completion.\n\n" +
+		"Standard output has only the result. Errors (`error: ...`) and warnings about the configuration\n" +
+		"(`warning: ...`) are on standard error. The exit status after an error is 2. The exit status 1 is a\n" +
+		"result, for example that a URL is disallowed.\n\n")
 	commands := slices.DeleteFunc(root.Commands(), func(cmd *cobra.Command) bool { return cmd.Hidden })
 	for _, cmd := range commands {
 		fmt.Fprintf(&b, "- [%s](#%s): %s\n", cmd.Name(), cmd.Name(), cmd.Short)
@@ -54,8 +54,7 @@ func commandsPage(t *testing.T) string {
 		if cmd.Example == "" || cmd.Long == "" || cmd.Short == "" {
 			t.Errorf("%s has no help or no example", cmd.Name())
 		}
-		fmt.Fprintf(&b, "Options:\n\n```text\n%s\n```\n\nExamples:\n\n```sh\n%s\n```\n",
-			strings.TrimRight(cmd.Flags().FlagUsages(), "\n"), strings.TrimSpace(cmd.Example))
+		fmt.Fprintf(&b, "Examples:\n\n```sh\n%s\n```\n", strings.TrimSpace(cmd.Example))
 	}
 	return b.String()
 }

@@ -30,8 +30,8 @@ report shows requests and violations by crawler, class, rule and path, and when 
 crawler last fetched the robots.txt.
 
 A log is a file, also compressed by gzip or zstd, a pattern such as "access.log*", or -
-for standard input. The formats are Common and Combined, also with the host in front,
-and the JSON of Caddy, nginx and Traefik. Another format is an error.
+for standard input. The formats are Common and Combined, also with the host at the
+beginning of each line, and the JSON of Caddy, nginx and Traefik.
 
 --robots is a file, a URL, or a directory with dated versions, such as
 robots-2026-11-20T10:00:00Z.txt. Each request is then judged by the version of its
@@ -43,16 +43,17 @@ judged by the settings and the robots.txt of their host.
 --site limits the audit to requests for one host, and may be repeated. --since and
 --until take a date, a time, or a duration before now such as 24h or 30d.
 
---rate shows how fast crawlers came, compared with the Crawl-delay of the robots.txt and
-the limits of --config, and how many requests "rate enforce" would have answered 429.
-Give the logs in the order of time.
+--rate compares the speed of crawlers with the Crawl-delay of the robots.txt and the
+limits of --config. It also shows how many requests "rate enforce" would have answered
+429. Give the logs in the order of time.
 
---paths compares a challenge on every page with a challenge on the pages that
-robots.txt disallows to crawlers that no group names (robots_disallowed *).
+--paths shows how many requests of browsers would get a challenge: with a challenge on
+every page, and with a challenge only on the pages that robots.txt disallows to crawlers
+that no group names (robots_disallowed *).
 
 --xarf writes reports of abuse (XARF v4) into a directory: one for each network and
-crawler with requests that enforce would have blocked. --verify-report checks such a
-report against the robots.txt that is attached to it.
+crawler with requests that enforce would have blocked. --verify-report checks a report
+of abuse against the robots.txt that is attached to the report.
 
 Ctrl-C stops reading and prints the report so far.
 

@@ -19,9 +19,9 @@ Compares two robots.txt files, each a file, a URL, or - for standard input. The 
 shows which crawlers may fetch less or more, by which rules, and example URLs. The
 examples are made from the rules; other URLs may change, too.
 
-Exit status: 1 if the edit does what --fail-on names: search-block (a search engine may
-not fetch a URL any more), any-block (any crawler may not), or change (any verdict
-changes).
+Exit status: 1 for a change that --fail-on selects: search-block (a URL is newly
+disallowed to a search engine), any-block (newly disallowed to any crawler), or change
+(a URL has another verdict).
 `,
 		Example: `
 caddy robots-guard diff robots.txt robots.new.txt

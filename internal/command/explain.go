@@ -27,24 +27,25 @@ Explains step by step how the server judges a request: the words of the User-Age
 identify the client, the group that applies, the rules that match, and the verdict.
 --brief prints one line for each URL instead.
 
---user-agent is identified as the server does it: browsers are not judged, and the *
-group applies to some classes only. --token is judged as that product token, to which
-the * group applies. Without both, only the * group counts.
+--user-agent is a User-Agent, which explain identifies as the server does: browsers are
+not judged, and the * group applies to some classes only. --token is a product token,
+to which the * group always applies. Without both, only the * group applies.
 
---robots is a file, a URL, or - for standard input. Without it explain fetches the
-robots.txt of each URL's own site.
+--robots is a file, a URL, or - for standard input. Without --robots, explain fetches
+the robots.txt of each URL's own site.
 
-With --config, explain also shows the settings and the action of the site's robots_guard. If
-several robots_guard with matchers are possible, explain uses the first.
+With --config, explain also shows the settings and the action of the site's robots_guard.
+If the site has several robots_guard with matchers, explain uses the first that may match.
 
 --identity is the assumed result of the verification. A "spoofed" client is judged by
 the stricter of the group of its name and the * group.
 
 --batch reads JSON objects from standard input, one a line, and prints one for each. The
 fields are "id", "robots" or "robots_b64" (the content of the file, plain or in Base64),
-"token" or "user_agent" (null for none), "url" and "method". Without a robots.txt in the
-line, --robots applies. It may be a directory as of audit: "host" and "time" (seconds
-since 1970, or RFC 3339) choose the version. Without a version, the verdict is "unknown".
+"token" or "user_agent" (null for none), "url" and "method". For lines without a
+robots.txt, --robots applies. --robots may be a directory of dated versions, as for audit:
+"host" and "time" (seconds since 1970, or RFC 3339) select the version. If no version
+fits, the verdict is "unknown".
 
 Exit status: 1 if a request is not allowed.
 `,

@@ -19,15 +19,15 @@ func identifyCommand(config Config) *cobra.Command {
 		Short: "Identifies the crawler of a User-Agent, and verifies its address",
 		Long: `
 Prints for each User-Agent its product token and its class, separated by a tab, or "-"
-and "browser". Without arguments it reads User-Agents from standard input, one a line.
+and "browser". Without arguments, identify reads User-Agents from standard input, one a line.
 --json also prints the registry entry and the evidence.
 
 --ip verifies that a client with this address is the crawler of the User-Agent, and
-prints each step. --online allows it to fetch address lists and signature keys (Web Bot
-Auth), and to query the DNS.
+prints each step. With --online, identify may fetch address lists and signature keys (Web
+Bot Auth), and query the DNS.
 
 --config reads the global options of robots_guard from a Caddyfile or a JSON
-configuration. Without it "verify on" is assumed.
+configuration. Without --config, identify uses "verify on".
 
 Exit status: 1 if --ip finds that the name is false.
 `,

@@ -22,13 +22,15 @@ Shows what crawlers make of a robots.txt: lines that they ignore or read in an
 unexpected way, and names, rules and records without effect. docs/findings.md explains
 each finding by its code.
 
-Without an argument lint reads the file robots.txt in the current directory; - is
-standard input. For a URL without a path lint fetches /robots.txt.
+Without an argument, lint reads the file robots.txt in the current directory; - is
+standard input. For a URL without a path, lint fetches /robots.txt.
 
 If Googlebot, Bingbot, YandexBot, GPTBot and a crawler that follows RFC 9309 read the
-file differently, lint shows the differences. --readings shows them always.
+file differently, lint shows the differences. With --readings, lint always shows how
+each reads the file.
 
---github annotates a pull request on GitHub.
+--site is the address of the site, to check sitemaps. --pages is the number of its pages,
+to check each Crawl-delay. --github annotates a pull request on GitHub.
 
 Exit status: 1 if there are findings of the severity of --fail-on or above.
 `,

@@ -30,26 +30,26 @@ func managedCommand(config Config) *cobra.Command {
 		Short: "Checks and shows the files that robots_txt serves, and confirms or stops changes",
 		Long: `
 check needs no server. It composes each robots.txt that robots_txt will serve in the next
-400 days, and prints new findings of lint and rules that are over, have no effect, or
-allow what the site's own robots.txt forbids. --base is the site's own robots.txt if it
-is not in the configuration.
+400 days, and prints the findings of lint that your rules cause. It also prints rules
+that have expired, have no effect, or allow URLs that the site's own robots.txt
+disallows. --base is the site's own robots.txt if it is not in the configuration.
 
-The other verbs ask the admin API of a running server:
+The other verbs use the admin API of a running server:
 
-show prints what each host is served, and when the next change comes. For one host it
-also prints the rules, future changes, and the file.
+show prints the version of the robots.txt that each host serves, and the time of the next
+change. For one host, show also prints the rules, future changes, and the file.
 
-changes prints what is published at each site and what waits, history all changes of a
-site, and diff the difference between two changes, by default of what waits and what is
-published.
+changes prints the published and the pending change of each site. history prints all
+changes of a site. diff prints the difference between two changes, by default the
+published and the pending change.
 
-confirm publishes a change that waits, and needs --why. promote publishes a change on
-trial, stop ends its trial, and rollback publishes the previous change, or the given one,
-without gate and confirmation until the configuration changes. confirm and stop also
-decide about a new version of the site's own robots.txt. Without an id the command fails
-if a newer change has come since.
+confirm publishes a change that waits for a person, and needs --why. promote publishes a
+change on trial. stop ends its trial. rollback publishes the previous change, or the
+change with the id, without gate and confirmation; the change stays until the
+configuration changes. Without an id, the command fails if a newer change was made
+meanwhile.
 
-Exit status of check: 1 if the gate refuses a file of a site.
+Exit status of check: 1 if the option gate refuses the robots.txt of a site.
 `,
 		Example: `
 caddy robots-guard managed check

@@ -34,14 +34,15 @@ show prints the entries of the built-in registry, or of the given tokens and ali
 prints the built-in registry as a file.
 
 diff prints the crawlers that the second registry adds, removes and changes. A single
-file is compared with the built-in registry. Entries that the file lacks stay. A mistake
-in a file is an error with its line and a correction.
+file is compared with the built-in registry, whose other entries stay. A mistake in a
+file is an error with its line and a correction.
 
-status asks the admin API of a running server for the state of its configured registry:
-the version in use, and why a newer one was refused.
+status prints the state of the configured registry of a running server: the version in
+use, and why a newer version was refused.
 
-propose asks it for frequent names that no registry has, with their requests, robots.txt
-fetches and networks since the start, and the option for the Caddyfile that adds each.
+propose prints frequent names of crawlers at a running server that are in no registry.
+For each name, propose prints the requests, robots.txt fetches and networks since the
+start, and the option for the Caddyfile that adds the crawler.
 
 Exit status: 1 if diff finds a difference.
 `,

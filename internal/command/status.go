@@ -29,25 +29,26 @@ func statusCommand() *cobra.Command {
   caddy robots-guard status --acknowledge <id> [--note <text>] | --undo <id> | --test-notify`,
 		Short: "Shows the sites of a running server, its alerts, and what to do",
 		Long: `
-Asks the admin API of a running server. It prints each site with its mode, its
-robots.txt and its problems, then the open alerts with what to do, and then the
-results of files on trial. A site is a host as configured, or an address such as
+Prints the state of a running server, from its admin API: each site with its mode,
+robots.txt and problems, the open alerts with their remedies, and the results of
+files on trial. A site is a host as configured, or an address such as
 https://example.com:8443.
 
---top prints who breaks the rules most in the last 24 hours: the most requested
-disallowed page, and since when.
+--top prints the crawlers with the most violations in the last 24 hours. For each
+crawler it prints the most requested disallowed page, and the time of the first
+violation.
 
 --refresh fetches the robots.txt of the site, or of all sites, and prints the
 result: a new version, unchanged, failed, or waiting for a request that comes
 through a proxy.
 
---end-grace blocks what only the current robots.txt of the site disallows at
-once, and not 24 hours after the change. This blocks crawlers that obey the file
-before, as RFC 9309 allows.
+--end-grace applies the current robots.txt of the site at once, and not 24 hours
+after the change. This blocks crawlers that still obey the old file, as RFC 9309
+allows.
 
---acknowledge silences an alert until it changes, and --undo reverts that. Each
-alert is printed with its id. --test-notify sends each receiver of the option
-notify a test message.
+--acknowledge silences the alert with this id until it changes, and --undo reverts
+this. The id is printed with each alert. --test-notify sends a test message to each
+receiver of the option notify.
 
 Exit status: 1 if a critical alert is open, a file on trial would shut out a search
 engine, a fetched robots.txt protects nothing or cannot be fetched, or a receiver did

@@ -35,8 +35,8 @@ A line may also be a JSON object with "user_agent" or "token", "url", "expect" a
 optional "name". Lines that begin with # are comments. - reads a table from standard
 input.
 
-The * group applies to a product token; * is a crawler without a group of its own. A
-User-Agent is identified as the server does it, so a browser may fetch everything.
+The * group applies to every product token; * is a crawler without a group of its own. A
+User-Agent is identified as the server does, so a browser may fetch everything.
 
 Exit status: 1 if a case fails.
 `,

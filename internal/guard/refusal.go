@@ -105,8 +105,8 @@ func explainBlock(j *Judgement) []byte {
 		b = j.Version.LastFetched.UTC().AppendFormat(append(b, "read:  "...), time.RFC3339)
 		b = append(hex.AppendEncode(append(b, ", SHA-256 "...), j.Version.Hash[:]), '\n')
 	}
-	return append(b, "\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,\n"+
-		"your client calls itself by that name in its User-Agent.\n"...)
+	return append(b, "\nIf you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not run it,\n"+
+		"your client sends the name of this crawler in its User-Agent.\n"...)
 }
 
 // Policy names in the RateLimit-Policy header.

@@ -28,8 +28,8 @@ file:  https://example.com/robots.txt
 group: User-agent: * (line 1)
 rule:  Disallow: /private/ (line 2)
 
-If you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not,
-your client calls itself by that name in its User-Agent.
+If you run this crawler, please let it obey the robots.txt (RFC 9309). If you do not run it,
+your client sends the name of this crawler in its User-Agent.
 `
 	if got := string(explainBlock(j)); got != want {
 		t.Errorf("got %q, want %q", got, want)
