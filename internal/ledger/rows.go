@@ -27,20 +27,39 @@ func keyOf(token string, class uaident.Class, identity verify.State) rowKey {
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
+// minIndexedRows is the number of rows from which a site has an index of its rows. A search
+// through fewer rows is as fast.
+const minIndexedRows = 9
+
 // findRow returns a row, or nil.
 func (s *Site) findRow(key rowKey) *Row {
-	for _, w := range s.Rows {
-		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
-			return w
+	if len(s.Rows) < minIndexedRows {
+		for _, w := range s.Rows {
+			if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
+				return w
+			}
+		}
+		return nil
+	}
+	if s.rowIndex == nil {
+		s.rowIndex = make(map[rowKey]*Row, len(s.Rows))
+		for _, w := range s.Rows {
+			s.rowIndex[w.key()] = w
 		}
 	}
-	return nil
+	return s.rowIndex[key]
 }
+
+// setRows replaces the rows, or the slice of rows after a change.
+func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.fullUntil = rows, nil, 0 }
 
 // rowFor returns the row of a crawler. Without room it returns the shared row of the class, or
 // any shared row. more reports whether the ledger has room for another row.
 func (s *Site) rowFor(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.findRow(key); w != nil {
+		if named && !w.NamedByRobots {
+			s.fullUntil = 0 // one unnamed crawler fewer
+		}
 		return w
 	}
 	if key.token == Other || !s.hasRoom(named, at) || !more {
@@ -55,7 +74,7 @@ func (s *Site) rowFor(key rowKey, named bool, at int64, more bool) *Row {
 		}
 	}
 	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
-	s.Rows = append(s.Rows, w)
+	s.setRows(append(s.Rows, w))
 	return w
 }
 
@@ -71,7 +90,10 @@ func (s *Site) otherRow() *Row {
 
 // hasRoom reports whether another crawler can have a row. An idle row is folded if necessary.
 func (s *Site) hasRoom(named bool, at int64) bool {
-	own, unnamed, idle := 0, 0, -1
+	if !named && at < s.fullUntil {
+		return false
+	}
+	own, unnamed, idlest := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
 			continue
@@ -80,24 +102,25 @@ func (s *Site) hasRoom(named bool, at int64) bool {
 		if !w.NamedByRobots {
 			unnamed++
 		}
-		if at-w.LastSeen >= displaceAfter.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
-			idle = i
+		if idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen {
+			idlest = i
 		}
 	}
 	if own < maxRows && (named || unnamed < maxRows-namedShare) {
 		return true
 	}
-	if idle < 0 {
+	if idleAt := s.Rows[idlest].LastSeen + displaceAfter.Milliseconds(); at < idleAt {
+		s.fullUntil = idleAt
 		return false
 	}
-	s.mergeIntoOther(idle)
+	s.mergeIntoOther(idlest)
 	return true
 }
 
 // mergeIntoOther merges a row into the shared row of its class.
 func (s *Site) mergeIntoOther(i int) {
 	w := s.Rows[i]
-	s.Rows = slices.Delete(s.Rows, i, i+1)
+	s.setRows(slices.Delete(s.Rows, i, i+1))
 	key := w.key()
 	key.token = Other
 	if common := s.findRow(key); common != nil {
@@ -106,7 +129,7 @@ func (s *Site) mergeIntoOther(i int) {
 	}
 	w.Names, w.NamesOfViolators = w.splitNames(w.Names, verdictCounts[:]...), w.splitNames(w.NamesOfViolators, CountDisallowed)
 	w.Token = Other
-	s.Rows = append(s.Rows, w)
+	s.setRows(append(s.Rows, w))
 }
 
 // ownRowCount returns the number of rows of single crawlers.
