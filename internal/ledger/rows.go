@@ -27,15 +27,31 @@ func newRowKey(token string, class uaident.Class, identity verify.State) rowKey 
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
 
+// minIndexedRows is the number of rows from which a site has an index of its rows. A search
+// through fewer rows is as fast.
+const minIndexedRows = 9
+
 // findRow returns the row with a key, or nil.
 func (s *Site) findRow(key rowKey) *Row {
-	for _, w := range s.Rows {
-		if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
-			return w
+	if len(s.Rows) < minIndexedRows {
+		for _, w := range s.Rows {
+			if w.Identity == key.identity && w.Token == key.token && w.Class == key.class {
+				return w
+			}
+		}
+		return nil
+	}
+	if s.rowIndex == nil {
+		s.rowIndex = make(map[rowKey]*Row, len(s.Rows))
+		for _, w := range s.Rows {
+			s.rowIndex[w.key()] = w
 		}
 	}
-	return nil
+	return s.rowIndex[key]
 }
+
+// setRows replaces the rows, or the slice of rows after a change.
+func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.fullUntil = rows, nil, 0 }
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
 // and the ledger have room. Otherwise the result is the shared row of the crawler's class, or any
@@ -43,6 +59,9 @@ func (s *Site) findRow(key rowKey) *Row {
 // ledger has room for another row.
 func (s *Site) getOrCreateRow(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.findRow(key); w != nil {
+		if named && !w.NamedByRobots {
+			s.fullUntil = 0 // one unnamed crawler fewer
+		}
 		return w
 	}
 	if key.token == Other || !s.makeRoomForRow(named, at) || !more {
@@ -57,7 +76,7 @@ func (s *Site) getOrCreateRow(key rowKey, named bool, at int64, more bool) *Row 
 		}
 	}
 	w := &Row{Token: strings.Clone(key.token), Class: key.class, Identity: key.identity}
-	s.Rows = append(s.Rows, w)
+	s.setRows(append(s.Rows, w))
 	return w
 }
 
@@ -74,7 +93,10 @@ func (s *Site) anySharedRow() *Row {
 // makeRoomForRow reports whether the site has room for the row of another crawler. If the site is
 // full, it merges the row of the longest idle crawler into a shared row.
 func (s *Site) makeRoomForRow(named bool, at int64) bool {
-	own, unnamed, idle := 0, 0, -1
+	if !named && at < s.fullUntil {
+		return false
+	}
+	own, unnamed, idlest := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
 			continue
@@ -83,24 +105,25 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 		if !w.NamedByRobots {
 			unnamed++
 		}
-		if at-w.LastSeen >= minIdleToDisplace.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
-			idle = i
+		if idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen {
+			idlest = i
 		}
 	}
 	if own < maxRows && (named || unnamed < maxRows-namedShare) {
 		return true
 	}
-	if idle < 0 {
+	if idleAt := s.Rows[idlest].LastSeen + minIdleToDisplace.Milliseconds(); at < idleAt {
+		s.fullUntil = idleAt
 		return false
 	}
-	s.mergeIntoSharedRow(idle)
+	s.mergeIntoSharedRow(idlest)
 	return true
 }
 
 // mergeIntoSharedRow removes row i, and adds its data to the shared row of the same class.
 func (s *Site) mergeIntoSharedRow(i int) {
 	w := s.Rows[i]
-	s.Rows = slices.Delete(s.Rows, i, i+1)
+	s.setRows(slices.Delete(s.Rows, i, i+1))
 	key := w.key()
 	key.token = Other
 	if common := s.findRow(key); common != nil {
@@ -109,7 +132,7 @@ func (s *Site) mergeIntoSharedRow(i int) {
 	}
 	w.Names, w.NamesOfViolators = w.namesForSharedRow(w.Names, verdictCounters[:]...), w.namesForSharedRow(w.NamesOfViolators, CountDisallowed)
 	w.Token = Other
-	s.Rows = append(s.Rows, w)
+	s.setRows(append(s.Rows, w))
 }
 
 // unsharedRowCount returns the number of rows that belong to a single crawler.

@@ -31,6 +31,12 @@ type Site struct {
 	// robots.txt, oldest first.
 	Mode    string       `json:"mode,omitempty"`
 	Changes []SiteChange `json:"marks,omitempty"`
+	// rowIndex has the rows by key. It is nil for few rows, and after a change of the rows until the
+	// next search.
+	rowIndex map[rowKey]*Row
+	// fullUntil is the time, in Unix milliseconds, before which no row can be displaced by a crawler
+	// that robots.txt does not name. 0 if unknown.
+	fullUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
 	// revision grows with every change. See Revision.
@@ -115,7 +121,7 @@ func (s *Site) merge(other *Site) {
 		}
 		row := &Row{Token: w.Token, Class: w.Class, Identity: w.Identity}
 		row.merge(w)
-		s.Rows = append(s.Rows, row)
+		s.setRows(append(s.Rows, row))
 	}
 	s.enforceRowBound()
 	s.Hosts.Merge(other.Hosts, maxHosts)
@@ -146,7 +152,7 @@ func (s *Site) merge(other *Site) {
 // prune removes data older than retention. It reports whether any data remain. now is in Unix
 // milliseconds.
 func (s *Site) prune(now int64, retention time.Duration) bool {
-	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) })
+	s.setRows(slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }))
 	s.Hosts.Prune(now, retention)
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)
