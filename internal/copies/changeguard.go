@@ -234,7 +234,7 @@ func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 
 // EndHolds ends and returns all holds of a robots.txt.
 func (c *ChangeGuard) EndHolds(key policy.Key) (ended []Hold) {
-	site := c.Site(key)
+	site := c.HoldsOfSite(key)
 	if site == nil {
 		return nil
 	}

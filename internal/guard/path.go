@@ -79,7 +79,7 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 
 // countBrowserOnDisallowed counts a browser's request for a URL disallowed to Everybody.
 func (g *Guard) countBrowserOnDisallowed(r *http.Request) {
-	if site.UserAgentOf(r) != "" {
+	if site.RequestUserAgent(r) != "" {
 		g.state.Ledger.RecordVisitToDisallowed(g.siteForRequest(r).Label, time.Now())
 	}
 }

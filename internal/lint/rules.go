@@ -196,7 +196,7 @@ const literalBytes = "QZXJKVWYABCDEFGHILMNOPRSTUqzxjkvwyabcdefghilmnoprstu012345
 func (s *ruleSet) findUnusedByte() string {
 	var used [256]bool
 	for _, r := range s.rules {
-		for _, c := range []byte(r.Canonical()) {
+		for _, c := range []byte(r.CanonicalPath()) {
 			used[c] = true
 		}
 	}
