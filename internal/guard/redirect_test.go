@@ -42,11 +42,11 @@ func TestRedirectTargetsInTrialsAndPathVerdicts(t *testing.T) {
 				if j := g.Judge(r); j.Verdict != tc.want {
 					t.Errorf("the judgement is %s, want %s", j.Verdict, tc.want)
 				}
-				want := report.Differences{Requests: 1}
+				want := report.VerdictDifferences{Requests: 1}
 				if differs {
 					want.NewlyAllowed = 1
 				}
-				if got := onlyTrial(t, g).Differences; got != want {
+				if got := onlyTrial(t, g).VerdictDifferences; got != want {
 					t.Errorf("the trial of %q counted %+v, want %+v", trial, got, want)
 				}
 				if got := g.PathVerdict(r, Everybody); (got == PathDisallowed) != (tc.want == judge.Disallowed) {
