@@ -21,7 +21,7 @@ const (
 	ReasonGrace                       // the crawler may obey an older version
 )
 
-// String describes the reason, without the rule.
+// String describes the reason for messages, without the matching rule.
 func (r Reason) String() string {
 	switch r {
 	case ReasonRule:
