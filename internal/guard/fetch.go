@@ -19,7 +19,7 @@ import (
 // Errors of a fetch without a request.
 var (
 	errNoSite  = errors.New("the configuration no longer has this site")
-	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
+	errNoProxy = errors.New("the site is behind a proxy, and no crawler has come through it since the start; the first crawler's request starts the fetch")
 )
 
 // FetchNow fetches the robots.txt of a cache entry and waits until the fetch or ctx ends. find

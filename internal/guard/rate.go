@@ -164,7 +164,7 @@ func (j *Judgement) addRateFields(enc zapcore.ObjectEncoder) {
 func (g *Guard) logSlowingEnded(j *Judgement, crawler string) {
 	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
 		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Verification.String()),
-			zap.String("advice", "lower its Crawl-delay or raise its limit; the limit applies again after a day within it"))
+			zap.String("advice", "lower the Crawl-delay or raise the limit for this crawler; the guard slows it again after it has kept the limit for a day"))
 	}
 	if g.Events != nil && g.Events.hasSubscriber(eventSlowingEnded) {
 		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Verification.String()})

@@ -25,8 +25,8 @@ func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 		return max(ConfiguredHostBounds.Entries, 2*hosts) // with http and https each is two sites
 	}
 	if configured < hosts {
-		logger.Warn("policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
-			"remove policies, or raise it", zap.Int("policies", configured), zap.Int("hosts", hosts))
+		logger.Warn("the option policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
+			"remove the option, or raise its value", zap.Int("policies", configured), zap.Int("hosts", hosts))
 	}
 	return configured
 }

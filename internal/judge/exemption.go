@@ -27,7 +27,7 @@ func (s WildcardExemption) String() string {
 	case MethodExemption:
 		return "the * group applies to methods other than GET and HEAD only for crawlers in the registry"
 	case WellKnownExemption:
-		return "the * group applies to /.well-known/ only by rules that begin with this path"
+		return "of the * group, only rules that begin with /.well-known/ apply to this URL"
 	}
 	return ""
 }

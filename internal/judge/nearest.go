@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearestNames returns the most similar of words and of the product tokens of a registry. It
-// returns nil if none is similar to word.
+// nearestNames returns the names most similar to word, among words and the product tokens of a
+// registry. It returns nil if no name is similar.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
 	folded := text.FoldSpelling(word)
 	if len(folded) < 2 || len(folded) > maxCompared {
