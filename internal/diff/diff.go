@@ -101,7 +101,7 @@ func (r *Result) DisallowsNewURL() bool {
 
 // ShutsOutSearch reports whether an edit disallows / or a URL of the result for a search engine.
 func (p Pair) ShutsOutSearch(r *Result) bool {
-	served := judge.SearchTraffic{Engines: judge.SearchEngines()}
+	served := judge.ProtectedSearchTraffic{Engines: judge.SearchEngines()}
 	for _, c := range r.Changes {
 		for _, crawlers := range c.Crawlers {
 			if crawlers.Class != uaident.Search.String() {

@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// passBrowser passes a browser's request on. If a person followed a link in an AI assistant to this
-// page, passBrowser counts the visit by site and assistant. It stores nothing else.
-func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+// passBrowserRequest passes a browser's request on. If a person followed a link in an AI assistant to this
+// page, passBrowserRequest counts the visit by site and assistant. It stores nothing else.
+func (g *Guard) passBrowserRequest(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	referer := r.Header["Referer"]
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)

@@ -20,9 +20,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// passAllowed passes on a request that is not blocked and records the response. It also records a
+// passAllowedRequest passes on a request that is not blocked and records the response. It also records a
 // page served to a search engine, because a later robots.txt may disallow the page.
-func (g *Guard) passAllowed(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+func (g *Guard) passAllowedRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndRecordResponse(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
 		g.recordAllowedPage(j)

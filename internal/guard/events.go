@@ -256,7 +256,7 @@ func (s *sentAuditEvents) takeChangedAlerts(alerts []alert.Alert) (news []alert.
 func (s *State) EmitAuditEvents(ctx context.Context, events *Events) {
 	for {
 		alerts, updated := s.Alerts.Latest()
-		s.emitChangedAlerts(events, alerts)
+		s.emitAlertEvents(events, alerts)
 		select {
 		case <-updated:
 		case <-ctx.Done():
@@ -265,8 +265,8 @@ func (s *State) EmitAuditEvents(ctx context.Context, events *Events) {
 	}
 }
 
-// emitChangedAlerts emits an event for each response-audit alert that has begun or ended.
-func (s *State) emitChangedAlerts(events *Events, alerts []alert.Alert) {
+// emitAlertEvents emits an event for each response-audit alert that has begun or ended.
+func (s *State) emitAlertEvents(events *Events, alerts []alert.Alert) {
 	if !events.hasSubscriber(eventParity) {
 		return
 	}

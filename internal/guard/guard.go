@@ -140,11 +140,11 @@ func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handle
 func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
 	case isRobotsRequest(r, j):
-		return g.passRobots(w, r, j, next)
+		return g.passRobotsRequest(w, r, j, next)
 	case j == nil:
-		return g.passBrowser(w, r, next)
+		return g.passBrowserRequest(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.passAllowed(w, r, j, next)
+		return g.passAllowedRequest(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil

@@ -45,23 +45,23 @@ func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry,
 }
 
 // fetchIfDue starts a fetch if the robots.txt is due, and then uses the entry's state. The request
-// waits for the fetch only if it may wait and the cached state does not suffice, see canJudgeBy.
+// waits for the fetch only if it may wait and the cached state does not suffice, see canJudgeWithoutFetch.
 func (g *Guard) fetchIfDue(l *robotsLookup) {
 	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // a fetch may have ended since identify
 		return
 	}
 	var until time.Time
-	if l.mayWait && !g.canJudgeBy(l.entry.State(), l.now) {
+	if l.mayWait && !g.canJudgeWithoutFetch(l.entry.State(), l.now) {
 		until = l.waitUntil
 	}
 	g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	l.state = l.entry.State()
 }
 
-// canJudgeBy reports whether a cached state suffices to judge a request. It does not suffice
+// canJudgeWithoutFetch reports whether a cached state suffices to judge a request. It does not suffice
 // without an unexpired file, and if an unreachable robots.txt closes the site.
-func (g *Guard) canJudgeBy(state *policy.State, now time.Time) bool {
+func (g *Guard) canJudgeWithoutFetch(state *policy.State, now time.Time) bool {
 	if state == nil || state.Expired(now) {
 		return false
 	}

@@ -21,7 +21,7 @@ import (
 // SiteStates returns the current state of each site that had a judged request, by label.
 func (s *State) SiteStates() map[string]report.SiteState {
 	sites, takesEffect := make(map[string]report.SiteState), s.EffectiveTimes()
-	for label, r := range s.siteRecords.allWithCurrentMode() {
+	for label, r := range s.siteRecords.recordsWithCurrentMode() {
 		key, live := r.key, report.SiteState{Mode: r.mode, Enforces: isEnforceMode(r.mode)}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()

@@ -33,8 +33,8 @@ type robotsFetch struct {
 	isPlain, isAnonymous bool
 }
 
-// passRobots passes a request for /robots.txt on and records the response.
-func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+// passRobotsRequest passes a request for /robots.txt on and records the response.
+func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	s, original := g.siteForRequest(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.newRequestHost(r, s), hasExactHost: r.Host == s.OwnKey().Host,
@@ -54,7 +54,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		}
 	}()
 	err := next.ServeHTTP(recorder, r)
-	response := recorder.response(err)
+	response := recorder.buildResponse(err)
 	code := responseStatus(r, recorder.status, err, true)
 	if j != nil && code != 0 {
 		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.sentBytes())

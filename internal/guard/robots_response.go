@@ -51,9 +51,9 @@ func (w *robotsRecorder) mayBeRobotsFile() bool {
 	return w.method == http.MethodGet && (policy.FetchResult{Status: w.status}).AccessResult() == policy.Successful
 }
 
-// response returns the recorded response after the handlers have returned. err is the error of the
+// buildResponse returns the recorded response after the handlers have returned. err is the error of the
 // handlers, to which error routes respond later.
-func (w *robotsRecorder) response(err error) robotsResponse {
+func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	header := w.Header()
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),

@@ -140,8 +140,8 @@ func (s *siteRecords) isChangeGuardOff(label string) bool {
 	return configured != nil && configured.IsConfigured != nil && !configured.WithChangeGuard[label]
 }
 
-// allWithCurrentMode yields the label and the record of each site, with the site's current mode.
-func (s *siteRecords) allWithCurrentMode() iter.Seq2[string, siteRecord] {
+// recordsWithCurrentMode yields the label and the record of each site, with the site's current mode.
+func (s *siteRecords) recordsWithCurrentMode() iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
 		for label, r := range s.records.All() {
 			current := *r
@@ -164,7 +164,7 @@ func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecor
 			}
 			return
 		}
-		for label, r := range s.allWithCurrentMode() {
+		for label, r := range s.recordsWithCurrentMode() {
 			if r.key == key && !yield(label, r) {
 				return
 			}
@@ -232,7 +232,7 @@ func (s *State) Enforces(key policy.Key) bool {
 // crawler, with the cause of each.
 func (s *State) NotProtecting() map[string]string {
 	causes := make(map[string]string)
-	for label, r := range s.siteRecords.allWithCurrentMode() {
+	for label, r := range s.siteRecords.recordsWithCurrentMode() {
 		e := s.Cache.Get(r.key)
 		if e == nil || !isEnforceMode(r.mode) {
 			continue

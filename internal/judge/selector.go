@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Classes is a set of classes of crawlers. The zero value is the empty set.
-type Classes uint32
+// ClassSet is a set of classes of crawlers. The zero value is the empty set.
+type ClassSet uint32
 
 // Has reports whether a class is in the set.
-func (s Classes) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
+func (s ClassSet) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
 
 // ParseClasses returns the classes named by the arguments of the option wildcard.
-func ParseClasses(words []string) (set Classes, err error) {
+func ParseClasses(words []string) (set ClassSet, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
 		if !ok || c == uaident.Browser {
@@ -52,19 +52,19 @@ func ListClasses() string {
 	return strings.Join(words, ", ")
 }
 
-// Identities is a set of identities. Zero means any identity.
-type Identities uint8
+// IdentitySet is a set of identities. Zero means any identity.
+type IdentitySet uint8
 
 // Has reports whether an identity is in the set.
-func (s Identities) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
+func (s IdentitySet) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 
 // Selector selects clients by class, product token and identity.
 type Selector struct {
 	// Identities are the identities in the list. Zero means any identity.
-	Identities Identities
+	Identities IdentitySet
 	// UnregisteredTokens are the tokens in the list that the registry lacks.
 	UnregisteredTokens []string
-	classes            Classes
+	classes            ClassSet
 	tokens             map[string]bool // in lower case
 }
 

@@ -20,7 +20,7 @@ type Settings struct {
 	KeepSlashes bool
 	// WildcardClasses are the classes of clients to which the * group applies. Zero means the
 	// default.
-	WildcardClasses Classes
+	WildcardClasses ClassSet
 	// Exempt has the clients to which no rule applies.
 	Exempt ClientSet
 	// OnlyLog has the clients that are never blocked, only logged.

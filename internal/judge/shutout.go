@@ -39,8 +39,8 @@ func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
 	return !p.Verdict(robots, keepSlashes).Allowed
 }
 
-// SearchTraffic has the engines and pages that a new robots.txt must not shut out.
-type SearchTraffic struct {
+// ProtectedSearchTraffic has the engines and pages that a new robots.txt must not shut out.
+type ProtectedSearchTraffic struct {
 	Engines     []*uaident.Crawler // engines that must be able to fetch /
 	Pages       []ServedPage       // pages that must stay allowed
 	KeepSlashes bool               // compare paths without merging adjacent slashes
@@ -49,7 +49,7 @@ type SearchTraffic struct {
 // ShutOut lists what a new robots.txt newly disallows for search engines.
 type ShutOut struct {
 	Engines []string // names of engines that can no longer fetch /
-	Pages   []int    // indices of newly disallowed pages in [SearchTraffic]
+	Pages   []int    // indices of newly disallowed pages in [ProtectedSearchTraffic]
 }
 
 // IsEmpty reports whether nothing is newly disallowed.
@@ -58,7 +58,7 @@ func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 // FindShutOut compares two versions of a robots.txt. It returns the engines for which after newly
 // disallows the page /, and the served pages that after newly disallows. The change guard, the
 // changes of robots_txt and their trials, alerts and diff use it.
-func FindShutOut(before, after *policy.Robots, served SearchTraffic) (out ShutOut) {
+func FindShutOut(before, after *policy.Robots, served ProtectedSearchTraffic) (out ShutOut) {
 	for _, c := range served.Engines {
 		if root := NewServedPage(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
 			out.Engines = append(out.Engines, c.Token)
