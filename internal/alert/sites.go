@@ -158,7 +158,7 @@ func (s *siteRobots) searchShutOutAlerts() []Alert {
 	}
 	var engines []string
 	var firstVerdict policy.Verdict
-	for _, token := range judge.FindShutOut(s.State.Previous[0].Robots, current.Robots, judge.SearchTraffic{Engines: judge.SearchEngines()}).Engines {
+	for _, token := range judge.FindShutOut(s.State.Previous[0].Robots, current.Robots, judge.ProtectedSearchTraffic{Engines: judge.SearchEngines()}).Engines {
 		engine := uaident.Default().Lookup(token)
 		rootPage := judge.NewServedPage(engine, "/")
 		verdict := rootPage.Verdict(current.Robots, false)

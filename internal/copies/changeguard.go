@@ -188,7 +188,7 @@ func (site *guardedSite) updateForVersion(state *policy.State, now, until time.T
 	}
 	hold := Hold{Version: previous, startTime: now, End: until}
 	recent := site.servedPages.Recent(now)
-	for _, i := range judge.FindShutOut(previous.Robots, current, judge.SearchTraffic{Pages: ledger.PagesFromVisits(recent), KeepSlashes: keepSlashes}).Pages {
+	for _, i := range judge.FindShutOut(previous.Robots, current, judge.ProtectedSearchTraffic{Pages: ledger.PagesFromVisits(recent), KeepSlashes: keepSlashes}).Pages {
 		hold.Visits = append(hold.Visits, recent[i])
 	}
 	if len(hold.Visits) == 0 {

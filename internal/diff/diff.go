@@ -104,7 +104,7 @@ func (r *Result) DisallowsNewURL() bool {
 // ShutsOutSearch reports whether the edit disallows / or an example URL of the result for a search
 // engine.
 func (p Edit) ShutsOutSearch(r *Result) bool {
-	served := judge.SearchTraffic{Engines: judge.SearchEngines()}
+	served := judge.ProtectedSearchTraffic{Engines: judge.SearchEngines()}
 	for _, c := range r.Changes {
 		for _, crawlers := range c.Crawlers {
 			if crawlers.Class != uaident.Search.String() {

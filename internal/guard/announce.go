@@ -16,7 +16,8 @@ import (
 // Var is the request variable with the judgement, for matchers.
 const Var = "robots_guard.judgement"
 
-// Announce records and logs a judgement and makes the judgement available to later handlers.
+// Announce counts and logs a judgement, records it in the ledger, and makes it available to later
+// matchers, placeholders and the access log.
 func (g *Guard) Announce(r *http.Request, j *Judgement) {
 	j.isAnnounced = true
 	if g.Identity.IsEnabled() && j.Client.Crawler != nil {
@@ -71,16 +72,16 @@ func hasAccessLog(ctx context.Context) bool {
 	return !ok || server.Logs != nil
 }
 
-// clearPlaceholders makes the placeholders empty for a request without a judgement. Otherwise a
-// header with a placeholder would show the placeholder's name. It does not allocate.
+// clearPlaceholders makes all placeholders of the guard empty for a request without a judgement.
+// Otherwise a header with a placeholder would show the placeholder's name. It does not allocate.
 func clearPlaceholders(r *http.Request) {
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(emptyPlaceholder)
 	}
 }
 
-// metricsLabel returns the crawler label for metrics. Clients can invent names, so only names of the registry
-// or robots.txt are labels.
+// metricsLabel returns the metrics label of the judgement's crawler. Clients can invent names, so
+// only names of the registry or of the robots.txt are labels.
 func (g *Guard) metricsLabel(j *Judgement) string {
 	return g.Metrics.HostMetrics(j.Site.Label).CrawlerLabel(j.KnownName(), j.GroupNamesClient, j.Verification)
 }

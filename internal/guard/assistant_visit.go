@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// passBrowser passes a browser's request on. If a person followed the link of an AI assistant,
-// passBrowser increments the metric of this assistant. It stores nothing else.
-func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+// passBrowserRequest passes a browser's request on. If a person followed a link in an AI assistant to this
+// page, passBrowserRequest counts the visit by site and assistant. It stores nothing else.
+func (g *Guard) passBrowserRequest(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	referer := r.Header["Referer"]
 	if len(referer) != 1 {
 		return next.ServeHTTP(w, r)
@@ -31,8 +31,8 @@ func (g *Guard) passBrowser(w http.ResponseWriter, r *http.Request, next caddyht
 	return err
 }
 
-// isPageNavigation reports whether a browser's request opens a page, and is not for a part of a page or a
-// prefetch.
+// isPageNavigation reports whether a browser's request opens a page. Requests for images, scripts
+// and other parts of a page, and prefetches, do not.
 func isPageNavigation(r *http.Request) bool {
 	if r.Method != http.MethodGet || r.Header.Get("User-Agent") == "" ||
 		strings.HasPrefix(r.Header.Get("Sec-Purpose"), "prefetch") || r.Header.Get("Purpose") == "prefetch" {

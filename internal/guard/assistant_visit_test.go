@@ -76,7 +76,7 @@ func TestAVisitorCostsNoAllocation(t *testing.T) {
 	r.Header.Set("Referer", "https://www.example.com/some/page")
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	clearPlaceholders(r)
-	if n := testing.AllocsPerRun(200, func() { _ = g.passBrowser(nil, r, next) }); n != 0 {
+	if n := testing.AllocsPerRun(200, func() { _ = g.passBrowserRequest(nil, r, next) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// passAllowed passes a request on and counts the response. The guard remembers a page served to a search
-// engine, for later changes of the robots.txt.
-func (g *Guard) passAllowed(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+// passAllowedRequest passes on a request that is not blocked and records the response. It also records a
+// page served to a search engine, because a later robots.txt may disallow the page.
+func (g *Guard) passAllowedRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	err := g.passAndRecordResponse(w, r, j, next)
 	if err == nil && j.response.status < http.StatusBadRequest {
 		g.recordAllowedPage(j)
@@ -30,17 +30,17 @@ func (g *Guard) passAllowed(w http.ResponseWriter, r *http.Request, j *Judgement
 	return err
 }
 
-// recordAllowedPage remembers an allowed page served to a search engine. With decide, the guard does not
-// see the response and assumes that the page was served.
+// recordAllowedPage records a page that a search engine requested if the robots.txt allows it. With
+// decide, the guard does not see the response and assumes that the page was served.
 func (g *Guard) recordAllowedPage(j *Judgement) {
 	if j.Verdict == judge.Allowed {
 		g.recordSearchEnginePage(j)
 	}
 }
 
-// recordSearchEnginePage remembers a page requested by a search engine. A later robots.txt that disallows the
-// page shuts out the search engine. If verify is on, recordSearchEnginePage ignores unverified crawlers,
-// because a spoofed name must not hold back a change.
+// recordSearchEnginePage records a page requested by a search engine, so that the change guard
+// notices a later robots.txt that disallows the page. If verify is on, only verified search engines
+// count, because a spoofed name must not delay a change.
 func (g *Guard) recordSearchEnginePage(j *Judgement) {
 	if !g.state.changeGuard.IsUsed() || j.Reason == judge.ReasonRobotsTxt || j.Version == nil ||
 		!judge.IsSearchEngine(j.Client.Class, j.Verification) || !j.Client.HasKnownName() || g.Identity.IsEnabled() && j.Verification != verify.Verified {
@@ -56,9 +56,9 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 	})
 }
 
-// updateHolds compares the current robots.txt of a site with previous versions and returns the
-// versions still enforced by the change guard. It logs the holds started or ended since the last
-// call.
+// updateHolds compares the current robots.txt of a site with the version compared last. It returns
+// the holds: previous versions that the change guard keeps in force, because the current version
+// disallows pages of search engines. It logs the holds that have started or ended.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuardTime <= 0 {
 		g.endHolds(s, of, state)
@@ -97,8 +97,8 @@ func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.Stat
 	}
 }
 
-// updateAndCheckHolds starts and ends the holds of the site of a request, like updateHolds, and then
-// reports whether a version still enforced by the change guard allows the request.
+// updateAndCheckHolds updates the holds of a request's site, see updateHolds, and then reports
+// whether a version that the change guard keeps in force allows the request.
 func (g *Guard) updateAndCheckHolds(r *http.Request, state *policy.State, j *Judgement) bool {
 	if g.ChangeGuardTime <= 0 {
 		return false
@@ -118,7 +118,8 @@ const (
 	maxLoggedExample  = 160
 )
 
-// logHoldStart warns that the change guard holds back a change.
+// logHoldStart warns that the change guard keeps the previous version in force and delays the
+// current version.
 func (g *Guard) logHoldStart(s *site.Site, current *policy.Version, h copies.Hold) {
 	suppressed, ok := g.state.warningLimits.allowMessage(s.Label, "")
 	if !ok {
@@ -131,7 +132,7 @@ func (g *Guard) logHoldStart(s *site.Site, current *policy.Version, h copies.Hol
 			zap.Uint64("suppressed", suppressed))...)
 }
 
-// logHoldEnd logs the end of a hold.
+// logHoldEnd logs that the change guard no longer keeps a previous version in force, and why.
 func (g *Guard) logHoldEnd(s *site.Site, current *policy.Version, h copies.Hold, why string) {
 	level := zapcore.InfoLevel
 	if s.CacheSegment == policy.UnknownHosts && s.Label == judge.OtherName {
@@ -159,8 +160,8 @@ func (g *Guard) holdLogFields(s *site.Site, current *policy.Version, h copies.Ho
 	}
 }
 
-// describeDisallowedPages returns some of the pages with the rules that disallow them, from different crawlers and
-// rules if possible.
+// describeDisallowedPages describes up to maxLoggedExamples pages of a hold with the rules of the
+// current version that disallow them. It prefers pages of different crawlers and rules.
 func (g *Guard) describeDisallowedPages(current *policy.Version, h copies.Hold) (shown []string) {
 	type kind struct {
 		crawler string

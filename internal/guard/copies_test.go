@@ -70,7 +70,7 @@ func (s *fairSite) served(r *http.Request, status int, text string) {
 		_, err := io.WriteString(w, text)
 		return err
 	})
-	if err := s.g.passRobots(httptest.NewRecorder(), r, s.g.Judge(r), next); err != nil {
+	if err := s.g.passRobotsRequest(httptest.NewRecorder(), r, s.g.Judge(r), next); err != nil {
 		s.t.Fatal(err)
 	}
 	synctest.Wait()

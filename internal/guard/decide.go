@@ -54,17 +54,20 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	return writePassResponse(w)
 }
 
-// writePassResponse writes the response that lets a request pass. Envoy accepts only 200.
+// writePassResponse tells the proxy to let the request pass. The status is 200, because Envoy
+// accepts no other.
 func writePassResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Length", "0")
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-// forbidCaching forbids caching: each response applies to one request.
+// forbidCaching keeps caches from storing the response, because each response applies to one
+// request.
 func forbidCaching(header http.Header) { header.Set("Cache-Control", "no-store") }
 
-// refuseUndescribedRequest responds if the proxy did not describe a request.
+// refuseUndescribedRequest responds with an error status to a proxy that did not describe its
+// client's request.
 func (g *Guard) refuseUndescribedRequest(w http.ResponseWriter, r *http.Request, err error) error {
 	problem, ok := errors.AsType[*forward.Problem](err)
 	if !ok {
@@ -105,7 +108,7 @@ const pathField = "X-Robots-Path"
 // default.
 const maxAnswered = 128
 
-// setJudgementFields sets a header field for each placeholder with a value.
+// setJudgementFields sets a header field with the value of each placeholder that has a value.
 func setJudgementFields(header http.Header, j *Judgement) {
 	for name, field := range answerFields {
 		value := placeholders[name](j)
@@ -125,9 +128,9 @@ var answerFields = func() map[string]string {
 	return fields
 }()
 
-// handleForwardedRobotsFetch handles a request for /robots.txt in front of another proxy. The guard does not see the
-// proxy's response, so the guard fetches the file now and the request waits as a first request
-// does.
+// handleForwardedRobotsFetch handles a request for /robots.txt about which another proxy asks. The
+// guard does not see the proxy's response, so it fetches the file now, and the request waits for
+// this fetch, at most for FetchWait.
 func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
 	userAgent := site.RequestUserAgent(asked)
 	if userAgent == site.GuardUserAgent {
@@ -149,8 +152,8 @@ func (g *Guard) handleForwardedRobotsFetch(asked *http.Request, j *Judgement) {
 	g.recordRobotsFetch(asked, j, read)
 }
 
-// refetchAndWait fetches the robots.txt of a site again, and waits as a first request does. While fetches
-// fail, refetchAndWait waits for the next due time.
+// refetchAndWait fetches the robots.txt of a site even if it is not due, and waits for the fetch,
+// at most for FetchWait. After a failed fetch, it fetches only a robots.txt that is due.
 func (g *Guard) refetchAndWait(asked *http.Request, entry *policy.Entry, j *Judgement) {
 	until := time.Now().Add(g.FetchWait)
 	refresh, ok := g.prepareFetch(asked, entry, j.Site)

@@ -52,7 +52,7 @@ type event struct {
 	data map[string]any
 }
 
-// NewEvents returns the events of a configuration. It loads the events app.
+// NewEvents returns Events that emit to the events app of a configuration. It loads the app.
 func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 	app, err := getEventsApp(ctx)
 	if err != nil {
@@ -65,8 +65,7 @@ func NewEvents(ctx caddy.Context, logger *zap.Logger) (*Events, error) {
 	}, nil
 }
 
-// OnCaddyStarted calls do after all apps of a configuration have started. ctx is the context of the
-// provisioning.
+// OnCaddyStarted calls do after all apps of the configuration with this context have started.
 func OnCaddyStarted(ctx caddy.Context, do func()) error {
 	app, err := getEventsApp(ctx)
 	if err != nil {
@@ -75,7 +74,7 @@ func OnCaddyStarted(ctx caddy.Context, do func()) error {
 	return app.On("started", callbackHandler(do))
 }
 
-// callbackHandler is an event handler that ignores the event.
+// callbackHandler is an event handler that calls a function without the event.
 type callbackHandler func()
 
 // Handle implements [caddyevents.Handler].
@@ -96,9 +95,9 @@ func getEventsApp(ctx caddy.Context) (*caddyevents.App, error) {
 	return app, nil
 }
 
-// Send emits an event in a goroutine, because event handlers run before Emit returns and no request
-// must wait for them. The goroutine ends with the last queued event. After the end of the
-// configuration, Caddy calls no more handlers.
+// Send queues an event. A goroutine emits the queued events, because event handlers run before Emit
+// returns and no request must wait for them. The goroutine ends with the last queued event. After
+// the end of the configuration, Caddy calls no more handlers.
 func (e *Events) Send(name string, data map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,14 +110,16 @@ func (e *Events) Send(name string, data map[string]any) {
 	}
 }
 
-// emitQueued emits the first event of the queue and all events queued meanwhile.
+// emitQueued emits next, which is the first event of the queue, and then all events queued
+// meanwhile.
 func (e *Events) emitQueued(next event) {
 	for more := true; more; next, more = e.dequeue() {
 		e.emit(next.name, next.data)
 	}
 }
 
-// dequeue removes the first event of the queue and returns the next.
+// dequeue removes the first event of the queue and returns the event after it. ok is false if the
+// queue is then empty.
 func (e *Events) dequeue() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -161,7 +162,8 @@ func (g *Guard) emitViolation(r *http.Request, j *Judgement, crawler string) {
 	})
 }
 
-// emitRobotsChanged emits an event about a changed robots.txt of a configured site.
+// emitRobotsChanged emits an event about a changed robots.txt, unless the file belongs to an
+// unknown host.
 func (g *Guard) emitRobotsChanged(s *site.Site, before, after policy.State) {
 	if g.Events == nil || s.CacheSegment != policy.ConfiguredHosts || before.Current == nil || !g.Events.hasSubscriber(eventChanged) {
 		return
@@ -183,13 +185,14 @@ func (g *Guard) emitRobotsChanged(s *site.Site, before, after policy.State) {
 // eventChange is the prefix of events about changes of robots_txt. The state follows.
 const eventChange = "robots_change_"
 
-// changeEventObserver notifies another observer and then emits an event.
+// changeEventObserver observes changes of robots_txt. It notifies another observer and then emits
+// an event.
 type changeEventObserver struct {
 	publish.Observer
 	*Events
 }
 
-// WrapObserver returns an observer that notifies o and then emits events.
+// WrapObserver returns an observer of robots_txt changes that notifies o and then emits events.
 func (e *Events) WrapObserver(o publish.Observer) publish.Observer { return changeEventObserver{o, e} }
 
 // OnChangeState implements publish.Observer.
@@ -222,8 +225,8 @@ func (c changeEventObserver) OnChangeState(site string, change publish.Change) {
 // allowed pages.
 const eventParity = "robots_parity"
 
-// sentAuditEvents has the state of the response-audit alerts as last sent as events. It survives a
-// reload. The zero value is empty.
+// sentAuditEvents has the last emitted state of each response-audit alert. It survives a reload.
+// The zero value is empty.
 type sentAuditEvents struct {
 	mu     sync.Mutex
 	states map[string]alert.State // by ID
@@ -248,12 +251,12 @@ func (s *sentAuditEvents) takeChangedAlerts(alerts []alert.Alert) (news []alert.
 	return news
 }
 
-// EmitAuditEvents emits events about the response audit until ctx ends. The apps must have started, because
-// the events app adds subscriptions without a lock before that.
+// EmitAuditEvents emits an event when a response-audit alert begins or ends, until ctx ends. All
+// apps must have started, because until then the events app adds subscriptions without a lock.
 func (s *State) EmitAuditEvents(ctx context.Context, events *Events) {
 	for {
 		alerts, updated := s.Alerts.Latest()
-		s.emitChangedAlerts(events, alerts)
+		s.emitAlertEvents(events, alerts)
 		select {
 		case <-updated:
 		case <-ctx.Done():
@@ -262,8 +265,8 @@ func (s *State) EmitAuditEvents(ctx context.Context, events *Events) {
 	}
 }
 
-// emitChangedAlerts emits an event for each response-audit alert that has begun or ended.
-func (s *State) emitChangedAlerts(events *Events, alerts []alert.Alert) {
+// emitAlertEvents emits an event for each response-audit alert that has begun or ended.
+func (s *State) emitAlertEvents(events *Events, alerts []alert.Alert) {
 	if !events.hasSubscriber(eventParity) {
 		return
 	}

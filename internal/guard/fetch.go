@@ -19,12 +19,12 @@ import (
 // Errors of a fetch without a request.
 var (
 	errNoSite  = errors.New("the configuration no longer has this site")
-	errNoProxy = errors.New("the site is behind a proxy that has sent no crawler since the start; the first crawler starts a fetch")
+	errNoProxy = errors.New("the site is behind a proxy, and no crawler has come through it since the start; the first crawler's request starts the fetch")
 )
 
-// FetchNow fetches the robots.txt of an entry and waits for the end of the fetch or of ctx. find
-// returns the guard and the server of a site. FetchNow returns an error if no fetch could start. The
-// result of a fetch is in the entry's state.
+// FetchNow fetches the robots.txt of a cache entry and waits until the fetch or ctx ends. find
+// returns the guard and the server of a key. FetchNow returns an error if no fetch could start or
+// ctx ended. The result of the fetch is in the entry's state.
 func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) error {
 	refresh, err := s.prepareFetchWithoutRequest(e, find)
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.
 	return fetchEntryNow(ctx, e, refresh)
 }
 
-// GetOrCreateEntryFor returns the entry of an authority configured at a server, and creates the entry if
-// needed. It returns nil for other authorities.
+// GetOrCreateEntryFor returns the cache entry for an authority, such as example.com:8080, and
+// creates the entry if needed. It returns nil if the server's configuration does not name the host.
 func (g *Guard) GetOrCreateEntryFor(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.SplitPort(authority)
 	if _, named := g.configuredHosts(server).Label(addr.Unbracket(host)); !named {
@@ -57,7 +57,8 @@ func (g *Guard) siteForAuthority(server *caddyhttp.Server, authority string, sec
 	return g.withSourceKey(site.NewSite(g.configuredHosts(server).KeyForAuthority(authority, secure)))
 }
 
-// prepareFetchWithoutRequest returns a function that starts a fetch without a client's request.
+// prepareFetchWithoutRequest returns a function that starts a fetch of an entry's robots.txt
+// without a client's request, like [policy.Entry.Refresh].
 func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key) (*Guard, *caddyhttp.Server)) (func() <-chan struct{}, error) {
 	key := e.Key()
 	if key.Source != "" {
@@ -83,14 +84,14 @@ func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key
 	return refresh, nil
 }
 
-// sourceGuards has the guards of all running configurations with a URL or a file as their source. The guard
-// fetches the source without a client's request. The zero value is empty.
+// sourceGuards has the guards of all running configurations with a URL or a file as their source.
+// These guards can fetch their source without a client's request. The zero value is empty.
 type sourceGuards struct {
 	mu     sync.Mutex
 	guards map[string][]*Guard // by SourceKey, in the order of configuration
 }
 
-// add adds a guard until ctx ends.
+// add registers a guard with a source until ctx ends.
 func (s *sourceGuards) add(ctx context.Context, g *Guard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,10 +144,10 @@ func (s *sourceGuards) guardsForSource(key policy.Key) []*Guard {
 	return s.guards[longest]
 }
 
-// siteForSource returns a site with a label for the log lines and metrics about a fetch of a source. Many
-// sites may use the source, and the fetch is reported under one of their labels. No verdict depends on
-// the label. It is the first in the alphabet of the recorded sites and of the site that this guard
-// judged first.
+// siteForSource returns a site with a label for the log lines and metrics about a fetch of a
+// source. Many sites may use the source, and the fetch is reported under one of their labels. No
+// verdict depends on the choice: it is the alphabetically first label of the sites recorded for the
+// source and of the site that the guard judged first.
 func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	s := &site.Site{Key: key, CacheSegment: key.Segment(), Label: judge.OtherName}
 	if first := g.firstJudgedLabel.Load(); first != nil && !g.hasSourcePerHost {
@@ -160,8 +161,8 @@ func (g *Guard) siteForSource(key policy.Key) *site.Site {
 	return s
 }
 
-// seenProxies remembers how a trusted proxy passes requests on, by the listen address of its server. It
-// survives a reload. The zero value is empty.
+// seenProxies has the last trusted proxy of each server by the server's listen addresses. A fetch
+// without a client's request imitates this proxy. It survives a reload. The zero value is empty.
 type seenProxies struct {
 	mu          sync.Mutex
 	lastProxies map[string]site.TrustedProxy
@@ -170,7 +171,7 @@ type seenProxies struct {
 // maxProxies bounds the servers with a remembered proxy.
 const maxProxies = 256
 
-// recordProxy remembers how a request came through a proxy.
+// recordProxy records the trusted proxy of a request, if any, as the last proxy of its server.
 func (p *seenProxies) recordProxy(r *http.Request) {
 	proxy := site.TrustedProxyOf(r)
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
@@ -188,7 +189,7 @@ func (p *seenProxies) recordProxy(r *http.Request) {
 	}
 }
 
-// lastProxyOfServer returns the proxy in front of a server, or nil.
+// lastProxyOfServer returns the trusted proxy recorded last for a server, or nil.
 func (p *seenProxies) lastProxyOfServer(server *caddyhttp.Server) *site.TrustedProxy {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// heldResources has the resources of a request until its response ends: a slot among the concurrent
-// requests of its crawler, and a place among the requests in flight. It is a field of the judgement
-// to avoid an allocation. The zero value has none.
+// heldResources has what a request holds until its response ends: a slot among the concurrent
+// requests of its crawler, and one count of the requests in flight. It is a field of the judgement
+// to avoid an allocation. The zero value holds nothing.
 type heldResources struct {
 	slot     *rate.Concurrency // acquired by this guard, nil for none
 	heldSlot *rate.Concurrency // acquired by this guard or an earlier guard
@@ -22,13 +22,13 @@ func (f *heldResources) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
-// countInFlight adds the request to a count of requests in flight.
+// countInFlight counts the request in a number of requests in flight until release.
 func (f *heldResources) countInFlight(inFlight *atomic.Int64) {
 	inFlight.Add(1)
 	f.inFlight = inFlight
 }
 
-// release releases everything. Later calls do nothing.
+// release frees the slot of this guard and no longer counts the request. Later calls do nothing.
 func (f *heldResources) release() {
 	if !atomic.CompareAndSwapUint32(&f.isEnded, 0, 1) {
 		return

@@ -25,7 +25,7 @@ func TestHostsThatNobodyNamesAreForgotten(t *testing.T) {
 		return shared.UseSettings(Settings{Sites: ConfiguredSites{IsConfigured: sites.IsHostLabel}})
 	}
 	known := func() (labels []string) {
-		for label := range shared.siteRecords.allWithCurrentMode() {
+		for label := range shared.siteRecords.recordsWithCurrentMode() {
 			labels = append(labels, label)
 		}
 		slices.Sort(labels)

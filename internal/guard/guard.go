@@ -27,7 +27,7 @@ type Config struct {
 	Source    site.Source
 	SourceKey string
 	// Shadow fetches the robots.txt on trial, nil for none. ShadowKey is its URL or path.
-	// ShadowLife is the default lifetime of a response.
+	// ShadowLife is how long a fetched file is used if its response has no freshness lifetime.
 	Shadow     site.Source
 	ShadowKey  string
 	ShadowLife time.Duration
@@ -36,20 +36,21 @@ type Config struct {
 	Fallback     policy.Fallback
 	FetchTimeout time.Duration
 	FetchWait    time.Duration
-	// Grace is how long a crawler may follow a replaced version. ChangeGuardTime is how long this
-	// version stays in force after a change that shuts out search engines. 0 turns either off.
+	// Grace is how long a crawler may follow a replaced version. ChangeGuardTime is how long the
+	// change guard keeps a replaced version in force if the new version shuts out search engines. 0
+	// turns either off.
 	Grace           time.Duration
 	ChangeGuardTime time.Duration
 	// Rate has the rate limits, nil for none.
 	Rate *rate.Settings
-	// ForwardAuth has the hosts of a guard for other proxies (decide). It is nil for a guard in the
-	// path of the requests.
+	// ForwardAuth has the hosts of a guard with the option decide, which answers other proxies. It
+	// is nil for a guard through which the requests pass.
 	ForwardAuth *site.Hosts
-	// DefaultHost is the host whose robots.txt a decide guard uses for unconfigured hosts, "" if
-	// each host uses its own. A client with an invented host must not select the robots.txt.
+	// DefaultHost is the host whose robots.txt a guard with decide uses for unknown hosts, "" if
+	// each host uses its own. A client that invents a host must not select the robots.txt.
 	DefaultHost string
-	// UsesPathVerdict points to whether a matcher or placeholder uses the [PathVerdict]; nil means none. The
-	// value does not change after the configuration has started.
+	// UsesPathVerdict points to true if a matcher or placeholder uses the [PathVerdict]; nil means
+	// false. The value does not change after the configuration has started.
 	UsesPathVerdict *bool
 
 	Registry *uaident.CurrentRegistry // of crawlers
@@ -61,7 +62,7 @@ type Config struct {
 	Logger *zap.Logger // for the site owner
 }
 
-// Guard decides about the requests of one handler.
+// Guard judges the requests of one handler and blocks or passes them on.
 type Guard struct {
 	Config
 	state            *State
@@ -126,7 +127,8 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	return g.respond(w, r, j, next)
 }
 
-// serveOwnFetch serves the guard's own fetch of a robots.txt, without a judgement or a log line.
+// serveOwnFetch serves a request that the guard itself makes to fetch the robots.txt. It makes no
+// judgement and no access log line.
 func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	clearPlaceholders(r)
@@ -138,11 +140,11 @@ func serveOwnFetch(w http.ResponseWriter, r *http.Request, next caddyhttp.Handle
 func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	switch {
 	case isRobotsRequest(r, j):
-		return g.passRobots(w, r, j, next)
+		return g.passRobotsRequest(w, r, j, next)
 	case j == nil:
-		return g.passBrowser(w, r, next)
+		return g.passBrowserRequest(w, r, next)
 	case j.Action != judge.Blocked && j.Action != judge.Slowed:
-		return g.passAllowed(w, r, j, next)
+		return g.passAllowedRequest(w, r, j, next)
 	case isTooEarly(r, j):
 		w.WriteHeader(http.StatusTooEarly)
 		return nil
@@ -165,7 +167,7 @@ func isRobotsRequest(r *http.Request, j *Judgement) bool {
 // and from templates. It does not allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
-// judgeAt is Judge with the result of namedSite.
+// judgeAt does the same as Judge, with the result of namedSite.
 func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	userAgent := site.RequestUserAgent(r)
 	if userAgent == "" || site.HasNoPath(r) {
@@ -230,12 +232,13 @@ func (g *Guard) siteForRequest(r *http.Request) *site.Site {
 	return new(g.siteByHost(r))
 }
 
-// siteByHost is siteForRequest for hosts unknown to namedSite.
+// siteByHost returns the site of a request for which namedSite returns nil.
 func (g *Guard) siteByHost(r *http.Request) site.Site {
 	return g.withSourceKey(site.NewSite(g.hostsOfServer(r).KeyForRequest(r)))
 }
 
-// withSourceKey returns a site with the key of the guard's source.
+// withSourceKey returns the site with the key of the guard's source, or unchanged if the guard has
+// no source.
 func (g *Guard) withSourceKey(s site.Site) site.Site {
 	switch {
 	case g.SourceKey == "":

@@ -11,7 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identify identifies a client, and returns the cached entry and state of the site, or nil.
+// identify identifies a client by the registry and the cached robots.txt of a site. It also returns
+// the cache entry with this key and its state, which may be nil.
 func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
 	registry := g.Registry.Load()
 	entry = g.state.Cache.Get(*key)
@@ -21,8 +22,9 @@ func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Iden
 	return g.Settings.Identify(registry, userAgent, overlayForState(registry, cached)), entry, cached
 }
 
-// reidentifyExceptAsBrowser is reidentify for a request whose judgement must remain: the client keeps its
-// identity if the names in version would make it a browser.
+// reidentifyExceptAsBrowser returns the request with its client identified by the names in a
+// version, like reidentify. If the client would be a browser, it returns the request unchanged,
+// because a browser has no judgement.
 func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	if q := g.reidentify(r, j, version); q.Client.Class != uaident.Browser {
 		return q
@@ -30,8 +32,9 @@ func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version
 	return j.Request
 }
 
-// reidentifyAndVerify is reidentify as if version were in force. Without the names in our copy, the
-// client may be another crawler or a browser, so its identity is verified again.
+// reidentifyAndVerify returns the request with its client identified by the names in a version on
+// trial, like reidentify. If this makes the client another crawler or a browser, its identity is
+// verified again.
 func (g *Guard) reidentifyAndVerify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
@@ -40,7 +43,8 @@ func (g *Guard) reidentifyAndVerify(r *http.Request, j *Judgement, version *poli
 	return q
 }
 
-// reidentify returns the request with the client identified by the crawler names in version.
+// reidentify returns the judged request with its client identified by the crawler names in a
+// version, as if this version were in force.
 func (g *Guard) reidentify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := j.Request
 	names, ok := version.Derived.(*overlayCache)
@@ -58,8 +62,9 @@ type overlayCache struct {
 	lastOverlay atomic.Pointer[registryOverlay]
 }
 
-// registryOverlay is an overlay, nil for none, with its registry. The weak pointer lets an unused
-// registry go while the robots.txt stays cached.
+// registryOverlay is a cached overlay, nil for none, and the registry for which it was made. The
+// weak pointer lets the garbage collector free an unused registry while the robots.txt stays
+// cached.
 type registryOverlay struct {
 	registry weak.Pointer[uaident.Registry]
 	overlay  *uaident.Overlay
@@ -69,7 +74,7 @@ type registryOverlay struct {
 // client fills the cache, because the registry may change.
 func newOverlayCache(*policy.Robots) any { return new(overlayCache) }
 
-// overlayFor returns the names in robots missing from the registry, or nil.
+// overlayFor returns the names in robots that the registry lacks, or nil if it has them all.
 func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.lastOverlay.Load()
 	if known == nil || known.registry.Value() != registry {
@@ -79,7 +84,8 @@ func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Rob
 	return known.overlay
 }
 
-// overlayForState returns the names in the robots.txt of a site missing from the registry, or nil.
+// overlayForState returns the names in the cached robots.txt of a site that the registry lacks. It
+// returns nil if there are none.
 func overlayForState(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
 		if names, ok := state.Current.Derived.(*overlayCache); ok {

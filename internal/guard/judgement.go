@@ -33,7 +33,8 @@ type Judgement struct {
 	resources       heldResources
 }
 
-// newJudgement returns a judgement for a configured site, or for a copy of another site.
+// newJudgement returns a judgement for a site. If configured is nil, the site is a copy of other,
+// in the same allocation.
 func newJudgement(configured *site.Site, other *site.Site) *Judgement {
 	if configured != nil {
 		return &Judgement{Site: configured}
@@ -59,12 +60,13 @@ func (j *Judgement) KnownName() string {
 	return judge.CrawlerName(j.Client, group)
 }
 
-// isViolation reports whether the request violates robots.txt or has a spoofed name, blocked or not.
+// isViolation reports whether the request violates robots.txt or has a spoofed name, no matter
+// whether it was blocked, slowed or only logged.
 func (j *Judgement) isViolation() bool {
 	return j.Action == judge.Logged || j.Action == judge.Blocked || j.Rate.actionWithoutSlowing == judge.Logged
 }
 
-// robots returns the robots.txt of the evidence, or nil.
+// robots returns the parsed robots.txt by which the request was judged, or nil if it is not known.
 func (j *Judgement) robots() *policy.Robots {
 	if j.Version == nil {
 		return nil
@@ -72,7 +74,7 @@ func (j *Judgement) robots() *policy.Robots {
 	return j.Version.Robots
 }
 
-// versionID returns the first digits of the version's hash, or "".
+// versionID returns the first 12 hexadecimal digits of the version's hash, or "" without a version.
 func (j *Judgement) versionID() string {
 	if j.Version == nil {
 		return ""
@@ -125,7 +127,8 @@ var placeholders = map[string]func(*Judgement) string{
 	},
 }
 
-// placeholder implements caddy.ReplacerFunc.
+// placeholder returns the value of a placeholder by its whole name. It implements
+// caddy.ReplacerFunc.
 func (j *Judgement) placeholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
 	value := placeholders[name]
@@ -135,7 +138,8 @@ func (j *Judgement) placeholder(key string) (any, bool) {
 	return value(j), true
 }
 
-// emptyPlaceholder implements caddy.ReplacerFunc for requests without a judgement.
+// emptyPlaceholder returns "" for each placeholder of the guard, for requests without a judgement.
+// It implements caddy.ReplacerFunc.
 func emptyPlaceholder(key string) (any, bool) {
 	name, ok := strings.CutPrefix(key, placeholderPrefix)
 	if !ok || placeholders[name] == nil {

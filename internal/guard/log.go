@@ -20,7 +20,8 @@ const (
 	maxLoggedUserAgent = 512
 )
 
-// logViolation logs a violation, unless the crawler has exceeded its limit of log lines.
+// logViolation logs a request that violates robots.txt or has a spoofed name. The number of these
+// lines is limited by crawler and host.
 func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	suppressed, ok := g.state.violations.allowMessage(j.Site.Label, crawler)
 	if !ok {
@@ -58,9 +59,9 @@ func (g *Guard) logViolation(r *http.Request, j *Judgement, crawler string) {
 	)
 }
 
-// logFetched logs that the robots.txt was fetched, has changed or cannot be fetched. takesEffect is
-// the end of the grace of previous versions, or the zero time. For unknown hosts the level is
-// debug.
+// logFetched logs the result of a fetch: the robots.txt was read, has changed, or cannot be
+// fetched. takesEffect is when the grace of previous versions ends, or the zero time. The level for
+// unknown hosts is debug.
 func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed bool, takesEffect time.Time) {
 	level, message := zapcore.DebugLevel, "robots.txt read"
 	switch {
@@ -103,8 +104,7 @@ func (g *Guard) logFetched(s *site.Site, before, after policy.State, changed boo
 	c.Write(fields...)
 }
 
-// logRefused warns about a site that refuses robots.txt to the guard and serves the file to
-// clients.
+// logRefused warns about a site that refuses its robots.txt to the guard but serves it to clients.
 func (g *Guard) logRefused(s *site.Site, status int) {
 	suppressed, ok := g.state.warningLimits.allowMessage(s.Label, "refused")
 	if !ok {

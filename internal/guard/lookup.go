@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// robotsLookup has the state of finding the robots.txt for one request.
+// robotsLookup is the search for the robots.txt that applies to one request.
 type robotsLookup struct {
 	r              *http.Request
 	j              *Judgement
@@ -23,8 +23,8 @@ type robotsLookup struct {
 	isSecondPass   bool          // a repeated judgement, by a newer version
 }
 
-// lookUpRobots finds the robots.txt of the judgement's site and fetches the file if due. entry and cached
-// are the results of identify.
+// lookUpRobots finds the robots.txt for the judgement's site and starts a fetch if the file is due.
+// entry and cached are the results of identify.
 func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) robotsLookup {
 	now := time.Now()
 	l := robotsLookup{r: r, j: j, entry: entry, identifiedBy: cached, now: now, waitUntil: now.Add(g.FetchWait)}
@@ -44,23 +44,24 @@ func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry,
 	return l
 }
 
-// fetchIfDue starts a fetch if the robots.txt is due. A request that may wait does so without a
-// usable copy, and if an unreachable robots.txt closes the site.
+// fetchIfDue starts a fetch if the robots.txt is due, and then uses the entry's state. The request
+// waits for the fetch only if it may wait and the cached state does not suffice, see canJudgeWithoutFetch.
 func (g *Guard) fetchIfDue(l *robotsLookup) {
 	if !l.entry.IsDue(l.now) {
 		l.state = l.entry.State() // a fetch may have ended since identify
 		return
 	}
 	var until time.Time
-	if l.mayWait && !g.canJudgeBy(l.entry.State(), l.now) {
+	if l.mayWait && !g.canJudgeWithoutFetch(l.entry.State(), l.now) {
 		until = l.waitUntil
 	}
 	g.fetchAndWait(l.r, l.entry, l.j.Site, until)
 	l.state = l.entry.State()
 }
 
-// canJudgeBy reports whether the guard can decide about a request without a fetch.
-func (g *Guard) canJudgeBy(state *policy.State, now time.Time) bool {
+// canJudgeWithoutFetch reports whether a cached state suffices to judge a request. It does not suffice
+// without an unexpired file, and if an unreachable robots.txt closes the site.
+func (g *Guard) canJudgeWithoutFetch(state *policy.State, now time.Time) bool {
 	if state == nil || state.IsExpired(now) {
 		return false
 	}
@@ -79,8 +80,8 @@ func (g *Guard) refetchAndSwitchVersion(l *robotsLookup) bool {
 	return g.switchToNewerVersion(l)
 }
 
-// switchToNewerVersion makes the cached version the version of the lookup, and reports whether it is newer than
-// the version judged by.
+// switchToNewerVersion makes the lookup use the cached version, which another request may have
+// fetched. It reports whether this version differs from the version of the last judgement.
 func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil {
 		return false
@@ -94,8 +95,9 @@ func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	return true
 }
 
-// refetchBeforeRefusal fetches the robots.txt if our copy is older than [Guard.minAgeForRefetch], or if the site
-// served another file. After a failure, refetchBeforeRefusal waits for the next due time.
+// refetchBeforeRefusal fetches the robots.txt if our copy is at least as old as
+// [Guard.minAgeForRefetch], or if the site has served another file to a client. After a failed
+// fetch, it fetches only a robots.txt that is due.
 func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
 	if !l.entry.IsPossiblyChanged() && l.now.Sub(l.state.Current.LastFetched) < g.minAgeForRefetch(l.j.Site.Key) {
 		return
@@ -114,8 +116,8 @@ func (g *Guard) refetchBeforeRefusal(l *robotsLookup) {
 // fileInterval is the minimum time between reads of a file before blocks.
 const fileInterval = 10 * time.Second
 
-// minAgeForRefetch returns the minimum age of a copy for another fetch before a block. The age for a local
-// file is shorter: reading is cheap, and only a read shows an edit.
+// minAgeForRefetch returns the age from which a copy is fetched again before a block. It is shorter
+// for a local file, since reading is cheap and only a read shows an edit.
 func (g *Guard) minAgeForRefetch(key policy.Key) time.Duration {
 	if key.IsFile() {
 		return fileInterval
@@ -123,9 +125,9 @@ func (g *Guard) minAgeForRefetch(key policy.Key) time.Duration {
 	return max(g.Freshness.Min, time.Minute)
 }
 
-// identifyByCurrentNames identifies the client by the names in the robots.txt, which may have a group for
-// the client. The client does not become a browser, because then the request would have no
-// judgement.
+// identifyByCurrentNames identifies the client again if the robots.txt has other crawler names than
+// the file that identified the client. It keeps the identity of a client that would become a
+// browser, because a browser has no judgement.
 func (g *Guard) identifyByCurrentNames(l *robotsLookup) {
 	before, now := l.identifiedBy, l.state
 	if now == before || now == nil || now.Current == nil || before != nil && before.Current == now.Current {

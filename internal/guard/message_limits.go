@@ -24,10 +24,10 @@ type messageLimits struct {
 	limits    sync.Map      // messageLimitKey to *messageLimit
 }
 
-// messageLimitKey has label values of metrics.
+// messageLimitKey identifies a limit by the metrics labels of a host and a crawler.
 type messageLimitKey struct{ host, crawler string }
 
-// messageLimit is the limit for one crawler. It takes no lock.
+// messageLimit limits the messages about one crawler at one host. It takes no lock.
 type messageLimit struct {
 	rate       limit.Rate
 	suppressed atomic.Uint64
@@ -57,7 +57,7 @@ func (l *messageLimits) allowMessage(host, crawler string) (suppressed uint64, o
 	return of.suppressed.Swap(0), true
 }
 
-// removeHostsExcept drops the limits of hosts for which keep returns false.
+// removeHostsExcept drops the limits of all hosts for which keep returns false.
 func (l *messageLimits) removeHostsExcept(keep func(host string) bool) {
 	l.limits.Range(func(key, _ any) bool {
 		if !keep(key.(messageLimitKey).host) {

@@ -24,7 +24,7 @@ func TestParityEvent(t *testing.T) {
 		for i, state := range states {
 			list = append(list, of(fmt.Sprint("pages_refused-", i), alert.PagesRefused, state), of("new", alert.NewCrawler, alert.Open))
 		}
-		shared.emitChangedAlerts(events, list)
+		shared.emitAlertEvents(events, list)
 	}
 	e.done.Wait()
 	e.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// PathVerdict is the verdict of a site's robots.txt about a URL, for any client.
+// PathVerdict says whether a site's robots.txt disallows a URL, independent of the client that
+// requests it.
 type PathVerdict uint8
 
 // Path verdicts.
@@ -22,7 +23,7 @@ const (
 	PathDisallowed
 )
 
-// String returns the value of placeholders and header fields.
+// String returns the word for v in placeholders and header fields.
 func (v PathVerdict) String() string {
 	return [...]string{"unknown", "allowed", "disallowed"}[v]
 }
@@ -33,9 +34,9 @@ const Everybody = "*"
 // PathPlaceholder is the placeholder with the [PathVerdict] for Everybody.
 const PathPlaceholder = placeholderPrefix + "path"
 
-// PathVerdictOf returns the verdict about the URL of a request after a guard with Config.UsesPathVerdict, else
-// PathUnknown. PathVerdictOf records a browser's request for a URL disallowed to Everybody once, by site
-// only.
+// PathVerdictOf returns the verdict about the URL of a request for a product token or Everybody. It
+// returns PathUnknown unless the request has passed a guard with Config.UsesPathVerdict. It counts
+// a browser's request for a URL disallowed to Everybody once, by site only.
 func PathVerdictOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathVerdictSource)
 	if !ok {
@@ -51,7 +52,8 @@ func PathVerdictOf(r *http.Request, token string) PathVerdict {
 	return v
 }
 
-// pathVerdictSource computes path verdicts for later matchers and placeholders of requests.
+// pathVerdictSource is the guard and the site that compute the path verdicts for later matchers and
+// placeholders of a request.
 type pathVerdictSource struct {
 	guard      *Guard
 	configured *site.Site // the result of namedSite
@@ -63,8 +65,9 @@ const (
 	countedVar = "robots_guard.path_counted"
 )
 
-// offerPathVerdict makes the path verdict available to later handlers, and makes the other placeholders
-// empty for a request without a judgement. configured is the result of namedSite.
+// offerPathVerdict lets later matchers and placeholders of the request compute its path verdict. It
+// also makes the other placeholders empty for a request without a judgement. configured is the
+// result of namedSite.
 func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 	caddyhttp.SetVar(r.Context(), offerVar, &pathVerdictSource{g, configured})
 	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
@@ -77,7 +80,7 @@ func (g *Guard) offerPathVerdict(r *http.Request, configured *site.Site) {
 	}
 }
 
-// countBrowserOnDisallowed counts a browser's request for a URL disallowed to Everybody.
+// countBrowserOnDisallowed counts a browser's request for a URL disallowed to Everybody, by site.
 func (g *Guard) countBrowserOnDisallowed(r *http.Request) {
 	if site.RequestUserAgent(r) != "" {
 		g.state.Ledger.RecordVisitToDisallowed(g.siteForRequest(r).Label, time.Now())

@@ -16,14 +16,16 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rate has the request rate of a crawler and its limits.
+// Rate is the pace of a crawler at a site and the limits that apply to the crawler. The zero value
+// means no limit.
 type Rate struct {
 	State rate.State
-	// Delay is the Crawl-delay for this crawler. Stale means that the current file has a longer
-	// Crawl-delay which the crawler may not have read.
+	// Delay is the Crawl-delay for this crawler. IsStale means that the current file has a longer
+	// Crawl-delay, which the crawler may not have read.
 	Delay   policy.Delay
 	IsStale bool
-	// EnforcedInterval is the enforced interval of Delay.
+	// EnforcedInterval is the time between requests that the guard enforces for Delay. It may be
+	// shorter than Delay.
 	EnforcedInterval time.Duration
 	// Limit is the configured limit, nil for none.
 	Limit *rate.Limit
@@ -31,7 +33,9 @@ type Rate struct {
 	actionWithoutSlowing judge.Action // the action without slowing
 }
 
-// chargeRate charges a request to the limits of its crawler, if any.
+// chargeRate charges a request to the Crawl-delay and the configured limit of its crawler, if any,
+// and sets j.Rate. If the crawler is over an enforced limit, it sets the action Slowed. state is
+// the cached state of the robots.txt, or nil.
 func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, now time.Time) {
 	if g.Rate == nil || j.Action == judge.Blocked || j.Reason == judge.ReasonRobotsTxt {
 		return
@@ -80,9 +84,9 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 }
 
-// removeChargedLimits removes limits from rules that an earlier guard of this request has charged
-// at the same site, so that the request is charged once. It returns the pace found by the earlier
-// guard.
+// removeChargedLimits prevents that several guards charge one request twice. It removes the limits
+// from rules that an earlier guard has charged for the same crawler at the same site. It returns
+// the pace that the earlier guard found by these limits.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (found rate.Pace) {
 	owner := rate.Rule{}
 	if before.Rate.Limit != nil {
@@ -102,8 +106,8 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (f
 	return found
 }
 
-// shortestUsableDelay returns the shortest delay in the files that a crawler may be using. stale means that
-// the delay in our copy is longer.
+// shortestUsableDelay returns the shortest Crawl-delay of the files that a crawler may be using.
+// delay is the Crawl-delay in our copy. stale is true if the returned delay is shorter.
 func (g *Guard) shortestUsableDelay(r *http.Request, j *Judgement, delay policy.Delay, state *policy.State, now time.Time) (known policy.Delay, stale bool) {
 	if state == nil || state.Current == nil {
 		return delay, false
@@ -121,7 +125,8 @@ func (g *Guard) shortestUsableDelay(r *http.Request, j *Judgement, delay policy.
 	return known, stale
 }
 
-// delayInVersion returns the delay in a version for the client of a request.
+// delayInVersion returns the Crawl-delay that a version of the robots.txt has for the client of a
+// request.
 func (g *Guard) delayInVersion(r *http.Request, j *Judgement, version *policy.Version) policy.Delay {
 	var scratch judge.Scratch
 	var result judge.Result
@@ -130,7 +135,7 @@ func (g *Guard) delayInVersion(r *http.Request, j *Judgement, version *policy.Ve
 	return judge.CrawlDelay(result.Group, q.Client.CrawlDelay())
 }
 
-// addRateFields adds the rate to a log line.
+// addRateFields adds the fields about the rate of the crawler to a log line.
 func (j *Judgement) addRateFields(enc zapcore.ObjectEncoder) {
 	if j.Rate.State == rate.NoRate {
 		return
@@ -154,11 +159,12 @@ func (j *Judgement) addRateFields(enc zapcore.ObjectEncoder) {
 	}
 }
 
-// logSlowingEnded logs the end of slowing for a search engine.
+// logSlowingEnded warns, and emits an event, that a search engine over its limit no longer gets
+// 429.
 func (g *Guard) logSlowingEnded(j *Judgement, crawler string) {
 	if c := g.Logger.Check(zapcore.WarnLevel, "a search engine was slowed for a whole day; the limit is lifted, because pages that return 429 for days drop out of the index"); c != nil {
 		c.Write(zap.String("host", j.Site.Label), zap.String("crawler", crawler), zap.String("identity", j.Verification.String()),
-			zap.String("advice", "lower its Crawl-delay or raise its limit; the limit applies again after a day within it"))
+			zap.String("advice", "lower the Crawl-delay or raise the limit for this crawler; the guard slows it again after it has kept the limit for a day"))
 	}
 	if g.Events != nil && g.Events.hasSubscriber(eventSlowingEnded) {
 		g.Events.Send(eventSlowingEnded, map[string]any{"site": j.Site.Label, "crawler": crawler, "identity": j.Verification.String()})

@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// recordInLedger adds a judgement to the ledger.
+// recordInLedger records a judged request in the ledger, and its site in the site records.
 func (g *Guard) recordInLedger(r *http.Request, j *Judgement) {
 	g.recordSite(j)
 	if j.judgedAt.IsZero() {
@@ -28,8 +28,8 @@ func (g *Guard) recordInLedger(r *http.Request, j *Judgement) {
 	g.recordUnregistered(r, j, &q, false)
 }
 
-// recordRobotsFetch records a crawler's robots fetch. It ignores early data, which does not prove the
-// client's address.
+// recordRobotsFetch records in the ledger and the metrics that a crawler fetched robots.txt. It
+// ignores early data, which does not prove the client's address.
 func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
 	if site.IsEarlyData(r) {
 		return
@@ -40,7 +40,7 @@ func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.Rob
 	g.state.Ledger.RecordRobotsFetch(&q, read)
 }
 
-// ledgerRequest converts a request with its judgement to the form of the ledger.
+// ledgerRequest returns the record of a judged request for the ledger.
 func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledger.Request {
 	q := ledger.Request{
 		At:               at,
@@ -80,7 +80,8 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 	return q
 }
 
-// recordUnregistered records a client unknown to the registry and to robots.txt.
+// recordUnregistered records the name of a client that neither the registry nor robots.txt has.
+// robots is true for a request for robots.txt.
 func (g *Guard) recordUnregistered(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
 		g.state.Unregistered.Record(registry.UnregisteredRequest{
@@ -89,8 +90,8 @@ func (g *Guard) recordUnregistered(r *http.Request, j *Judgement, q *ledger.Requ
 	}
 }
 
-// ledgerIdentity returns the token and class of a client in the ledger, and whether robots.txt names the
-// client.
+// ledgerIdentity returns the token and class under which the ledger counts the client, and whether
+// robots.txt names the client.
 func (j *Judgement) ledgerIdentity() (token string, class uaident.Class, named bool) {
 	if j.Verification == verify.Spoofed {
 		return judge.SpoofedName, uaident.Other, false
@@ -98,7 +99,7 @@ func (j *Judgement) ledgerIdentity() (token string, class uaident.Class, named b
 	return cmp.Or(j.KnownName(), ledger.Other), j.Client.Class, j.GroupNamesClient
 }
 
-// ledgerClass returns the class of a client in the ledger.
+// ledgerClass returns the class under which the ledger and the metrics count the client.
 func (j *Judgement) ledgerClass() uaident.Class {
 	if j.Verification == verify.Spoofed {
 		return uaident.Other
@@ -106,7 +107,7 @@ func (j *Judgement) ledgerClass() uaident.Class {
 	return j.Client.Class
 }
 
-// recordEdit records a change of robots.txt at each of its sites.
+// recordEdit records in the ledger that robots.txt has changed, for each site that uses the file.
 func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 	if before == nil {
 		return
@@ -116,7 +117,8 @@ func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 	}
 }
 
-// recordSearchBlock raises an alert about a search engine blocked by a rule for other crawlers.
+// recordSearchBlock raises an alert: a search engine was blocked by a rule in a group for other
+// crawlers.
 func (g *Guard) recordSearchBlock(j *Judgement, crawler string) {
 	g.state.Alerts.RecordBlock(alert.SearchBlock{
 		BlockedSearchEngine: alert.BlockedSearchEngine{Site: j.Site.Label, Crawler: crawler, Identity: j.Verification},

@@ -121,7 +121,7 @@ func TestRecordInvented(t *testing.T) {
 	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
 		t.Errorf("sites, crawlers and files: %s", got)
 	}
-	if n := len(maps.Collect(g.state.siteRecords.allWithCurrentMode())); n != 3 {
+	if n := len(maps.Collect(g.state.siteRecords.recordsWithCurrentMode())); n != 3 {
 		t.Errorf("%d sites are known to be guarded", n)
 	}
 	if live := g.state.Reports(time.Now()).SiteStates; live["_other"].Authority != "" || live["*.example.net"].Authority != "" || live["_other"].Mode != "monitor" {

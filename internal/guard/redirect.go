@@ -13,8 +13,9 @@ import (
 // maxRedirectTargets bounds the known redirect targets of robots.txt at other hosts.
 const maxRedirectTargets = 1024
 
-// resolveRedirectTarget returns the URL of a Location in a response for robots.txt, in the form of
-// [policy.FetchResult.RedirectTargets], or "".
+// resolveRedirectTarget returns the URL to which a response for robots.txt redirects, in the form
+// of [policy.FetchResult.RedirectTargets]. location is the Location field. It returns "" if
+// location is empty or invalid.
 func resolveRedirectTarget(location string, own *policy.Key) string {
 	base := url.URL{Scheme: site.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
@@ -31,8 +32,9 @@ func resolveRedirectTarget(location string, own *policy.Key) string {
 	return to.String()
 }
 
-// recordRedirectTargets records the redirect targets at other hosts of a configured site's robots.txt.
-// A guard must not refuse a target: the crawler would assume a site without rules.
+// recordRedirectTargets records the URLs at other hosts to which the robots.txt of a configured
+// site redirects. Guards allow these URLs, because a crawler that cannot fetch one assumes a site
+// without rules.
 func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	if s.CacheSegment != policy.ConfiguredHosts {
 		return
@@ -44,7 +46,8 @@ func (g *Guard) recordRedirectTargets(s *site.Site, via []string) {
 	}
 }
 
-// isOtherSitesRedirectTarget reports whether the robots.txt of another site redirects to this target of a site.
+// isOtherSitesRedirectTarget reports whether the robots.txt of another site redirects to this URL
+// of s.
 func (g *Guard) isOtherSitesRedirectTarget(s *site.Site, target string) bool {
 	if g.state.redirectTargets.Len() == 0 {
 		return false

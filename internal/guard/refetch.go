@@ -23,9 +23,9 @@ type reloadRefetches struct {
 }
 
 // RefetchAll makes every cached robots.txt and every base file due after a reload, because the new
-// configuration may serve other files. Copies stay in force until the next request of a crawler
-// fetches them. Within [refetchInterval] of another call, RefetchAll waits for the end of the interval
-// or of ctx.
+// configuration may serve other files. Cached files stay in force until the next crawler's request
+// fetches them. Within [refetchInterval] of another call, the files become due at the end of the
+// interval, unless ctx ends before.
 //
 // The previous configuration still serves for a moment. Files fetched in this time are due again
 // when the previous configuration ends.

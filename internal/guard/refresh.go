@@ -24,8 +24,8 @@ func (g *Guard) prepareFetch(r *http.Request, entry *policy.Entry, s *site.Site)
 	}, true
 }
 
-// fetchAndWait starts a fetch of a site's robots.txt if due, and waits for the fetch until a time.
-// The zero time means no wait.
+// fetchAndWait starts a fetch of a site's robots.txt if the file is due, and waits for the fetch
+// until the given time. The zero time means not to wait.
 func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site, until time.Time) {
 	refresh, ok := g.prepareFetch(r, entry, s)
 	if !ok {
@@ -41,8 +41,9 @@ func (g *Guard) fetchAndWait(r *http.Request, entry *policy.Entry, s *site.Site,
 	_ = startAndAwaitFetch(ctx, entry, refresh, entry.State() == nil) // the request goes on without the file
 }
 
-// fetchEntryNow starts a new fetch and waits for its end. A running fetch may have started before a
-// change, so another fetch follows.
+// fetchEntryNow fetches the robots.txt of an entry and waits until the fetch or ctx ends. If a
+// fetch already runs, fetchEntryNow starts another one after it, because the file may have changed
+// since.
 func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}) error {
 	entry.MakeDue()
 	for range 2 {
@@ -56,8 +57,9 @@ func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-ch
 // slotInterval is how often startAndAwaitFetch tries to start a fetch while too many other fetches run.
 const slotInterval = 5 * time.Millisecond
 
-// startAndAwaitFetch starts a fetch if the entry is due, and waits for the end of the fetch or of ctx.
-// While too many other fetches run, startAndAwaitFetch also waits for the start if queues is true.
+// startAndAwaitFetch starts a fetch if the entry is due, and waits until the fetch or ctx ends. If
+// too many other fetches run, it does not fetch, or waits for its turn if queues is true. It
+// returns an error only if ctx ends first.
 func startAndAwaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
 	done := refresh()
 	for done == nil && queues && entry.IsDue(time.Now()) {
@@ -79,8 +81,9 @@ func startAndAwaitFetch(ctx context.Context, entry *policy.Entry, refresh func()
 	}
 }
 
-// limitFetchTime limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
-// setting a deadline, because reverse_proxy treats a deadline as a failure of the upstream.
+// limitFetchTime returns a fetch with the timeout FetchTimeout that also updates the fetch metrics.
+// It cancels the context instead of setting a deadline, because reverse_proxy treats a deadline as
+// a failure of the upstream.
 func (g *Guard) limitFetchTime(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -95,7 +98,8 @@ func (g *Guard) limitFetchTime(fetch site.Fetch, have *policy.Version, key polic
 	}
 }
 
-// newFetchObserver returns a function for handling a new state of the site after a fetch.
+// newFetchObserver returns a function that records and reports the result of a fetch, given the
+// states of the robots.txt before and after the fetch.
 func (g *Guard) newFetchObserver(s *site.Site, of copies.RequestHost) func(before, after policy.State) {
 	return func(before, after policy.State) {
 		changed := after.FailureCount == 0 && (before.Current == nil || before.Current.Hash != after.Current.Hash)

@@ -65,7 +65,7 @@ func writeText(w http.ResponseWriter, r *http.Request, status int, body []byte) 
 	return err
 }
 
-// explainSpoofed explains to a client how the guard found its name to be spoofed.
+// explainSpoofed returns a sentence that tells the client why its name is considered spoofed.
 func explainSpoofed(j *Judgement) string {
 	by := "the addresses"
 	if j.VerifiedBy == verify.ReverseDNS {
@@ -78,8 +78,9 @@ func explainSpoofed(j *Judgement) string {
 // explanationSize is the usual size of an explanation, in bytes.
 const explanationSize = 768
 
-// explainBlock returns what the author of an honest crawler needs to fix the crawler. It
-// does not use package fmt, because a crawler may send many blocked requests.
+// explainBlock returns the text of the response to a blocked request: the group, the rule and the
+// file, so that the author of an honest crawler can fix it. It does not use package fmt, because a
+// crawler may send many blocked requests.
 func explainBlock(j *Judgement) []byte {
 	b := make([]byte, 0, explanationSize)
 	line := func(label, value string) {
@@ -126,16 +127,15 @@ func refuseTooFast(w http.ResponseWriter, r *http.Request, j *Judgement) error {
 	return writeText(w, r, http.StatusTooManyRequests, []byte(explainTooFast(j, wait)))
 }
 
-// setRetryAfter returns the seconds until the crawler may send the next request, rounded
-// up. It sets Retry-After to up to 10 % more, so that clients do not return at the same
-// time.
+// setRetryAfter returns the seconds until the crawler may send the next request, rounded up. It
+// sets the field Retry-After to up to 10 % more, so that clients do not return at the same time.
 func setRetryAfter(w http.ResponseWriter, j *Judgement) int {
 	wait := int((j.Rate.Wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.Itoa(wait+rand.IntN(wait/10+1)))
 	return wait
 }
 
-// formatSeconds formats a number of seconds with its unit.
+// formatSeconds returns a number of seconds as text, such as "1 second".
 func formatSeconds(seconds int) string {
 	if seconds == 1 {
 		return "1 second"
@@ -143,7 +143,8 @@ func formatSeconds(seconds int) string {
 	return fmt.Sprintf("%d seconds", seconds)
 }
 
-// exceededPolicyName returns the name of the policy responsible for the delay of the next request.
+// exceededPolicyName returns the name of the rate limit that the crawler exceeds, as in the
+// RateLimit-Policy field.
 func exceededPolicyName(p *Rate) string {
 	switch {
 	case p.IsOverConcurrent:
@@ -154,9 +155,9 @@ func exceededPolicyName(p *Rate) string {
 	return delayPolicy
 }
 
-// formatRateLimitPolicy returns the RateLimit-Policy of a crawler, as in
-// draft-ietf-httpapi-ratelimit-headers: a list of policies with their quota q for a window
-// of w seconds, or for concurrent requests.
+// formatRateLimitPolicy returns the value of the RateLimit-Policy field, as in
+// draft-ietf-httpapi-ratelimit-headers. It lists policies with their quota q for a window of w
+// seconds, or for concurrent requests.
 func formatRateLimitPolicy(p *Rate) string {
 	var items []string
 	add := func(name string, quota int, window int64) {
@@ -181,7 +182,8 @@ func formatRateLimitPolicy(p *Rate) string {
 	return strings.Join(items, ", ")
 }
 
-// explainTooFast explains to the author of a crawler which limit or line applies.
+// explainTooFast returns the text of the 429 response, which tells the author of the crawler which
+// limit or Crawl-delay it exceeds. wait is the time in seconds until its next allowed request.
 func explainTooFast(j *Judgement, wait int) string {
 	var b strings.Builder
 	name, p := text.Printable(j.Client.Name()), &j.Rate
@@ -205,9 +207,9 @@ func explainTooFast(j *Judgement, wait int) string {
 	return b.String()
 }
 
-// isTooEarly reports whether a blocked or slowed request came in early data, which does not prove
-// the client's address. After the handshake, the client sends the request again (RFC 8470 section
-// 5.2).
+// isTooEarly reports whether the guard must respond with 425 to a request that it would refuse.
+// Early data does not prove the client's address. After the handshake, the client sends the request
+// again (RFC 8470 section 5.2).
 func isTooEarly(r *http.Request, j *Judgement) bool {
 	return j.Verification == verify.Unknown && site.IsEarlyData(r)
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// SiteStates returns the current state of each site with a judgement, by label.
+// SiteStates returns the current state of each site that had a judged request, by label.
 func (s *State) SiteStates() map[string]report.SiteState {
 	sites, takesEffect := make(map[string]report.SiteState), s.EffectiveTimes()
-	for label, r := range s.siteRecords.allWithCurrentMode() {
+	for label, r := range s.siteRecords.recordsWithCurrentMode() {
 		key, live := r.key, report.SiteState{Mode: r.mode, Enforces: isEnforceMode(r.mode)}
 		if key != (policy.Key{}) {
 			live.Authority, live.Source = key.String(), key.SourceKind()
@@ -38,7 +38,7 @@ func (s *State) SiteStates() map[string]report.SiteState {
 // ManagedSource returns the running robots_txt handlers.
 func (s *State) ManagedSource() report.ManagedFiles { return &s.ManagedPublishers }
 
-// ManagedChanges returns the changes of robots_txt by site.
+// ManagedChanges returns the changes of managed robots.txt files by site.
 func (s *State) ManagedChanges() map[string][]report.ManagedChange { return s.SiteHistories.Report() }
 
 // WaitingChanges returns the number of robots_txt changes waiting for confirmation.
@@ -51,10 +51,11 @@ func (s *State) WaitingChanges() (n int) {
 	return n
 }
 
-// NextManagedChange returns the time of the next scheduled robots.txt, or the zero time.
+// NextManagedChange returns the time of the next scheduled change of a managed robots.txt, or the
+// zero time.
 func (s *State) NextManagedChange() time.Time { return s.ManagedPublishers.NextChange(time.Now()) }
 
-// AlertManager returns the alerts, or nil if no guard runs.
+// AlertManager returns the manager of the alerts, or nil for a nil State.
 func (s *State) AlertManager() *alert.Manager {
 	if s == nil {
 		return nil
@@ -66,7 +67,8 @@ func (s *State) AlertManager() *alert.Manager {
 // without a failure or without a storage.
 func (s *State) StorageFailure() (since time.Time, err error) { return s.Memory.WriteFailure() }
 
-// AuditFindings returns the number of open alerts about responses to crawlers, by site and finding.
+// AuditFindings returns the number of open alerts of the response audit, with at least the severity
+// warning, by site and kind of finding.
 func (s *State) AuditFindings() map[metrics.AuditFinding]int {
 	found := make(map[metrics.AuditFinding]int)
 	for _, a := range s.Alerts.List().Alerts {
@@ -88,8 +90,9 @@ func (s *State) HasStorage() bool { return s.Memory.HasRunningStore() }
 // Interface guard
 var _ alert.StateSource = (*State)(nil)
 
-// CrawlersWithFetchSince returns the crawlers with a fetch of the robots.txt of some hosts since a time, from
-// this or other instances. It omits spoofed clients.
+// CrawlersWithFetchSince returns the names of the crawlers that have fetched the robots.txt of a
+// host since a time, from this or other instances. has reports whether the host is meant. Spoofed
+// clients are omitted.
 func (s *State) CrawlersWithFetchSince(has func(host string) bool, since time.Time) []string {
 	found := make(map[string]bool)
 	for _, l := range []*ledger.Ledger{s.Ledger, s.Memory.PeerLedger()} {
@@ -110,8 +113,9 @@ func (s *State) CrawlersWithFetchSince(has func(host string) bool, since time.Ti
 	return slices.Sorted(maps.Keys(found))
 }
 
-// EffectiveTimes returns a function for the end of the grace of a site's previous robots.txt for all
-// crawlers. The function returns the zero time if no grace runs. Use one function for many sites.
+// EffectiveTimes returns a function that returns when the current robots.txt of a key applies to
+// all crawlers, because the grace of previous versions ends. The zero time means that it already
+// does. The function uses the state at the time of the call, so that one function serves many keys.
 func (s *State) EffectiveTimes() func(policy.Key) time.Time {
 	pending := s.Copies.PendingEffectiveTimes(time.Now())
 	return func(key policy.Key) (at time.Time) {
@@ -129,8 +133,8 @@ func (s *State) EffectiveTimes() func(policy.Key) time.Time {
 // on, crawlers that still obey a previous version can be blocked.
 func (s *State) EndGrace(key policy.Key) { s.Copies.EndGrace(newHostMatcher(key), time.Now()) }
 
-// newHostMatcher returns a function that reports whether the files of a host belong to a site. An
-// authority without a port matches any port.
+// newHostMatcher returns a function that reports whether the recorded files of a host belong to the
+// site with a key. A key without a port matches any port.
 func newHostMatcher(key policy.Key) func(copies.Host) bool {
 	name, port := addr.SplitPort(key.Host)
 	number := site.ParsePort(port)
@@ -142,7 +146,7 @@ func newHostMatcher(key policy.Key) func(copies.Host) bool {
 	}
 }
 
-// Reports returns the data of reports at a time. It is empty without a ledger.
+// Reports returns the data for reports at a time. For a nil State, the data are empty.
 func (s *State) Reports(now time.Time) *report.Source {
 	source := &report.Source{Now: now, SiteStates: make(map[string]report.SiteState)}
 	if s == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 )
 
-// responseRecorder records the status, size and time of a response. It is a field of the judgement
-// to avoid an allocation.
+// responseRecorder passes a response on and records its status, its size and the time to its first
+// byte. It is a field of the judgement to avoid an allocation.
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
 	method    string
@@ -25,12 +25,13 @@ type responseRecorder struct {
 	stopwatch
 }
 
-// newResponseRecorder returns a recorder of a response.
+// newResponseRecorder returns a recorder of the response that is written to w. method is the method
+// of the request.
 func newResponseRecorder(w http.ResponseWriter, method string) responseRecorder {
 	return responseRecorder{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, method: method}
 }
 
-// WriteHeader implements [http.ResponseWriter].
+// WriteHeader implements [http.ResponseWriter]. A successful response to CONNECT begins a tunnel.
 func (w *responseRecorder) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
@@ -42,7 +43,7 @@ func (w *responseRecorder) WriteHeader(status int) {
 	}
 }
 
-// Hijack implements [http.Hijacker].
+// Hijack implements [http.Hijacker]. The connection is then a tunnel.
 func (w *responseRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
@@ -60,8 +61,8 @@ func (w *responseRecorder) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// endMeasurementAtTunnel ends the measurement of a request whose connection has become a tunnel, for example
-// a WebSocket. A tunnel may last for hours.
+// endMeasurementAtTunnel stops measuring a response, and frees the resources of the request,
+// because the connection has become a tunnel, for example a WebSocket. A tunnel may last for hours.
 func (w *responseRecorder) endMeasurementAtTunnel() {
 	w.stopwatch = stopwatch{}
 	if w.resources != nil {
@@ -85,7 +86,7 @@ func (w *responseRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// sentBytes returns the size of the body sent to the client.
+// sentBytes returns the number of body bytes sent to the client, which is 0 for HEAD.
 func (w *responseRecorder) sentBytes() int64 {
 	if w.method == http.MethodHead {
 		return 0 // the server does not send them
@@ -93,8 +94,9 @@ func (w *responseRecorder) sentBytes() int64 {
 	return w.size
 }
 
-// responseStatus returns the status of the response, or 0 if the client has left. err is the error of the
-// handlers, which error routes usually answer with its status. finished is false after a panic.
+// responseStatus returns the status of the response to a request, or 0 if the client has left.
+// status is the recorded status, 0 if none was written. err is the error of the handlers, to which
+// error routes respond. finished is false after a panic.
 func responseStatus(r *http.Request, status int, err error, finished bool) int {
 	switch {
 	case status != 0:
@@ -109,7 +111,7 @@ func responseStatus(r *http.Request, status int, err error, finished bool) int {
 	return http.StatusOK // no handler wrote a response, so Caddy sends an empty one
 }
 
-// errorStatus returns the status of Caddy's response to an error.
+// errorStatus returns the status with which Caddy responds to an error of a handler.
 func errorStatus(err error) int {
 	if failed, ok := errors.AsType[caddyhttp.HandlerError](err); ok && failed.StatusCode != 0 {
 		return failed.StatusCode
@@ -117,6 +119,7 @@ func errorStatus(err error) int {
 	return http.StatusInternalServerError
 }
 
+// passAndRecordResponse passes a request on and records the response in the metrics and the ledger.
 func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) (err error) {
 	recorder := &j.response
 	recorder.ResponseWriter, recorder.method, recorder.resources = w, r.Method, &j.resources
@@ -139,7 +142,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 	return err
 }
 
-// countResponse records the response to an allowed request.
+// countResponse records in the metrics and the ledger a response to a request that was passed on.
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code int, size int64) {
 	status, ok := responseaudit.ClassifyStatus(code)
 	if !ok {
@@ -188,8 +191,8 @@ func (s *stopwatch) stop() {
 	}
 }
 
-// elapsedTime returns the time to the first byte, or until now without a response. It returns 0 before the
-// start.
+// elapsedTime stops the stopwatch and returns the time to the first byte, or until now if no byte
+// was sent. It returns 0 before the start.
 func (s *stopwatch) elapsedTime() time.Duration {
 	s.stop()
 	return s.elapsed

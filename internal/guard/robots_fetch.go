@@ -23,18 +23,18 @@ type robotsFetch struct {
 	j           *Judgement // nil for a client without a judgement
 	site        *site.Site
 	requestHost copies.RequestHost
-	// hasExactHost means that the Host field is the authority of the site's key, so the guard would get
-	// the same response.
+	// hasExactHost is true if the Host field is the authority of the site's key, so that the
+	// guard's own fetch would get the same response.
 	hasExactHost bool
-	// plain means no query, no Range, no preconditions and no escapes in the path. anonymous means
-	// no credentials and no cookie. With both, the client did not influence the content of the
-	// response. Some servers answer /%72obots.txt with another page, and no crawler requests this
-	// path.
+	// isPlain means no query, no Range, no preconditions and no escapes in the path. isAnonymous
+	// means no credentials and no cookie. With both, the client did not influence the content of
+	// the response. Some servers answer /%72obots.txt with another page, and no crawler requests
+	// this path.
 	isPlain, isAnonymous bool
 }
 
-// passRobots passes a request for /robots.txt on and records the response.
-func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
+// passRobotsRequest passes a request for /robots.txt on and records the response.
+func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	s, original := g.siteForRequest(r), site.OriginalRequest(r).URL
 	f := &robotsFetch{
 		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.newRequestHost(r, s), hasExactHost: r.Host == s.OwnKey().Host,
@@ -54,7 +54,7 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 		}
 	}()
 	err := next.ServeHTTP(recorder, r)
-	response := recorder.response(err)
+	response := recorder.buildResponse(err)
 	code := responseStatus(r, recorder.status, err, true)
 	if j != nil && code != 0 {
 		g.countResponse(j, responseaudit.KindRobotsTxt, code, recorder.sentBytes())
@@ -66,8 +66,9 @@ func (g *Guard) passRobots(w http.ResponseWriter, r *http.Request, j *Judgement,
 	return err
 }
 
-// recordRobotsResponse evaluates a response for /robots.txt. It records the served file for the crawler's
-// product token. If the rules differ from our copy, the copy becomes due.
+// recordRobotsResponse evaluates the response to a client's request for /robots.txt. It records the
+// served file for the crawler's product token. If the served rules differ from our copy, our copy
+// becomes due.
 func (g *Guard) recordRobotsResponse(f *robotsFetch, response robotsResponse) {
 	now := time.Now()
 	entry := g.state.Cache.Get(f.site.Key)
@@ -114,8 +115,8 @@ func isRedirect(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
-// requestPlainResponse returns a request whose response the guard can read and compare: complete and without a
-// content coding.
+// requestPlainResponse returns a copy of a request without the fields that make a response
+// compressed or 304, so that the guard can read and compare the response.
 func requestPlainResponse(r *http.Request) *http.Request {
 	plain := r.WithContext(r.Context())
 	plain.Header = r.Header.Clone()
@@ -125,8 +126,8 @@ func requestPlainResponse(r *http.Request) *http.Request {
 	return plain
 }
 
-// recordServedRobots records the file served to a crawler. A response for a missing file equals a file
-// without rules.
+// recordServedRobots records the robots.txt that a crawler got, as a file that the crawler may be
+// using. A response for a missing file counts as a file without rules.
 func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
 	switch (policy.FetchResult{Status: response.status}).AccessResult() {
@@ -157,8 +158,8 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 	}
 }
 
-// recordRedirectedRobots records the file behind a redirect: the guard's result for the same redirect, or
-// an unknown file.
+// recordRedirectedRobots records the robots.txt that a crawler gets by following a redirect. If the
+// guard's own fetch followed the same redirect, this is our copy, else an unknown file.
 func (g *Guard) recordRedirectedRobots(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != resolveRedirectTarget(response.location, f.site.OwnKey()) {
 		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
@@ -173,8 +174,8 @@ func hasErrorRoutes(r *http.Request) bool {
 	return ok && server.Errors != nil && len(server.Errors.Routes) > 0
 }
 
-// siteServesNoRules reports whether the site serves a file without rules to the guard, too. If the
-// guard's copy has rules, siteServesNoRules fetches the file again.
+// siteServesNoRules reports whether the site also serves the guard a file without rules, and not
+// only this client. If our copy has rules, it fetches the file again first.
 func (g *Guard) siteServesNoRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
 	if entry.Current() == nil {
 		return false
@@ -186,8 +187,8 @@ func (g *Guard) siteServesNoRules(f *robotsFetch, entry *policy.Entry, now time.
 	return !entry.Current().Robots.HasGroups()
 }
 
-// isRefusal reports whether a status means a firewall or address list that refuses the guard, and
-// not a missing file.
+// isRefusal reports whether a status means that the site refuses the guard, for example by a
+// firewall, and not that the file is missing.
 func isRefusal(status int) bool {
 	return status >= 400 && status < 500 && status != http.StatusNotFound && status != http.StatusGone
 }
@@ -200,7 +201,8 @@ func productToken(j *Judgement) string {
 	return j.Client.Name()
 }
 
-// newRequestHost returns the key and settings of the stored files of a site.
+// newRequestHost returns the key under which package copies stores the files of a site, with the
+// settings for it.
 func (g *Guard) newRequestHost(r *http.Request, s *site.Site) copies.RequestHost {
 	of := copies.RequestHost{Configured: s.CacheSegment == policy.ConfiguredHosts, Grace: g.Grace}
 	if s.Key.Source != "" {
@@ -221,9 +223,9 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 	return g.state.Cache.GetOrCreate(s.Key, s.CacheSegment)
 }
 
-// describeLastRobotsFetch returns whether the crawler has fetched the robots.txt, as far as the ledgers of all
-// instances contain the fetch: "never", the "current" version or an "old" version, and when. The
-// first result is "" if no ledger has a row for this crawler alone. No verdict depends on it.
+// describeLastRobotsFetch describes for the log which robots.txt a crawler fetched last, as far as
+// the ledgers of all instances know: "never" for none, the "current" version, or an "old" version,
+// and when. It returns "" if no ledger has a row for this crawler alone. No verdict depends on it.
 func (g *Guard) describeLastRobotsFetch(r *http.Request, j *Judgement) (what string, at time.Time) {
 	q := g.ledgerRequest(r, j, time.Now())
 	var last ledger.RobotsFetch
@@ -249,15 +251,15 @@ func (g *Guard) describeLastRobotsFetch(r *http.Request, j *Judgement) (what str
 	return "old", ledger.FromUnixMilli(last.At)
 }
 
-// mayUseAllowingVersion reports whether a crawler may be using a file that allows a request disallowed by our
-// copy.
+// mayUseAllowingVersion reports whether a crawler may be using another file than our copy that
+// allows a request. Then a request that our copy disallows is stale.
 func (g *Guard) mayUseAllowingVersion(r *http.Request, j *Judgement, state *policy.State, now time.Time) bool {
 	others, lost := g.recordCopyAndFindOthers(r, j, state, now)
 	return lost || slices.ContainsFunc(others, func(v *policy.Version) bool { return g.versionAllows(r, j, v) })
 }
 
-// recordCopyAndFindOthers records our copy, and returns the other files that a crawler may be using.
-// lost means that a further file may exist but is no longer stored.
+// recordCopyAndFindOthers records the current version as our copy, and returns the other files that
+// a crawler may be using. lost is true if it may also be using a file that is no longer stored.
 func (g *Guard) recordCopyAndFindOthers(r *http.Request, j *Judgement, state *policy.State, now time.Time) (others []*policy.Version, lost bool) {
 	of, token := g.newRequestHost(r, j.Site), productToken(j)
 	if j.Verification == verify.Spoofed {

@@ -282,7 +282,7 @@ func TestRobotsRecorder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newRobotsRecorder(discard{}, tc.method)
-			got := w.response(tc.handle(w))
+			got := w.buildResponse(tc.handle(w))
 			var want [sha256.Size]byte
 			if tc.text != "" {
 				want = sha256.Sum256([]byte(tc.text))

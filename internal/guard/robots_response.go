@@ -16,7 +16,7 @@ import (
 // maxPageStart is the maximum number of bytes of a response that are checked for HTML.
 const maxPageStart = 4096
 
-// robotsRecorder records a response for robots.txt with its body.
+// robotsRecorder passes a response for robots.txt on and records it with its body.
 type robotsRecorder struct {
 	responseRecorder
 	body []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
@@ -45,14 +45,15 @@ func (w *robotsRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{w}, r)
 }
 
-// mayBeRobotsFile reports whether the response may be a robots.txt.
+// mayBeRobotsFile reports whether the status and the method allow that the response has a
+// robots.txt as its body.
 func (w *robotsRecorder) mayBeRobotsFile() bool {
 	return w.method == http.MethodGet && (policy.FetchResult{Status: w.status}).AccessResult() == policy.Successful
 }
 
-// response returns the response after the handlers have returned. err is their error, which error routes
-// answer later.
-func (w *robotsRecorder) response(err error) robotsResponse {
+// buildResponse returns the recorded response after the handlers have returned. err is the error of the
+// handlers, to which error routes respond later.
+func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	header := w.Header()
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
@@ -81,7 +82,7 @@ func (w *robotsRecorder) isPage() bool {
 	return site.IsHTMLPage(w.status, w.Header(), w.body[:min(len(w.body), maxPageStart)])
 }
 
-// isComplete reports whether the client was sent the whole response.
+// isComplete reports whether the whole body was sent to the client.
 func (w *robotsRecorder) isComplete() bool {
 	length, err := strconv.ParseInt(w.Header().Get("Content-Length"), 10, 64)
 	return err != nil || w.size >= length
@@ -90,7 +91,7 @@ func (w *robotsRecorder) isComplete() bool {
 // Interface guard
 var _ io.ReaderFrom = (*robotsRecorder)(nil)
 
-// robotsResponse is a client's response for /robots.txt.
+// robotsResponse is the response that a client got for /robots.txt.
 type robotsResponse struct {
 	status             int
 	etag, lastModified string
@@ -102,12 +103,14 @@ type robotsResponse struct {
 	isErrorStatus      bool              // status of an error; error routes may send another response
 }
 
-// deliversRules reports whether the client knows the rules after the response.
+// deliversRules reports whether the client knows the rules of the site after this response to a
+// request with a method.
 func (a robotsResponse) deliversRules(method string) bool {
 	return judge.IsRobotsFetch(method, a.status)
 }
 
-// differsFromCopy reports whether the response shows that our copy is outdated.
+// differsFromCopy reports whether the response shows that our copy, the current version of s, is
+// outdated. own is the key of the site.
 func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 	if s == nil || s.Current == nil {
 		return false

@@ -10,28 +10,28 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// CacheSizes has the bounds of the cache of robots.txt; 0 means the default.
+// CacheSizes has the maximum numbers of cached robots.txt files; 0 means the default.
 type CacheSizes struct {
 	MaxPolicies        int // configured sites
 	UnknownHosts       int // unknown hosts
 	UnknownHostFetches int // concurrent fetches for unknown hosts
 }
 
-// MaxPoliciesFor returns the bound for configured sites. configured is the option, 0 for none, and
-// hosts is the number of hosts with a guard. A bound below hosts causes constant fetches, so
-// MaxPoliciesFor logs a warning.
+// MaxPoliciesFor returns the maximum number of cached robots.txt files of configured sites.
+// configured is the option policies, 0 for none. hosts is the number of hosts with a guard. A
+// maximum below hosts causes constant fetches, so MaxPoliciesFor logs a warning.
 func MaxPoliciesFor(configured, hosts int, logger *zap.Logger) int {
 	if configured == 0 {
 		return max(ConfiguredHostBounds.Entries, 2*hosts) // with http and https each is two sites
 	}
 	if configured < hosts {
-		logger.Warn("policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
-			"remove policies, or raise it", zap.Int("policies", configured), zap.Int("hosts", hosts))
+		logger.Warn("the option policies is below the number of hosts with a guard, so robots.txt files are evicted and fetched again all the time; "+
+			"remove the option, or raise its value", zap.Int("policies", configured), zap.Int("hosts", hosts))
 	}
 	return configured
 }
 
-// Settings has the settings of a configuration for the State.
+// Settings has the settings of a configuration that apply to the whole State.
 type Settings struct {
 	Sites     ConfiguredSites
 	Sizes     CacheSizes
@@ -50,7 +50,8 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 	}
 }
 
-// applySettings returns no error.
+// applySettings applies settings to the state. It returns no error. The zero Settings are for no
+// configuration.
 func (s *State) applySettings(settings Settings) error {
 	s.resizeCaches(settings.Sizes)
 	s.Ledger.SetRetention(settings.Retention)
@@ -63,7 +64,7 @@ func (s *State) applySettings(settings Settings) error {
 	return nil
 }
 
-// resizeCaches bounds the cache.
+// resizeCaches sets the bounds of the caches of robots.txt and base files.
 func (s *State) resizeCaches(to CacheSizes) {
 	named := boundsForEntries(ConfiguredHostBounds, to.MaxPolicies)
 	s.Cache.Resize(policy.ConfiguredHosts, named)
@@ -75,7 +76,8 @@ func (s *State) resizeCaches(to CacheSizes) {
 	s.Cache.Resize(policy.UnknownHosts, unnamed)
 }
 
-// boundsForEntries returns bounds for a number of entries, with the same memory for each entry.
+// boundsForEntries returns b for another maximum number of entries, with as many bytes for each
+// entry. 0 entries mean b itself.
 func boundsForEntries(b policy.Bounds, entries int) policy.Bounds {
 	if entries > 0 {
 		b.Bytes = max(b.Bytes, b.Bytes/b.Entries*entries)

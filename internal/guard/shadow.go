@@ -22,7 +22,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// robotsTrials has the robots.txt files on trial of all running configurations, and their effects.
+// robotsTrials has the robots.txt files on trial of all running configurations, and what each would
+// change.
 type robotsTrials struct {
 	cache   *policy.Cache // of these files; never stored
 	effects *shadow.Trials
@@ -37,7 +38,8 @@ func newTrials() *robotsTrials {
 	return t
 }
 
-// StartTrial compares a file with the file in force on live requests until end is called. It does not fetch.
+// StartTrial starts the trial of a file: until end is called, live requests are also judged by this
+// file. It does not fetch the file.
 func (s *State) StartTrial(file *shadow.File) (end func()) {
 	release := s.trials.effects.KeepResults(file.Source)
 	s.trials.updateFiles(func(all []*shadow.File) []*shadow.File { return append(all, file) })
@@ -49,7 +51,8 @@ func (s *State) StartTrial(file *shadow.File) (end func()) {
 	})
 }
 
-// updateFiles replaces the files.
+// updateFiles replaces the list of files on trial by the result of edit, which may change its
+// argument.
 func (t *robotsTrials) updateFiles(edit func([]*shadow.File) []*shadow.File) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,7 +60,8 @@ func (t *robotsTrials) updateFiles(edit func([]*shadow.File) []*shadow.File) {
 	t.files.Store(&files)
 }
 
-// configuredTrials yields the files without a host, the latest configuration first.
+// configuredTrials yields the trials of the files in the option shadow, the latest configuration
+// first.
 func (t *robotsTrials) configuredTrials() iter.Seq[robotsTrial] {
 	return func(yield func(robotsTrial) bool) {
 		for _, file := range slices.Backward(*t.files.Load()) {
@@ -68,14 +72,15 @@ func (t *robotsTrials) configuredTrials() iter.Seq[robotsTrial] {
 	}
 }
 
-// fetchConfiguredFiles starts fetches of the configured files, if due.
+// fetchConfiguredFiles starts a fetch of each file in the option shadow that is due.
 func (t *robotsTrials) fetchConfiguredFiles() {
 	for one := range t.configuredTrials() {
 		one.startFetch()
 	}
 }
 
-// addToReport adds the configured files, and the effects of all files, to the data of reports.
+// addToReport adds the states of the configured files, and the results of all trials, to the data
+// of reports.
 func (t *robotsTrials) addToReport(to *report.Source) {
 	to.TrialStates = make(map[string]*policy.State)
 	for one := range t.configuredTrials() {
@@ -84,14 +89,15 @@ func (t *robotsTrials) addToReport(to *report.Source) {
 	to.Trials = t.effects.Snapshot()
 }
 
-// robotsTrial is a file on trial for a host. The zero value means none.
+// robotsTrial is the trial of a file for a host. The zero value means no trial.
 type robotsTrial struct {
 	*shadow.File
 	host  string // without a port
 	entry *policy.Entry
 }
 
-// trialForHost returns the trial of a file at a host, which may have a port.
+// trialForHost returns the trial of a file for a host, which may have a port and may be "". segment
+// is the part of the cache for the file.
 func (t *robotsTrials) trialForHost(file *shadow.File, host string, segment policy.Segment) robotsTrial {
 	key := policy.Key{Source: file.Source, Host: host}
 	entry := t.cache.Get(key)
@@ -102,8 +108,8 @@ func (t *robotsTrials) trialForHost(file *shadow.File, host string, segment poli
 	return robotsTrial{file, name, entry}
 }
 
-// trialForSite returns the trial at a site: the file of the guard's configuration, or the change of the
-// site's robots_txt.
+// trialForSite returns the trial for a site: the file in the option shadow of the guard, or else
+// the change of the managed robots.txt on trial at the site.
 func (g *Guard) trialForSite(s *site.Site) robotsTrial {
 	if g.configuredTrial.File != nil || g.SourceKey != "" {
 		return g.configuredTrial
@@ -120,7 +126,7 @@ func (g *Guard) trialForSite(s *site.Site) robotsTrial {
 	return g.state.trials.trialForHost(files[i], s.OwnKey().Host, s.CacheSegment)
 }
 
-// startConfiguredTrial starts the trial of the configured file until ctx ends.
+// startConfiguredTrial starts the trial of the file in the option shadow until ctx ends.
 func (g *Guard) startConfiguredTrial(ctx context.Context) robotsTrial {
 	key := policy.Key{Source: g.ShadowKey}
 	fetch, _ := g.Shadow.Prepare(nil, key)
@@ -134,13 +140,14 @@ func (g *Guard) startConfiguredTrial(ctx context.Context) robotsTrial {
 	return g.state.trials.trialForHost(file, "", policy.ConfiguredHosts)
 }
 
-// startFetch starts a fetch if the file is due.
+// startFetch starts a fetch of the file on trial if it is due.
 func (t robotsTrial) startFetch() {
 	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
-// readableVersion returns the version on trial. It returns nil for an unreadable version, because a missing
-// file would allow everything. If the version is due, a background fetch starts.
+// readableVersion returns the fetched version of the file on trial. It returns nil if the file
+// cannot be read, because a missing file would allow everything. If the file is due, a background
+// fetch starts.
 func (t robotsTrial) readableVersion(now time.Time) *policy.Version {
 	if t.entry.IsDue(now) {
 		t.startFetch()
@@ -148,7 +155,8 @@ func (t robotsTrial) readableVersion(now time.Time) *policy.Version {
 	return shadow.ReadableVersion(t.entry.State())
 }
 
-// ExpireCopies implements publish.TrialRunner. It makes the copies of hosts due whose robots.txt a handler has changed.
+// ExpireCopies makes the cached robots.txt of hosts due, because a robots_txt handler has changed
+// the file. It implements publish.TrialRunner.
 func (s *State) ExpireCopies(has func(host string) bool) {
 	for _, e := range s.Cache.Entries() {
 		if host, _ := addr.SplitPort(e.Key().Host); e.Key().Source == "" && has(host) {
@@ -157,8 +165,8 @@ func (s *State) ExpireCopies(has func(host string) bool) {
 	}
 }
 
-// judgeTrial also applies the version on trial to a request and records the difference. It runs
-// after the judgement by the version in force and does not change the request's result.
+// judgeTrial judges a request also by the file on trial and records the difference. It runs after
+// the judgement by the version in force, which it does not change.
 func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now time.Time) {
 	version := t.readableVersion(now)
 	if version == nil {
@@ -190,7 +198,8 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 	}
 }
 
-// recordTrialResult records the result of the version on trial.
+// recordTrialResult records in note, and then in the trials, the result of the file on trial for a
+// request. q and result are the request as judged by this file and its result.
 func (g *Guard) recordTrialResult(j *Judgement, source string, note shadow.Request, q *judge.Request, result *judge.Result) {
 	group := ""
 	if result.GroupNamesClient {
@@ -213,7 +222,7 @@ func (g *Guard) recordTrialResult(j *Judgement, source string, note shadow.Reque
 	g.state.trials.effects.RecordRequest(&note)
 }
 
-// logTrialDifference logs a single request at debug level.
+// logTrialDifference logs at debug level a request for which the file on trial has another verdict.
 func (g *Guard) logTrialDifference(r *http.Request, j *Judgement, source string, note *shadow.Request) {
 	if c := g.Logger.Check(zapcore.DebugLevel, "the shadow robots.txt has another verdict"); c != nil {
 		c.Write(
@@ -227,7 +236,8 @@ func (g *Guard) logTrialDifference(r *http.Request, j *Judgement, source string,
 	}
 }
 
-// logTrialFetched logs whether the shadow can be read, once for each change.
+// logTrialFetched logs the result of a fetch of the configured file on trial. The level is debug
+// unless the result differs from the result of the fetch before.
 func (g *Guard) logTrialFetched(before, after policy.State) {
 	was, is := shadow.ReadableVersion(&before), shadow.ReadableVersion(&after)
 	first := before.Current == nil && before.FailureCount == 0

@@ -19,25 +19,27 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// ConfiguredSites has the sites of a configuration, by label.
+// ConfiguredSites has the sites of a configuration by label. A label is a configured host, or
+// judge.OtherName.
 type ConfiguredSites struct {
-	// IsConfigured reports whether the configuration names a host; nil for no configuration.
+	// IsConfigured reports whether the configuration has a site with a label; nil for no
+	// configuration.
 	IsConfigured func(label string) bool
-	// Modes are monitor, enforce or [ledger.ModeMixed] for the sites with a guard.
+	// Modes has the mode of each site with a guard: monitor, enforce or [ledger.ModeMixed].
 	Modes map[string]string
-	// WithChangeGuard has the sites with a guard with [Config.ChangeGuardTime].
+	// WithChangeGuard has the sites with a guard whose [Config.ChangeGuardTime] is not 0.
 	WithChangeGuard map[string]bool
 }
 
-// siteRecords has a record of each site with a judgement. The configured hosts bound its size, see
-// [State.UseSettings]. The zero value is empty.
+// siteRecords has a record of each site that had a judged request. The configured hosts bound its
+// size, see [State.UseSettings]. The zero value is empty.
 type siteRecords struct {
 	mu         sync.Mutex                           // locked during changes of records
 	records    cowmap.LargeMap[string, *siteRecord] // by label
 	configured atomic.Pointer[ConfiguredSites]      // of the last configuration; nil without a configuration
 }
 
-// siteRecord is an immutable record of a site.
+// siteRecord is what the guard remembers about a site between requests. It is immutable.
 type siteRecord struct {
 	guardNumber int64                         // number of the latest guard with a judgement at the site
 	key         policy.Key                    // of its robots.txt; the zero Key if clients choose the key
@@ -45,7 +47,8 @@ type siteRecord struct {
 	loggedCause report.ProtectionProblemCause // why the robots.txt restricts no crawler, as logged; "" for a site with rules
 }
 
-// recordSite records that the guard serves the site of a judgement.
+// recordSite updates the record of a judgement's site, and records in the ledger a change of its
+// mode.
 func (g *Guard) recordSite(j *Judgement) {
 	if g.firstJudgedLabel.Load() == nil {
 		g.firstJudgedLabel.CompareAndSwap(nil, &j.Site.Label)
@@ -56,9 +59,9 @@ func (g *Guard) recordSite(j *Judgement) {
 	}
 }
 
-// recordSite records a site of a guard. It returns the mode of the site, and whether the record has changed.
-// guardMode is the mode of a site that the configuration does not list. recordSite takes no lock
-// without a change.
+// recordSite updates the record of a site after a judgement. guard is the serial number of the
+// guard, and guardMode is the mode of a site that the configuration does not list. It returns the
+// mode of the site, and whether the record has changed. It takes no lock without a change.
 func (s *siteRecords) recordSite(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
 	known := s.loadRecord(of.Label)
 	if next := s.updatedRecord(known, of, guard, guardMode); next == known {
@@ -79,8 +82,9 @@ func (s *siteRecords) loadRecord(label string) siteRecord {
 	return siteRecord{}
 }
 
-// updatedRecord returns the record after a judgement at a site. Several guards may serve one site, and guards
-// of the previous configuration may still serve. The latest guard determines the record.
+// updatedRecord returns the record r as it must be after a judgement. Several guards may serve one
+// site, and guards of the previous configuration may still serve. The guard with the highest number
+// determines the record.
 func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, guardMode string) siteRecord {
 	switch {
 	case guard > r.guardNumber:
@@ -98,8 +102,8 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	return r
 }
 
-// isBetterKey reports whether the key of a site is better than the known key of the same source.
-// Clients choose ports, and http or https.
+// isBetterKey reports whether a site's key should replace the recorded key of the same source.
+// Clients choose ports and the scheme, so the key without a port and with https is best.
 func isBetterKey(s *site.Site, known policy.Key) bool {
 	switch {
 	case s.CacheSegment == policy.UnknownHosts, s.Key == known:
@@ -112,16 +116,16 @@ func isBetterKey(s *site.Site, known policy.Key) bool {
 	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
 }
 
-// isEnforceMode reports whether a guard enforces at a site in a mode.
+// isEnforceMode reports whether a mode of a site is enforce, at least for some paths.
 func isEnforceMode(mode string) bool { return mode == judge.ModeWord(true) || mode == ledger.ModeMixed }
 
-// currentMode returns the mode of a site in the configuration, or recorded for a site that the
-// configuration does not list.
+// currentMode returns the mode of a site in the configuration. For a site that the configuration
+// does not list, it returns recorded.
 func (s *siteRecords) currentMode(label, recorded string) string {
 	return cmp.Or(s.configuredModes()[label], recorded)
 }
 
-// configuredModes returns the mode of each configured site with a guard.
+// configuredModes returns the mode of each site with a guard in the configuration, by label.
 func (s *siteRecords) configuredModes() map[string]string {
 	if configured := s.configured.Load(); configured != nil {
 		return configured.Modes
@@ -136,8 +140,8 @@ func (s *siteRecords) isChangeGuardOff(label string) bool {
 	return configured != nil && configured.IsConfigured != nil && !configured.WithChangeGuard[label]
 }
 
-// allWithCurrentMode yields the label, the key and the current mode of each site.
-func (s *siteRecords) allWithCurrentMode() iter.Seq2[string, siteRecord] {
+// recordsWithCurrentMode yields the label and the record of each site, with the site's current mode.
+func (s *siteRecords) recordsWithCurrentMode() iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
 		for label, r := range s.records.All() {
 			current := *r
@@ -149,7 +153,7 @@ func (s *siteRecords) allWithCurrentMode() iter.Seq2[string, siteRecord] {
 	}
 }
 
-// recordsWithKey yields the sites whose robots.txt has a key.
+// recordsWithKey yields the label and the record of each site that uses the robots.txt with a key.
 func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecord] {
 	return func(yield func(string, siteRecord) bool) {
 		if key.Source == "" { // at most one site, found without a search
@@ -160,7 +164,7 @@ func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecor
 			}
 			return
 		}
-		for label, r := range s.allWithCurrentMode() {
+		for label, r := range s.recordsWithCurrentMode() {
 			if r.key == key && !yield(label, r) {
 				return
 			}
@@ -168,7 +172,8 @@ func (s *siteRecords) recordsWithKey(key policy.Key) iter.Seq2[string, siteRecor
 	}
 }
 
-// removeUnconfigured drops the data of all sites outside the configuration.
+// removeUnconfigured drops the records, metrics and message limits of all sites that the
+// configuration no longer has.
 func (s *State) removeUnconfigured() {
 	configured := s.siteRecords.configured.Load()
 	if configured == nil || configured.IsConfigured == nil {
@@ -182,7 +187,7 @@ func (s *State) removeUnconfigured() {
 	s.Metrics.RemoveHosts(isConfigured)
 }
 
-// removeSitesExcept drops the records of all sites outside a configuration.
+// removeSitesExcept drops the records of all sites for which isConfigured returns false.
 func (s *siteRecords) removeSitesExcept(isConfigured func(label string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,14 +198,15 @@ func (s *siteRecords) removeSitesExcept(isConfigured func(label string) bool) {
 	}
 }
 
-// removeUnconfiguredHosts removes unconfigured hosts.
+// removeUnconfiguredHosts deletes from hosts the hosts that the configuration does not have.
 func (s *siteRecords) removeUnconfiguredHosts(hosts map[string]bool) {
 	if configured := s.configured.Load(); configured != nil && configured.IsConfigured != nil {
 		maps.DeleteFunc(hosts, func(host string, _ bool) bool { return !configured.IsConfigured(host) })
 	}
 }
 
-// Modes returns the mode of each configured site by its label. A nil State has no sites.
+// Modes returns the mode of each site with a guard in the configuration, by label. A nil State has
+// no sites.
 func (s *State) Modes() map[string]string {
 	if s == nil {
 		return nil
@@ -208,8 +214,8 @@ func (s *State) Modes() map[string]string {
 	return s.siteRecords.configuredModes()
 }
 
-// Enforces reports whether a site with this robots.txt is in enforce. For a configured host, the
-// answer is known before the first crawler comes.
+// Enforces reports whether a site that uses the robots.txt with a key is in enforce mode. For a
+// configured host, the answer is known before the first crawler comes.
 func (s *State) Enforces(key policy.Key) bool {
 	if key.Source == "" && isEnforceMode(s.siteRecords.configuredModes()[site.NewSite(key).Label]) { // at any port, by http or https
 		return true
@@ -222,10 +228,11 @@ func (s *State) Enforces(key policy.Key) bool {
 	return false
 }
 
-// NotProtecting returns the sites in enforce whose robots.txt restricts nobody, with the causes.
+// NotProtecting returns the labels of the sites in enforce mode whose robots.txt restricts no
+// crawler, with the cause of each.
 func (s *State) NotProtecting() map[string]string {
 	causes := make(map[string]string)
-	for label, r := range s.siteRecords.allWithCurrentMode() {
+	for label, r := range s.siteRecords.recordsWithCurrentMode() {
 		e := s.Cache.Get(r.key)
 		if e == nil || !isEnforceMode(r.mode) {
 			continue
@@ -240,8 +247,9 @@ func (s *State) NotProtecting() map[string]string {
 // maxLoggedHosts bounds the hosts in a log line.
 const maxLoggedHosts = 10
 
-// logProtectionChanges logs once when sites in enforce begin to have a robots.txt without restrictions,
-// and once at the end of this condition.
+// logProtectionChanges warns once when the robots.txt with a key begins to restrict no crawler
+// although its sites are in enforce mode. It logs once when the robots.txt restricts crawlers
+// again.
 func (g *Guard) logProtectionChanges(key policy.Key) {
 	if key == (policy.Key{}) {
 		return
@@ -262,8 +270,9 @@ func (g *Guard) logProtectionChanges(key policy.Key) {
 	}
 }
 
-// updateProtectionChanges returns the sites with a robots.txt whose protection has ended or begun again since the
-// last log line, and why the robots.txt restricts nobody.
+// updateProtectionChanges returns the sites with a key for which logProtectionChanges must log:
+// those whose robots.txt has begun to restrict no crawler, and those where this has ended. now has
+// the cause, or is nil if the robots.txt restricts crawlers.
 func (s *siteRecords) updateProtectionChanges(key policy.Key, e *policy.Entry) (began, ended []string, now *report.ProtectionProblem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

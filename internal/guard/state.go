@@ -28,8 +28,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// State survives reloads of the configuration. It has no references to a configuration and stays
-// usable after release by the last handler, because requests may be in flight.
+// State has the data of all guards that survive reloads of the configuration. It has no references
+// to a configuration and stays usable after the last handler has released it, because requests may
+// be in flight.
 type State struct {
 	Cache             *policy.Cache                // of robots.txt
 	Bases             *policy.Cache                // of base files
@@ -72,7 +73,7 @@ type State struct {
 	refetches reloadRefetches
 }
 
-// Policies returns the cached robots.txt of all sites in any order.
+// Policies returns the cache entries of all sites in any order. A nil State has none.
 func (s *State) Policies() []*policy.Entry {
 	if s == nil {
 		return nil
@@ -80,29 +81,32 @@ func (s *State) Policies() []*policy.Entry {
 	return s.Cache.Entries()
 }
 
-// CacheStats returns the statistics of a segment of the cache.
+// CacheStats returns the statistics of one segment of the cache of robots.txt files.
 func (s *State) CacheStats(segment policy.Segment) policy.CacheStats { return s.Cache.Stats(segment) }
 
-// HostsWithHold returns the configured hosts with a change held back by the change guard.
+// HostsWithHold returns the configured hosts where the change guard keeps a previous version in
+// force.
 func (s *State) HostsWithHold() map[string]bool {
 	held := s.changeGuard.HostsWithHold()
 	s.siteRecords.removeUnconfiguredHosts(held)
 	return held
 }
 
-// RecordServedPages records pages served to search engines until ctx ends, for [State.ServedPages].
+// RecordServedPages makes the guards record the pages served to search engines until ctx ends, for
+// [State.ServedPages].
 func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.KeepInUse(ctx) }
 
-// ServedPages returns the pages recently served to search engines.
+// ServedPages returns the recorded pages recently served to search engines, see
+// [State.RecordServedPages].
 func (s *State) ServedPages() []ledger.CrawlerVisit { return s.changeGuard.RecentVisits() }
 
-// VerifierStats returns the statistics of the verifier.
+// VerifierStats returns the statistics of the verifier of crawlers.
 func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats() }
 
-// AddressLists returns the state of the verifier's address lists.
+// AddressLists returns the state of each address list of the verifier.
 func (s *State) AddressLists() []verify.ListStatus { return s.Identity.Verifier.Lists() }
 
-// SigningKeys returns the number of usable keys by signing agent.
+// SigningKeys returns the number of usable keys for each agent that signs its requests.
 func (s *State) SigningKeys() map[string]int { return s.Identity.SigningKeys() }
 
 // Destruct implements caddy.Destructor. The verifier still answers from its cache afterwards.
@@ -141,7 +145,8 @@ func NewState() *State {
 	return s
 }
 
-// LintFindings returns the lint report of a version. Each version is checked once.
+// LintFindings returns the lint report of a version of the robots.txt with a key. Each version is
+// checked only once.
 func (s *State) LintFindings(key policy.Key, v *policy.Version) *lint.Report {
 	site := ""
 	if key.Source == "" {
@@ -150,7 +155,8 @@ func (s *State) LintFindings(key policy.Key, v *policy.Version) *lint.Report {
 	return s.lintCache.Report(v, site)
 }
 
-// HasRobotsOfConfiguredSite reports whether the robots.txt of a configured site is known.
+// HasRobotsOfConfiguredSite reports whether the robots.txt of at least one configured site is
+// cached.
 func (s *State) HasRobotsOfConfiguredSite() bool {
 	for _, e := range s.Cache.Entries() {
 		if state := e.State(); e.Segment() == policy.ConfiguredHosts && state != nil && state.Current != nil {
@@ -160,13 +166,13 @@ func (s *State) HasRobotsOfConfiguredSite() bool {
 	return false
 }
 
-// storedParts returns the stored parts of the state.
+// storedParts returns the parts of the state that the storage saves and restores.
 func (s *State) storedParts() store.Parts {
 	return store.Parts{Policies: s.Cache, Bases: s.Bases, Copies: s.Copies, Changes: &s.changeGuard, Ledger: s.Ledger, AddressLists: s.Identity, Acknowledgements: s.Alerts, SentAlerts: &s.SentAlerts, Rates: s.rates}
 }
 
-// awaitStoredData waits until stored data are loaded, at most as long as for a first fetch. Caddy starts its
-// apps in any order, so requests may come before.
+// awaitStoredData waits until the stored data are loaded, at most for the time most. Caddy starts
+// its apps in any order, so requests may come before.
 func (s *State) awaitStoredData(r *http.Request, most time.Duration) {
 	restored := s.Memory.Restored()
 	if restored == nil {
@@ -192,13 +198,13 @@ var (
 	_ metrics.StateSource = (*State)(nil)
 )
 
-// SetRegistryStatus makes [State.Registry] call status until end is called.
+// SetRegistryStatus makes [State.Registry] return the results of status until end is called.
 func (s *State) SetRegistryStatus(status func() *report.RegistryStatus) (end func()) {
 	s.registryStatus.Store(&status)
 	return func() { s.registryStatus.CompareAndSwap(&status, nil) }
 }
 
-// Registry returns the status of the configured registry, or nil.
+// Registry returns the status of the configured registry file or URL, or nil without one.
 func (s *State) Registry() *report.RegistryStatus {
 	if s == nil {
 		return nil
@@ -217,7 +223,8 @@ func (s *State) currentRegistry() *uaident.Registry {
 	return nil
 }
 
-// Proposals returns frequent names of unregistered crawlers.
+// Proposals returns the frequent names of crawlers that are not in the registry. A nil State has
+// none.
 func (s *State) Proposals() []report.RegistryProposal {
 	if s == nil {
 		return []report.RegistryProposal{}

@@ -30,8 +30,8 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	}
 }
 
-// judgeByCopy applies our copy. A disallowed request is stale if the crawler may be using another
-// file that allows the request.
+// judgeByCopy judges the request by the version in force, and also by the file on trial. A
+// disallowed request is stale if the crawler may be using another file that allows the request.
 func (g *Guard) judgeByCopy(l *robotsLookup) {
 	r, j, state := l.r, l.j, l.state
 	j.allowedByHold = false
@@ -59,8 +59,8 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	}
 }
 
-// applyRules applies a version, nil if none is known. closed means that an unreachable robots.txt
-// disallows everything.
+// applyRules judges the request by a version, or nil if no version is known, and sets the version
+// and the result of j. closed is true if an unreachable robots.txt closes the site to crawlers.
 func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	rules := judge.Rules{RedirectTargets: j.redirectTargets, DisallowAll: closed}
 	if j.Version = version; version != nil {
@@ -70,7 +70,8 @@ func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
 	g.Settings.Judge(&j.Request, rules, &scratch, &j.Result)
 }
 
-// versionAllows reports whether a version allows a request, with the client identified by its names.
+// versionAllows reports whether a version of the robots.txt allows a request. The client is
+// identified by the names in this version.
 func (g *Guard) versionAllows(r *http.Request, j *Judgement, version *policy.Version) bool {
 	var scratch judge.Scratch
 	var result judge.Result
@@ -91,7 +92,8 @@ func (g *Guard) cachedOrStoredRobots(r *http.Request, j *Judgement, cached *poli
 	return cached.Current.Robots
 }
 
-// robotsNamesClient reports whether a robots.txt names a client.
+// robotsNamesClient reports whether a robots.txt, which may be nil, has a group that names a
+// client.
 func robotsNamesClient(client uaident.Identity, robots *policy.Robots) bool {
 	if robots == nil {
 		return false
@@ -102,8 +104,8 @@ func robotsNamesClient(client uaident.Identity, robots *policy.Robots) bool {
 	return named
 }
 
-// versionInForce returns the version in force, nil if none is known, and whether the site is closed because
-// robots.txt is unreachable.
+// versionInForce returns the version in force in a cached state, or nil if none is known. closed is
+// true if the robots.txt is unreachable and this closes the site to crawlers.
 func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback) (version *policy.Version, closed bool) {
 	if state == nil {
 		return nil, false
@@ -115,8 +117,8 @@ func versionInForce(state *policy.State, now time.Time, fallback policy.Fallback
 	return state.Current, false
 }
 
-// gracePeriod returns how long a crawler may follow a replaced version. A spoofed name does not extend
-// this time.
+// gracePeriod returns how long the crawler may follow a replaced version. A longer time documented
+// by the crawler's operator does not count for a spoofed name.
 func (g *Guard) gracePeriod(j *Judgement) time.Duration {
 	if j.Verification == verify.Spoofed {
 		return g.Grace

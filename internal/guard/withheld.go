@@ -15,10 +15,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// recordForAudit records whether a crawler gets another response instead of the robots.txt. It
-// observes registered crawlers except spoofed clients, because a site may refuse these. A redirect
-// followed by the guard's own fetch to the file is not another response. isPage reports whether the
-// response is an HTML page.
+// recordForAudit records for the response audit whether a crawler got the robots.txt or another
+// response. Spoofed and unregistered clients are ignored, because a site may refuse these. A
+// redirect to the robots.txt is not another response. isPage reports whether the response is an
+// HTML page.
 func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage func() bool) {
 	j := f.j
 	if j.Verification == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.isPlain || !f.isAnonymous {
@@ -38,7 +38,8 @@ func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage f
 	}, got, time.Now())
 }
 
-// wrapToRecordFetch wraps fetch and records the guard's own response at a site.
+// wrapToRecordFetch returns fetch with the addition that the response to the guard is recorded for
+// the response audit.
 func (g *Guard) wrapToRecordFetch(s *site.Site, fetch func() policy.FetchResult) func() policy.FetchResult {
 	if g.SourceKey != "" {
 		return fetch
@@ -53,7 +54,8 @@ func (g *Guard) wrapToRecordFetch(s *site.Site, fetch func() policy.FetchResult)
 	}
 }
 
-// SelfTestSource returns how the self-test fetches the robots.txt, or nil for a guard with decide.
+// SelfTestSource returns the source with which the self-test fetches the robots.txt through the
+// server. It is nil for a guard with decide.
 func (g *Guard) SelfTestSource() *site.ServerSource {
 	if g.ForwardAuth != nil {
 		return nil
@@ -64,18 +66,20 @@ func (g *Guard) SelfTestSource() *site.ServerSource {
 	return site.NewServerSource(false)
 }
 
-// RecordSelfTest records the response to a self-test with the User-Agent of a crawler. The site must
-// serve browsers a robots.txt.
+// RecordSelfTest records the response to a request of the self-test for robots.txt with the
+// User-Agent of a crawler. It must be called only for sites that serve the robots.txt to browsers.
 func (s *State) RecordSelfTest(f responseaudit.RobotsFetcher, got responseaudit.RobotsResponse) {
 	s.withheldResponses.RecordSelfTest(f, got, time.Now())
 }
 
-// WithheldResponses returns the crawlers that get another response instead of a robots.txt.
+// WithheldResponses returns the crawlers to which sites send another response instead of the
+// robots.txt.
 func (s *State) WithheldResponses(now time.Time) []responseaudit.WithheldFinding {
 	return s.withheldResponses.Find("", now)
 }
 
-// WithheldFrom describes the crawlers that get another response instead of the robots.txt with a key.
+// WithheldFrom describes the crawlers that get another response instead of the robots.txt with a
+// key, one text for each.
 func (s *State) WithheldFrom(key policy.Key) (found []string) {
 	now := time.Now()
 	labels := slices.Collect(maps.Keys(maps.Collect(s.siteRecords.recordsWithKey(key))))

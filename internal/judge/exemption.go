@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// WildcardExemption is the reason why the * group does not apply to a request of any client.
+// WildcardExemption is the reason why the * group does not apply to a request, if the reason is the
+// method or target and not the client.
 type WildcardExemption uint8
 
 const (
@@ -20,13 +21,13 @@ const (
 	WellKnownExemption
 )
 
-// String describes the reason. It returns "" for NoExemption.
+// String describes the exemption for messages. It returns "" for NoExemption.
 func (s WildcardExemption) String() string {
 	switch s {
 	case MethodExemption:
 		return "the * group applies to methods other than GET and HEAD only for crawlers in the registry"
 	case WellKnownExemption:
-		return "the * group applies to /.well-known/ only by rules that begin with this path"
+		return "of the * group, only rules that begin with /.well-known/ apply to this URL"
 	}
 	return ""
 }
@@ -45,7 +46,8 @@ func (r *Request) WildcardExemption() WildcardExemption {
 	return NoExemption
 }
 
-// isCrawlMethod reports whether crawlers use the method. An empty method is GET.
+// isCrawlMethod reports whether a method is GET or HEAD, which crawlers use. An empty method is
+// GET.
 func isCrawlMethod(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == ""
 }

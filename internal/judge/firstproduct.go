@@ -7,7 +7,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// NamesClient reports whether a group of a robots.txt names a client by this name.
+// NamesClient reports whether a group of a robots.txt names a client by the given name of the
+// client.
 func NamesClient(robots *policy.Robots, client uaident.Identity, name string) bool {
 	if !robots.NamesToken(name) {
 		return false

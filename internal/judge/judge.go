@@ -9,14 +9,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Rules is the robots.txt of a site.
+// Rules is the robots.txt by which a request is judged, as far as it is known.
 type Rules struct {
 	// Robots is the parsed robots.txt, or nil without a copy.
 	Robots *policy.Robots
 	// RedirectTargets has the targets of redirects of robots.txt. Targets on this site are always allowed,
 	// so that crawlers can follow the redirects.
 	RedirectTargets []string
-	// DisallowAll is true if the configuration closes the site while Robots is nil.
+	// DisallowAll is true if no robots.txt is known and the configuration then blocks all crawlers.
 	DisallowAll bool
 }
 
@@ -25,13 +25,15 @@ type Result struct {
 	Verdict Verdict // by the rules
 	Action  Action  // by the settings
 	Reason  Reason  // the reason for the verdict
-	// RobotsVerdict is the matching rule. If no rule was evaluated, it is allowed without a rule.
+	// RobotsVerdict is the verdict of the robots.txt, with the matching rule. If no rule was
+	// evaluated, it allows the request and has no rule.
 	RobotsVerdict policy.Verdict
 	// Group is the group that applies to the request, or nil if none applies. GroupNamesClient is true
 	// if the group names the client, and false for the * group.
 	Group            *policy.SelectedGroup
 	GroupNamesClient bool
-	// Preferences are the usage preferences of the file for an allowed target.
+	// Preferences are the preferences in the robots.txt about the use of the page. They are set
+	// only if the request is allowed.
 	Preferences policy.Preferences
 	// BlockedAsSpoofed is true if the rules allow the request and only the spoofed name of the
 	// client is the reason to block the request.
@@ -48,7 +50,8 @@ type Scratch struct {
 	names  [8]string
 }
 
-// GroupCache caches the group of a client in a robots.txt.
+// GroupCache caches which group of a robots.txt applies to a client, with and without the * group.
+// The zero value is empty.
 type GroupCache struct{ entries [2]cachedGroup } // without and with the * group
 
 type cachedGroup struct {
@@ -57,8 +60,8 @@ type cachedGroup struct {
 }
 
 // Judge decides whether the rules allow a request, and what to do with a disallowed request. It
-// stores the result in r. It allocates only for targets with many forms and for files with two
-// interpretations.
+// stores the result in r. scratch is memory for reuse. Judge allocates only for targets with many
+// forms and for files with two interpretations.
 func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	*r = Result{RobotsVerdict: policy.Verdict{Allowed: true}}
 	switch {
@@ -82,20 +85,20 @@ func (s *Settings) Judge(q *Request, rules Rules, scratch *Scratch, r *Result) {
 	s.setAction(q, r)
 }
 
-// IsRedirectTarget reports whether a robots.txt with these redirect targets redirects to a request
-// target of its own site.
+// IsRedirectTarget reports whether target is among the URLs of its own site to which robots.txt
+// redirects.
 func IsRedirectTarget(redirectTargets []string, target string) bool {
 	return len(redirectTargets) > 0 && strings.HasPrefix(target, "/") && slices.Contains(redirectTargets, target)
 }
 
-// MarkStale changes the result of a disallowed request to [Stale], because the crawler may
-// still obey an older version without the rule.
+// MarkStale changes the verdict of a disallowed request to [Stale], because the crawler may be
+// using an older version that allows the request.
 func (s *Settings) MarkStale(q *Request, r *Result) {
 	r.Verdict, r.Action, r.Reason, r.BlockedAsSpoofed, r.LogOnly = Stale, NoAction, ReasonGrace, false, false
 	s.setAction(q, r)
 }
 
-// judgeWithoutRobots decides about a request to a site without a copy of robots.txt.
+// judgeWithoutRobots decides about a request while no robots.txt of the site is known.
 func (s *Settings) judgeWithoutRobots(q *Request, rules Rules, r *Result) {
 	r.Verdict, r.Reason = Unknown, ReasonNoRobotsTxt
 	if rules.DisallowAll && s.wildcardAppliesToRequest(q) && q.WildcardExemption() == NoExemption {
@@ -103,7 +106,7 @@ func (s *Settings) judgeWithoutRobots(q *Request, rules Rules, r *Result) {
 	}
 }
 
-// applyRules applies the rules of a robots.txt to a request.
+// applyRules decides about a request by a robots.txt and stores the verdict and its reason in r.
 func (s *Settings) applyRules(q *Request, robots *policy.Robots, scratch *Scratch, r *Result) {
 	query := q.GroupQuery(scratch.names[:0], s.wildcardAppliesToRequest(q))
 	group, named, applies := q.GroupCache.selectGroup(query, robots)
@@ -148,7 +151,8 @@ func (s *Settings) wildcardAppliesToRequest(q *Request) bool {
 	return q.Token != "" || q.Verification == verify.Spoofed || s.WildcardApplies(q.Client)
 }
 
-// wildcardExemptReason returns why the * group does not apply to a request.
+// wildcardExemptReason returns the reason why the * group does not apply to a request: the class of
+// the client, the method or the URL.
 func (s *Settings) wildcardExemptReason(q *Request) Reason {
 	if s.wildcardAppliesToRequest(q) {
 		switch q.WildcardExemption() {
@@ -161,7 +165,7 @@ func (s *Settings) wildcardExemptReason(q *Request) Reason {
 	return ReasonClass
 }
 
-// setAction sets the action for the verdict.
+// setAction sets the action of r by its verdict and the settings.
 func (s *Settings) setAction(q *Request, r *Result) {
 	isSpoofed := q.Token == "" && q.Verification == verify.Spoofed
 	switch {
@@ -179,7 +183,8 @@ func (s *Settings) setAction(q *Request, r *Result) {
 	}
 }
 
-// selectGroup returns the result of [GroupQuery.Group] and caches it. b may be nil.
+// selectGroup returns the result of [GroupQuery.Group], from the cache if possible. b may be nil
+// for no cache.
 func (b *GroupCache) selectGroup(query GroupQuery, robots *policy.Robots) (group *policy.SelectedGroup, named, applies bool) {
 	if b == nil {
 		return query.Group(robots)

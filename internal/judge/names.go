@@ -16,9 +16,10 @@ import (
 // "token:NewBot".
 const TokenPrefix = "token:"
 
-// checkToken returns an error for a token without any client. word is the token as configured. If
-// explicit is true, the word has [TokenPrefix] and the registry may lack the token. allowIdentities
-// is true if the word may also be an identity.
+// checkToken returns an error if no client can have a token: only robots.txt uses it, or the
+// registry lacks it. word is the token as configured. If explicit is true, the word has
+// [TokenPrefix] and the registry may lack the token. allowIdentities is true if the word could also
+// be an identity.
 func checkToken(registry *uaident.Registry, word, token string, explicit, allowIdentities bool) error {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -46,8 +47,8 @@ func checkToken(registry *uaident.Registry, word, token string, explicit, allowI
 	return fmt.Errorf("%q is %s and not a known crawler; %s (for a new crawler of that name write %s)", word, kinds, hint, quoteForCaddyfile(TokenPrefix+word))
 }
 
-// ParseToken returns the product token in a word of a configuration. A token after [TokenPrefix]
-// may be unknown. If registry is nil, all tokens may be unknown.
+// ParseToken returns the product token that a word of the configuration names. The registry must
+// have the token, except after [TokenPrefix] or if registry is nil.
 func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	token, meant := strings.CutPrefix(word, TokenPrefix)
 	if _, isClass := uaident.ParseClass(word); isClass {
@@ -63,7 +64,7 @@ func ParseToken(registry *uaident.Registry, word string) (string, error) {
 	return "", fmt.Errorf("%q is not a known crawler; %s (for a new crawler of that name write %s)", word, hint, quoteForCaddyfile(TokenPrefix+word))
 }
 
-// allWordsKnown reports whether each word is a class or a crawler.
+// allWordsKnown reports whether each word is a class or a token of the registry.
 func allWordsKnown(registry *uaident.Registry, words []string) bool {
 	return !slices.ContainsFunc(words, func(word string) bool {
 		_, isClass := uaident.ParseClass(word)
@@ -71,7 +72,7 @@ func allWordsKnown(registry *uaident.Registry, words []string) bool {
 	})
 }
 
-// isAddress reports whether a word is an IP address, or a network.
+// isAddress reports whether a word is an IP address or a network such as 192.0.2.0/24.
 func isAddress(word string) bool {
 	_, err := netip.ParseAddr(word)
 	if err != nil {
@@ -111,12 +112,13 @@ func invalidTokenError(word, token string) error {
 	return fmt.Errorf("%q is not a class (%s) or a product token, for example Googlebot", word, ListClasses())
 }
 
-// isControlToken reports whether only a robots.txt has the name of a crawler, and no request.
+// isControlToken reports whether a crawler of the registry is a control token such as
+// Google-Extended: robots.txt files have this name, but no request does.
 func isControlToken(c *uaident.Crawler) bool { return c.RobotsOnly && c.Verification.WebBotAuth == "" }
 
-// TokenHint returns a hint about a product token in a query for verdicts. The hint says that no
-// request has the token, or that the token is unknown and similar to a known token. It is "" for
-// the token of a crawler, and for an unknown token without a similar token.
+// TokenHint returns a remark about a product token. The remark says that no client sends the token,
+// or that the token is unknown and similar to a known one. It is "" for the token of a crawler, and
+// for an unknown token without a similar token.
 func TokenHint(registry *uaident.Registry, token string) string {
 	switch c := registry.Lookup(token); {
 	case c != nil && isControlToken(c):
@@ -134,7 +136,7 @@ func TokenHint(registry *uaident.Registry, token string) string {
 	return ""
 }
 
-// quoteForCaddyfile returns a word in its Caddyfile spelling.
+// quoteForCaddyfile returns a word as it must be written in a Caddyfile, quoted if it has a space.
 func quoteForCaddyfile(word string) string {
 	if strings.ContainsAny(word, " \t") {
 		return strconv.Quote(word)

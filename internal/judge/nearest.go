@@ -10,8 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// nearestNames returns the names most similar to a word. Candidates are words and the product
-// tokens of a registry.
+// nearestNames returns the names most similar to word, among words and the product tokens of a
+// registry. It returns nil if no name is similar.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
 	folded := text.FoldSpelling(word)
 	if len(folded) < 2 || len(folded) > maxCompared {
@@ -42,8 +42,9 @@ const (
 	maxCompared    = 40 // letters; longer words are not compared
 )
 
-// maxEdits returns the maximum edit distance between a word with this number of letters and a
-// suggested name. The distance is small for short words, which are similar to many names.
+// maxEdits returns the largest edit distance at which a name is suggested for a misspelled word
+// with this number of letters. The distance is small for short words, which are similar to many
+// names.
 func maxEdits(letters int) int {
 	switch {
 	case letters < 3:
@@ -64,7 +65,8 @@ type nameSearch struct {
 	nearest        []string
 }
 
-// compareName compares a name with the word. Of equally similar names, the names with the lowest rank stay.
+// compareName adds a name to the nearest names if it is at least as similar to the word as these.
+// Of equally similar names, those with the lowest rank stay.
 func (n *nameSearch) compareName(name *registryName) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
 	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.letterSet, n.letterSet) > limit {
@@ -79,7 +81,8 @@ func (n *nameSearch) compareName(name *registryName) {
 	}
 }
 
-// registryName is a name of a crawler for comparison, with its token for suggestions.
+// registryName is the token or an alias of a crawler, in the form for comparison, with the token to
+// suggest.
 type registryName struct {
 	letters, token string
 	letterSet      uint32 // of the letters
@@ -97,8 +100,8 @@ type registryNames struct {
 	byOperator map[string][]string
 }
 
-// cachedRegistryNames returns the names in a registry. It caches the names of the built-in registry, because
-// tables with hundreds of thousands of names are compared with this registry.
+// cachedRegistryNames returns the names in a registry. Only the names of the built-in registry are
+// cached, because tables with hundreds of thousands of names are compared with them.
 func cachedRegistryNames(registry *uaident.Registry) *registryNames {
 	if registry == uaident.Default() {
 		return builtInNames()
@@ -108,8 +111,8 @@ func cachedRegistryNames(registry *uaident.Registry) *registryNames {
 
 var builtInNames = sync.OnceValue(func() *registryNames { return newRegistryNames(uaident.Default()) })
 
-// tokensWithPrefix returns the crawlers whose names begin with folded. Crawlers documented by their
-// operators come first.
+// tokensWithPrefix returns the tokens of the crawlers with a name that begins with folded, in the
+// form of [text.FoldSpelling]. Crawlers documented by their operators come first.
 func (all *registryNames) tokensWithPrefix(folded string) (found []string) {
 	const minLetters = 4 // fewer letters begin the names of too many crawlers
 	for rank := 1; rank <= 2 && len(folded) >= minLetters; rank++ {

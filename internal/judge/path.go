@@ -2,10 +2,9 @@ package judge
 
 import "github.com/robotsguard/caddy-robots-guard/policy"
 
-// DisallowsPath reports whether a robots.txt disallows a request target, as sent and with this
-// decoded path, to a crawler with a product token. "*" means a crawler without a group of its own.
-// The sender of the request is irrelevant. /robots.txt and paths below /.well-known/ are never
-// disallowed.
+// DisallowsPath reports whether a robots.txt disallows a URL to the crawler with a product token,
+// or for "*" to a crawler without a group of its own. sent is the request target as sent, and
+// decoded is its decoded path. /robots.txt and paths below /.well-known/ are never disallowed.
 func DisallowsPath(robots *policy.Robots, token, sent, decoded string, keepSlashes bool) bool {
 	var names [1]string
 	group, _, _ := tokenQuery(names[:0], token).Group(robots)

@@ -43,7 +43,7 @@ func manySettings(t *testing.T) (all []Settings) {
 		return s
 	}
 	some := selector("ai_training", "search", "Googlebot", "Bingbot", "Applebot")
-	everybody := Classes(0)
+	everybody := ClassSet(0)
 	for _, class := range uaident.Classes() {
 		everybody |= 1 << class
 	}
@@ -58,7 +58,7 @@ func manySettings(t *testing.T) (all []Settings) {
 	for _, enforce := range []bool{false, true} {
 		for _, keepSlashes := range []bool{false, true} {
 			for _, falseName := range []SpoofedHandling{JudgeSpoofed, BlockSpoofed, LogSpoofed} {
-				for _, wildcard := range []Classes{0, 1<<uaident.Search | 1<<uaident.AITraining | 1<<uaident.Library, everybody} {
+				for _, wildcard := range []ClassSet{0, 1<<uaident.Search | 1<<uaident.AITraining | 1<<uaident.Library, everybody} {
 					for _, list := range lists {
 						s := Settings{Enforce: enforce, KeepSlashes: keepSlashes, SpoofedHandling: falseName, WildcardClasses: wildcard}
 						list(&s)

@@ -21,19 +21,19 @@ const (
 	ReasonGrace                       // the crawler may obey an older version
 )
 
-// String describes the reason, without the rule.
+// String describes the reason for messages, without the matching rule.
 func (r Reason) String() string {
 	switch r {
 	case ReasonRule:
 		return "the longest rule that matches"
 	case ReasonNoRule:
-		return "no rule of its group matches"
+		return "no rule of the crawler's group matches"
 	case ReasonNoGroup:
 		return "no group applies to the crawler"
 	case ReasonAmbiguous:
-		return "crawlers interpret the file in two ways, and only one interpretation disallows it"
+		return "crawlers interpret the file in two ways, and only one interpretation disallows the URL"
 	case ReasonClass:
-		return "the * group does not apply to its class"
+		return "the * group does not apply to the client's class"
 	case ReasonMethod:
 		return MethodExemption.String()
 	case ReasonWellKnown:
@@ -49,7 +49,7 @@ func (r Reason) String() string {
 	case ReasonNoRobotsTxt:
 		return "the rules are unknown"
 	case ReasonSiteClosed:
-		return "the rules are unknown, and unreachable disallow closes the site until they are known"
+		return "the rules are unknown, and the option unreachable disallow closes the site to crawlers until they are known"
 	case ReasonGrace:
 		return "the crawler may not know the disallowing rule yet"
 	}

@@ -29,8 +29,8 @@ type Request struct {
 	GroupCache *GroupCache
 }
 
-// ControlToken returns the control token of the crawler's operator, as
-// [uaident.Crawler.ControlToken] does.
+// ControlToken returns the control token with which the operator of the client's crawler lets sites
+// restrict the use of pages, such as Google-Extended for Googlebot. It is "" without one.
 func (r *Request) ControlToken() string {
 	if r.Client.Crawler == nil && r.Token != "" {
 		return uaident.Default().Lookup(r.Token).ControlToken()
@@ -38,7 +38,8 @@ func (r *Request) ControlToken() string {
 	return r.Client.Crawler.ControlToken()
 }
 
-// clientSettingsApply reports whether the lists of clients in the settings apply to Client.
+// clientSettingsApply reports whether Client, and not only Token, is known, so that settings such
+// as exempt apply to it.
 func (r *Request) clientSettingsApply() bool { return r.Token == "" || r.Client.Token != "" }
 
 // DecodedPath returns Path, or else the unescaped path of Target without the query. It is "/"

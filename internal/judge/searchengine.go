@@ -7,8 +7,8 @@ import (
 )
 
 // IsSearchEngine reports whether lint, reports, metrics, alerts, the change guard and diff treat a
-// client as a search engine. The client has the class search and is not spoofed. A crawler that
-// collects pages for the answers of a model has another class.
+// client as a search engine: it has the class search and is not spoofed. A crawler that collects
+// pages for the answers of a model has another class.
 func IsSearchEngine(class uaident.Class, identity verify.State) bool {
 	return class == uaident.Search && identity != verify.Spoofed
 }
@@ -51,8 +51,8 @@ func NamesCrawler(group string, c *uaident.Crawler) bool {
 	return false
 }
 
-// BlocksSearch reports whether a rule in a group for other crawlers blocks a search engine. The
-// owner gets an alert about the block. It does not allocate.
+// BlocksSearch reports whether the request of a search engine is blocked by a rule in a group for
+// other crawlers. The owner then gets an alert. It does not allocate.
 func (r *Result) BlocksSearch(client uaident.Identity, identity verify.State) bool {
 	if r.Action != Blocked || r.Verdict != Disallowed || !IsSearchEngine(client.Class, identity) {
 		return false

@@ -10,14 +10,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Classes is a set of classes.
-type Classes uint32
+// ClassSet is a set of classes of crawlers. The zero value is the empty set.
+type ClassSet uint32
 
 // Has reports whether a class is in the set.
-func (s Classes) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
+func (s ClassSet) Has(c uaident.Class) bool { return s&(1<<c) != 0 }
 
-// ParseClasses parses the arguments of the wildcard option.
-func ParseClasses(words []string) (set Classes, err error) {
+// ParseClasses returns the classes named by the arguments of the option wildcard.
+func ParseClasses(words []string) (set ClassSet, err error) {
 	for _, word := range words {
 		c, ok := uaident.ParseClass(word)
 		if !ok || c == uaident.Browser {
@@ -31,7 +31,8 @@ func ParseClasses(words []string) (set Classes, err error) {
 	return set, nil
 }
 
-// SuggestClass returns a hint for a misspelled class: the most similar class, or all classes.
+// SuggestClass returns a hint for the error about a misspelled class: "did you mean" with the most
+// similar class, or the list of all classes.
 func SuggestClass(misspelt string) string {
 	if nearest := text.Nearest(misspelt, strings.Split(ListClasses(), ", ")); nearest != "" {
 		return "did you mean " + nearest + "?"
@@ -39,7 +40,8 @@ func SuggestClass(misspelt string) string {
 	return "the classes are " + ListClasses()
 }
 
-// ListClasses lists the classes for an error message.
+// ListClasses returns the names of all classes except browser, separated by commas, for an error
+// message.
 func ListClasses() string {
 	var words []string
 	for _, c := range uaident.Classes() {
@@ -50,25 +52,26 @@ func ListClasses() string {
 	return strings.Join(words, ", ")
 }
 
-// Identities is a set of identities. Zero means any identity.
-type Identities uint8
+// IdentitySet is a set of identities. Zero means any identity.
+type IdentitySet uint8
 
 // Has reports whether an identity is in the set.
-func (s Identities) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
+func (s IdentitySet) Has(i verify.State) bool { return s == 0 || s&(1<<i) != 0 }
 
 // Selector selects clients by class, product token and identity.
 type Selector struct {
-	// Identities are the listed identities.
-	Identities Identities
-	// UnregisteredTokens are the listed tokens missing from the registry.
+	// Identities are the identities in the list. Zero means any identity.
+	Identities IdentitySet
+	// UnregisteredTokens are the tokens in the list that the registry lacks.
 	UnregisteredTokens []string
-	classes            Classes
+	classes            ClassSet
 	tokens             map[string]bool // in lower case
 }
 
-// ParseSelector parses classes, product tokens of the registry and, if allowed, identities. A token
-// after [TokenPrefix] may be unknown. If registry is nil, all tokens may be unknown, and
-// ParseSelector reports only errors independent of the registry.
+// ParseSelector returns a selector for a list of classes, product tokens of the registry and, if
+// allowIdentities is true, identities. The registry may lack a token after [TokenPrefix]. If
+// registry is nil, it may lack all tokens, and ParseSelector reports only errors independent of the
+// registry.
 func ParseSelector(registry *uaident.Registry, words []string, allowIdentities bool) (Selector, error) {
 	s := Selector{tokens: make(map[string]bool)}
 	for _, word := range words {
@@ -105,7 +108,8 @@ func ParseSelector(registry *uaident.Registry, words []string, allowIdentities b
 // IsEmpty reports whether the selector names neither a class nor a token.
 func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
-// Matches reports whether the selector has the class or the token of a client.
+// Matches reports whether the selector lists the class or the token of a client. It ignores the
+// listed identities.
 func (s *Selector) Matches(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true
@@ -117,8 +121,8 @@ func (s *Selector) Matches(id uaident.Identity) bool {
 	return s.containsToken(name) || name != id.Token && s.containsToken(id.Token)
 }
 
-// containsToken reports whether a token is listed. It does not allocate for ASCII tokens, like all
-// tokens of the registry.
+// containsToken reports whether the selector lists a token. It does not allocate for ASCII tokens
+// of at most 64 bytes.
 func (s *Selector) containsToken(token string) bool {
 	var folded [64]byte
 	if len(token) > len(folded) {
@@ -137,13 +141,14 @@ func (s *Selector) containsToken(token string) bool {
 	return s.tokens[string(folded[:len(token)])]
 }
 
-// ClientSet are the clients listed by an option of a site.
+// ClientSet is the set of clients listed by an option such as exempt. It lists clients by their
+// claimed name, or by their verified name only.
 type ClientSet struct {
 	claimed  Selector // by their claimed name
 	verified Selector // only if the name is verified
 }
 
-// ParseClientSet parses both lists of an option.
+// ParseClientSet returns the set for the lists of claimed and of verified clients in an option.
 func ParseClientSet(registry *uaident.Registry, claimed, verified []string) (c ClientSet, err error) {
 	if c.claimed, err = ParseSelector(registry, claimed, false); err != nil {
 		return c, err
@@ -152,13 +157,13 @@ func ParseClientSet(registry *uaident.Registry, claimed, verified []string) (c C
 	return c, err
 }
 
-// Matches reports whether a client is listed. A spoofed client never is.
+// Matches reports whether the set has a client. A spoofed client is never in the set.
 func (c *ClientSet) Matches(client uaident.Identity, identity verify.State) bool {
 	return identity != verify.Spoofed && c.claimed.Matches(client) || identity == verify.Verified && c.verified.Matches(client)
 }
 
-// LookupCrawler returns the crawler for a word of a configuration. It returns nil for a class and
-// for an unknown token.
+// LookupCrawler returns the crawler that a word of the configuration names. It returns nil for a
+// class and for a token that the registry lacks.
 func LookupCrawler(registry *uaident.Registry, word string) *uaident.Crawler {
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return nil
@@ -166,7 +171,8 @@ func LookupCrawler(registry *uaident.Registry, word string) *uaident.Crawler {
 	return registry.Lookup(strings.TrimPrefix(word, TokenPrefix))
 }
 
-// FoldWord returns a class or product token in the form for comparison.
+// FoldWord returns a class or product token of the configuration in lower case and without
+// [TokenPrefix], for comparison.
 func FoldWord(word string) string { return FoldName(strings.TrimPrefix(word, TokenPrefix)) }
 
 // FoldName returns a name in lower case.

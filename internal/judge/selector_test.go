@@ -76,7 +76,7 @@ func TestSelectorDoesNotAllocate(t *testing.T) {
 func TestParseClasses(t *testing.T) {
 	for _, tc := range []struct {
 		words []string
-		want  Classes
+		want  ClassSet
 		error string // "" for none
 	}{
 		{nil, 0, ""},
@@ -105,14 +105,14 @@ func TestIdentitiesHas(t *testing.T) {
 		if listed := state == verify.Verified || state == verify.Spoofed; s.Identities.Has(state) != listed {
 			t.Errorf("%v is listed: %v, want %v", state, !listed, listed)
 		}
-		if !Identities(0).Has(state) {
+		if !IdentitySet(0).Has(state) {
 			t.Errorf("%v is not any", state)
 		}
 	}
 }
 
 // newClasses returns a set of classes.
-func newClasses(classes ...uaident.Class) (set Classes) {
+func newClasses(classes ...uaident.Class) (set ClassSet) {
 	for _, c := range classes {
 		set |= 1 << c
 	}

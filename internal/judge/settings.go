@@ -9,29 +9,30 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Settings are the options of a site for judging. The zero value has the defaults.
+// Settings are the options of a site that affect the judgement. The zero value has the defaults.
 type Settings struct {
-	// Enforce blocks disallowed requests. If false, they are only logged.
+	// Enforce is true if disallowed requests are blocked, and false if they are only logged.
 	Enforce bool
-	// EnforceOnly limits Enforce to some clients. If EnforceOnly is empty, Enforce applies to all
-	// clients. Other clients are treated as in monitor mode.
+	// EnforceOnly selects the clients for which Enforce applies. Disallowed requests of other
+	// clients are only logged. An empty EnforceOnly means all clients.
 	EnforceOnly Selector
-	// KeepSlashes compares paths without merging adjacent slashes.
+	// KeepSlashes is true if adjacent slashes in a path are not merged before rules are compared.
 	KeepSlashes bool
-	// WildcardClasses are the classes under the * group. Zero means the default.
-	WildcardClasses Classes
-	// Exempt are clients exempt from the rules.
+	// WildcardClasses are the classes of clients to which the * group applies. Zero means the
+	// default.
+	WildcardClasses ClassSet
+	// Exempt has the clients to which no rule applies.
 	Exempt ClientSet
-	// OnlyLog are clients in the log, without blocks.
+	// OnlyLog has the clients that are never blocked, only logged.
 	OnlyLog ClientSet
-	// SpoofedHandling is the treatment of spoofed clients.
+	// SpoofedHandling says what happens to requests of spoofed clients.
 	SpoofedHandling SpoofedHandling
 	// ConfiguredNames are the product tokens in the options that the registry lacks, nil for none.
-	// They also identify applications on a browser engine.
+	// They also identify applications whose User-Agent looks like a browser's.
 	ConfiguredNames *uaident.Overlay
 }
 
-// SetConfiguredNames sets ConfiguredNames from the lists of clients.
+// SetConfiguredNames sets ConfiguredNames to the unregistered tokens in the other settings.
 func (s *Settings) SetConfiguredNames(registry *uaident.Registry) {
 	lists := []*Selector{&s.EnforceOnly, &s.Exempt.claimed, &s.Exempt.verified, &s.OnlyLog.claimed, &s.OnlyLog.verified}
 	var names []string
@@ -41,8 +42,8 @@ func (s *Settings) SetConfiguredNames(registry *uaident.Registry) {
 	s.ConfiguredNames = registry.Overlay(names).WithApplications()
 }
 
-// Identify identifies a client by the registry, by the additional names of a robots.txt and
-// by the names in the settings.
+// Identify identifies a client by the registry and by names, the additional names of a robots.txt,
+// which may be nil. A client that looks like a browser is also identified by ConfiguredNames.
 func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
 	client := registry.IdentifyWith(userAgent, names)
 	if client.Class == uaident.Browser && s.ConfiguredNames != nil {
@@ -51,7 +52,7 @@ func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names 
 	return client
 }
 
-// SpoofedHandling is the treatment of requests of spoofed clients.
+// SpoofedHandling says what happens to requests of spoofed clients.
 type SpoofedHandling uint8
 
 const (
@@ -63,8 +64,8 @@ const (
 	LogSpoofed
 )
 
-// WildcardApplies reports whether the * group applies to a client. An entry of the registry
-// overrides the configured classes.
+// WildcardApplies reports whether the * group applies to a client, by the class of the client. The
+// registry may say otherwise for a crawler, which overrides WildcardClasses.
 func (s *Settings) WildcardApplies(client uaident.Identity) bool {
 	switch {
 	case s.WildcardClasses == 0:
@@ -75,7 +76,8 @@ func (s *Settings) WildcardApplies(client uaident.Identity) bool {
 	return s.WildcardClasses.Has(client.Class)
 }
 
-// LogsOnly reports whether a client is logged and not blocked in enforce mode.
+// LogsOnly reports whether disallowed requests of a client are only logged, even in enforce mode,
+// by OnlyLog or SpoofedHandling.
 func (s *Settings) LogsOnly(client uaident.Identity, identity verify.State) bool {
 	if identity == verify.Spoofed {
 		return s.SpoofedHandling == LogSpoofed
@@ -83,13 +85,12 @@ func (s *Settings) LogsOnly(client uaident.Identity, identity verify.State) bool
 	return s.OnlyLog.Matches(client, identity)
 }
 
-// EnforceIncludes reports whether EnforceOnly includes a client. An empty EnforceOnly includes all
-// clients.
+// EnforceIncludes reports whether Enforce applies to a client, by EnforceOnly.
 func (s *Settings) EnforceIncludes(client uaident.Identity) bool {
 	return s.EnforceOnly.IsEmpty() || s.EnforceOnly.Matches(client)
 }
 
-// ModeWord returns the mode of a site: "enforce", even if only for some clients, or "monitor".
+// ModeWord returns the name of the mode: "enforce" if enforce is true, else "monitor".
 func ModeWord(enforce bool) string {
 	if enforce {
 		return "enforce"
@@ -97,9 +98,9 @@ func ModeWord(enforce bool) string {
 	return "monitor"
 }
 
-// CheckEnforced returns an error for a name in enforce whose class is in exempt or only_log,
-// because the client would never be blocked. It returns nil if registry is nil, because the classes
-// are then unknown.
+// CheckEnforced returns an error if a crawler listed in enforce has a class listed in exempt or
+// only_log, because the crawler would never be blocked. It returns nil if registry is nil, because
+// the classes are then unknown.
 func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
 	if registry == nil {
 		return nil
@@ -121,9 +122,9 @@ func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) 
 	return nil
 }
 
-// GracePeriod returns the time for which a client may obey a replaced version. configured is the
-// configured time. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by
-// the crawler's operator takes precedence. A configured time below 24 hours always applies.
+// GracePeriod returns how long a client may obey a replaced version. configured is the option
+// grace. If it is at least 24 hours (RFC 9309 section 2.4), a longer time documented by the
+// crawler's operator replaces it.
 func GracePeriod(client uaident.Identity, configured time.Duration) time.Duration {
 	if configured < policy.MaxAge {
 		return configured

@@ -15,31 +15,32 @@ type ServedPage struct {
 	Target          string   // the path and query, as requested
 }
 
-// GroupQuery returns the query that selects the group of the crawler.
+// GroupQuery returns the query for the group of the crawler that was served the page.
 func (p *ServedPage) GroupQuery() GroupQuery {
 	known := uaident.Default().Lookup(p.Crawler)
 	return GroupQuery{Names: p.Names, WildcardApplies: p.WildcardApplies, Lenient: known != nil && known.ParsesLeniently()}
 }
 
-// NewServedPage returns a page requested by a crawler.
+// NewServedPage returns the page at a target as served to a crawler.
 func NewServedPage(c *uaident.Crawler, target string) ServedPage {
 	return ServedPage{Crawler: c.Token, Names: slices.Concat([]string{c.Token}, c.Aliases, c.Fallback), WildcardApplies: c.WildcardApplies(), Target: target}
 }
 
-// Verdict returns what a robots.txt says about the page to its crawler.
+// Verdict returns the verdict of a robots.txt about the page for the crawler that was served the
+// page.
 func (p *ServedPage) Verdict(robots *policy.Robots, keepSlashes bool) policy.Verdict {
 	var target policy.Target
 	target.Set(p.Target, keepSlashes)
 	return p.GroupQuery().Verdict(robots, &target)
 }
 
-// Forbids reports whether a robots.txt disallows the page for its crawler.
+// Forbids reports whether a robots.txt disallows the page for the crawler that was served the page.
 func (p *ServedPage) Forbids(robots *policy.Robots, keepSlashes bool) bool {
 	return !p.Verdict(robots, keepSlashes).Allowed
 }
 
-// SearchTraffic has the engines and pages that a new robots.txt must not shut out.
-type SearchTraffic struct {
+// ProtectedSearchTraffic has the engines and pages that a new robots.txt must not shut out.
+type ProtectedSearchTraffic struct {
 	Engines     []*uaident.Crawler // engines that must be able to fetch /
 	Pages       []ServedPage       // pages that must stay allowed
 	KeepSlashes bool               // compare paths without merging adjacent slashes
@@ -48,16 +49,16 @@ type SearchTraffic struct {
 // ShutOut lists what a new robots.txt newly disallows for search engines.
 type ShutOut struct {
 	Engines []string // names of engines that can no longer fetch /
-	Pages   []int    // indices of newly disallowed pages in [SearchTraffic]
+	Pages   []int    // indices of newly disallowed pages in [ProtectedSearchTraffic]
 }
 
 // IsEmpty reports whether nothing is newly disallowed.
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
-// FindShutOut compares two versions of a robots.txt and returns the pages newly disallowed for
-// search engines: the page /, or a served page. The change guard, the changes of robots_txt and
-// their trials, alerts and diff use it.
-func FindShutOut(before, after *policy.Robots, served SearchTraffic) (out ShutOut) {
+// FindShutOut compares two versions of a robots.txt. It returns the engines for which after newly
+// disallows the page /, and the served pages that after newly disallows. The change guard, the
+// changes of robots_txt and their trials, alerts and diff use it.
+func FindShutOut(before, after *policy.Robots, served ProtectedSearchTraffic) (out ShutOut) {
 	for _, c := range served.Engines {
 		if root := NewServedPage(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {
 			out.Engines = append(out.Engines, c.Token)

@@ -36,7 +36,7 @@ func TestShutsOutSearch(t *testing.T) {
 		{name: "more is allowed", before: "User-agent: *\nDisallow: /\n", after: ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := FindShutOut(policy.Parse([]byte(tc.before)), policy.Parse([]byte(tc.after)), SearchTraffic{Engines: engines, Pages: pages, KeepSlashes: tc.keepSlashes})
+			got := FindShutOut(policy.Parse([]byte(tc.before)), policy.Parse([]byte(tc.after)), ProtectedSearchTraffic{Engines: engines, Pages: pages, KeepSlashes: tc.keepSlashes})
 			if !slices.Equal(got.Engines, tc.engines) || !slices.Equal(got.Pages, tc.pages) || got.IsEmpty() != (len(tc.engines)+len(tc.pages) == 0) {
 				t.Errorf("got %+v, want %v and %v", got, tc.engines, tc.pages)
 			}

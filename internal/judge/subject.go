@@ -6,7 +6,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// GroupQuery selects the group of a client in a robots.txt.
+// GroupQuery describes a client for selecting its group in a robots.txt.
 type GroupQuery struct {
 	Names            []string // names of the client, most specific first
 	WildcardApplies  bool     // whether the * group applies to its request
@@ -17,7 +17,7 @@ type GroupQuery struct {
 }
 
 // GroupQuery returns the query for the client of r. wildcard is true if the * group applies to the
-// client. The names of the client are appended to names.
+// client. The query uses names as memory for the names of the client.
 func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	if r.Token != "" {
 		return tokenQuery(names, r.Token)
@@ -37,7 +37,8 @@ func (r *Request) GroupQuery(names []string, wildcard bool) GroupQuery {
 	}
 }
 
-// tokenQuery returns the query for a product token. The token "*" selects the * group.
+// tokenQuery returns the query for a product token. The token "*" selects the * group. names is
+// memory for the result.
 func tokenQuery(names []string, token string) GroupQuery {
 	if token == "*" {
 		return GroupQuery{WildcardApplies: true}
@@ -62,8 +63,8 @@ func (s GroupQuery) Group(robots *policy.Robots) (group *policy.SelectedGroup, n
 	return group, false, group == nil
 }
 
-// selectGroup selects the group as the parser of the client does. The * group is only selected if
-// wildcard is set.
+// selectGroup returns the group that the client's parser selects, or nil. It selects the * group
+// only if wildcard is true.
 func (s GroupQuery) selectGroup(robots *policy.Robots, wildcard bool) *policy.SelectedGroup {
 	if s.Lenient {
 		return robots.SelectLenient(wildcard, s.Names...)
@@ -71,8 +72,8 @@ func (s GroupQuery) selectGroup(robots *policy.Robots, wildcard bool) *policy.Se
 	return robots.Select(wildcard, s.Names...)
 }
 
-// Verdict returns the verdict about a target. If no group applies to the client, every target is
-// allowed.
+// Verdict returns the verdict of a robots.txt about a target. If no group applies to the client,
+// every target is allowed.
 func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy.Verdict {
 	group, _, applies := s.Group(robots)
 	switch {
@@ -84,8 +85,8 @@ func (s GroupQuery) Verdict(robots *policy.Robots, target *policy.Target) policy
 	return s.verdictOfGroup(robots, group, target)
 }
 
-// verdictOfGroup applies the group of the client to a target. For a spoofed client the rules of the * group
-// apply too, so that the name is no advantage.
+// verdictOfGroup returns the verdict of the client's group about a target. For a spoofed client the
+// rules of the * group apply too, so that the spoofed name is no advantage.
 func (s GroupQuery) verdictOfGroup(robots *policy.Robots, group *policy.SelectedGroup, target *policy.Target) policy.Verdict {
 	verdict := group.JudgeTarget(target)
 	if !s.Spoofed || !verdict.Allowed {

@@ -29,7 +29,7 @@ func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (v *Verdict) UnmarshalText(text []byte) error { return parseWord(verdictWords[:], text, v) }
 
-// Action is the action of the guard for a request.
+// Action is what the guard does with a request because of the verdict.
 type Action uint8
 
 // The actions. Storage and output use the words, never the numbers.
@@ -69,7 +69,7 @@ func wordFor[T ~uint8](words []string, value T) string {
 	return "invalid"
 }
 
-// parseWord is the inverse of word.
+// parseWord sets value to the index of text in words. It is the inverse of wordFor.
 func parseWord[T ~uint8](words []string, text []byte, value *T) error {
 	i := slices.Index(words, string(text))
 	if i < 0 {

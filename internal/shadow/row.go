@@ -36,14 +36,14 @@ const (
 	maxHost   = 260
 )
 
-// rowKey identifies a row.
+// rowKey identifies the row of a crawler by its token, class and identity.
 type rowKey struct {
 	token    string
 	class    uaident.Class
 	identity verify.State
 }
 
-// row has the results of a crawler at a site.
+// row has the results of a trial for one crawler at a site.
 type row struct {
 	countByDifference [NumDifferences]atomic.Uint64
 
@@ -51,21 +51,22 @@ type row struct {
 	pages [NumDifferences - 1]spacesaving.Sketch[DifferingPage] // of all differences but [Same]
 }
 
-// DifferingPage is a page for which the files differ, with the deciding lines.
+// DifferingPage is a page about which the file in force and the file on trial have different
+// verdicts, with the deciding line of each file.
 type DifferingPage struct {
 	Host                     string // if the site has several hosts
 	Path                     string
 	LineInForce, LineOnTrial DecidingLine
 }
 
-// DecidingLine is the deciding line of a file. The rule is zero if no rule decides, and the group "" if no group is
-// for the crawler.
+// DecidingLine is the line of a file that decides about a request. The rule is zero if no rule
+// decides, and the group is "" if no group is for the crawler.
 type DecidingLine struct {
 	Rule  policy.Rule
 	Group string
 }
 
-// rowLimitKind selects the limit on the number of rows.
+// rowLimitKind says which limit on the number of rows applies to a row.
 type rowLimitKind uint8
 
 const (
@@ -83,6 +84,7 @@ var searchEngineTokens = sync.OnceValue(func() map[string]bool {
 	return tokens
 })
 
+// limitKind returns which limit on the number of rows applies to the row.
 func (k rowKey) limitKind() rowLimitKind {
 	switch {
 	case k.token == judge.OtherName, k.identity == verify.Verified:
@@ -93,7 +95,8 @@ func (k rowKey) limitKind() rowLimitKind {
 	return limitedRows
 }
 
-// getOrAddRow returns the row of a crawler, or the shared row if there is no room.
+// getOrAddRow returns the row for the crawler of a request, or the shared row if there is no room
+// for another row.
 func (t *trial) getOrAddRow(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
 	if known, ok := t.rows.Load(key); ok {
@@ -114,7 +117,8 @@ func (t *trial) getOrAddRow(q *Request) *row {
 	return t.rows.LoadOrStore(key, func() *row { return new(row) })
 }
 
-// sharedRowKey returns the key of the shared row. Search engines share a separate row.
+// sharedRowKey returns the key of the row that crawlers without a row share. Search engines share
+// another row.
 func sharedRowKey(key rowKey) rowKey {
 	if judge.IsSearchEngine(key.class, key.identity) {
 		return rowKey{judge.OtherName, uaident.Search, verify.Unknown}
@@ -122,9 +126,9 @@ func sharedRowKey(key rowKey) rowKey {
 	return rowKey{judge.OtherName, uaident.Other, verify.Unknown}
 }
 
-// reserveRow reports whether a crawler gets its own row, and reserves the row. A verified crawler
-// always gets a row, because no client can invent a verified name. The caller must have locked
-// t.mu.
+// reserveRow counts a new row and returns true if there is room for it. A verified crawler always
+// gets a row, because no client can invent a verified name. reserved is true if the crawler may use
+// the reserved rows. The caller must have locked t.mu.
 func (t *trial) reserveRow(key rowKey, reserved bool) bool {
 	switch key.limitKind() {
 	case searchEngineRows:
@@ -141,7 +145,7 @@ func (t *trial) reserveRow(key rowKey, reserved bool) bool {
 	return true
 }
 
-// incrementBelow increments n, unless n is at its maximum.
+// incrementBelow increments n and returns true, unless n has reached most.
 func incrementBelow(n *atomic.Int32, most int32) bool {
 	if n.Add(1) > most {
 		n.Add(-1)
@@ -150,7 +154,7 @@ func incrementBelow(n *atomic.Int32, most int32) bool {
 	return true
 }
 
-// recordRequest records a request.
+// recordRequest counts a request of the crawler and records its page if the verdicts differ.
 func (w *row) recordRequest(q *Request, now func() time.Time) {
 	if q.Difference == Same {
 		w.countByDifference[Same].Add(1)
@@ -164,13 +168,13 @@ func (w *row) recordRequest(q *Request, now func() time.Time) {
 	w.pages[q.Difference-1].Add(page, 1, at, maxPages, DifferingPage.clone)
 }
 
-// decidingLine returns the deciding line of a verdict, cut to the bounds.
+// decidingLine returns the deciding line of a verdict, with its texts cut to maxRule bytes.
 func decidingLine(v policy.Verdict) DecidingLine {
 	v.Rule.Path = text.Truncate(v.Rule.Path, maxRule)
 	return DecidingLine{v.Rule, text.Truncate(v.Group.Name, maxRule)}
 }
 
-// clone returns a copy sharing no memory with requests and files.
+// clone returns a copy that shares no memory with a request or a file.
 func (p DifferingPage) clone() DifferingPage {
 	for _, s := range []*string{&p.Host, &p.Path, &p.LineInForce.Rule.Path, &p.LineInForce.Group, &p.LineOnTrial.Rule.Path, &p.LineOnTrial.Group} {
 		*s = strings.Clone(*s)
@@ -178,7 +182,7 @@ func (p DifferingPage) clone() DifferingPage {
 	return p
 }
 
-// TrialResults has the results of a site.
+// TrialResults has the results of the trial of one file at one site.
 type TrialResults struct {
 	Site   policy.Key // without a host if the site has several
 	Label  string
@@ -190,7 +194,7 @@ type TrialResults struct {
 	Rows             []CrawlerResults // in no particular order
 }
 
-// CrawlerResults has the results of a crawler.
+// CrawlerResults has the results of a trial for one crawler.
 type CrawlerResults struct {
 	Token             string
 	Class             uaident.Class
@@ -200,7 +204,7 @@ type CrawlerResults struct {
 	Pages [NumDifferences - 1][]spacesaving.Item[DifferingPage]
 }
 
-// Snapshot returns the results by site.
+// Snapshot returns the results of all trials, sorted by site and file.
 func (t *Trials) Snapshot() []TrialResults {
 	var all []TrialResults
 	for key, known := range t.trialsByKey.All() {

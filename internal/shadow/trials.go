@@ -28,7 +28,8 @@ const maxTrials = 500
 // host.
 const underWay = 10 * time.Second
 
-// Request is a request with the verdicts of both files. Trials do not retain a Request.
+// Request is a request with the verdicts of the file in force and the file on trial. Trials do not
+// retain a Request.
 type Request struct {
 	Site   policy.Key // the site of the robots.txt
 	Label  string     // the site as the configuration names it
@@ -47,7 +48,7 @@ type Request struct {
 	VerdictInForce, VerdictOnTrial policy.Verdict // by the file in force, and by the file on trial
 }
 
-// Trials record what files on trial would change. They are safe for concurrent use.
+// Trials records what files on trial would change. It is safe for concurrent use.
 type Trials struct {
 	now         func() time.Time
 	trialsByKey cowmap.Map[trialKey, *trial]
@@ -58,13 +59,14 @@ type Trials struct {
 	users map[string]int // configurations by the source of the file on trial
 }
 
-// trialKey identifies a trial.
+// trialKey identifies a trial by the site and the source of the file on trial.
 type trialKey struct {
 	site   policy.Key
 	source string
 }
 
-// trial has the results of a site, until either file changes.
+// trial has the results of a file on trial at a site since the last change of this file or of the
+// file in force.
 type trial struct {
 	trials           *Trials
 	label            string
@@ -77,17 +79,17 @@ type trial struct {
 	ended                  bool       // nothing is recorded any more
 }
 
-// fileVersion identifies a file.
+// fileVersion identifies a version of a file on trial or in force.
 type fileVersion struct {
 	hash         [sha256.Size]byte
 	firstFetched time.Time // first
 }
 
-// New returns empty trials. now is the clock.
+// New returns Trials without results. now is the clock.
 func New(now func() time.Time) *Trials { return &Trials{now: now, users: make(map[string]int)} }
 
-// KeepResults registers a user of a file on trial until release is called. Results are dropped once a file has
-// no user.
+// KeepResults keeps the results of the file on trial with a source until release is called. Without
+// such a call, a file has no results.
 func (t *Trials) KeepResults(source string) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,8 +110,8 @@ func (t *Trials) KeepResults(source string) (release func()) {
 	}
 }
 
-// RecordRequest records a request. Note uses no lock shared by different crawlers, and no lock if
-// both files give the same verdict.
+// RecordRequest records a judged request. It takes no lock that different crawlers share, and no
+// lock at all if both files give the same verdict.
 func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
@@ -125,8 +127,8 @@ func (t *Trials) RecordRequest(q *Request) {
 	known.getOrAddRow(q).recordRequest(q, t.now)
 }
 
-// beginTrial begins a trial of the files of a request. The result is nil if an older file decided the
-// request, or if there is no room.
+// beginTrial begins a new trial, because a file of the request has changed or has no trial yet. It
+// returns nil if an older file than the known one decided the request, or if there is no room.
 func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +151,8 @@ func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	return made
 }
 
-// endTrial frees the rows of a trial. The caller must have locked t.mu.
+// endTrial ends a trial: nothing is recorded in it any more, and its rows no longer count. The
+// caller must have locked t.mu.
 func (t *Trials) endTrial(known *trial) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -169,8 +172,8 @@ func (t *Trials) endTrial(known *trial) {
 type File struct {
 	// Source identifies the file.
 	Source string
-	// Has reports whether the file is for a host. Each host then has its own file. A nil Has
-	// means one file, for the requests of the guard with this configuration.
+	// Has reports whether the managed change is for a host. Each host then has its own file. A nil
+	// Has means one configured file, for the requests of the guard with this configuration.
 	Has func(host string) bool
 	// IsPublished reports whether a host already serves the change. Nil means no host.
 	IsPublished func(host string) bool
@@ -181,8 +184,8 @@ type File struct {
 	OnFetched func(before, after policy.State) // may be nil
 }
 
-// ReadableVersion returns the file on trial, or nil. A missing file or a web page does not allow
-// everything, unlike in force.
+// ReadableVersion returns the version of a file on trial, or nil if the file is missing or a web
+// page. Unlike in force, such a file does not allow everything.
 func ReadableVersion(s *policy.State) *policy.Version {
 	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsWebPage(s.Current) {
 		return nil
@@ -199,7 +202,8 @@ func IsWebPage(v *policy.Version) bool {
 	return slices.ContainsFunc(findings, func(f policy.Finding) bool { return f.Code == policy.HTML })
 }
 
-// Difference is the difference between the verdict of the file on trial and the file in force.
+// Difference says how the verdict of the file on trial differs from the verdict of the file in
+// force.
 type Difference uint8
 
 // The differences.
@@ -217,7 +221,8 @@ func (d Difference) String() string {
 	return [NumDifferences]string{"same", "newly_forbidden", "newly_allowed"}[d]
 }
 
-// DifferenceOf compares the verdicts of the file in force and the file on trial.
+// DifferenceOf compares the verdicts about a request: allowed is true if the file in force allows
+// it, and wouldAllow if the file on trial does.
 func DifferenceOf(allowed, wouldAllow bool) Difference {
 	switch {
 	case allowed && !wouldAllow:

@@ -190,12 +190,12 @@ func (f *reasonFinder) addShutOut(p managed.FilePair) {
 	if f.isFirstChange && string(p.After) == managed.Staging {
 		engines = nil
 	}
-	if out := judge.FindShutOut(before, after, judge.SearchTraffic{Engines: engines}); !out.IsEmpty() {
+	if out := judge.FindShutOut(before, after, judge.ProtectedSearchTraffic{Engines: engines}); !out.IsEmpty() {
 		f.addReason(joinFirstTokens(out.Engines)+" may not fetch / any more", describeHosts(p), p)
 	}
 	for _, host := range p.Hosts {
 		visits := f.visits[host]
-		for _, i := range judge.FindShutOut(before, after, judge.SearchTraffic{Pages: ledger.PagesFromVisits(visits)}).Pages {
+		for _, i := range judge.FindShutOut(before, after, judge.ProtectedSearchTraffic{Pages: ledger.PagesFromVisits(visits)}).Pages {
 			f.addReason(fmt.Sprintf("%s may not fetch %s any more, which it requested in the last 24 hours", visits[i].Crawler, visits[i].Target), "", p)
 		}
 	}
