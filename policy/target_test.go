@@ -253,9 +253,9 @@ func TestFormString(t *testing.T) {
 func TestAllowRuleWithinAnEscape(t *testing.T) {
 	s := Parse([]byte("User-agent: *\nDisallow: /x\nAllow: /x?*2\n")).Select(true, "a")
 	for name, call := range map[string]func(*Target){
-		"first":          func(*Target) {},
-		"after Variants": func(target *Target) { target.Variants() },
-		"after MatchingRules":  func(target *Target) { s.MatchingRules(target) },
+		"first":               func(*Target) {},
+		"after Variants":      func(target *Target) { target.Variants() },
+		"after MatchingRules": func(target *Target) { s.MatchingRules(target) },
 	} {
 		var target Target
 		target.Set("/x?u=/a", false)
