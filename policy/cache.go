@@ -14,24 +14,27 @@ import (
 
 // Key identifies the robots.txt of an Entry. The JSON names are part of stored data.
 type Key struct {
-	// Source is the URL or file of the rules, or "" for the site itself. Sites with the same
-	// source share an entry without an authority.
+	// Source is the URL or the file name of the rules, or "" if the site's own server serves them.
+	// All sites with the same source share one Entry, whose Key has only the Source.
 	Source string `json:"source,omitempty"`
-	// Server is the listen address of the server. The same host on two servers is two sites.
+	// Server is the listen address of the server. The same host on two listen addresses is two
+	// sites.
 	Server string `json:"server,omitempty"`
-	// Site is the host in the configuration: a host, a wildcard such as *.example.com, or ""
-	// for any host.
+	// Site is the host pattern of the site in the configuration: a host, a wildcard such as
+	// *.example.com, or "" for any host.
 	Site string `json:"site,omitempty"`
 	// Secure reports whether the scheme is https.
 	Secure bool `json:"secure,omitempty"`
-	// Host is the canonical host. It includes the port, except for the default port.
+	// Host is the host in canonical form, with the port unless it is the default port of the
+	// scheme.
 	Host string `json:"host,omitempty"`
-	// ForwardedHost is the host that a trusted proxy forwards, if different from Host. With a
-	// Source, ForwardedHost is a host that only clients name and that has its own source.
+	// ForwardedHost is the host in the header of a trusted proxy, if it differs from Host. In a Key
+	// with a Source, ForwardedHost is a host that the configuration does not name, so that each
+	// such host has its own Entry.
 	ForwardedHost string `json:"forwarded,omitempty"`
 }
 
-// String returns the source or the authority as a URL without a path.
+// String returns the source, or the scheme and host as a URL without a path.
 func (k Key) String() string {
 	switch {
 	case k.Source != "":
@@ -42,22 +45,23 @@ func (k Key) String() string {
 	return "http://" + k.Host
 }
 
-// UniqueString returns a unique string for a key. Stored data depend on the string, so the format
-// must not change.
+// UniqueString returns a string that differs for different keys. The names of stored data depend on
+// the string, so the format must not change.
 func (k Key) UniqueString() string {
 	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
 }
 
-// configuredSite is a site of the configuration, which can have many hosts.
+// configuredSite identifies a site of the configuration. A site with a wildcard has many hosts, and
+// each host has a Key.
 type configuredSite struct {
 	server, site string
 	secure       bool
 }
 
-// configuredSite returns the configured site of a host.
+// configuredSite returns the site of the configuration that the key's host belongs to.
 func (k Key) configuredSite() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
 
-// SourceKind returns in a word where the robots.txt comes from: "server", "url" or
+// SourceKind returns where the robots.txt comes from: "server" for the site's own server, "url" or
 // "file".
 func (k Key) SourceKind() string {
 	switch {
@@ -69,12 +73,14 @@ func (k Key) SourceKind() string {
 	return "url"
 }
 
-// IsFile reports whether the rules come from a file. Each machine has its own file.
+// IsFile reports whether the rules come from a file on this machine. Other machines with the same
+// key can have another file.
 func (k Key) IsFile() bool {
 	return k.Source != "" && !strings.HasPrefix(k.Source, "https://") && !strings.HasPrefix(k.Source, "http://")
 }
 
-// Segment returns the segment of a key. Hosts that only clients name have their own segment.
+// Segment returns the segment of the cache for the key: UnknownHosts for a host that only a
+// wildcard, a catch-all site or a forwarded host names, else ConfiguredHosts.
 func (k Key) Segment() Segment {
 	if k.ForwardedHost != "" || k.Source == "" && k.hasHostPattern() {
 		return UnknownHosts
@@ -82,33 +88,35 @@ func (k Key) Segment() Segment {
 	return ConfiguredHosts
 }
 
-// hasHostPattern reports whether the site is a wildcard or a catch-all.
+// hasHostPattern reports whether Site is a wildcard or "", so that clients choose the host.
 func (k Key) hasHostPattern() bool { return k.Site == "" || strings.Contains(k.Site, "*") }
 
-// Segment is a part of a Cache with bounds of its own.
+// Segment is one of the two parts of a Cache. Each part has its own bounds.
 type Segment uint8
 
 const (
 	// ConfiguredHosts contains the sites of the configuration.
 	ConfiguredHosts Segment = iota
-	// UnknownHosts contains hosts that only clients name. They never evict a configured site or
-	// delay its fetches.
+	// UnknownHosts contains hosts that clients name and the configuration does not. They never
+	// evict a configured site or delay its fetches.
 	UnknownHosts
 
 	numSegments = 2
 )
 
-// String returns the label of a segment in metrics: named or invented.
+// String returns the label of the segment in metrics: "named" for ConfiguredHosts, "invented" for
+// UnknownHosts.
 func (s Segment) String() string { return [...]string{"named", "invented"}[s] }
 
-// Bounds limit one segment of a Cache.
+// Bounds are the maximum sizes of one segment of a Cache.
 type Bounds struct {
 	Entries           int // number of sites
-	Bytes             int // estimated memory of the rules; equal files are counted once
-	ConcurrentFetches int // concurrent fetches
+	Bytes             int // estimated memory of all files; a file that several sites have counts once
+	ConcurrentFetches int // number of fetches that run at the same time
 }
 
-// Cache stores the state of many sites. Lookups take no lock. A Cache is safe for concurrent use.
+// Cache maps the Key of a site to its Entry. Get and Entries take no lock. A Cache is safe for
+// concurrent use.
 type Cache struct {
 	now    func() time.Time
 	derive func(*Robots) any
@@ -118,18 +126,19 @@ type Cache struct {
 	segments [numSegments]*segmentData
 }
 
-// segmentData is the data for the bounds of a segment.
+// segmentData has the entries of a segment in their order of eviction, and the counts that Bounds
+// limit.
 type segmentData struct {
 	bounds         Bounds
 	queues         evictionQueues
 	versions       sharedVersions
-	runningFetches int                    // running fetches
-	fetchesBySite  map[configuredSite]int // running fetches by configured site
+	runningFetches int                    // number of running fetches
+	fetchesBySite  map[configuredSite]int // number of running fetches of each site that has some
 	evicted        uint64
 }
 
-// NewCache returns a cache with the given bounds. now is the clock. derive computes
-// [Version.Derived] for each file and can be nil.
+// NewCache returns an empty cache with the bounds of both segments. now returns the current time.
+// derive computes [Version.Derived] from each file and can be nil.
 func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Robots) any) *Cache {
 	if derive == nil {
 		derive = func(*Robots) any { return nil }
@@ -142,13 +151,14 @@ func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Rob
 	return c
 }
 
-// Get returns the entry of a site, or nil. Get takes no lock and does not allocate.
+// Get returns the entry of a key, or nil if the cache has none. Get takes no lock and does not
+// allocate.
 func (c *Cache) Get(key Key) *Entry {
 	e, _ := c.index.Load(key)
 	return e
 }
 
-// Entries returns all entries, in no order.
+// Entries returns the entries of both segments, in no order.
 func (c *Cache) Entries() (entries []*Entry) {
 	for _, e := range c.index.All() {
 		entries = append(entries, e)
@@ -156,7 +166,8 @@ func (c *Cache) Entries() (entries []*Entry) {
 	return entries
 }
 
-// GetOrCreate returns the entry of a site. It creates a missing entry.
+// GetOrCreate returns the entry of a key. If the cache has none, GetOrCreate adds an entry without
+// a state to the segment, and evicts another entry of a full segment.
 func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +189,8 @@ func (c *Cache) GetOrCreate(key Key, s Segment) *Entry {
 	return e
 }
 
-// evict drops an entry that has left its queue. nil is ignored.
+// evict deletes an entry from the cache. The caller has removed the entry from its queue. evict
+// ignores nil.
 func (c *Cache) evict(seg *segmentData, e *Entry) {
 	if e == nil {
 		return
@@ -188,8 +200,9 @@ func (c *Cache) evict(seg *segmentData, e *Entry) {
 	seg.versions.releaseAll(e.state.Load())
 }
 
-// shrinkToBytes reduces a segment to its bound in bytes. shrinkToBytes evicts entries with the
-// largest files first, so that a site with large or changing files evicts no other site.
+// shrinkToBytes evicts entries until a segment is within its bound in bytes or has one entry.
+// Entries with the largest files are evicted first, so that a site with large or changing files
+// evicts no other site.
 func (c *Cache) shrinkToBytes(seg *segmentData) {
 	if seg.versions.bytes <= seg.bounds.Bytes {
 		return
@@ -234,6 +247,7 @@ func (c *Cache) beginFetch(e *Entry) bool {
 	return true
 }
 
+// endFetch ends the count of a fetch by beginFetch.
 func (c *Cache) endFetch(e *Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,14 +258,14 @@ func (c *Cache) endFetch(e *Entry) {
 	}
 }
 
-// CacheStats are the counters of a segment.
+// CacheStats describes the content of a segment.
 type CacheStats struct {
 	Entries int    // number of sites
-	Bytes   int    // estimated memory of the rules
-	Evicted uint64 // sites evicted since the start
+	Bytes   int    // estimated memory of all files, as in Bounds
+	Evicted uint64 // number of entries evicted since the start
 }
 
-// Stats returns the counts of a segment.
+// Stats returns the current numbers of a segment.
 func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

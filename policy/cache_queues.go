@@ -2,11 +2,12 @@ package policy
 
 import "iter"
 
-// evictionQueues order the entries of a segment for eviction. New entries are in probation. An entry that
-// was used by the time of its eviction moves to protected. A host that only clients name must
-// have been used in several seconds. So a thousand unknown hosts that are used once evict
-// each other and no protected entry (Yang et al., FIFO queues are all you need for cache
-// eviction, SOSP 2023).
+// evictionQueues order the entries of a segment for eviction. A new entry joins the queue
+// probation. If the entry at the front of a queue was used since it joined, it moves to the end of
+// the queue protected instead of being evicted. In probation, a host that only clients name must
+// have been used in several seconds. So thousands of unknown hosts that are used once evict each
+// other and no protected entry (Yang et al., FIFO queues are all you need for cache eviction, SOSP
+// 2023).
 type evictionQueues struct {
 	probation, protected entryQueue
 }
@@ -17,7 +18,7 @@ type entryQueue struct {
 	len         int
 }
 
-// push appends an entry that is in no queue.
+// push appends an entry to the queue. The entry must be in no queue.
 func (q *entryQueue) push(e *Entry) {
 	if e.prevInQueue = q.last; e.prevInQueue == nil {
 		q.first = e
@@ -28,7 +29,7 @@ func (q *entryQueue) push(e *Entry) {
 	q.len++
 }
 
-// remove removes an entry.
+// remove removes an entry from the queue. The entry must be in this queue.
 func (q *entryQueue) remove(e *Entry) {
 	if e.prevInQueue == nil {
 		q.first = e.nextInQueue
@@ -44,14 +45,16 @@ func (q *entryQueue) remove(e *Entry) {
 	q.len--
 }
 
-// probationShare is the part of a segment that is reserved for entries on probation.
+// probationShare is the part of a segment, a tenth, that is reserved for the entries in probation.
 const probationShare = 10
 
+// len returns the number of entries in both queues.
 func (q *evictionQueues) len() int { return q.probation.len + q.protected.len }
 
+// add appends a new entry to the queue probation.
 func (q *evictionQueues) add(e *Entry) { q.probation.push(e) }
 
-// remove removes an entry from its queue.
+// remove removes an entry from the queue that contains it.
 func (q *evictionQueues) remove(e *Entry) {
 	if e.protected {
 		q.protected.remove(e)
@@ -60,7 +63,8 @@ func (q *evictionQueues) remove(e *Entry) {
 	}
 }
 
-// removeFirst removes and returns the entry to evict first, or nil.
+// removeFirst removes and returns the entry at the front of probation, or else of protected, even
+// if it is in use. The result is nil if both queues are empty.
 func (q *evictionQueues) removeFirst() *Entry {
 	for e := range q.allEntries() {
 		q.remove(e)
@@ -69,7 +73,8 @@ func (q *evictionQueues) removeFirst() *Entry {
 	return nil
 }
 
-// allEntries yields the entries in the order of eviction.
+// allEntries yields the entries of probation and then of protected, from front to end. The loop
+// body may remove the entry.
 func (q *evictionQueues) allEntries() iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, from := range []*entryQueue{&q.probation, &q.protected} {
@@ -84,21 +89,22 @@ func (q *evictionQueues) allEntries() iter.Seq[*Entry] {
 	}
 }
 
-// Maximum numbers of entries that an eviction skips: entries that are protected, and entries
-// that become protected, which happens once each.
+// Maximum numbers of entries that one eviction skips because of their use: entries that are already
+// in protected, and entries that move from probation to protected.
 const (
 	maxSecondChances = 32
 	maxPromotions    = 1024
 )
 
-// removeLeastUsed removes and returns one entry from a segment with the given number of entries. evict
-// returns nil for an empty queue. Uses are recorded without a lock, so evict queues a used entry
-// again. It also queues an entry again that a fetch cannot restore.
-func (q *evictionQueues) removeLeastUsed(entries int) *Entry {
+// removeLeastUsed removes and returns the entry to evict from a segment whose bound is maxEntries,
+// or nil if both queues are empty. removeLeastUsed moves used entries to the end of protected,
+// because Touch takes no lock and moves no entry. It also moves entries whose file a fetch cannot
+// restore.
+func (q *evictionQueues) removeLeastUsed(maxEntries int) *Entry {
 	secondChances, promotions := min(maxSecondChances, q.protected.len), min(maxPromotions, q.probation.len)
 	for {
 		source := &q.probation
-		if source.len == 0 || source.len <= entries/probationShare && q.protected.len > 0 {
+		if source.len == 0 || source.len <= maxEntries/probationShare && q.protected.len > 0 {
 			source = &q.protected
 		}
 		e := source.first
@@ -120,7 +126,7 @@ func (q *evictionQueues) removeLeastUsed(entries int) *Entry {
 	}
 }
 
-// promote moves an entry to the end of the protected queue.
+// promote moves an entry from its queue to the end of protected.
 func (q *evictionQueues) promote(e *Entry) {
 	q.remove(e)
 	e.protected = true

@@ -37,10 +37,11 @@ var byteClass = func() (class [256]uint8) {
 
 const upperHex = "0123456789ABCDEF"
 
-// writeEscape writes %XX into three bytes.
+// writeEscape writes the escape %XX of the byte c into the first three bytes of dst.
 func writeEscape(dst []byte, c byte) { dst[0], dst[1], dst[2] = '%', upperHex[c>>4], upperHex[c&15] }
 
-// unescape decodes the escape at the start of s, which begins with %.
+// unescape returns the byte of the escape %XX at the start of s. s must begin with %. ok is false
+// if two hexadecimal digits do not follow.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 {
 		return 0, false
@@ -60,8 +61,8 @@ var hexValue = func() (value [256]byte) {
 	return value
 }()
 
-// appendCanonical appends the canonical form of s, which is the path of a rule or a part of a
-// target. appendCanonical decodes escapes once, so %2541 stays %2541.
+// appendCanonical appends the canonical form of s to dst. s is the path of a rule, or the path or
+// query of a target. Escapes are decoded only once, so %2541 stays %2541.
 func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	dst = slices.Grow(dst, 3*len(s)) // the size if all bytes were escaped
 	out := dst[:cap(dst)]
@@ -95,8 +96,8 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	return out[:n]
 }
 
-// canonicalRule returns the canonical form of a rule's path, or "" for a path that matches
-// nothing.
+// canonicalRule returns the canonical form of a rule's path, or "" for a path that matches no
+// target.
 func canonicalRule(path string) string {
 	switch {
 	case matchesNothing(path):

@@ -5,26 +5,28 @@ import (
 	"maps"
 )
 
-// maxCacheWeight is the maximum weight of the compiled groups that are cached for a file, in
-// rules, groups and user-agent lines. A file that names very many crawlers in large groups is
-// compiled more often.
+// maxCacheWeight returns the maximum size of the compiled groups that are cached for a file, as a
+// number of rules, groups and user-agent lines. Beyond this number all compiled groups are dropped.
+// Only a file that names very many crawlers in large groups reaches it, and is then compiled more
+// often.
 func (r *Robots) maxCacheWeight() int { return 4*(len(r.rules)+len(r.agents)) + 4096 }
 
-// maxRecentTokens is the maximum number of cached crawlers, which are copied for each new crawler.
+// maxRecentTokens is the maximum length of groupCache.recentByToken, which is copied for each added
+// token.
 const maxRecentTokens = 1 << 7
 
-// compiledGroup has the merged and compiled groups of a crawler, for one treatment of the keys and both
-// treatments of extension lines.
+// compiledGroup has the merged groups of a crawler, compiled for fast verdicts. Robots and
+// Robots.withStrictKeys each have a compiledGroup for the crawler.
 type compiledGroup struct {
 	robots       *Robots
-	agents       []int32 // the user-agent lines that chose the groups, in file order
-	namesCrawler bool    // the agents name the crawler and are not *
-	// extensionsIgnored and extensionsSplit differ in the treatment of an extension line, such as
-	// Crawl-delay, between two user-agent lines. In extensionsIgnored the line has no effect, as in
-	// Google's parser. In extensionsSplit the line begins another group. Both are equal in most
-	// files.
+	agents       []int32 // the user-agent lines that name the crawler, or those with *, in file order
+	namesCrawler bool    // the agents name the crawler, and are not *
+	// extensionsIgnored and extensionsSplit are the rules for two treatments of an extension line,
+	// such as Crawl-delay, between two user-agent lines. In extensionsIgnored the line has no
+	// effect, as in Google's parser. In extensionsSplit the line begins another group. Both are the
+	// same matcher in most files.
 	extensionsIgnored, extensionsSplit *matcher
-	selection                          SelectedGroup // both treatments of extension lines, for this treatment of the keys
+	selection                          SelectedGroup // lenient has extensionsIgnored and strict has extensionsSplit
 
 	wellKnown wellKnownMatchers
 	usages    *statements // from Content-Usage; nil without such lines
@@ -33,13 +35,16 @@ type compiledGroup struct {
 	hasDelay  bool        // a Crawl-delay line exists, perhaps with 0
 }
 
-// groupCache has the compiled groups of a file. It is immutable. Additions replace it.
+// groupCache maps the product token of a crawler, in lower case, to its compiled group. It is
+// immutable: an addition stores a changed copy.
 type groupCache struct {
-	wildcard               *compiledGroup
-	recentByToken, byToken map[string]*compiledGroup // by folded token
+	wildcard *compiledGroup // the * group; nil until compiled
+	// Additions copy only recentByToken, and move its content to byToken when it is full.
+	recentByToken, byToken map[string]*compiledGroup
 }
 
-// get returns the compiled group of a folded token, or nil. The empty token is the * group.
+// get returns the compiled group of a product token in lower case, or nil. The empty token is the *
+// group. x can be nil.
 func (x *groupCache) get(folded []byte) *compiledGroup {
 	switch {
 	case x == nil:
@@ -53,7 +58,7 @@ func (x *groupCache) get(folded []byte) *compiledGroup {
 	return x.byToken[string(folded)]
 }
 
-// add adds a compiled group before the cache is stored.
+// add adds the compiled group of a token. The cache must not be in use yet.
 func (x *groupCache) add(token string, c *compiledGroup) {
 	recent := make(map[string]*compiledGroup, len(x.recentByToken)+1)
 	maps.Copy(recent, x.recentByToken)
@@ -68,8 +73,8 @@ func (x *groupCache) add(token string, c *compiledGroup) {
 	x.recentByToken, x.byToken = nil, named
 }
 
-// getOrCompileGroup returns the compiled group of the agents of a folded token, which is empty for the
-// * group.
+// getOrCompileGroup returns the compiled group of a product token in lower case, or of the * group
+// for an empty token. agents are the matching user-agent lines in file order.
 func (r *Robots) getOrCompileGroup(folded []byte, agents []int32) *compiledGroup {
 	if c := r.groupCache.Load().get(folded); c != nil {
 		return c
@@ -97,7 +102,8 @@ func (r *Robots) getOrCompileGroup(folded []byte, agents []int32) *compiledGroup
 	return c
 }
 
-// compileGroup merges the groups of the agents.
+// compileGroup merges and compiles the groups of some user-agent lines. The caller must have locked
+// compileMu.
 func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 	c := &compiledGroup{robots: r, agents: agents}
 	c.extensionsIgnored = r.getOrCompileMatcher(r.groupsOfAgents(agents, false))
@@ -117,8 +123,9 @@ func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 	return c
 }
 
-// groupsOfAgents returns the groups whose rules the agents obey, in file order. With extensionsSplit
-// an extension line between user-agent lines begins another group.
+// groupsOfAgents returns the groups with the rules for some user-agent lines, in file order,
+// without groups that have no rules. With extensionsSplit, an extension line between user-agent
+// lines begins another group, so that the lines above it have no rules.
 func (r *Robots) groupsOfAgents(agents []int32, extensionsSplit bool) []int32 {
 	var groups []int32
 	last := int32(-1)
@@ -133,8 +140,8 @@ func (r *Robots) groupsOfAgents(agents []int32, extensionsSplit bool) []int32 {
 	return groups
 }
 
-// getOrCompileMatcher returns the compiled rules of some groups. Crawlers with the same groups share a
-// matcher.
+// getOrCompileMatcher returns the compiled rules of some groups. Crawlers with the same groups
+// share a matcher. The caller must have locked compileMu.
 func (r *Robots) getOrCompileMatcher(groups []int32) *matcher {
 	var buf []byte
 	for _, g := range groups {

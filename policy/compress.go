@@ -14,8 +14,8 @@ var gzipWriters = sync.Pool{New: func() any {
 	return w
 }}
 
-// CompressedText returns the text compressed with gzip, for a storage. Only the first call compresses
-// the text. The caller must not modify the result.
+// CompressedText returns [Robots.Text] compressed with gzip, for [ParseCompressed]. Only the first
+// call compresses the text. The caller must not modify the result.
 func (r *Robots) CompressedText() []byte {
 	r.compressOnce.Do(func() {
 		var buffer bytes.Buffer
@@ -30,8 +30,8 @@ func (r *Robots) CompressedText() []byte {
 	return r.compressed
 }
 
-// ParseCompressed parses the result of [Robots.CompressedText]. Other data and more than [MaxSize] bytes
-// of text are an error.
+// ParseCompressed decompresses and parses the result of [Robots.CompressedText]. It returns an
+// error for data in another format, and for more than [MaxSize] bytes of text.
 func ParseCompressed(data []byte) (*Robots, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -42,7 +42,7 @@ func ParseCompressed(data []byte) (*Robots, error) {
 		return nil, err
 	}
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("the text has more than %d bytes", MaxSize)
+		return nil, fmt.Errorf("the decompressed robots.txt has more than %d bytes", MaxSize)
 	}
 	return Parse(text), nil
 }

@@ -27,8 +27,8 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 	return allowed, compared
 }
 
-// addMatches adds the rules that match some variants of a target to best. See decide for excluded and
-// compared.
+// addMatches adds the rules that match the variants of one path to best. excluded and compared have
+// the same meaning as in decide.
 func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
 	for i := range variants {
 		if x := &variants[i]; x.normalization&excluded == 0 {
@@ -39,8 +39,8 @@ func (s *interpretation) addMatches(variants []variant, excluded Normalization, 
 	return compared
 }
 
-// addPathResult adds the result of one of several paths. A disallow rule takes precedence over an allow
-// rule.
+// addPathResult adds the deciding rule of one path to the result of several paths. A disallow rule
+// of any path takes precedence over all allow rules.
 func (o *bestMatches) addPathResult(path *bestMatches) {
 	if path.isAllowed() {
 		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
@@ -49,7 +49,8 @@ func (o *bestMatches) addPathResult(path *bestMatches) {
 	}
 }
 
-// mayBeDifferentPaths reports whether the variants of a target may be different paths.
+// mayBeDifferentPaths reports whether some variant is another path than the target as sent, not
+// only another spelling. That is a path with resolved dot segments, or the part after a scheme.
 func mayBeDifferentPaths(variants []variant) bool {
 	for i := range variants {
 		if variants[i].normalization&(DotSegmentsResolved|SchemeRemoved) != 0 {

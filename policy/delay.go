@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Delay is the time between two fetches in a Crawl-delay line. RFC 9309 does not define
-// Crawl-delay. The registry of package uaident lists the crawlers that obey. The zero value
-// means no delay.
+// Delay is the minimum time between two requests that a Crawl-delay line requests. RFC 9309 does
+// not define Crawl-delay. The registry of package uaident lists the crawlers that obey it. The zero
+// Delay means no delay.
 type Delay struct {
 	Interval time.Duration // at most [MaxDelay]
 	Line     int           // counted from 1; 0 in the zero Delay
@@ -17,8 +17,9 @@ type Delay struct {
 // MaxDelay is the maximum Delay. Longer delays are reduced.
 const MaxDelay = 24 * time.Hour
 
-// ParseDelay parses a Crawl-delay: a number of seconds, with or without a fraction. ok is
-// false for a negative or invalid number.
+// ParseDelay parses the value of a Crawl-delay line: a number of seconds, with or without a
+// fraction. The result is at most [MaxDelay]. ok is false for a negative or invalid number, and
+// from a million seconds.
 func ParseDelay(value string) (interval time.Duration, ok bool) {
 	seconds, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(seconds >= 0 && seconds < 1e6) {
@@ -27,9 +28,9 @@ func ParseDelay(value string) (interval time.Duration, ok bool) {
 	return min(time.Duration(seconds*float64(time.Second)), MaxDelay), true
 }
 
-// Delay returns the Crawl-delay of the group. If lines or interpretations differ, the result is the
-// shortest delay that any parser reads, or no delay. Delay ignores lines without a valid number.
-// Delay does not allocate.
+// Delay returns the Crawl-delay of the group. If the group has several lines, or if parsers
+// disagree about the group, the result is the shortest delay that any parser finds. Lines without a
+// valid number are ignored. Delay does not allocate.
 func (s *SelectedGroup) Delay() Delay {
 	if s == nil || s.lenient.compiledGroup == nil || s.strict.compiledGroup == nil {
 		return Delay{}
@@ -41,9 +42,9 @@ func (s *SelectedGroup) Delay() Delay {
 	return a
 }
 
-// DelayOrWildcardDelay returns [SelectedGroup.Delay], or the delay of the * group if the group has no
-// valid Crawl-delay line. "Crawl-delay: 0" is valid. DelayOrWildcardDelay does not allocate in most
-// files.
+// DelayOrWildcardDelay returns [SelectedGroup.Delay] if the group has a valid Crawl-delay line,
+// also "Crawl-delay: 0". Otherwise the result is the delay of the * group. DelayOrWildcardDelay
+// does not allocate in most files.
 func (s *SelectedGroup) DelayOrWildcardDelay() Delay {
 	if s == nil || s.lenient.compiledGroup == nil || s.lenient.compiledGroup.hasDelay || s.strict.compiledGroup != nil && s.strict.compiledGroup.hasDelay {
 		return s.Delay()
@@ -51,13 +52,14 @@ func (s *SelectedGroup) DelayOrWildcardDelay() Delay {
 	return s.lenient.compiledGroup.robots.Select(true).Delay()
 }
 
-// delayLine is a Crawl-delay line with a number in a group.
+// delayLine is a Crawl-delay line with a valid number, and the index of its group in Robots.groups.
 type delayLine struct {
 	Delay
 	group int32
 }
 
-// addDelay handles an extension line of a group, if every parser reads it as Crawl-delay.
+// addDelay stores an extension line of a group if its key is crawl-delay and its number is valid.
+// The spelling crawldelay is ignored, because not every parser knows it.
 func (p *parser) addDelay(key, value string) {
 	r := p.robots
 	if interval, ok := ParseDelay(value); ok && len(r.groups) > 0 && strings.EqualFold(key, "crawl-delay") {
@@ -65,8 +67,8 @@ func (p *parser) addDelay(key, value string) {
 	}
 }
 
-// crawlDelay returns the delay of the groups of the agents, and whether the groups have a delay.
-// agents must be in file order.
+// crawlDelay returns the shortest delay of the groups of some user-agent lines, and whether these
+// groups have a valid Crawl-delay line. agents must be in file order.
 func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 	for _, line := range r.delays {
 		if (least.Line == 0 || line.Interval < least.Interval) && r.delayAppliesTo(line, agents) {
@@ -79,8 +81,9 @@ func (r *Robots) crawlDelay(agents []int32) (least Delay, found bool) {
 	return least, true
 }
 
-// delayAppliesTo reports whether a line applies to one of the agents in all parsers. If extension
-// lines split the user-agent lines of a group, the line applies to its own part.
+// delayAppliesTo reports whether all parsers apply a Crawl-delay line to one of the agents. If
+// extension lines split the user-agent lines of the group, the line applies only to the user-agent
+// lines on its side of the last split.
 func (r *Robots) delayAppliesTo(line delayLine, agents []int32) bool {
 	group := &r.groups[line.group]
 	i := r.firstAgentInGroup(line.group, agents)

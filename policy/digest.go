@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// HasGroups reports whether the file has a user-agent line. Empty files and web pages have
-// none, and no rules.
+// HasGroups reports whether the file has a user-agent line. An empty file or a web page has none,
+// and so no rules.
 func (r *Robots) HasGroups() bool { return len(r.agents) > 0 }
 
 // RulesDigest returns a digest of the rules. Comments, blank lines, surrounding white space and

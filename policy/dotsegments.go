@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// addResolvedPaths adds the paths that servers resolve from a canonical path with dot segments.
-// Servers differ in the order of resolving dots, decoding escaped slashes and merging
-// slashes. Some treat a backslash as a slash. keepSlashes disables merging.
+// addResolvedPaths adds the paths to which servers resolve a canonical path with dot segments.
+// Servers differ in the order of resolving dots, decoding escaped slashes and merging slashes. Some
+// treat a backslash as a slash. With keepSlashes, slashes are not merged.
 func (t *Target) addResolvedPaths(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	normalization |= DotSegmentsResolved
 	onlySlashes := t.decodeEscapes(canonical, '/', '/', false)
@@ -29,7 +29,8 @@ func (t *Target) addResolvedPaths(out *componentVariants, canonical string, norm
 	}
 }
 
-// mergeSlashes returns a path with each run of slashes merged.
+// mergeSlashes returns a path in which each run of slashes is one slash. The result is valid until
+// the next Set.
 func (t *Target) mergeSlashes(path string) string {
 	first := strings.Index(path, "//")
 	if first < 0 {
@@ -45,8 +46,9 @@ func (t *Target) mergeSlashes(path string) string {
 	return t.bufferText(start)
 }
 
-// addResolvedPath adds a resolved path. In RFC 3986, final dots leave a slash. In servers that clean
-// paths like file systems, final dots leave no slash, so /a.pdf/. is /a.pdf.
+// addResolvedPath adds resolved, the result of resolving path. If path ends with a dot segment,
+// resolved ends with a slash (RFC 3986), and addResolvedPath also adds it without this slash.
+// Servers that clean paths like a file system remove the slash, so /a.pdf/. is /a.pdf.
 func (a *componentVariants) addResolvedPath(path, resolved string, normalization Normalization) {
 	a.add(resolved, normalization)
 	if bare := strings.TrimSuffix(resolved, "/"); bare != "" && bare != resolved && endsWithDotSegment(path) {
@@ -54,13 +56,14 @@ func (a *componentVariants) addResolvedPath(path, resolved string, normalization
 	}
 }
 
-// endsWithDotSegment reports whether the last segment of a path is . or .. .
+// endsWithDotSegment reports whether the last segment of a path is "." or "..".
 func endsWithDotSegment(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	return last == "." || last == ".."
 }
 
-// resolveDotSegments returns a path without dot segments, see RFC 3986 section 5.2.4.
+// resolveDotSegments returns a path without its dot segments (RFC 3986 section 5.2.4). The result
+// is valid until the next Set.
 func (t *Target) resolveDotSegments(path string) string {
 	start := len(t.buf)
 	t.buf = append(t.buf, path...)
@@ -68,7 +71,7 @@ func (t *Target) resolveDotSegments(path string) string {
 	return t.bufferText(start)
 }
 
-// hasDotSegment reports whether a path has a segment . or .. .
+// hasDotSegment reports whether a path has a segment "." or "..".
 func hasDotSegment(path string) bool {
 	for {
 		i := strings.Index(path, "/.")
@@ -83,7 +86,8 @@ func hasDotSegment(path string) bool {
 	}
 }
 
-// removeDotSegments removes the dot segments from the path in buf[start:], see RFC 3986 section 5.2.4.
+// removeDotSegments removes the dot segments from the path in buf[start:] and returns the shorter
+// buf (RFC 3986 section 5.2.4).
 func removeDotSegments(buf []byte, start int) []byte {
 	end := start
 	for pos := start; pos < len(buf); {

@@ -10,23 +10,24 @@ import (
 	"time"
 )
 
-// Entry is the state of one site in a Cache.
+// Entry is the state of one site in a Cache, with the fetches of its robots.txt. An Entry is safe
+// for concurrent use.
 type Entry struct {
 	key         Key
 	cache       *Cache
 	state       atomic.Pointer[State]
-	lastUsed    atomic.Int64 // Unix seconds of the last use
-	usedSeconds atomic.Int32 // number of seconds with uses; not counted beyond protectedUsedSeconds
+	lastUsed    atomic.Int64 // time of the last Touch in Unix seconds
+	usedSeconds atomic.Int32 // number of seconds with a Touch, counted up to protectedUsedSeconds
 	segment     Segment
 
 	// possiblyChanged and recheckAt (Unix nanoseconds, or 0) are explained at MarkPossiblyChanged.
 	possiblyChanged atomic.Bool
 	recheckAt       atomic.Int64
 
-	// Guarded by Cache.mu.
-	protected                bool   // the entry is in evictionQueues.protected
+	// Cache.mu guards the following fields.
+	protected                bool   // the entry is in evictionQueues.protected, not in probation
 	prevInQueue, nextInQueue *Entry // the neighbours in the queue
-	lastUsedWhenQueued       int64  // Unix seconds of the last use before the entry was queued
+	lastUsedWhenQueued       int64  // the value of lastUsed when the entry joined its queue
 
 	mu                  sync.Mutex    // guards the fields below
 	fetchDone           chan struct{} // closed when the current fetch ends; nil without a fetch
@@ -35,13 +36,14 @@ type Entry struct {
 	markedWhileFetching bool          // MarkPossiblyChanged was called during the current fetch
 }
 
-// isIrreplaceable reports whether a fetch cannot restore the file, because fetches fail.
+// isIrreplaceable reports whether the entry has a file that a fetch could not restore now, because
+// the last fetch failed.
 func (e *Entry) isIrreplaceable() bool {
 	s := e.state.Load()
 	return s != nil && s.Current != nil && s.FailureCount > 0
 }
 
-// Touch marks the entry as used at now, which postpones its eviction.
+// Touch records a use of the entry at now, which postpones its eviction.
 func (e *Entry) Touch(now time.Time) {
 	// At most one write a second, to reduce contention for the cache line.
 	seconds := now.Unix()
@@ -60,11 +62,12 @@ const protectedUsedSeconds = 2
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.key }
 
-// Segment returns the segment of the entry.
+// Segment returns the segment of the cache that contains the entry.
 func (e *Entry) Segment() Segment { return e.segment }
 
-// MakeDue makes the entry due, also after a failure. If a fetch is running, the entry is due
-// after its end, because that fetch may have started before a change.
+// MakeDue makes the next fetch due now, even if the entry waits after a failure. If a fetch is
+// running, another fetch is due at its end, because the running fetch may have started before a
+// change.
 func (e *Entry) MakeDue() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,7 +76,8 @@ func (e *Entry) MakeDue() {
 	}
 }
 
-// setNextFetchToNow makes the entry due. The caller must have locked e.mu, and no fetch may run.
+// setNextFetchToNow sets State.NextFetch to now. The caller must have locked e.mu, and no fetch may
+// run.
 func (e *Entry) setNextFetchToNow() {
 	for s := e.state.Load(); s != nil; s = e.state.Load() {
 		next := *s
@@ -84,10 +88,12 @@ func (e *Entry) setNextFetchToNow() {
 	}
 }
 
-// State returns the state of the site, or nil before the first response.
+// State returns the state of the site, or nil before the end of the first fetch. The caller must
+// not modify the state.
 func (e *Entry) State() *State { return e.state.Load() }
 
-// Current returns the last response that determined the rules, or nil. The entry can be nil.
+// Current returns the current version of the robots.txt, or nil if no fetch has determined the
+// rules yet. e can be nil.
 func (e *Entry) Current() *Version {
 	if e == nil {
 		return nil
@@ -98,7 +104,9 @@ func (e *Entry) Current() *Version {
 	return nil
 }
 
-// IsDue reports whether the robots.txt should be fetched.
+// IsDue reports whether Refresh would fetch the robots.txt at now, apart from bounds: no fetch has
+// ended yet, the time of the next fetch has come, or MakeDue or MarkPossiblyChanged requests a
+// fetch.
 func (e *Entry) IsDue(now time.Time) bool {
 	s := e.state.Load()
 	if s == nil || !now.Before(s.NextFetch) {
@@ -108,8 +116,8 @@ func (e *Entry) IsDue(now time.Time) bool {
 	return recheckAt != 0 && now.UnixNano() >= recheckAt
 }
 
-// changeRecheckInterval is the minimum time between a fetch and the next fetch because of a
-// different response. The interval limits fetches of a site whose responses always differ.
+// changeRecheckInterval is the minimum time between the end of a fetch and a fetch because of
+// MarkPossiblyChanged. The interval limits the fetches of a site whose responses always differ.
 const changeRecheckInterval = 10 * time.Second
 
 // MarkPossiblyChanged records that the site served a robots.txt that differs from the copy. The copy
@@ -137,7 +145,8 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	e.markedWhileFetching = e.fetchDone != nil
 }
 
-// updateMark updates the mark of MarkPossiblyChanged after a fetch. The caller must have locked e.mu.
+// updateMark updates the effect of MarkPossiblyChanged at the end of a fetch, whose result is the
+// state after. The caller must have locked e.mu.
 func (e *Entry) updateMark(after *State) {
 	if after.FailureCount == 0 {
 		e.possiblyChanged.Store(e.markedWhileFetching)
@@ -150,16 +159,18 @@ func (e *Entry) updateMark(after *State) {
 	e.markedWhileFetching = false
 }
 
-// IsPossiblyChanged reports whether MarkPossiblyChanged was called, and no later fetch has succeeded.
+// IsPossiblyChanged reports whether MarkPossiblyChanged was called, and no fetch that started later
+// has succeeded.
 func (e *Entry) IsPossiblyChanged() bool { return e.possiblyChanged.Load() }
 
-// Refresh fetches the robots.txt if it is due, in a goroutine that ends soon after fetch returns.
-// At most one such goroutine runs for an entry, and a bounded number for the segment. f determines
-// the lifetime of a good response. onFetched, if not nil, is called after each fetch, in the order
-// of the fetches, with the state before and after.
+// Refresh starts a goroutine that fetches the robots.txt, if IsDue. The goroutine ends soon after
+// fetch returns. At most one such goroutine runs for an entry, and a bounded number for the
+// segment. f determines the time of the next fetch after a good response. onFetched, if not nil, is
+// called after each fetch, in the order of the fetches, with the states before and after the fetch.
 //
-// Refresh returns a channel that is closed when the running fetch has ended. Refresh returns nil if
-// no fetch is running, because the entry is not due or the segment has too many fetches.
+// Refresh returns a channel that is closed at the end of the running fetch, which an earlier call
+// may have started. Refresh returns nil if no fetch is running, because the entry is not due or the
+// segment has too many fetches.
 func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched func(before, after State)) <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -205,7 +216,8 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	return done
 }
 
-// applyResponse adds a response to the state and returns the states before and after.
+// applyResponse sets the state to the state after a fetch with the result a, and returns the states
+// before and after.
 func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy) (before, next State) {
 	for {
 		before = State{}
@@ -224,8 +236,8 @@ func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy) (before, next St
 	}
 }
 
-// computeJitter returns a deterministic fraction below 1, by which the next fetch is earlier. The
-// jitter distributes the fetches of many sites.
+// computeJitter returns a number from 0 to below 1 for [State.AfterFetch], which distributes the
+// fetches of many sites over time. The number depends only on the key and the time.
 func computeJitter(key Key, now time.Time) float64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, key.String())
@@ -233,8 +245,9 @@ func computeJitter(key Key, now time.Time) float64 {
 	return float64(h.Sum64()>>11) / (1 << 53)
 }
 
-// compareAndSwapState sets the state to next if the current state is before. All changes of an entry's
-// versions call compareAndSwapState.
+// compareAndSwapState sets the state to next if the state is still before, and reports whether it
+// did. Whoever changes the versions of an entry must call compareAndSwapState, which counts the
+// memory of the files and evicts entries beyond the bound.
 func (e *Entry) compareAndSwapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()

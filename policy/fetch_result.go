@@ -8,52 +8,54 @@ const MaxRedirects = 5
 
 // FetchResult is the result of one attempt to fetch a robots.txt, after redirects.
 type FetchResult struct {
-	// Status is the HTTP status, or 0 without a complete response. A redirect status means that the
-	// redirect could not be followed.
+	// Status is the HTTP status, or 0 if no complete header arrived. A redirect status means that
+	// the redirect could not be followed.
 	Status int
 	// Header is the header of the response, or nil.
 	Header http.Header
-	// Body is the content. The first MaxSize+1 bytes are sufficient.
+	// Body is the content of the response. Bytes beyond the first MaxSize+1 can be omitted.
 	Body []byte
 	// Err is the reason for an incomplete response: a timeout, a reset, DNS, or a truncated body.
 	// With a status of 500 or more, Err can be the reason for the server's failure.
 	Err error
-	// RedirectTargets lists the redirect targets before the response: request targets for the site
+	// RedirectTargets lists the targets of the followed redirects: request targets for the site
 	// itself, and URLs for other sites.
 	RedirectTargets []string
-	// CachedVersion is the copy that the request was conditional on. nil means none or the current copy.
-	// If the access result is NotModified, this copy is still valid.
+	// CachedVersion is the version whose validators the conditional request had, or nil for the
+	// current version or an unconditional request. A response 304 confirms this version.
 	CachedVersion *Version
 }
 
-// AccessResult is the meaning of a response for the rules of a site.
+// AccessResult is what a response to a fetch of the robots.txt means for the rules of the site.
 type AccessResult uint8
 
-// The meanings, RFC 9309 section 2.3.1.
+// The access results of RFC 9309 section 2.3.1.
 const (
-	// Successful: the body has the rules.
+	// Successful means that the body is the robots.txt.
 	Successful AccessResult = iota
-	// Unavailable: no robots.txt exists, and nothing is restricted.
+	// Unavailable means that the site has no robots.txt, so nothing is disallowed.
 	Unavailable
-	// Unreachable: the rules are unknown.
+	// Unreachable means that the fetch failed, so the rules are unknown.
 	Unreachable
-	// TooManyRequests: 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
+	// TooManyRequests is status 429. RFC 9309 treats 429 as unavailable, Google as unreachable.
 	TooManyRequests
-	// NotModified: the copy of a conditional request is still valid (304).
+	// NotModified is status 304: the version of the conditional request is still valid.
 	NotModified
 )
 
-// String returns rules, unavailable, unreachable, refused or unchanged.
+// String returns the word for the result in logs and reports: "rules" for Successful,
+// "unavailable", "unreachable", "refused" for TooManyRequests, or "unchanged" for NotModified.
 func (m AccessResult) String() string {
 	return [...]string{"rules", "unavailable", "unreachable", "refused", "unchanged"}[m]
 }
 
-// DeterminesRules reports whether the response determines the restrictions.
+// DeterminesRules reports whether the rules are known after the response: it is Successful,
+// Unavailable or NotModified.
 func (m AccessResult) DeterminesRules() bool {
 	return m == Successful || m == Unavailable || m == NotModified
 }
 
-// AccessResult returns the meaning of the response.
+// AccessResult returns what the response means for the rules, by its status and error.
 func (a FetchResult) AccessResult() AccessResult {
 	switch {
 	case a.Err != nil || a.Status < 200:
@@ -70,7 +72,8 @@ func (a FetchResult) AccessResult() AccessResult {
 	return Unreachable
 }
 
-// rulesBody returns the body with the rules, or nil for a response without restrictions.
+// rulesBody returns the body if access is Successful. For other results it returns nil, because the
+// body of an error page has no rules.
 func (a FetchResult) rulesBody(access AccessResult) []byte {
 	if access != Successful {
 		return nil

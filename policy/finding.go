@@ -6,17 +6,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Severity is the importance of a finding for the owner of the file.
+// Severity is how important a finding is for the owner of the file.
 type Severity uint8
 
 // The severities in ascending order.
 const (
-	Info    Severity = iota // understood as intended, but worth knowing
-	Warning                 // crawlers can interpret it differently than intended
-	Error                   // ignored
+	Info    Severity = iota // crawlers read the line as intended, but the owner should know something
+	Warning                 // some crawlers can read the line differently than intended
+	Error                   // crawlers ignore the line or the file
 )
 
-// String returns info, warning or error.
+// String returns "info", "warning" or "error".
 func (s Severity) String() string {
 	return [...]string{"info", "warning", "error"}[s]
 }
@@ -34,7 +34,8 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown severity %q", text)
 }
 
-// Code names a kind of finding. Codes are stable and safe to use as a label.
+// Code is the kind of a finding, such as "missing-colon". Codes do not change between versions, and
+// metrics use them as labels.
 type Code string
 
 // Findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5 the size
@@ -62,7 +63,7 @@ const (
 	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree to whom the rules apply
 )
 
-// Codes returns all codes of the parser.
+// Codes returns the codes of all findings that Parse can report.
 func Codes() []Code {
 	return []Code{TooLarge, LineCut, LineTooLong, UTF16, NotText, ByteOrderMark, HTML, NoKey,
 		MissingColon, MisspeltKey, UnknownKey, RuleOutsideGroup, RuleWithoutSlash, DollarInside,
@@ -77,7 +78,7 @@ type Finding struct {
 	Message  string   // the problem and the remedy in one or two sentences
 }
 
-// String formats the finding in one line.
+// String returns the line, severity, message and code in one line of text.
 func (f Finding) String() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("%s: %s [%s]", f.Severity, f.Message, f.Code)
@@ -88,5 +89,5 @@ func (f Finding) String() string {
 // maxFindings is the maximum number of findings of a file.
 const maxFindings = 200
 
-// quoteExcerpt quotes a piece of the file and limits its length.
+// quoteExcerpt quotes a piece of the file for a message, and shortens a long piece.
 func quoteExcerpt(s string) string { return text.Quote(s, 60) }

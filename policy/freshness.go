@@ -10,19 +10,19 @@ import (
 	"github.com/pquerna/cachecontrol/cacheobject"
 )
 
-// FreshnessPolicy configures the freshness lifetime of a response. A stale copy stays in use during
-// the fetch in the background.
+// FreshnessPolicy limits the freshness lifetime that the header of a response requests. The
+// lifetime is the time until the next fetch. A stale copy stays in use during this fetch.
 type FreshnessPolicy struct {
-	// Default applies to responses without freshness information.
+	// Default is the lifetime of a response without freshness information.
 	Default time.Duration
-	// Min and Max bound the lifetime. Max is at most MaxAge.
+	// Min and Max bound the lifetime. MaxAge bounds the lifetime even if Max is longer.
 	Min, Max time.Duration
 }
 
-// Lifetime returns the freshness lifetime of a response with a header, received at now, as for a shared cache (RFC
-// 9111 section 4.2). The lifetime is s-maxage, else max-age, else Expires, minus the age of the
-// response. If the response must not be stored or must be revalidated, or if its freshness is
-// invalid, the lifetime is Min.
+// Lifetime returns the freshness lifetime of a response with the header h, received at now, as for
+// a shared cache (RFC 9111 section 4.2). The lifetime is s-maxage, else max-age, else Expires,
+// minus the age of the response. If the response must not be stored or must be revalidated, or if
+// its freshness information is invalid, the lifetime is Min.
 //
 // must-revalidate, stale-while-revalidate and stale-if-error have no effect. RFC 9309 section 2.4
 // defines how long a stale robots.txt may be used, and a request never waits for a refresh.
@@ -34,7 +34,8 @@ func (f FreshnessPolicy) Lifetime(h http.Header, now time.Time) time.Duration {
 	return min(max(lifetime-responseAge(h, now), f.Min), f.Max, MaxAge)
 }
 
-// ParseLifetime returns the freshness lifetime in a header received at now, or NoLifetime.
+// ParseLifetime returns the freshness lifetime in the header of a response received at now, without
+// subtracting its age. The result is NoLifetime for a header without freshness information.
 func ParseLifetime(h http.Header, now time.Time) time.Duration {
 	if lifetime, explicit := headerLifetime(h, now); explicit {
 		return lifetime
@@ -42,7 +43,8 @@ func ParseLifetime(h http.Header, now time.Time) time.Duration {
 	return NoLifetime
 }
 
-// headerLifetime returns the freshness lifetime in a header.
+// headerLifetime returns the freshness lifetime in the header of a response received at now.
+// explicit is false for a header without freshness information.
 func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, explicit bool) {
 	if value := strings.Join(h.Values("Cache-Control"), ","); value != "" {
 		directives, err := cacheobject.ParseResponseCacheControl(value)
@@ -69,7 +71,8 @@ func headerLifetime(h http.Header, now time.Time) (lifetime time.Duration, expli
 	return max(0, expires.Sub(date)), true
 }
 
-// responseAge returns the age of a response on arrival (RFC 9111 section 4.2.3).
+// responseAge returns the age of a response received at now, by its Age and Date fields (RFC 9111
+// section 4.2.3).
 func responseAge(h http.Header, now time.Time) (age time.Duration) {
 	age, _ = parseDeltaSeconds(h.Get("Age"))
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
@@ -78,8 +81,8 @@ func responseAge(h http.Header, now time.Time) (age time.Duration) {
 	return age
 }
 
-// TimeSinceModified returns the time between the last modification of a file and its response at
-// now, by the server's clock if available. ok is false without Last-Modified.
+// TimeSinceModified returns the time from Last-Modified to the response, which is Date or else now.
+// ok is false for a header without a valid Last-Modified.
 func TimeSinceModified(h http.Header, now time.Time) (age time.Duration, ok bool) {
 	modified, err := http.ParseTime(h.Get("Last-Modified"))
 	if err != nil {
@@ -91,14 +94,14 @@ func TimeSinceModified(h http.Header, now time.Time) (age time.Duration, ok bool
 	return now.Sub(modified), true
 }
 
-// parseDeltaSeconds parses a number of seconds. A number that overflows is the maximum (RFC 9111
-// section 1.2.2).
+// parseDeltaSeconds parses a number of seconds. The result is at most a year, also for a number
+// that overflows (RFC 9111 section 1.2.2). ok is false for an invalid number.
 func parseDeltaSeconds(value string) (d time.Duration, ok bool) {
 	n, err := strconv.ParseUint(value, 10, 64)
 	return secondsUpToYear(n), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// secondsUpToYear returns n seconds, at most a year.
+// secondsUpToYear returns n seconds as a duration of at most a year.
 func secondsUpToYear(n uint64) time.Duration {
 	const year = 365 * 24 * 3600
 	return time.Duration(min(n, year)) * time.Second

@@ -11,31 +11,33 @@ import (
 // gramSize is the length of a gram: consecutive bytes of a pattern, none of them a star.
 const gramSize = 4
 
-// gramIndex finds the patterns that can match a target. Each pattern is stored under one of
-// its grams, which every matching target contains.
+// gramIndex finds the patterns that can match a target, without a comparison of all patterns. Each
+// pattern is stored under one of its grams, and a target without this gram cannot match the
+// pattern.
 type gramIndex struct {
 	slots          []gramSlot // a hash table with open addressing
 	shift          uint       // shift from the hash of a gram to its first slot
-	filter         []uint64   // a bit for each hash of a gram in slots, with filterBits more than a slot's
-	patternsByGram []int32    // patterns
+	filter         []uint64   // a bit for each hash of a gram in slots; the hash is filterBits longer than for slots
+	patternsByGram []int32    // indices of the patterns, grouped by gram
 }
 
-// gramSlot contains the patterns under one gram.
+// gramSlot has the patterns that are stored under one gram.
 type gramSlot struct {
 	gram     uint32
 	from, to int32  // range of gramIndex.patternsByGram; empty if the slot is free
-	offset   int32  // offset of the gram in context
-	context  string // the common bytes of these patterns around the gram
+	offset   int32  // index of the gram in context
+	context  string // the bytes around the gram that all these patterns have
 }
 
 // filterBits makes the filter 16 times as long as the table, which limits collisions.
 const filterBits = 4
 
-// maxContext bounds the bytes of a context before the gram, and from the gram on.
+// maxContext is the maximum length of a context before the gram, and from the start of the gram on,
+// in bytes.
 const maxContext = 16
 
-// newGramIndex stores each pattern under its rarest gram. newGramIndex also returns the patterns
-// without a gram.
+// newGramIndex returns an index with each pattern under its rarest gram. withoutGram are the
+// indices of the patterns that have no gram and are not in the index.
 func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	var counts [4096]uint32 // number of grams by mixed hash; equal hashes only make the choice worse
 	for i := range patterns {
@@ -76,7 +78,7 @@ func newGramIndex(patterns []pattern) (x gramIndex, withoutGram []int32) {
 	return x, withoutGram
 }
 
-// setSize makes room for n patterns.
+// setSize allocates the tables of an empty index for n patterns.
 func (x *gramIndex) setSize(n int) {
 	log := max(6, bits.Len(uint(2*n)))
 	x.shift = uint(32 - log)
@@ -85,7 +87,8 @@ func (x *gramIndex) setSize(n int) {
 	x.patternsByGram = make([]int32, n)
 }
 
-// findSlot returns the slot of a gram, or the free slot for a missing gram.
+// findSlot returns the slot of a gram. If the gram is not in the index, findSlot returns the free
+// slot for it.
 func (x *gramIndex) findSlot(gram uint32) *gramSlot {
 	i := hashGram(gram) >> (x.shift & 31)
 	for x.slots[i].to != 0 && x.slots[i].gram != gram {
@@ -94,7 +97,8 @@ func (x *gramIndex) findSlot(gram uint32) *gramSlot {
 	return &x.slots[i]
 }
 
-// narrowContext reduces the context of a slot to the common part with another context.
+// narrowContext removes the bytes from the slot's context that another pattern does not have around
+// the gram. offset is the index of the gram in context.
 func (s *gramSlot) narrowContext(context string, offset int) {
 	before := 0
 	for before < min(int(s.offset), offset) && s.context[int(s.offset)-1-before] == context[offset-1-before] {
@@ -109,10 +113,12 @@ func (s *gramSlot) narrowContext(context string, offset int) {
 // Algorithm for the Closest-Pair Problem" (1997).
 var gramMultiplier = rand.Uint32() | 1
 
+// hashGram returns a hash of a gram in its first bits.
 func hashGram(gram uint32) uint32 { return gram * gramMultiplier }
 
-// hashGramThoroughly is a slower hash than hashOf. A few multipliers give frequent grams the same first bits,
-// but every bit of a gram changes all bits of hashGramThoroughly. The steps are the finalizer of MurmurHash3.
+// hashGramThoroughly is a slower hash, in which every bit of the gram changes all bits. With
+// hashGram, a few multipliers give frequent grams the same first bits. The steps are the finalizer
+// of MurmurHash3.
 func hashGramThoroughly(gram uint32) uint32 {
 	h := gram ^ gramMultiplier
 	h = (h ^ h>>16) * 0x85ebca6b
@@ -120,11 +126,12 @@ func hashGramThoroughly(gram uint32) uint32 {
 	return h ^ h>>16
 }
 
+// readGram returns the gram that starts at text[i], as a number.
 func readGram(text string, i int) uint32 {
 	return binary.LittleEndian.Uint32([]byte(text[i : i+gramSize]))
 }
 
-// allGrams iterates over the grams of a pattern and their offsets.
+// allGrams yields each gram of the pattern with its index in the text.
 func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 	for begin := 0; begin < len(p.text); {
 		end := indexByteFrom(p.text, begin, '*')
@@ -137,8 +144,9 @@ func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 	}
 }
 
-// gramContext returns up to maxContext bytes before a gram of a pattern, and from the gram on,
-// without a star, and the offset of the gram in them.
+// gramContext returns the bytes of the pattern around the gram at offset: up to maxContext before
+// the gram and up to maxContext from its start on, without a star. in is the index of the gram in
+// context.
 func (p *pattern) gramContext(offset int) (context string, in int) {
 	before := p.text[max(offset-maxContext, 0):offset]
 	before = before[strings.LastIndexByte(before, '*')+1:]
@@ -146,7 +154,7 @@ func (p *pattern) gramContext(offset int) (context string, in int) {
 	return p.text[offset-len(before) : offset+len(after)], len(before)
 }
 
-// addCandidates adds the patterns that can match a target to a bit set.
+// addCandidates sets the bit of each indexed pattern that can match a target.
 func (x *gramIndex) addCandidates(target string, found []uint64) {
 	for i := x.nextGram(target, 0); i >= 0; i = x.nextGram(target, i+1) {
 		slot := x.findSlot(readGram(target, i))
@@ -163,7 +171,8 @@ func (x *gramIndex) addCandidates(target string, found []uint64) {
 	}
 }
 
-// nextGram returns the index of the next gram in the filter, or -1.
+// nextGram returns the index of the next gram in target, from the index from on, that may be in the
+// index of patterns. The result is -1 if there is none.
 func (x *gramIndex) nextGram(target string, from int) int {
 	filter, shift := x.filter, (x.shift-filterBits)&31
 	for ; from+8 <= len(target); from += 4 { // four grams at once

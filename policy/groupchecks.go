@@ -2,7 +2,8 @@ package policy
 
 import "strconv"
 
-// checkGroups reports names in several groups, and groups without rules.
+// checkGroups reports a finding for each name that several groups have, and for each group without
+// rules.
 func (p *parser) checkGroups() {
 	r := p.robots
 	last := newAgentByName(len(r.agents))
@@ -20,8 +21,8 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// newAgentByName returns an empty table for the names of many lines. For few lines newAgentByName
-// returns nil, because comparing each line is fast enough.
+// newAgentByName returns an empty map for findPreviousAgent. It returns nil for a few lines, for
+// which findPreviousAgent compares each line.
 func newAgentByName(lines int) map[string]agent {
 	if lines <= maxUnindexedNames {
 		return nil
@@ -29,8 +30,9 @@ func newAgentByName(lines int) map[string]agent {
 	return make(map[string]agent, lines)
 }
 
-// findPreviousAgent returns the last user-agent line with the same name before line i. last has the
-// last line of each name and is updated; it is nil for few lines.
+// findPreviousAgent returns the last user-agent line before the line with index i that has the same
+// name. last maps each name to its last line, and findPreviousAgent adds line i to it. If last is
+// nil, each line is compared.
 func (r *Robots) findPreviousAgent(i int, last map[string]agent) (previous agent, ok bool) {
 	name := r.agents[i].name
 	if last != nil {

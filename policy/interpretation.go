@@ -23,9 +23,9 @@ func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	return r
 }
 
-// LenientAndStrict returns the selection by each interpretation alone, so that neither is ambiguous.
-// Without a difference both results are the same selection. The strict selection can be nil even if
-// the lenient selection is not.
+// LenientAndStrict returns two selections that judge only by the lenient and only by the strict
+// interpretation. If both interpretations have the same rules, both results are s. strict can be
+// nil even if lenient is not.
 func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
 	if !s.IsAmbiguous() {
 		return s, s
@@ -36,15 +36,15 @@ func (s *SelectedGroup) LenientAndStrict() (lenient, strict *SelectedGroup) {
 	return &SelectedGroup{s.lenient, s.lenient}, strict
 }
 
-// IsAmbiguous reports whether crawlers disagree about the rules of the selection. The reason is a
-// misspelled key, a missing colon, or an extension line such as Crawl-delay between user-agent
-// lines.
+// IsAmbiguous reports whether crawlers disagree about the rules of the selection, so that both
+// interpretations have different rules. The reason is a misspelled key, a missing colon, or an
+// extension line such as Crawl-delay between user-agent lines.
 func (s *SelectedGroup) IsAmbiguous() bool {
 	return s != nil && s.lenient != s.strict && !slices.Equal(s.lenient.ruleLines(), s.strict.ruleLines())
 }
 
-// Equal reports whether the same user-agent lines selected both selections, in both
-// interpretations, so that the rules are the same.
+// Equal reports whether two selections of one file have the same user-agent lines in both
+// interpretations, and so the same rules. A nil selection equals only nil.
 func (s *SelectedGroup) Equal(other *SelectedGroup) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -52,6 +52,7 @@ func (s *SelectedGroup) Equal(other *SelectedGroup) bool {
 	return s.lenient.equal(other.lenient) && s.strict.equal(other.strict)
 }
 
+// equal reports whether two interpretations have the same file and the same user-agent lines.
 func (s interpretation) equal(other interpretation) bool {
 	if s.compiledGroup == nil || other.compiledGroup == nil {
 		return s.compiledGroup == other.compiledGroup
@@ -59,7 +60,7 @@ func (s interpretation) equal(other interpretation) bool {
 	return s.robots == other.robots && slices.Equal(s.agents, other.agents)
 }
 
-// ruleLines returns the rules of all groups in file order, empty ones included.
+// ruleLines returns the rules of the crawler's groups in file order, including empty rules.
 func (s interpretation) ruleLines() []Rule {
 	if s.compiledGroup == nil {
 		return nil
@@ -71,7 +72,7 @@ func (s interpretation) ruleLines() []Rule {
 	return rules
 }
 
-// ruleIndices returns the rules of all groups as indices into Robots.rules.
+// ruleIndices returns the rules of the crawler's groups as indices into Robots.rules.
 func (s interpretation) ruleIndices() []int32 {
 	var rules []int32
 	for _, g := range s.robots.groupsOfAgents(s.agents, s.splitsAtExtensions()) {
@@ -82,6 +83,7 @@ func (s interpretation) ruleIndices() []int32 {
 	return rules
 }
 
-// splitsAtExtensions reports whether extension lines between user-agent lines begin another group
-// in this interpretation. The result is false for a file without such a difference.
+// splitsAtExtensions reports whether an extension line between user-agent lines begins another
+// group in this interpretation. The result is also false if that makes no difference for the
+// crawler.
 func (s interpretation) splitsAtExtensions() bool { return s.matcher != s.extensionsIgnored }

@@ -1,6 +1,6 @@
 package policy
 
-// lineKind is the kind of a line.
+// lineKind is what a line of a robots.txt does, by its key.
 type lineKind uint8
 
 const (
@@ -16,9 +16,10 @@ const (
 // maxKeyLength is the length of the longest known key, in bytes.
 const maxKeyLength = len("disallowaitraining")
 
-// lookupKey returns the meaning of a key, and whether the key is a misspelling that Google's
-// parser accepts. Keys are compared whole, ignoring case. A comparison by prefix would read
-// "DisallowAITraining: /", which is in use, as "Disallow: /" and close sites.
+// lookupKey returns the kind of a line with the key s, or keyNone for a key that is not defined.
+// misspelt means a misspelling that Google's parser accepts. Keys are compared whole, ignoring
+// case. A comparison by prefix would read "DisallowAITraining: /", which is in use, as "Disallow:
+// /" and close sites.
 func lookupKey(s string) (k lineKind, misspelt bool) {
 	switch s { // the usual spellings
 	case "Disallow":
