@@ -40,8 +40,8 @@ type Version struct {
 // ID identifies the version in messages.
 func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 
-// User is a configuration with a registry.
-type User struct {
+// FeedUser is a configuration with a registry.
+type FeedUser struct {
 	// OnChange is called after a possible change of the version. OnChange must not wait for the
 	// feed.
 	OnChange func()
@@ -64,7 +64,7 @@ type Feed struct {
 
 // New returns a Feed without fetching.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.ContentKind{OptionName: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Clock)
+	source, err := remote.SourceSettings{OptionName: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func newFeed(s Settings, source remote.Source) *Feed {
 }
 
 // AddUser adds a user until release is called. AddUser also reports an error not reported before.
-func (f *Feed) AddUser(u *User) (release func()) {
-	release = f.Feed.AddUser(feedUser{f, u})
+func (f *Feed) AddUser(u *FeedUser) (release func()) {
+	release = f.Feed.AddUser(remoteUser{f, u})
 	u.OnChange()
 	return release
 }
@@ -108,7 +108,7 @@ func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
 	}
 	v := &Version{e, sha256.Sum256(data), data}
 	if err == nil && inUse != nil {
-		err = v.checkPlausible(inUse)
+		err = v.checkMissingEntries(inUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -137,7 +137,7 @@ func checkNoBrowser(r *uaident.Registry) error {
 	return nil
 }
 
-func (v *Version) checkPlausible(inUse *Version) error {
+func (v *Version) checkMissingEntries(inUse *Version) error {
 	missing := 0
 	for _, change := range registryfile.Diff(inUse.Crawlers, v.Crawlers) {
 		if change.Kind == registryfile.Removed {
@@ -150,17 +150,17 @@ func (v *Version) checkPlausible(inUse *Version) error {
 	return fmt.Errorf("%d of the %d entries of the version in use are missing; if this is intended, use it with: caddy reload --force", missing, len(inUse.Crawlers))
 }
 
-// feedUser implements [remote.User].
-type feedUser struct {
+// remoteUser implements [remote.User].
+type remoteUser struct {
 	feed *Feed
-	*User
+	*FeedUser
 }
 
 // Changed implements [remote.User].
-func (u feedUser) Changed() { u.OnChange() }
+func (u remoteUser) Changed() { u.OnChange() }
 
 // Replaced implements [remote.User].
-func (u feedUser) Replaced(previous, version *Version) {
+func (u remoteUser) Replaced(previous, version *Version) {
 	var crawlers []uaident.Crawler
 	if previous != nil {
 		crawlers = previous.Crawlers
@@ -172,7 +172,7 @@ func (u feedUser) Replaced(previous, version *Version) {
 }
 
 // Failed implements [remote.User].
-func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
+func (u remoteUser) Failed(err error, inUse *Version, isFirst bool) {
 	if !isFirst {
 		return
 	}
@@ -185,11 +185,11 @@ func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
 }
 
 // Recovered implements [remote.User].
-func (u feedUser) Recovered() {
+func (u remoteUser) Recovered() {
 	u.Logger.Info("the registry can be used again", zap.String("registry", u.feed.Name()))
 }
 
-func (u *User) sendEvent(event string, data map[string]any) {
+func (u *FeedUser) sendEvent(event string, data map[string]any) {
 	if u.SendEvent != nil {
 		u.SendEvent(event, data)
 	}

@@ -28,9 +28,9 @@ func (f *Feed) storageKey() string { return remote.StorageKey("robots_guard/v1/r
 
 // restoreOrStore reads or writes the storage of the first user after each fetch.
 func (f *Feed) restoreOrStore(ctx context.Context) {
-	if user, ok := f.FirstUser().(feedUser); ok && user.Storage != nil && !f.IsFile() {
+	if user, ok := f.FirstUser().(remoteUser); ok && user.Storage != nil && !f.IsFile() {
 		f.restore(ctx, &user.storageLimiter, user.Storage)
-		f.store(ctx, user.User)
+		f.store(ctx, user.FeedUser)
 	}
 }
 
@@ -56,7 +56,7 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 		stored, version, err = f.decode(value)
 	}
 	if err != nil {
-		if u, ok := f.FirstUser().(feedUser); ok {
+		if u, ok := f.FirstUser().(remoteUser); ok {
 			u.Logger.Warn("the stored registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
 		}
 		return
@@ -82,7 +82,7 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 }
 
 // store saves the version in use, unless already stored.
-func (f *Feed) store(ctx context.Context, user *User) {
+func (f *Feed) store(ctx context.Context, user *FeedUser) {
 	state := f.State()
 	if state.Content == nil || state.Content.hash == f.storedHash {
 		return

@@ -79,7 +79,7 @@ func (b *UnregisteredNames) Record(request UnregisteredRequest) {
 	}
 	defer b.mu.Unlock()
 	b.countQueued()
-	b.count(request)
+	b.countRequest(request)
 }
 
 // enqueue queues a request for the next counting goroutine. It returns false if the queue is full.
@@ -108,16 +108,16 @@ func (b *UnregisteredNames) countQueued() {
 		queued = append(queued, w)
 	}
 	for _, w := range slices.Backward(queued) {
-		b.count(w.UnregisteredRequest)
+		b.countRequest(w.UnregisteredRequest)
 	}
 	b.queueLength.Add(-int64(len(queued)))
 }
 
-// count counts a request. The caller must lock b.mu.
-func (b *UnregisteredNames) count(request UnregisteredRequest) {
+// countRequest counts a request. The caller must lock b.mu.
+func (b *UnregisteredNames) countRequest(request UnregisteredRequest) {
 	stats := b.names[request.Name]
 	if stats == nil {
-		stats = b.add(request)
+		stats = b.addName(request)
 	}
 	stats.lastSeen = request.Time
 	if request.Class == uaident.GenericCrawler {
@@ -130,15 +130,15 @@ func (b *UnregisteredNames) count(request UnregisteredRequest) {
 		stats.count++
 	}
 	if request.Network.IsValid() {
-		stats.networks.add(request.Network)
+		stats.networks.addNetwork(request.Network)
 		if request.Class == uaident.GenericCrawler {
 			stats.wave.record(request.Network, request.Time)
 		}
 	}
 }
 
-// add adds a name, without room in place of the rarest name. The caller must lock b.mu.
-func (b *UnregisteredNames) add(request UnregisteredRequest) *nameStats {
+// addName adds a name, without room in place of the rarest name. The caller must lock b.mu.
+func (b *UnregisteredNames) addName(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
 		b.names = make(map[string]*nameStats)
 	}
@@ -194,8 +194,8 @@ func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Propo
 		}
 		proposals = append(proposals, report.Proposal{
 			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsFetches: stats.robotsFetches, LastRobotsFetch: stats.lastRobotsFetch.UTC(),
-			Networks: stats.networks.count(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
-			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: crawlerOption(name),
+			Networks: stats.networks.estimate(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
+			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: caddyfileOption(name),
 		})
 	}
 	slices.SortFunc(proposals, func(a, b report.Proposal) int {
@@ -204,8 +204,8 @@ func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Propo
 	return proposals
 }
 
-// crawlerOption returns the Caddyfile option for adding a name to the registry.
-func crawlerOption(name string) string {
+// caddyfileOption returns the Caddyfile option for adding a name to the registry.
+func caddyfileOption(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`
 	}

@@ -15,7 +15,7 @@ type networkSketch [1024 / 64]uint64
 
 var networkSeed = maphash.MakeSeed()
 
-func (n *networkSketch) add(network netip.Prefix) {
+func (n *networkSketch) addNetwork(network netip.Prefix) {
 	hash := maphash.Comparable(networkSeed, network)
 	n[hash>>6%uint64(len(n))] |= 1 << (hash & 63)
 }
@@ -28,8 +28,8 @@ func (n networkSketch) union(other *networkSketch) networkSketch {
 	return n
 }
 
-// count returns the estimated number of networks.
-func (n *networkSketch) count() int {
+// estimate returns the estimated number of networks.
+func (n *networkSketch) estimate() int {
 	const size = 64 * len(networkSketch{})
 	unsetBits := size
 	for _, word := range n {
@@ -67,9 +67,9 @@ func (s *waveDetector) record(network netip.Prefix, at time.Time) {
 	if s.windowStart.Before(window) {
 		s.windowStart = window // also after a long time without requests
 	}
-	s.current.add(network)
+	s.current.addNetwork(network)
 	tenMinutes := s.current.union(&s.previous)
-	n := tenMinutes.count()
+	n := tenMinutes.estimate()
 	if n < waveNetworks || n < waveFactor*s.usualMax {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *waveDetector) closeWindow() {
 	tenMinutes := s.current.union(&s.previous)
 	s.usualMax = max(s.usualMax, s.recentMaxima[0])
 	copy(s.recentMaxima[:], s.recentMaxima[1:])
-	s.recentMaxima[waveHistory-1] = tenMinutes.count()
+	s.recentMaxima[waveHistory-1] = tenMinutes.estimate()
 	s.previous, s.current = s.current, networkSketch{}
 	s.windowStart = s.windowStart.Add(waveWindow)
 }

@@ -88,8 +88,8 @@ func (f *Feed[T]) Content() *T { return f.State().Content }
 // LastError returns the error of the last fetch, or nil.
 func (f *Feed[T]) LastError() error { return f.State().LastErr }
 
-// IsInvalid reports whether the last response was invalid.
-func (f *Feed[T]) IsInvalid() bool {
+// IsLastResponseInvalid reports whether the last response was invalid.
+func (f *Feed[T]) IsLastResponseInvalid() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.invalidErr != nil && f.state.LastErr == f.invalidErr
@@ -115,7 +115,7 @@ func (f *Feed[T]) AddUser(u User[T]) (release func()) {
 	f.mu.Lock()
 	f.users = append(f.users, u)
 	isUnreported := f.state.LastErr != nil && !f.isLogged
-	report := f.failureReport()
+	report := f.prepareFailureReport()
 	f.mu.Unlock()
 	if isUnreported {
 		report()
@@ -154,21 +154,21 @@ func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 
 // Run fetches the content when a fetch is due, until ctx ends.
 func (f *Feed[T]) Run(ctx context.Context) {
-	Run(ctx, func(ctx context.Context) time.Duration {
+	RunPeriodically(ctx, func(ctx context.Context) time.Duration {
 		f.fetching <- struct{}{}
 		defer func() { <-f.fetching }()
-		if f.UntilNextFetch() <= 0 {
+		if f.TimeUntilNextFetch() <= 0 {
 			f.fetch(ctx, false)
 		}
 		if f.AfterFetch != nil {
 			f.AfterFetch(ctx)
 		}
-		return f.UntilNextFetch()
+		return f.TimeUntilNextFetch()
 	})
 }
 
-// UntilNextFetch returns the time until the next fetch.
-func (f *Feed[T]) UntilNextFetch() time.Duration {
+// TimeUntilNextFetch returns the time until the next fetch.
+func (f *Feed[T]) TimeUntilNextFetch() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.nextFetch.Sub(f.Now())
@@ -184,7 +184,7 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 		f.state.LastResult = validators
 	}
 	f.mu.Unlock()
-	f.activate(content, hash)
+	f.replaceContent(content, hash)
 }
 
 // fetch fetches the content. isConfigLoad reports whether a configuration is being loaded. The
@@ -249,7 +249,7 @@ func (f *Feed[T]) recordSuccess(answer FetchResult, content *T) {
 		user.Recovered()
 	}
 	if isNew {
-		f.activate(content, hash)
+		f.replaceContent(content, hash)
 	}
 }
 
@@ -265,14 +265,14 @@ func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 	}
 	f.failures++
 	f.nextFetch = now.Add(Jitter(max(wait, FileCheckInterval)))
-	report := f.failureReport()
+	report := f.prepareFailureReport()
 	f.mu.Unlock()
 	report()
 }
 
-// failureReport returns a function that reports the failure to the first user. The caller must lock
-// f.mu for failureReport, but not for the returned function.
-func (f *Feed[T]) failureReport() func() {
+// prepareFailureReport returns a function that reports the failure to the first user. The caller must lock
+// f.mu for prepareFailureReport, but not for the returned function.
+func (f *Feed[T]) prepareFailureReport() func() {
 	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.Content, !f.isLogged
 	if user == nil {
 		return func() {}
@@ -281,8 +281,8 @@ func (f *Feed[T]) failureReport() func() {
 	return func() { user.Failed(err, inUse, isFirst) }
 }
 
-// activate puts content into use. The caller must acquire f.fetching.
-func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
+// replaceContent puts content into use. The caller must acquire f.fetching.
+func (f *Feed[T]) replaceContent(content *T, hash [sha256.Size]byte) {
 	f.mu.Lock()
 	previous := f.state.Content
 	f.state.Content, f.hash = content, hash

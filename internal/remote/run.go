@@ -11,8 +11,8 @@ const (
 	maxSleep      = time.Minute     // for changes of the clock
 )
 
-// Run calls step repeatedly until ctx ends. step returns the time until the next call.
-func Run(ctx context.Context, step func(context.Context) time.Duration) {
+// RunPeriodically calls step repeatedly until ctx ends. step returns the time until the next call.
+func RunPeriodically(ctx context.Context, step func(context.Context) time.Duration) {
 	// A configuration that is only validated ends before this and must not change the
 	// storage.
 	timer := time.NewTimer(FileCheckInterval)

@@ -42,8 +42,8 @@ type FetchResult struct {
 	Lifetime time.Duration
 }
 
-// ContentKind describes the content of a source.
-type ContentKind struct {
+// SourceSettings describes the content of a source.
+type SourceSettings struct {
 	// OptionName is the configuration option of the source, such as rules.
 	OptionName string
 	// ContentName is the name of the content, such as "a list".
@@ -53,7 +53,7 @@ type ContentKind struct {
 }
 
 // NewSource returns the source for a configured location: an http or https URL, or a file.
-func (k ContentKind) NewSource(location string, now func() time.Time) (Source, error) {
+func (k SourceSettings) NewSource(location string, now func() time.Time) (Source, error) {
 	scheme, _, isURL := strings.Cut(location, "://")
 	if !isURL {
 		if location == "" {
@@ -77,7 +77,7 @@ const modTimeResolution = 2 * time.Second
 
 // fileSource is a Source on this machine.
 type fileSource struct {
-	kind ContentKind
+	kind SourceSettings
 	path string
 	now  func() time.Time
 }

@@ -31,7 +31,7 @@ var FreshnessLimits = policy.FreshnessPolicy{Default: 5 * time.Minute, Min: time
 
 // urlSource is a Source at a URL.
 type urlSource struct {
-	kind ContentKind
+	kind SourceSettings
 	url  *url.URL
 	now  func() time.Time
 
@@ -39,7 +39,7 @@ type urlSource struct {
 	unrestrictedClient, publicOnlyClient *http.Client
 }
 
-func newURLSource(kind ContentKind, u *url.URL, now func() time.Time) *urlSource {
+func newURLSource(kind SourceSettings, u *url.URL, now func() time.Time) *urlSource {
 	return &urlSource{kind: kind, url: u, now: now, unrestrictedClient: newClient(nil), publicOnlyClient: newClient(kind.refusePrivateAddress)}
 }
 
@@ -67,7 +67,7 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 }
 
 // refusePrivateAddress is a [net.Dialer] Control function for public addresses only.
-func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
+func (k SourceSettings) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(addrPort.Addr()) {
 		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write the redirect's URL after %s if this is intended", addrPort.Addr(), k.OptionName)
@@ -100,7 +100,7 @@ func (w *urlSource) followRedirects(ctx context.Context, previous FetchResult) (
 		if current != w.url {
 			validators = FetchResult{} // validators belong to another URL
 		}
-		a, next, err := w.get(ctx, current, validators)
+		a, next, err := w.request(ctx, current, validators)
 		if err != nil || next == nil {
 			if current != w.url {
 				a.ETag, a.LastModified = "", ""
@@ -124,8 +124,8 @@ func checkRedirect(from, to *url.URL) error {
 	return fmt.Errorf("refusing to follow a redirect from %s to %s", from.Scheme, to.Redacted())
 }
 
-// get makes a request. next is the target of a redirect, or nil.
-func (w *urlSource) get(ctx context.Context, target *url.URL, validators FetchResult) (a FetchResult, next *url.URL, err error) {
+// request makes a request. next is the target of a redirect, or nil.
+func (w *urlSource) request(ctx context.Context, target *url.URL, validators FetchResult) (a FetchResult, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return a, nil, err

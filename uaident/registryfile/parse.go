@@ -57,7 +57,7 @@ func (r *parser) parseFile() (*File, []entry) {
 	r.readObject("", fileDescription, fileFields, func(field string) {
 		switch field {
 		case "$schema":
-			r.readText(field, maxText)
+			r.readString(field, maxText)
 		case "date":
 			f.Date = r.readDate(field)
 		case "crawlers":
@@ -150,8 +150,8 @@ func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
 	return r.Next(), true
 }
 
-// readText decodes a string with 1 to most bytes.
-func (r *parser) readText(field string, most int) string {
+// readString decodes a string with 1 to most bytes.
+func (r *parser) readString(field string, most int) string {
 	t, ok := r.readScalar(`"`, "a string", field)
 	switch {
 	case !ok:
@@ -167,11 +167,11 @@ func (r *parser) readText(field string, most int) string {
 	return ""
 }
 
-// readTexts decodes a list of different strings, at least one.
-func (r *parser) readTexts(field string, most int) (texts []string) {
+// readStrings decodes a list of different strings, at least one.
+func (r *parser) readStrings(field string, most int) (texts []string) {
 	_, begin := r.Peek()
 	r.readArray(field+` must be a list of strings, for example ["FooBot"]`, func() {
-		text := r.readText("a string in "+field, most)
+		text := r.readString("a string in "+field, most)
 		if slices.Contains(texts, text) && text != "" {
 			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
 		} else if len(texts) <= maxList {
@@ -216,16 +216,16 @@ func (r *parser) readNumber(field string, most uint64) (n uint64) {
 
 // readDate decodes a date.
 func (r *parser) readDate(field string) string {
-	text := r.readText(field, maxText)
+	text := r.readString(field, maxText)
 	if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
 		r.failAt(r.Offset(), "%s must be a date such as 2026-11-23, not %.40q", field, text)
 	}
 	return text
 }
 
-// readWord decodes a string that is one of words.
-func (r *parser) readWord(field string, words []string) string {
-	text := r.readText(field, maxText)
+// readEnum decodes a string that is one of words.
+func (r *parser) readEnum(field string, words []string) string {
+	text := r.readString(field, maxText)
 	if text != "" && !slices.Contains(words, text) {
 		r.failAt(r.Offset(), "unknown %s %.80q; %s", field, text, jsontext.SuggestField(text, words))
 		return ""

@@ -60,7 +60,7 @@ type Domain struct {
 func (c *Config) Validate() error {
 	var errs []error
 	for _, l := range c.Lists {
-		if err := l.validate(); err != nil {
+		if err := l.validateSource(); err != nil {
 			errs = append(errs, err)
 		}
 		if !c.namesCrawler(l.CrawlerOrOperator) {
@@ -81,7 +81,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (l *List) validate() error {
+func (l *List) validateSource() error {
 	if (l.File == "") == (l.URL == "") {
 		return fmt.Errorf("address list for %s: give either a file or a URL", l.CrawlerOrOperator)
 	}

@@ -101,8 +101,8 @@ func (r *netResolver) convertError(err error) error {
 	return err
 }
 
-// isTimeout reports whether no server answered.
-func isTimeout(err error) bool {
+// isUnanswered reports whether no server answered.
+func isUnanswered(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsTimeout {
 		return true
 	}
@@ -145,7 +145,7 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	forwards := 0
 	for _, name := range names[:min(len(names), maxNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
-		if !hasSuffix(name, suffixes) {
+		if !isInDomains(name, suffixes) {
 			continue
 		}
 		if forwards++; forwards > maxForwardLookups {
@@ -166,8 +166,8 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	return c
 }
 
-// hasSuffix reports whether a name is below one of the domains.
-func hasSuffix(name string, suffixes []string) bool {
+// isInDomains reports whether a name is below one of the domains.
+func isInDomains(name string, suffixes []string) bool {
 	for _, suffix := range suffixes {
 		if len(name) > len(suffix) && strings.HasSuffix(name, suffix) {
 			return true

@@ -49,8 +49,8 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 	}
 	now := v.now()
 	for _, l := range p.lists {
-		if online && isMissing(l) {
-			_ = v.loadList(ctx, l, isMissing) // the error is in the status
+		if online && isUnloaded(l) {
+			_ = v.loadAndReport(ctx, l, isUnloaded) // the error is in the status
 		}
 		e.explainList(l.newStatus(s.crawlersByList[l], now), l, client)
 	}
@@ -153,7 +153,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 }
 
 func dnsProblemKind(err error) string {
-	if isTimeout(err) {
+	if isUnanswered(err) {
 		return "DNS did not answer"
 	}
 	return "DNS returned no usable answer"

@@ -27,7 +27,7 @@ type networkJobs struct {
 	jobs    []lookupJob
 }
 
-func (q *fairQueue) operatorFor(scope uint64) *operatorJobs {
+func (q *fairQueue) findOperator(scope uint64) *operatorJobs {
 	for _, o := range q.operators {
 		if o.scope == scope {
 			return o
@@ -36,7 +36,7 @@ func (q *fairQueue) operatorFor(scope uint64) *operatorJobs {
 	return nil
 }
 
-func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
+func (o *operatorJobs) findNetwork(network netip.Prefix) *networkJobs {
 	for _, n := range o.networks {
 		if n.network == network {
 			return n
@@ -47,13 +47,13 @@ func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
 
 // add appends a job to the jobs of its network.
 func (q *fairQueue) add(j lookupJob) {
-	o := q.operatorFor(j.scope)
+	o := q.findOperator(j.scope)
 	if o == nil {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
 	}
 	network := addr.Network(j.address)
-	n := o.network(network)
+	n := o.findNetwork(network)
 	if n == nil {
 		n = &networkJobs{network: network}
 		o.networks = append(o.networks, n)
@@ -63,13 +63,13 @@ func (q *fairQueue) add(j lookupJob) {
 	q.size++
 }
 
-// waitingFor returns the numbers of waiting jobs of the operator and of the network.
-func (q *fairQueue) waitingFor(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
-	o := q.operatorFor(scope)
+// countWaiting returns the numbers of waiting jobs of the operator and of the network.
+func (q *fairQueue) countWaiting(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
+	o := q.findOperator(scope)
 	if o == nil {
 		return 0, 0
 	}
-	if n := o.network(network); n != nil {
+	if n := o.findNetwork(network); n != nil {
 		fromNetwork = len(n.jobs)
 	}
 	return o.size, fromNetwork
@@ -118,17 +118,17 @@ func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 	return s
 }
 
-// displaceFor removes the newest job of the operator with the most jobs, or of the network with the
-// most jobs of j's own operator. displaceFor removes no job if that operator and network would then
+// displaceJob removes the newest job of the operator with the most jobs, or of the network with the
+// most jobs of j's own operator. displaceJob removes no job if that operator and network would then
 // have fewer jobs than j's. ok is false in that case.
-func (q *fairQueue) displaceFor(j lookupJob) (lookupJob, bool) {
-	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
+func (q *fairQueue) displaceJob(j lookupJob) (lookupJob, bool) {
+	ofOperator, ofNetwork := q.countWaiting(j.scope, addr.Network(j.address))
 	from := q.longestOperator()
 	if from == nil {
 		return lookupJob{}, false
 	}
 	if from.size <= ofOperator+1 {
-		if from = q.operatorFor(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
+		if from = q.findOperator(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
 			return lookupJob{}, false
 		}
 	}

@@ -52,10 +52,10 @@ type listStatusError struct {
 
 func (e *listStatusError) Error() string { return "unexpected status " + e.status }
 
-// fetch fetches a list and sets the time of the next fetch. The request is conditional if a
+// fetchList fetches a list and sets the time of the next fetch. The request is conditional if a
 // list is in use. After an error the list in use stays.
-func (v *Verifier) fetch(ctx context.Context, l *addressList) error {
-	err := v.request(ctx, l)
+func (v *Verifier) fetchList(ctx context.Context, l *addressList) error {
+	err := v.fetchPrefixes(ctx, l)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) fetch(ctx context.Context, l *addressList) error {
 	return err
 }
 
-func (v *Verifier) request(ctx context.Context, l *addressList) error {
+func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.source, nil)
 	if err != nil {
 		return err
@@ -123,8 +123,8 @@ func (v *Verifier) request(ctx context.Context, l *addressList) error {
 	if err != nil {
 		return err
 	}
-	if current != nil && current.shrinksTo(next) {
-		if err := v.deferShrunk(l, current); err != nil {
+	if current != nil && current.losesMostIn(next) {
+		if err := v.deferShrunkList(l, current); err != nil {
 			return err
 		}
 	}
@@ -138,16 +138,16 @@ func (v *Verifier) request(ctx context.Context, l *addressList) error {
 // markUnchanged records that the list in use is current.
 func (v *Verifier) markUnchanged(l *addressList, current *activeTable) {
 	now := v.options.Now()
-	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now) + monotime(maxDenyAge)})
+	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
-// deferShrunk handles a response that lacks most of the prefixes. deferShrunk returns an error
+// deferShrunkList handles a response that lacks most of the prefixes. deferShrunkList returns an error
 // until the responses have lacked them for shrinkConfirmTime. Until then the old list confirms
 // clients, but denies none.
-func (v *Verifier) deferShrunk(l *addressList, current *activeTable) error {
+func (v *Verifier) deferShrunkList(l *addressList, current *activeTable) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +157,7 @@ func (v *Verifier) deferShrunk(l *addressList, current *activeTable) error {
 	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now)})
+	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now)})
 	return fmt.Errorf("the new list lacks most of the addresses; if unchanged, the new list will be accepted on %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

@@ -79,12 +79,12 @@ func (v *Verifier) Import(data []byte) error {
 			errs = append(errs, fmt.Errorf("stored address list %s: %w", k.URL, err))
 			continue
 		}
-		v.restore(l, t, k)
+		v.restoreList(l, t, k)
 	}
 	return errors.Join(errs...)
 }
 
-func (v *Verifier) restore(l *addressList, t *prefixTable, k exportedList) {
+func (v *Verifier) restoreList(l *addressList, t *prefixTable, k exportedList) {
 	l.loadMu.Lock()
 	defer l.loadMu.Unlock()
 	now := v.options.Now()
@@ -96,12 +96,12 @@ func (v *Verifier) restore(l *addressList, t *prefixTable, k exportedList) {
 	if !l.state.lastChecked.Before(k.Checked) {
 		return
 	}
-	deniesUntil := v.monotimeOf(k.Checked) + monotime(maxDenyAge)
+	deniesUntil := v.toMonotime(k.Checked) + monotime(maxDenyAge)
 	if k.ShrunkSince.After(now) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.monotimeOf(now) // as in deferShrunk
+		deniesUntil = v.toMonotime(now) // as in deferShrunkList
 	}
 	l.active.Store(&activeTable{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified

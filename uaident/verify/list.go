@@ -70,17 +70,17 @@ func (l *addressList) newStatus(users []string, now monotime) ListStatus {
 	return s
 }
 
-// loadList loads the list if due(l) is true, and calls OnList.
-func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addressList) bool) error {
-	completed, err := v.loadNow(ctx, l, due)
+// loadAndReport loads the list if due(l) is true, and calls OnList.
+func (v *Verifier) loadAndReport(ctx context.Context, l *addressList, due func(*addressList) bool) error {
+	completed, err := v.loadList(ctx, l, due)
 	if completed && v.options.OnList != nil {
 		v.options.OnList(l.newStatus(v.activeConfig.Load().crawlersByList[l], v.now()))
 	}
 	return err
 }
 
-// loadNow loads the list if due(l) is true. loadNow reports whether the attempt completed.
-func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addressList) bool) (bool, error) {
+// loadAndReport loads the list if due(l) is true. loadNow reports whether the attempt completed.
+func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addressList) bool) (bool, error) {
 	l.loadMu.Lock()
 	defer l.loadMu.Unlock()
 	if !due(l) {
@@ -90,7 +90,7 @@ func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addres
 	if l.isFile {
 		err = v.rereadFile(l)
 	} else {
-		err = v.fetch(ctx, l)
+		err = v.fetchList(ctx, l)
 	}
 	if ctx.Err() != nil && err != nil {
 		return false, err // cancelled; not an error of the list
@@ -101,11 +101,11 @@ func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addres
 	return true, err
 }
 
-// isMissing reports whether a list was never loaded.
-func isMissing(l *addressList) bool { return l.active.Load() == nil }
+// isUnloaded reports whether a list was never loaded.
+func isUnloaded(l *addressList) bool { return l.active.Load() == nil }
 
-// isDue reports whether a list has to be loaded now.
-func (v *Verifier) isDue(l *addressList) bool {
+// isListDue reports whether a list has to be loaded now.
+func (v *Verifier) isListDue(l *addressList) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.isFile {
@@ -129,7 +129,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []e
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if err := v.loadList(ctx, l, due); err != nil {
+			if err := v.loadAndReport(ctx, l, due); err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
@@ -145,7 +145,7 @@ func (v *Verifier) setTable(l *addressList, t *prefixTable) {
 	now := v.options.Now()
 	until := maxMonotime
 	if !l.isFile {
-		until = v.monotimeOf(now) + monotime(maxDenyAge)
+		until = v.toMonotime(now) + monotime(maxDenyAge)
 	}
 	l.active.Store(&activeTable{t, until})
 	l.mu.Lock()

@@ -78,10 +78,10 @@ const (
 // slowAfter is the duration after which a lookup is slow. Most lookups need a tenth.
 const slowAfter = 500 * time.Millisecond
 
-func newLookups(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
+func newLookupQueue(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
 	q := &lookupQueue{
 		maxRunning: atOnce, maxWaiting: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
-		networkStates: newNetworks(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
+		networkStates: newNetworkStates(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
 		pendingKeys: map[resultKey]struct{}{}, runningByNetwork: map[netip.Prefix]int{},
 		jobInterval: time.Second / time.Duration(rate), createdAt: time.Now(),
 	}
@@ -128,16 +128,16 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	if recheck {
 		queue, room = &q.rechecks, max(q.maxWaiting/recheckShare, 1)
 	}
-	_, ofNetwork := queue.waitingFor(j.scope, network)
+	_, ofNetwork := queue.countWaiting(j.scope, network)
 	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) || q.ctx.Err() != nil {
 		q.numDropped.Add(1)
 		return
 	}
 	if queue.size >= room {
 		q.numDropped.Add(1)
-		displaced, ok := queue.displaceFor(j)
+		displaced, ok := queue.displaceJob(j)
 		if !ok {
-			q.updateCrowded()
+			q.updateCrowdedScope()
 			return
 		}
 		delete(q.pendingKeys, displaced.resultKey)
@@ -150,8 +150,8 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.startReady()
 }
 
-// updateCrowded updates crowded. mu must be held.
-func (q *lookupQueue) updateCrowded() {
+// updateCrowdedScope updates crowded. mu must be held.
+func (q *lookupQueue) updateCrowdedScope() {
 	if q.newJobs.size >= q.maxWaiting-q.maxWaiting/recheckShare {
 		q.crowdedScope.Store(q.newJobs.crowdedScope())
 	} else {
@@ -170,7 +170,7 @@ func (q *lookupQueue) canStart(network netip.Prefix) bool {
 
 // startReady starts all jobs that may start. mu must be held.
 func (q *lookupQueue) startReady() {
-	defer q.updateCrowded()
+	defer q.updateCrowdedScope()
 	for q.numRunning < q.maxRunning && q.ctx.Err() == nil {
 		j, ok := q.rechecks.takeNext(q.canStart)
 		if !ok {
@@ -180,7 +180,7 @@ func (q *lookupQueue) startReady() {
 			now := time.Since(q.createdAt)
 			if ahead := q.rate.TimeUntilDue(now); ahead >= burst {
 				if q.timer == nil {
-					q.timer = time.AfterFunc(ahead-burst+1, q.resume)
+					q.timer = time.AfterFunc(ahead-burst+1, q.startRateLimited)
 				}
 				return
 			}
@@ -203,8 +203,8 @@ func (q *lookupQueue) startReady() {
 	}
 }
 
-// resume starts jobs that waited for the rate.
-func (q *lookupQueue) resume() {
+// startRateLimited starts jobs that waited for the rate.
+func (q *lookupQueue) startRateLimited() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.timer = nil
@@ -217,7 +217,7 @@ func (q *lookupQueue) runLookup(l *runningLookup) {
 	defer cancel()
 	l.cancel = cancel
 	if !l.holdsSlowSlot {
-		timer := time.AfterFunc(q.slowAfter, func() { q.markSlow(l) })
+		timer := time.AfterFunc(q.slowAfter, func() { q.moveToSlowSlot(l) })
 		defer timer.Stop()
 	}
 	began := time.Now()
@@ -243,9 +243,9 @@ func (q *lookupQueue) runLookup(l *runningLookup) {
 	q.startReady()
 }
 
-// markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
+// moveToSlowSlot moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
 // cancel the slow job.
-func (q *lookupQueue) markSlow(l *runningLookup) {
+func (q *lookupQueue) moveToSlowSlot(l *runningLookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l.isDone {
@@ -261,8 +261,8 @@ func (q *lookupQueue) markSlow(l *runningLookup) {
 	q.startReady()
 }
 
-// loadCounts returns the numbers of running and waiting jobs.
-func (q *lookupQueue) loadCounts() (running, waiting int) {
+// countLookups returns the numbers of running and waiting jobs.
+func (q *lookupQueue) countLookups() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.numRunning, q.newJobs.size + q.rechecks.size

@@ -29,7 +29,7 @@ type networkState struct {
 // slowDuration is the time for which a network is slow after a slow lookup.
 const slowDuration = monotime(10 * time.Minute)
 
-func newNetworks() *networkStates { return &networkStates{seed: maphash.MakeSeed()} }
+func newNetworkStates() *networkStates { return &networkStates{seed: maphash.MakeSeed()} }
 
 // find returns the state of a network, or nil.
 func (n *networkStates) find(network netip.Prefix) *networkState {
@@ -58,7 +58,7 @@ func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 			oldest = p
 			break
 		}
-		if p.lastRelevant() < oldest.lastRelevant() {
+		if p.relevantUntil() < oldest.relevantUntil() {
 			oldest = p
 		}
 	}
@@ -68,8 +68,8 @@ func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 	return oldest
 }
 
-// lastRelevant returns the time at which the state becomes irrelevant.
-func (p *networkState) lastRelevant() monotime {
+// relevantUntil returns the time at which the state becomes irrelevant.
+func (p *networkState) relevantUntil() monotime {
 	return max(monotime(p.lookupRate.DueTime()), monotime(p.slowUntil.Load()))
 }
 

@@ -36,7 +36,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	var merged []netip.Prefix
 	for _, s := range listFormats {
 		if array, ok := list[s.array]; ok {
-			prefixes, err := s.parse(array)
+			prefixes, err := s.parseEntries(array)
 			if err != nil {
 				return nil, err
 			}
@@ -86,8 +86,8 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	return merged, nil
 }
 
-// parse parses an array of objects, each with at least one prefix.
-func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
+// parseEntries parses an array of objects, each with at least one prefix.
+func (s listFormat) parseEntries(array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var entries []map[string]json.RawMessage
 	if err := json.Unmarshal(array, &entries); err != nil {
 		return nil, fmt.Errorf("JSON: %s: %w", s.array, err)

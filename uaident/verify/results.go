@@ -25,7 +25,7 @@ const maxMonotime = monotime(1<<63 - 1)
 // resultKey is the key of a result.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // the domains, see suffixScope
+	scope uint64 // the domains, see hashScope
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
@@ -63,15 +63,15 @@ type resultTable struct {
 	buckets [][bucketSize]atomic.Pointer[result]
 }
 
-func newResults(verified, others int) *resultCache {
+func newResultCache(verified, others int) *resultCache {
 	r := &resultCache{seed: maphash.MakeSeed()}
-	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(verified))
-	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(others))
+	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(verified))
+	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(others))
 	return r
 }
 
-// bucketsFor returns the number of buckets, a power of two.
-func bucketsFor(results int) int {
+// numBuckets returns the number of buckets, a power of two.
+func numBuckets(results int) int {
 	n := 1
 	for n*bucketSize < results {
 		n *= 2
@@ -79,12 +79,12 @@ func bucketsFor(results int) int {
 	return n
 }
 
-func (p *resultTable) bucket(hash uint64) *[bucketSize]atomic.Pointer[result] {
+func (p *resultTable) bucketFor(hash uint64) *[bucketSize]atomic.Pointer[result] {
 	return &p.buckets[hash&uint64(len(p.buckets)-1)]
 }
 
 func (p *resultTable) find(hash uint64, s resultKey) *result {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {
 			return r
@@ -118,7 +118,7 @@ func (r *resultCache) put(next *result, now monotime) {
 }
 
 func (p *resultTable) put(hash uint64, next *result, now monotime) {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	place := -1
 	end := maxMonotime
 	for i := range bucket {
@@ -141,7 +141,7 @@ func (p *resultTable) put(hash uint64, next *result, now monotime) {
 }
 
 func (p *resultTable) remove(hash uint64, s resultKey) {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {
 			bucket[i].Store(nil)

@@ -64,7 +64,7 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 	var errs []error
 	for i := range c.Crawlers {
 		crawler := &c.Crawlers[i]
-		own, wrong := c.methodsOf(crawler, operators)
+		own, wrong := c.enabledMethods(crawler, operators)
 		errs = append(errs, wrong...)
 		m := new(operatorMethods)
 		if sharesOperatorAddresses(crawler) {
@@ -89,7 +89,7 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 		}
 		slices.Sort(p.suffixes)
 		p.suffixes = slices.Compact(p.suffixes)
-		p.resolver, p.scope = resolver, suffixScope(server, p.suffixes)
+		p.resolver, p.scope = resolver, hashScope(server, p.suffixes)
 	}
 	files = map[*addressList]fileContent{}
 	for _, l := range s.lists {
@@ -116,10 +116,10 @@ type crawlerMethods struct {
 	rangesComplete, dnsComplete bool
 }
 
-// methodsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
+// enabledMethods returns the enabled facts of a crawler. Configured lists and domains also apply to
 // crawlers of the same operator with that crawler as a fallback. operators maps a token in
 // lower case to its operator.
-func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
+func (c *Config) enabledMethods(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
 	applies := func(name string) bool {
 		return matchesCrawler(name, crawler) || crawler.Operator != "" && text.ContainsFold(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
@@ -128,7 +128,7 @@ func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string
 	if c.Ranges {
 		for _, u := range slices.Concat(published.Ranges, published.PartialRanges) {
 			l := List{CrawlerOrOperator: crawler.Token, URL: u}
-			if err := l.validate(); err != nil {
+			if err := l.validateSource(); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -198,9 +198,9 @@ func canDenyClients(c *uaident.Crawler, own crawlerMethods) (bool, string) {
 	return true, ""
 }
 
-// suffixScope returns a hash of a DNS server and a set of domains. Crawlers with the same scope
+// hashScope returns a hash of a DNS server and a set of domains. Crawlers with the same scope
 // share lookups.
-func suffixScope(server string, suffixes []string) uint64 {
+func hashScope(server string, suffixes []string) uint64 {
 	sum := sha256.Sum256([]byte(server + "\n" + strings.Join(suffixes, "\n")))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -20,7 +20,7 @@ type Stats struct {
 
 // Stats returns the current counters and gauges.
 func (v *Verifier) Stats() Stats {
-	running, waiting := v.lookups.loadCounts()
+	running, waiting := v.lookups.countLookups()
 	return Stats{
 		Running: running, Waiting: waiting,
 		LookupsVerified: v.lookupsByState[Verified].Load(),

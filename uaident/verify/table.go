@@ -58,9 +58,9 @@ func newTable(prefixes []netip.Prefix) (*prefixTable, error) {
 // zone.
 func (t *prefixTable) contains(addr netip.Addr) bool { return t.lite.Contains(addr) }
 
-// shrinksTo reports whether more than half of the prefixes of t do not overlap with next.
+// losesMostIn reports whether more than half of the prefixes of t do not overlap with next.
 // Split and merged prefixes overlap.
-func (t *prefixTable) shrinksTo(next *prefixTable) bool {
+func (t *prefixTable) losesMostIn(next *prefixTable) bool {
 	lost := 0
 	for _, p := range t.prefixes {
 		if !next.lite.OverlapsPrefix(p) {

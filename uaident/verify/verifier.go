@@ -80,9 +80,9 @@ func New(o Options) *Verifier {
 	}
 	v.options = o
 	v.client = newClient(o.Transport)
-	v.results = newResults(o.MaxVerified, o.MaxOtherResults)
-	v.lookups = newLookups(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
-	v.lookups.run, v.lookups.isWanted = v.lookUp, v.isWanted
+	v.results = newResultCache(o.MaxVerified, o.MaxOtherResults)
+	v.lookups = newLookupQueue(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
+	v.lookups.run, v.lookups.isWanted = v.lookUp, v.needsLookup
 	v.activeConfig.Store(new(activeConfig))
 	return v
 }
@@ -94,12 +94,12 @@ func (v *Verifier) Close() { v.lookups.close() }
 // now returns the current time. With the default clock now is twice as fast as time.Now.
 func (v *Verifier) now() monotime {
 	if v.startTime.IsZero() {
-		return v.monotimeOf(v.options.Now())
+		return v.toMonotime(v.options.Now())
 	}
 	return monotime(time.Since(v.startTime))
 }
 
-func (v *Verifier) monotimeOf(t time.Time) monotime {
+func (v *Verifier) toMonotime(t time.Time) monotime {
 	if v.startTime.IsZero() {
 		return monotime(t.Sub(epoch))
 	}
@@ -159,7 +159,7 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	s := newResultKey(client, p.scope)
 	cached := v.results.get(s)
 	state := cached.stateAt(now)
-	if isDue(cached, now) {
+	if isLookupDue(cached, now) {
 		j := lookupJob{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
@@ -209,10 +209,12 @@ func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 	return Finding{}
 }
 
-// isDue reports whether a lookup is required. known can be nil.
-func isDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
+// isLookupDue reports whether a lookup is required. known can be nil.
+func isLookupDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
 
-func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
+func (v *Verifier) needsLookup(s resultKey, now monotime) bool {
+	return isLookupDue(v.results.get(s), now)
+}
 
 // lookUp runs a lookup and stores the result.
 func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
@@ -243,7 +245,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
-		v.loadAll(ctx, v.isDue) // errors are in Lists
+		v.loadAll(ctx, v.isListDue) // errors are in Lists
 		select {
 		case <-ctx.Done():
 			return

@@ -170,7 +170,7 @@ func TestConditionalRequests(t *testing.T) {
 			t.Fatalf("%s, %v", idsOf(l.Content()), l.LastError())
 		}
 	}
-	if rest := l.UntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
+	if rest := l.TimeUntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
 		t.Errorf("%d full answers, the next in %v", full, rest)
 	}
 	if strings.Contains(l.Name(), "secret") {

@@ -21,7 +21,7 @@ type List = remote.Feed[managed.List]
 
 // NewList returns the list in a file or at an HTTP or HTTPS URL, without fetching the list.
 func NewList(location string, now func() time.Time) (*List, error) {
-	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
+	source, err := remote.SourceSettings{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (s *Lists) FirstSchedule(strict bool) (*managed.Schedule, error) {
 	all, isURL := s.currentContent(), false
 	for i, l := range s.Sources {
 		isURL = isURL || !l.IsFile()
-		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
+		if all[i] == nil && (l.IsFile() || strict && l.IsLastResponseInvalid()) {
 			return nil, l.LastError()
 		}
 	}

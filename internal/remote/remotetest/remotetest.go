@@ -150,8 +150,8 @@ func (m *Storage) Corrupt(value string) {
 	}
 }
 
-// hangIfSet sleeps for an hour after a call of Hang.
-func (m *Storage) hangIfSet() {
+// hangIfEnabled sleeps for an hour after a call of Hang.
+func (m *Storage) hangIfEnabled() {
 	m.mu.Lock()
 	hangs := m.hangs
 	m.mu.Unlock()
@@ -162,7 +162,7 @@ func (m *Storage) hangIfSet() {
 
 // Store implements [remote.Storage].
 func (m *Storage) Store(_ context.Context, key string, value []byte) error {
-	m.hangIfSet()
+	m.hangIfEnabled()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
@@ -173,7 +173,7 @@ func (m *Storage) Store(_ context.Context, key string, value []byte) error {
 
 // Load implements [remote.Storage].
 func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
-	m.hangIfSet()
+	m.hangIfEnabled()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if value, ok := m.values[key]; ok {

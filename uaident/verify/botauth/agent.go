@@ -24,7 +24,7 @@ type signingAgent struct {
 	err        error     // of the last fetch
 }
 
-func newAgent(origin, operator string) *signingAgent {
+func newSigningAgent(origin, operator string) *signingAgent {
 	nonces, err := lru.New[[sha256.Size]byte, int64](MaxNonces)
 	if err != nil {
 		panic(err) // only for a size below one
@@ -45,9 +45,9 @@ func (a *signingAgent) isFirstUse(p signatureParameters, now time.Time) bool {
 	return true
 }
 
-// publicKeyOf returns a key of an agent. The reason is Verified if the key exists. A missing or
+// findKey returns a key of an agent. The reason is Verified if the key exists. A missing or
 // expired directory is fetched for later requests.
-func (v *Verifier) publicKeyOf(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
+func (v *Verifier) findKey(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))
 	var k publicKey

@@ -17,7 +17,7 @@ type signedFields struct {
 // check verifies a request whose Signature-Input contains Tag.
 func (v *Verifier) check(r Request, input []string) Result {
 	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
-	if totalLength(input) > MaxField || totalLength(signature) > MaxField || totalLength(agent) > MaxField {
+	if joinedLength(input) > MaxField || joinedLength(signature) > MaxField || joinedLength(agent) > MaxField {
 		return failedResult(TooLarge)
 	}
 	f := signedFields{request: r}
@@ -72,11 +72,11 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	if reason != Verified {
 		return failedResult(reason)
 	}
-	signature, reason := f.signature(label)
+	signature, reason := f.decodeSignature(label)
 	if reason != Verified {
 		return failedResult(reason)
 	}
-	if reason = checkCovered(list.Items); reason != Verified {
+	if reason = checkComponents(list.Items); reason != Verified {
 		return failedResult(reason)
 	}
 	origin, reason := f.signatureAgent.originFor(label, list.Items)
@@ -89,7 +89,7 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	}
 	result := Result{Agent: a.origin, Operator: a.operator}
 	result.setReason(func() Reason {
-		key, reason := v.publicKeyOf(a, p.keyID, now)
+		key, reason := v.findKey(a, p.keyID, now)
 		if reason != Verified {
 			return reason
 		}
@@ -166,8 +166,8 @@ func (v *Verifier) checkTimes(p signatureParameters, now time.Time) Reason {
 	return Verified
 }
 
-// signature returns the bytes of the signature with the given label.
-func (f *signedFields) signature(label string) ([]byte, Reason) {
+// decodeSignature returns the bytes of the signature with the given label.
+func (f *signedFields) decodeSignature(label string) ([]byte, Reason) {
 	member, ok := f.values.Get(label)
 	if !ok {
 		return nil, MissingSignature
@@ -187,8 +187,8 @@ func failedResult(reason Reason) (result Result) {
 
 func (r *Result) setReason(reason Reason) { r.State, r.Reason = reason.State(), reason }
 
-// totalLength returns the size of a field in bytes, with its lines joined.
-func totalLength(values []string) (n int) {
+// joinedLength returns the size of a field in bytes, with its lines joined.
+func joinedLength(values []string) (n int) {
 	for _, value := range values {
 		n += len(value) + 1
 	}

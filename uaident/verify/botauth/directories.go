@@ -40,7 +40,7 @@ func (v *Verifier) Directories() []DirectoryStatus {
 
 // findAgent returns an allowed agent by any spelling of its origin.
 func (v *Verifier) findAgent(name string) (*signingAgent, error) {
-	if origin, ok := Origin(name); ok && v.agents[origin] != nil {
+	if origin, ok := NormalizeOrigin(name); ok && v.agents[origin] != nil {
 		return v.agents[origin], nil
 	}
 	return nil, fmt.Errorf("web bot auth agent %q is not allowed", name)

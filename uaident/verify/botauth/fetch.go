@@ -35,8 +35,8 @@ const (
 // freshness is the default and the bounds of the freshness lifetime.
 var freshness = policy.FreshnessPolicy{Default: time.Hour, Min: minFresh, Max: maxFresh}
 
-// directoryClient returns a client that follows no redirects and stores no cookies.
-func directoryClient(base *http.Client) *http.Client {
+// newDirectoryClient returns a client that follows no redirects and stores no cookies.
+func newDirectoryClient(base *http.Client) *http.Client {
 	client := http.Client{Transport: &http.Transport{
 		TLSHandshakeTimeout:    fetchTimeout,
 		DisableKeepAlives:      true, // about one request an hour

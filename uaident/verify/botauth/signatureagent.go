@@ -62,12 +62,12 @@ func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin 
 	case s.item != nil && !whole:
 		return "", Malformed // a String has no members
 	case s.item != nil:
-		return agentOrigin(*s.item)
+		return parseAgent(*s.item)
 	}
 	if keys == nil {
 		keys = s.dictionary.Names()
 	}
-	key, ok := chooseKey(keys, label)
+	key, ok := chooseMember(keys, label)
 	if !ok {
 		return "", NoAgent
 	}
@@ -79,12 +79,12 @@ func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin 
 	if !ok {
 		return "", UnsupportedAgent
 	}
-	return agentOrigin(item)
+	return parseAgent(item)
 }
 
-// chooseKey returns the signature's own label if keys contains the label. Otherwise chooseKey
+// chooseMember returns the signature's own label if keys contains the label. Otherwise chooseMember
 // returns the only key, if keys has one element. Proxies can change a label, but not a covered key.
-func chooseKey(keys []string, label string) (key string, ok bool) {
+func chooseMember(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {
 			return key, true
@@ -96,8 +96,8 @@ func chooseKey(keys []string, label string) (key string, ok bool) {
 	return keys[0], true
 }
 
-// agentOrigin returns the origin in a member of Signature-Agent.
-func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
+// parseAgent returns the origin in a member of Signature-Agent.
+func parseAgent(item httpsfv.Item) (origin string, reason Reason) {
 	if kind, ok := item.Params.Get("type"); ok && kind != httpsfv.Token("directory") {
 		return "", UnsupportedAgent
 	}
@@ -137,10 +137,10 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return "https://" + strings.TrimSuffix(host, ":443"), true
 }
 
-// Origin returns the normal form of a configured agent. name is an https origin such as
+// NormalizeOrigin returns the normal form of a configured agent. name is an https origin such as
 // "https://bot.example", the URL of its key directory, or a host. ok is false for any other
 // name.
-func Origin(name string) (origin string, ok bool) {
+func NormalizeOrigin(name string) (origin string, ok bool) {
 	if !strings.Contains(name, "://") {
 		name = "https://" + name
 	}

@@ -75,16 +75,16 @@ func New(o Options) (*Verifier, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &Verifier{options: o, agents: make(map[string]*signingAgent, len(o.Agents)), client: directoryClient(o.Client), fetchSlots: make(chan struct{}, maxFetches)}
+	v := &Verifier{options: o, agents: make(map[string]*signingAgent, len(o.Agents)), client: newDirectoryClient(o.Client), fetchSlots: make(chan struct{}, maxFetches)}
 	for name, operator := range o.Agents {
-		origin, ok := Origin(name)
+		origin, ok := NormalizeOrigin(name)
 		if !ok {
 			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin, for example https://bot.example", name)
 		}
 		if v.agents[origin] != nil {
 			return nil, fmt.Errorf("web bot auth agent %q: duplicate agent %s", name, origin)
 		}
-		v.agents[origin] = newAgent(origin, operator)
+		v.agents[origin] = newSigningAgent(origin, operator)
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v, nil
