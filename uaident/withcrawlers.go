@@ -17,7 +17,7 @@ import (
 // entry that [Registry.Lookup] returns.
 //
 // The error lists every unusable token with the reason. See [Registry.Validate]. A name that
-// is given twice and a fallback without an entry are errors too.
+// occurs twice and a fallback without an entry are errors too.
 func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	newNames, errs := r.collectNames(crawlers)
 	merged := slices.Clone(crawlers)
@@ -61,7 +61,7 @@ func (r *Registry) collectNames(crawlers []Crawler) (names map[string]bool, errs
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
 			folded := c.foldName(name)
 			if names[folded] {
-				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
+				errs = append(errs, fmt.Errorf("crawler %s: the name %q occurs twice; use a name once", c.Token, name))
 			}
 			names[folded] = true
 		}
@@ -125,7 +125,7 @@ func (r *Registry) Validate(c *Crawler) error {
 	}
 	for _, f := range c.Fallback {
 		if strings.EqualFold(f, c.Token) {
-			return fmt.Errorf("crawler %q: falls back to itself", c.Token)
+			return fmt.Errorf("crawler %q: falls back to itself; remove it from its fallbacks", c.Token)
 		}
 	}
 	for _, suffix := range c.Verification.RDNS {

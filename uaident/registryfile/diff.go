@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Change is a difference between two registries in one crawler.
+// Change is a difference between two registries: a crawler that was added, removed or changed.
 type Change struct {
 	Token string `json:"token"`
 	// Kind is "added", "removed" or "changed".
@@ -58,7 +58,7 @@ func Diff(before, after []uaident.Crawler) (changes []Change) {
 	return changes
 }
 
-// entryKey returns the key for entries of the same crawler.
+// entryKey returns the token by which Diff matches two entries of the same crawler.
 func entryKey(c *uaident.Crawler) string {
 	if c.ExactCase {
 		return c.Token
@@ -66,7 +66,7 @@ func entryKey(c *uaident.Crawler) string {
 	return strings.ToLower(c.Token)
 }
 
-// diffFields compares the JSON forms of two entries field by field.
+// diffFields returns the fields in which the JSON of two entries differs.
 func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 	old, now := decodeFields(before), decodeFields(after)
 	for _, field := range entryFields {
@@ -77,6 +77,7 @@ func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 	return changes
 }
 
+// decodeFields returns the JSON values of an entry by field name.
 func decodeFields(c *uaident.Crawler) map[string]json.RawMessage {
 	fields := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // always valid JSON

@@ -30,13 +30,13 @@ var (
 	purposes      = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
 )
 
-// entry is a decoded entry.
+// entry is a decoded registry entry with its position in the file.
 type entry struct {
 	uaident.Crawler
 	offset int // byte offset of the entry
 }
 
-// classNames returns the names of the allowed classes.
+// classNames returns the names of the classes that an entry can have.
 func classNames() (names []string) {
 	for _, c := range uaident.Classes() {
 		if c != uaident.Browser {
@@ -46,7 +46,7 @@ func classNames() (names []string) {
 	return names
 }
 
-// parseEntry decodes an entry and checks every rule that concerns this entry only.
+// parseEntry decodes an entry and checks everything except its relations to other entries.
 func (r *parser) parseEntry() (e entry) {
 	_, e.offset = r.Peek()
 	numErrors, class, provenance, delay := len(r.errs), "", "", false
@@ -122,6 +122,7 @@ func (r *parser) parseEntry() (e entry) {
 	return e
 }
 
+// parseVerification decodes the object in the field verification.
 func (r *parser) parseVerification(v *uaident.Verification) {
 	r.readObject("verification: ", `must be an object, for example {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
 		switch field {
@@ -156,13 +157,15 @@ func (r *parser) readHTTPSURLs(field string) []string {
 	return links
 }
 
+// checkHTTPSURL records an error at the byte offset at, if link is not "" and not an https URL.
 func (r *parser) checkHTTPSURL(at int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
 		r.failAt(at, "%s: %.80q is not an https URL, for example https://foo.example/bot", field, link)
 	}
 }
 
-// checkEntry checks the rules that concern several fields of an entry.
+// checkEntry checks rules about several fields of an entry: required fields, and fields that
+// require others.
 func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	fail := func(format string, args ...any) {
 		r.failAt(e.offset, "%s: "+format, append([]any{cmp.Or(e.Token, "an entry")}, args...)...)
@@ -199,7 +202,8 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	}
 }
 
-// checkNames reports names in several entries and unknown fallbacks.
+// checkNames records an error for each name that two entries have, and for each fallback that
+// neither an entry nor base has.
 func (r *parser) checkNames(entries []entry) {
 	for i := range entries {
 		e := &entries[i]

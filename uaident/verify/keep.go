@@ -12,7 +12,7 @@ import (
 
 const exportVersion = 1
 
-// exportedLists is the format of Export.
+// exportedLists is the JSON format of [Verifier.Export].
 type exportedLists struct {
 	Version int            `json:"version"`
 	Lists   []exportedList `json:"lists"`
@@ -48,10 +48,10 @@ func (v *Verifier) Export() ([]byte, error) {
 	return json.Marshal(exported)
 }
 
-// Import restores the lists of [Verifier.Export]. Call Import after [Verifier.Configure]. Import
-// restores only configured lists that were checked later than the lists in use. The lists must
-// satisfy the same rules as fetched lists. Import skips unusable lists and returns an error for
-// each.
+// Import restores the lists that [Verifier.Export] returned. Call Import after
+// [Verifier.Configure]. Import restores only configured lists that were checked later than the
+// lists in use. A restored list must pass the same checks as a fetched list. Import skips a list
+// that does not, and returns an error for each.
 func (v *Verifier) Import(data []byte) error {
 	var exported exportedLists
 	if err := json.Unmarshal(data, &exported); err != nil {

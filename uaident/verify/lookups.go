@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// lookupJob is a lookup to run.
+// lookupJob is a reverse DNS lookup of an address for one operator.
 type lookupJob struct {
 	resultKey
 	address  netip.Addr
@@ -20,9 +20,10 @@ type lookupJob struct {
 	resolver Resolver
 }
 
-// lookupQueue runs jobs, each in a goroutine of its own. Operators and networks take turns, so
-// that many requests of one do not delay others. Slow jobs share a part of the slots, so that
-// slow zones do not delay fast zones. The queue and the number of running jobs are bounded.
+// lookupQueue runs reverse DNS lookups, each in a goroutine of its own. Operators and networks take
+// turns, so that many requests of one do not delay others. Slow lookups may use only some of the
+// slots, so that slow zones do not delay fast zones. The number of queued and of running lookups is
+// bounded.
 type lookupQueue struct {
 	maxRunning, maxWaiting int
 	timeout                time.Duration
@@ -38,8 +39,8 @@ type lookupQueue struct {
 	jobInterval     time.Duration
 	createdAt       time.Time
 
-	// crowdedScope is an operator without room in the queue, or 0. Requests read the value without
-	// locking mu.
+	// crowdedScope is the scope of an operator whose new lookups are dropped because the queue is
+	// full, or 0. Requests read the value without locking mu.
 	crowdedScope atomic.Uint64
 	numDropped   atomic.Uint64
 
@@ -56,7 +57,7 @@ type lookupQueue struct {
 	slowAfter        time.Duration
 }
 
-// runningLookup is a running job.
+// runningLookup is a lookup that a goroutine runs.
 type runningLookup struct {
 	lookupJob
 	network       netip.Prefix
@@ -89,7 +90,7 @@ func newLookupQueue(atOnce, most, rate int, timeout time.Duration, now func() mo
 	return q
 }
 
-// close cancels running jobs and empties the queue.
+// close cancels running lookups and empties the queue.
 func (q *lookupQueue) close() {
 	q.cancel()
 	q.mu.Lock()
@@ -106,9 +107,9 @@ func (q *lookupQueue) close() {
 	}
 }
 
-// enqueue queues a job, unless the job is already queued or running, or exceeds a limit. recheck
-// means that a valid result exists. Rechecks have their own room, so that new subjects cannot
-// starve them.
+// enqueue queues a lookup, unless the same lookup is queued or running already, or a limit is
+// exceeded. recheck means that the address has a valid result. Rechecks have their own part of the
+// queue, so that new addresses cannot starve them.
 func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	if !recheck && q.crowdedScope.Load() == j.scope || q.ctx.Err() != nil {
 		q.numDropped.Add(1)
@@ -150,7 +151,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.startReady()
 }
 
-// updateCrowdedScope updates crowded. mu must be held.
+// updateCrowdedScope sets crowdedScope for the present queue. The caller must lock mu.
 func (q *lookupQueue) updateCrowdedScope() {
 	if q.newJobs.size >= q.maxWaiting-q.maxWaiting/recheckShare {
 		q.crowdedScope.Store(q.newJobs.crowdedScope())
@@ -159,7 +160,8 @@ func (q *lookupQueue) updateCrowdedScope() {
 	}
 }
 
-// canStart reports whether a job from the network may start now. mu must be held.
+// canStart reports whether a lookup of an address in network may start now. The caller must lock
+// mu.
 func (q *lookupQueue) canStart(network netip.Prefix) bool {
 	half := max(q.maxRunning/slowShare, 1)
 	if q.networkStates.find(network).isSlow(q.now()) {
@@ -168,7 +170,7 @@ func (q *lookupQueue) canStart(network netip.Prefix) bool {
 	return q.runningByNetwork[network] < half
 }
 
-// startReady starts all jobs that may start. mu must be held.
+// startReady starts all queued lookups that may start now. The caller must lock mu.
 func (q *lookupQueue) startReady() {
 	defer q.updateCrowdedScope()
 	for q.numRunning < q.maxRunning && q.ctx.Err() == nil {
@@ -203,7 +205,7 @@ func (q *lookupQueue) startReady() {
 	}
 }
 
-// startRateLimited starts jobs that waited for the rate.
+// startRateLimited starts lookups that waited because of the maximum rate.
 func (q *lookupQueue) startRateLimited() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -211,7 +213,7 @@ func (q *lookupQueue) startRateLimited() {
 	q.startReady()
 }
 
-// runLookup runs a job and starts the next.
+// runLookup runs a lookup, records its duration, and starts the next lookups.
 func (q *lookupQueue) runLookup(l *runningLookup) {
 	ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
 	defer cancel()
@@ -243,8 +245,8 @@ func (q *lookupQueue) runLookup(l *runningLookup) {
 	q.startReady()
 }
 
-// moveToSlowSlot moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
-// cancel the slow job.
+// moveToSlowSlot counts a running lookup as slow. If the slow lookups already have their share of
+// the slots, the lookup becomes overdue: another lookup may cancel it.
 func (q *lookupQueue) moveToSlowSlot(l *runningLookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -261,7 +263,7 @@ func (q *lookupQueue) moveToSlowSlot(l *runningLookup) {
 	q.startReady()
 }
 
-// countLookups returns the numbers of running and waiting jobs.
+// countLookups returns the numbers of running and of queued lookups.
 func (q *lookupQueue) countLookups() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

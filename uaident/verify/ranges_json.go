@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// listFormat is an array of objects in a JSON list, with the names of the fields that contain
-// prefixes.
+// listFormat is a format of JSON address lists. array is the name of the array of objects, and
+// members are the names of their fields with a prefix or address.
 type listFormat struct {
 	array   string
 	members []string
@@ -86,7 +86,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	return merged, nil
 }
 
-// parseEntries parses an array of objects, each with at least one prefix.
+// parseEntries parses the array of a list. Each object must have at least one of the members.
 func (s listFormat) parseEntries(array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var entries []map[string]json.RawMessage
 	if err := json.Unmarshal(array, &entries); err != nil {
@@ -116,7 +116,8 @@ func (s listFormat) parseEntries(array json.RawMessage) (prefixes []netip.Prefix
 	return prefixes, nil
 }
 
-// parseArray parses an array of prefixes and addresses.
+// parseArray parses a JSON array of prefixes and addresses. name is the name of the array in
+// errors.
 func parseArray(name string, array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var texts []*string
 	if err := json.Unmarshal(array, &texts); err != nil {

@@ -93,11 +93,11 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 	} {
 		for _, word := range list {
 			if FirstWord(word) != word {
-				return nil, 0, fmt.Errorf("%q is not one word", word)
+				return nil, 0, fmt.Errorf("words.json: %q is not one word", word)
 			}
 			k := key(word)
 			if k.Kind != Unknown {
-				return nil, 0, fmt.Errorf("%q is in two lists", word)
+				return nil, 0, fmt.Errorf("words.json: %q is in two lists", word)
 			}
 			k.Kind = kind
 		}
@@ -114,7 +114,7 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 		case first != n.Name:
 			k.Phrases = append(k.Phrases, Phrase{Text: strings.ToLower(n.Name), Crawler: int16(n.Crawler)})
 		case k.Kind != Unknown:
-			return nil, 0, fmt.Errorf("%q is a common word or is named twice", n.Name)
+			return nil, 0, fmt.Errorf("%q is in words.json or names two crawlers", n.Name)
 		default:
 			k.Kind, k.Crawler = Name, int16(n.Crawler)
 		}

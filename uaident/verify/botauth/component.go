@@ -8,8 +8,8 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// checkComponents returns Verified if the covered components are well-formed, not
-// too many, and bind the signature to a host.
+// checkComponents returns Verified if the components that a signature covers are well-formed, not
+// too many, and include the host.
 func checkComponents(items []httpsfv.Item) Reason {
 	if len(items) > MaxComponents {
 		return TooLarge
@@ -28,7 +28,8 @@ func checkComponents(items []httpsfv.Item) Reason {
 	return Verified
 }
 
-// signatureBase returns the signature base of RFC 9421 section 2.5.
+// signatureBase returns the bytes that the agent signed, the signature base of RFC 9421 section
+// 2.5. list is the signature's member of Signature-Input.
 func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 	base := make([]byte, 0, 512)
 	var seen []string
@@ -75,8 +76,8 @@ func (f *signedFields) componentValue(item httpsfv.Item) (string, Reason) {
 	return f.request.fieldValue(name)
 }
 
-// memberValue returns a member of a Dictionary (RFC 9421 section 2.1.2). memberValue
-// supports only the three fields that are parsed in any case.
+// memberValue returns the value of one member of a Dictionary field (RFC 9421 section 2.1.2).
+// memberValue supports only Signature-Agent, Signature-Input and Signature.
 func (f *signedFields) memberValue(name string, params *httpsfv.Params) (string, Reason) {
 	var dictionary *httpsfv.Dictionary
 	switch name {
@@ -121,7 +122,7 @@ func (r Request) fieldValue(name string) (string, Reason) {
 	return strings.Join(trimmed, ", "), Verified
 }
 
-// derivedValue returns a derived component (RFC 9421 section 2.2).
+// derivedValue returns the value of a derived component, such as @authority (RFC 9421 section 2.2).
 func (r Request) derivedValue(name string) (string, Reason) {
 	value := ""
 	switch name {
@@ -168,8 +169,8 @@ func (r Request) derivedValue(name string) (string, Reason) {
 	return value, Verified
 }
 
-// normalizedAuthority returns the authority in lower case without its scheme's default
-// port (RFC 9421 section 2.2.3).
+// normalizedAuthority returns Authority in lower case without the default port of Scheme (RFC 9421
+// section 2.2.3).
 func (r Request) normalizedAuthority() string {
 	authority := strings.ToLower(r.Authority)
 	switch strings.ToLower(r.Scheme) {
@@ -181,8 +182,8 @@ func (r Request) normalizedAuthority() string {
 	return authority
 }
 
-// splitTarget returns the path and query of the target. ok is false for a target without a
-// path, such as OPTIONS *.
+// splitTarget returns the path and query of Target. ok is false for a target without a path, such
+// as OPTIONS *.
 func (r Request) splitTarget() (path, query string, ok bool) {
 	target := r.Target
 	if !strings.HasPrefix(target, "/") {

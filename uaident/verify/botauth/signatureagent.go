@@ -8,15 +8,16 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// signatureAgent is the parsed field Signature-Agent: a Dictionary, or a String in drafts before
-// web-bot-auth-architecture-04. Both are nil if the field is absent.
+// signatureAgent is the parsed header field Signature-Agent. dictionary is the field in current
+// drafts, and item is the String of drafts before web-bot-auth-architecture-04. Both are nil
+// without the field.
 type signatureAgent struct {
 	dictionary *httpsfv.Dictionary
 	item       *httpsfv.Item
 }
 
-// parseSignatureAgent parses either form. As in the draft, a field that begins with a quote
-// is a String.
+// parseSignatureAgent parses the header field Signature-Agent. As in the draft, a field that begins
+// with a quote is a String, and any other field is a Dictionary.
 func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	if len(values) == 0 {
 		return s, true
@@ -34,8 +35,8 @@ func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	return s, err == nil
 }
 
-// originFor returns the origin of the agent for the signature with the given label and
-// covered components.
+// originFor returns the origin of the agent to which a signature belongs. label is the label of the
+// signature, and covered are its covered components.
 func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin string, reason Reason) {
 	whole, keys := false, []string(nil)
 	for _, item := range covered {
@@ -82,8 +83,9 @@ func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin 
 	return parseAgent(item)
 }
 
-// chooseMember returns the signature's own label if keys contains the label. Otherwise chooseMember
-// returns the only key, if keys has one element. Proxies can change a label, but not a covered key.
+// chooseMember returns the member of Signature-Agent to which a signature belongs: the member with
+// the signature's label, else the only member. keys are the members that the signature covers.
+// Proxies can change a label, but not a covered member.
 func chooseMember(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {
@@ -96,7 +98,7 @@ func chooseMember(keys []string, label string) (key string, ok bool) {
 	return keys[0], true
 }
 
-// parseAgent returns the origin in a member of Signature-Agent.
+// parseAgent returns the origin that a member of Signature-Agent names.
 func parseAgent(item httpsfv.Item) (origin string, reason Reason) {
 	if kind, ok := item.Params.Get("type"); ok && kind != httpsfv.Token("directory") {
 		return "", UnsupportedAgent
@@ -137,9 +139,9 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return "https://" + strings.TrimSuffix(host, ":443"), true
 }
 
-// NormalizeOrigin returns the normal form of a configured agent. name is an https origin such as
-// "https://bot.example", the URL of its key directory, or a host. ok is false for any other
-// name.
+// NormalizeOrigin returns the origin of a configured agent in the form "https://host" or
+// "https://host:port". name is an https origin such as "https://bot.example", the URL of its key
+// directory, or a host. ok is false for any other name.
 func NormalizeOrigin(name string) (origin string, ok bool) {
 	if !strings.Contains(name, "://") {
 		name = "https://" + name
