@@ -99,7 +99,7 @@ func (c *Crawler) registryEntry(registry *uaident.Registry) (uaident.Crawler, er
 		}
 	}
 	if c.WebBotAuth != "" {
-		if _, ok := botauth.Origin(c.WebBotAuth); !ok || !strings.HasPrefix(c.WebBotAuth, "https://") {
+		if _, ok := botauth.NormalizeOrigin(c.WebBotAuth); !ok || !strings.HasPrefix(c.WebBotAuth, "https://") {
 			return entry, fmt.Errorf("crawler %s: web_bot_auth %q is not an https URL of a signing agent; give its origin, such as https://bot.example, "+
 				"or its directory, https://bot.example/.well-known/http-message-signatures-directory", c.Token, c.WebBotAuth)
 		}

@@ -104,7 +104,7 @@ func (u *registryInUse) Start(storage remote.Storage, onChange func(*uaident.Reg
 		return func() {}
 	}
 	u.onChange = onChange
-	release := u.feed.AddUser(&registry.User{OnChange: u.applyVersion, Logger: u.logger, SendEvent: sendEvent, Storage: storage})
+	release := u.feed.AddUser(&registry.FeedUser{OnChange: u.applyVersion, Logger: u.logger, SendEvent: sendEvent, Storage: storage})
 	return func() {
 		release()
 		u.mu.Lock()

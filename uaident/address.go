@@ -6,17 +6,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// identifyByContact identifies a robot that copies a browser's User-Agent and adds its address:
-// "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The token
-// is the host of the address. If the registry has an entry for the host or its main label,
-// identifyByContact returns that entry. A host without a dot could be "*" or the name of a crawler,
-// so identifyByContact ignores such hosts.
+// identifyByContact identifies a robot that sends a browser's User-Agent followed by the robot's
+// address: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The
+// token is the host of the address. If the registry has an entry for the host or for the label
+// before its public suffix, identifyByContact returns that entry. identifyByContact ignores hosts
+// without a dot, because such a host could be "*" or the name of a crawler.
 func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
-	if s.firstProduct() >= 0 && !s.startsLikeBrowser() || s.isApp() {
+	if s.firstProductIndex() >= 0 && !s.startsLikeBrowser() || s.isApp() {
 		return Identity{}
 	}
-	i := s.robotContact()
-	if i < 0 || s.numStopWords > 1 && !s.hasPlus(i) && s.words[i].flags&afterCompatible == 0 && !(s.isStandaloneContact(i) && hasRobotPath(s.wordText(&s.words[i]))) {
+	i := s.robotContactIndex()
+	if i < 0 || s.numStopWords > 1 && !s.hasPlusBefore(i) && s.words[i].flags&afterCompatible == 0 && !(s.isStandaloneContact(i) && hasRobotPath(s.wordText(&s.words[i]))) {
 		return Identity{}
 	}
 	host := contactHost(s.wordText(&s.words[i]))
@@ -26,7 +26,7 @@ func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
 	if c := r.Lookup(host); c != nil {
 		return Identity{Token: host, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 	}
-	if label := mainLabel(host); label != "" {
+	if label := labelBeforeSuffix(host); label != "" {
 		if c := r.Lookup(label); c != nil && c.Class.IsCrawler() {
 			return Identity{Token: label, Crawler: c, Class: c.Class, Evidence: FromRegistry}
 		}
@@ -34,16 +34,16 @@ func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
 	return Identity{Token: host, Class: GenericCrawler, Evidence: FromRobotContact}
 }
 
-// isStandaloneContact reports whether no unknown word precedes contact i. Browser extensions also have
-// addresses.
+// isStandaloneContact reports whether the URL or mail address at index i does not belong to the
+// unknown word before it. Browser extensions write their name and their address.
 func (s *parsedUserAgent) isStandaloneContact(i int) bool {
 	return i == 0 || s.words[i-1].kind != words.Unknown || s.words[i-1].comment != s.words[i].comment
 }
 
-// overlayNameByHost finds a name of the overlay that is the main label of an address in a browser's
-// User-Agent: deepcrawl in "... Safari/600.1.4 https://deepcrawl.com/about". An address
-// without a path is not evidence.
-func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
+// identifyByOverlayHost identifies a client by a URL in a browser's User-Agent, if the overlay
+// contains the label before the host's public suffix. The result is deepcrawl for "...
+// Safari/600.1.4 https://deepcrawl.com/about". A URL without a path is not evidence.
+func (s *parsedUserAgent) identifyByOverlayHost(o *Overlay) Identity {
 	if !s.startsLikeBrowser() || s.signBits&kindSign(words.Contact) == 0 || s.isApp() {
 		return Identity{}
 	}
@@ -54,7 +54,7 @@ func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
 			continue
 		}
 		host, path := splitAddress(text)
-		label := mainLabel(contactHost(text))
+		label := labelBeforeSuffix(contactHost(text))
 		if label == "" || path == "" || isCodeHost(host) || !o.mayContain(words.Hash(label)) {
 			continue
 		}
@@ -71,10 +71,10 @@ func (s *parsedUserAgent) overlayNameByHost(o *Overlay) Identity {
 	return Identity{}
 }
 
-// mainLabel returns the label of a host before its public suffix: acme for www.acme.example and
-// acme.co.uk. mainLabel uses no list of public suffixes, so the result is a guess. mainLabel
-// returns "" for a host of one label.
-func mainLabel(host string) string {
+// labelBeforeSuffix returns the label of a host before its public suffix: acme for www.acme.example
+// and acme.co.uk. The result is a guess, because labelBeforeSuffix uses no list of public suffixes.
+// The result for a host of one label is "".
+func labelBeforeSuffix(host string) string {
 	end := strings.LastIndexByte(host, '.')
 	for end > 0 {
 		start := strings.LastIndexByte(host[:end], '.') + 1
@@ -86,17 +86,18 @@ func mainLabel(host string) string {
 	return ""
 }
 
-// contactHost returns the host of a URL or mail address, without www. and the port.
+// contactHost returns the host of a URL or mail address, without "www." at its start and without
+// its port.
 func contactHost(contact string) string {
 	host, _ := splitAddress(contact)
 	if _, domain, ok := strings.Cut(host, "@"); ok {
 		host = domain
 	}
-	return siteHost(host)
+	return trimHost(host)
 }
 
-// siteHost returns a host without www. and the port.
-func siteHost(host string) string {
+// trimHost returns a host without "www." at its start and without its port.
+func trimHost(host string) string {
 	if hasFoldedPrefix(host, "www.") {
 		host = host[len("www."):]
 	}

@@ -36,9 +36,9 @@ func (s *parsedUserAgent) isApp() bool {
 	return s.signBits&kindSign(words.Device) != 0 || s.containsAny(appDeviceNames[:])
 }
 
-// endOfEscapedName returns the end of a name that continues with escaped bytes after end. Apple's
-// network library escapes the name of an app: "Acme%20Mail/5 CFNetwork/1121.2.2" is Acme Mail
-// and not Acme. Without such bytes endOfEscapedName returns end.
+// endOfEscapedName returns the offset at which the name of an app ends, if its first word ends at
+// end. Apple's network library escapes spaces in the name: "Acme%20Mail/5 CFNetwork/1121.2.2" is
+// Acme Mail and not Acme. If no escaped byte follows end, the result is end.
 func (s *parsedUserAgent) endOfEscapedName(end int) int {
 	at := end
 	for at+2 < len(s.ua) && s.ua[at] == '%' && words.IsHex(s.ua[at+1]) && words.IsHex(s.ua[at+2]) {
@@ -66,10 +66,10 @@ func (s *parsedUserAgent) containsAny(texts []string) bool {
 // application.
 var browserProducts = [...]string{" Chrome/", " Safari/", " Electron/"}
 
-// belongsToApplication reports whether a name in a browser's User-Agent belongs to an application
-// with a person in front of it: "(KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210
-// Electron/34.5.1 Safari/537.36". A crawler in a browser writes its name at the end, after
-// "compatible;" or next to a contact.
+// belongsToApplication reports whether the name ua[start:end] in a browser's User-Agent is an
+// application that a person uses: "(KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210
+// Electron/34.5.1 Safari/537.36". A crawler that runs in a browser writes its name at the end,
+// after "compatible;" or next to a contact.
 func (s *parsedUserAgent) belongsToApplication(start, end int) bool {
 	before, after := s.ua[:start], s.ua[end:]
 	isWebKit := strings.Contains(before, "AppleWebKit/")
@@ -104,8 +104,8 @@ var applicationNames = [...]string{
 	"wechat", "whatsapp", "windsurf", "zed", "zoom",
 }
 
-// IsApplication reports whether name is the name of a well-known application or browser, such as
-// Code for VS Code. IsApplication ignores case.
+// IsApplication reports whether name is the name of a well-known application or browser that no
+// crawler has, such as Code for VS Code. IsApplication ignores case.
 func IsApplication(name string) bool {
 	if len(name) > maxName {
 		return false

@@ -13,10 +13,10 @@ const (
 	appEngineIDPrefix = "appid: "
 )
 
-// replaceAppEngine replaces the token of App Engine by the name of the program. App Engine
+// replaceAppEngineToken replaces the token of App Engine by the name of the program. App Engine
 // remains in the chain. Anybody can give a program the name of a crawler, so the name of a
 // registry entry is not accepted.
-func (s *parsedUserAgent) replaceAppEngine(r *Registry, id Identity) Identity {
+func (s *parsedUserAgent) replaceAppEngineToken(r *Registry, id Identity) Identity {
 	if len(id.Token) != len(appEngineToken) || !hasFoldedPrefix(id.Token, appEngineToken) {
 		return id
 	}

@@ -6,10 +6,11 @@ import "strings"
 // registry.
 var headlessBrands = []string{"Lightpanda", "HeadlessChrome"}
 
-// WithBrand returns userAgent followed by the headless browser that the Sec-CH-UA header field
-// brands names (https://wicg.github.io/ua-client-hints/#sec-ch-ua). Without a headless brand
-// WithBrand returns userAgent unchanged. Lightpanda sends its brand even with a custom User-Agent.
-func WithBrand(userAgent, brands string) string {
+// AppendHeadlessBrand returns userAgent followed by a space and the name of the headless browser in
+// brands, which is the header field Sec-CH-UA (https://wicg.github.io/ua-client-hints/#sec-ch-ua).
+// If brands names no headless browser, the result is userAgent. Lightpanda sends its brand even
+// with a custom User-Agent.
+func AppendHeadlessBrand(userAgent, brands string) string {
 	for _, brand := range headlessBrands {
 		if strings.Contains(brands, brand) && hasBrand(brands, brand) {
 			return userAgent + " " + brand
@@ -18,8 +19,8 @@ func WithBrand(userAgent, brands string) string {
 	return userAgent
 }
 
-// hasBrand reports whether a member of list is the string brand. list is a list of strings with
-// parameters (RFC 8941 section 3.1).
+// hasBrand reports whether list contains the string brand. list is a Structured Field list of
+// strings with parameters (RFC 8941 section 3.1).
 func hasBrand(list, brand string) bool {
 	isMember := true // false inside the parameters of a member
 	for i := 0; i < len(list); i++ {

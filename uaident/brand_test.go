@@ -34,7 +34,7 @@ func TestWithBrand(t *testing.T) {
 		{"after spaces", chrome, "\"Chromium\" ,\t\"Lightpanda\"", "Lightpanda", Headless, true},
 		{"a crawler's name as a brand", chrome, `"Googlebot";v="1"`, "", Browser, false},
 	} {
-		id := Identify(WithBrand(tc.userAgent, tc.brands))
+		id := Identify(AppendHeadlessBrand(tc.userAgent, tc.brands))
 		if id.Token != tc.token || id.Class != tc.class || tc.token != "" && id.WildcardApplies() != tc.wildcard {
 			t.Errorf("%s: %q, %s, * group %t; want %q, %s, %t", tc.name, id.Token, id.Class, id.WildcardApplies(), tc.token, tc.class, tc.wildcard)
 		}
@@ -45,13 +45,13 @@ func TestWithBrand(t *testing.T) {
 		}
 	}
 	brands := `"Chromium";v="148", "Google Chrome";v="148", "Not/A)Brand";v="24"`
-	if n := testing.AllocsPerRun(100, func() { _ = WithBrand(chrome, brands) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = AppendHeadlessBrand(chrome, brands) }); n > 0 {
 		t.Errorf("%v allocations for a browser", n)
 	}
 }
 
 func BenchmarkWithBrand(b *testing.B) {
 	for b.Loop() {
-		_ = WithBrand("Mozilla/5.0", `"Chromium";v="148", "Google Chrome";v="148", "Not/A)Brand";v="24"`)
+		_ = AppendHeadlessBrand("Mozilla/5.0", `"Chromium";v="148", "Google Chrome";v="148", "Not/A)Brand";v="24"`)
 	}
 }

@@ -1,10 +1,9 @@
 package uaident
 
-// Class is the kind of a client by its User-Agent. By default the class decides whether the
-// `*` group of a robots.txt applies. See [Class.WildcardApplies].
+// Class is the kind of a client, such as [Search] or [Browser]. By default the class decides
+// whether the `*` group of a robots.txt applies. See [Class.WildcardApplies].
 //
-// The zero value is [Browser]. A client that cannot be identified is a browser and never a
-// crawler.
+// The zero value is [Browser]. A client that cannot be identified is a browser and never a crawler.
 type Class uint8
 
 const (
@@ -93,6 +92,6 @@ func (c Class) WildcardApplies() bool {
 	return false
 }
 
-// IsCrawler reports whether c is the class of an identified robot. These are all classes
-// except [Browser], [Other], [Library] and [Headless].
+// IsCrawler reports whether c is a class of robots, including fetchers that act for a person. All
+// classes except [Browser], [Other], [Library] and [Headless] are classes of robots.
 func (c Class) IsCrawler() bool { return c >= GenericCrawler && c < numClasses }

@@ -34,15 +34,16 @@ var endsContact = [256]bool{
 	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
 
-// isMailTag reports whether s begins with the rest of a mail address after a plus sign:
-// "crawlers+links@example.com".
+// isMailTag reports whether s, the text after a plus sign, begins with the tag and domain of a mail
+// address: "links@example.com" of "crawlers+links@example.com".
 func isMailTag(s string) bool {
 	s = s[len(words.FirstWord(s)):]
 	return len(s) > 1 && s[0] == '@' && words.IsAlnum(s[1]) && startsWithDomain(s)
 }
 
-// startsWithDomain reports whether the word after the @ sign in s begins like a domain, with a letter
-// before and after a dot. Ecosia's "ios@8.3.0" does not.
+// startsWithDomain reports whether a domain follows the first byte of s, which is an @ sign. The
+// domain must have a letter before and after a dot. "8.3.0" in Ecosia's "ios@8.3.0" is not a
+// domain.
 func startsWithDomain(s string) bool {
 	s = s[1:]
 	host := words.FirstWord(s)
@@ -56,9 +57,9 @@ func startsWithDomain(s string) bool {
 	return false
 }
 
-// isRobotAddress reports whether a URL or mail address is a robot's. The path must contain a
-// part that begins with "bot". A word such as crawler is sufficient in the path, in a
-// subdomain or before the @ sign.
+// isRobotAddress reports whether a URL or mail address belongs to a robot: its path, its mailbox or
+// the first label of its host contains a word for a robot. Addresses of services and of source code
+// do not belong to a robot.
 func isRobotAddress(contact string) bool {
 	if isServiceName(contact) {
 		return false
@@ -76,8 +77,8 @@ func isRobotAddress(contact string) bool {
 	return hasRobotWord(path)
 }
 
-// hasRobotPath reports whether an element of a URL's path is a word for a robot, such as /bot,
-// /crawler.html or /spider-info.
+// hasRobotPath reports whether contact is a robot's URL in which a path element begins with a word
+// for a robot, such as /bot, /crawler.html or /spider-info.
 func hasRobotPath(contact string) bool {
 	_, path := splitAddress(contact)
 	if strings.Contains(contact, "@") || !isRobotAddress(contact) {
@@ -105,9 +106,9 @@ func splitAddress(contact string) (host, path string) {
 	return host, path
 }
 
-// isProgramSource reports whether a URL leads to the source of a program that is not named as a
-// robot.
-func isProgramSource(contact string) bool {
+// isSourceCodeURL reports whether a URL leads to the source code of a program, and its path
+// contains no word for a robot.
+func isSourceCodeURL(contact string) bool {
 	host, path := splitAddress(contact)
 	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
 }
@@ -117,10 +118,10 @@ func isProgramSource(contact string) bool {
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
 
 // isCodeHost reports whether host is one of codeHosts, ignoring www. and the port.
-func isCodeHost(host string) bool { return isOneOf(siteHost(host), codeHosts[:]) }
+func isCodeHost(host string) bool { return isOneOf(trimHost(host), codeHosts[:]) }
 
-// hasRobotWord reports whether an address contains a robot word. The word begins with bot,
-// ends like a robot's name, or contains crawl, robot or spider.
+// hasRobotWord reports whether a word in a path or mailbox begins with bot, is spelled like a
+// robot's name, or contains crawl, robot or spider.
 func hasRobotWord(text string) bool {
 	for i := 0; i < len(text); {
 		w := words.FirstWord(text[i:])

@@ -13,7 +13,7 @@ type CrawlDelay struct {
 	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
 	// group that names the crawler has no Crawl-delay.
 	Wildcard bool
-	// Source is the URL of the documentation, or "" without a check.
+	// Source is the URL of the operator's documentation, or "" if nobody looked for it.
 	Source string
 }
 
@@ -37,7 +37,8 @@ func (h DelaySupport) String() string {
 	return "invalid"
 }
 
-// CrawlDelay returns the entry's CrawlDelay, or the zero value without an entry.
+// CrawlDelay returns the CrawlDelay of the registry entry, or the zero value for a client without
+// an entry.
 func (id Identity) CrawlDelay() CrawlDelay {
 	if id.Crawler == nil {
 		return CrawlDelay{}

@@ -6,15 +6,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// ExaminedWord is a word of a User-Agent that affected the result.
+// ExaminedWord is a word of a User-Agent that can affect the identity.
 type ExaminedWord struct {
 	// Text is the word as sent. A name of several words, a URL or a mail address is one word.
 	Text string `json:"text"`
 	// Kind is "name" for a registry name, "contact" for a URL or mail address, "generic" for
 	// a word such as bot, "tool" for a word such as checker, or "unknown".
 	Kind string `json:"kind"`
-	// Notes describe the position and spelling of the word. See [Registry.ExaminedWords] for the
-	// values.
+	// Notes describe the position and spelling of the word, such as `after "compatible;"` or
+	// "spelled like a robot's name".
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -26,7 +26,7 @@ var kindWords = map[words.Kind]string{
 // an identity. ExaminedWords omits numbers and words of browsers.
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
-	s.split(r, ua)
+	s.splitWords(r, ua)
 	s.findRegistered(r) // joins the words of a name
 	examined := make([]ExaminedWord, 0, s.numWords)
 	for i := range s.words[:s.numWords] {

@@ -32,7 +32,7 @@ func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil)
 // engine require [Overlay.WithApplications].
 func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 	var s parsedUserAgent
-	s.split(r, ua)
+	s.splitWords(r, ua)
 	if s.numWords == 0 {
 		return Identity{}
 	}
@@ -40,7 +40,7 @@ func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
 		if o == nil || s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
 			return Identity{}
 		}
-		return s.overlayIdentity(o, len(s.ua))
+		return s.identifyByOverlay(o, len(s.ua))
 	}
 	return s.identify(r, o)
 }
@@ -55,7 +55,7 @@ func (s *parsedUserAgent) isPlainBrowser() bool {
 	case !s.startsLikeBrowser(), s.signBits&robotSigns != 0:
 		return false
 	case s.signBits&signUnknown == 0: // all words are a browser's, so only an address can be a robot's
-		return !hasContact || s.robotContact() < 0
+		return !hasContact || s.robotContactIndex() < 0
 	default: // an unknown product next to other words of a browser is an app or an extension
 		return !hasContact && s.numStopWords > 1
 	}
@@ -74,36 +74,36 @@ func (s *parsedUserAgent) startsLikeBrowser() bool {
 // identify returns the identity for a User-Agent that is not clearly a browser's.
 func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	registered, program := s.findRegistered(r)
-	isOwnName := registered.Crawler != nil && !s.onlyMentions(registered)
+	isOwnName := registered.Crawler != nil && !s.isOnlyMentioned(registered)
 	if isOwnName && registered.WildcardApplies() {
 		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7
-			if id := s.overlayIdentity(o, int(s.registeredOffset)); id.Token != "" {
+			if id := s.identifyByOverlay(o, int(s.registeredOffset)); id.Token != "" {
 				registered.Token = id.Token
 			}
 		}
 		return registered
 	}
 	if o != nil {
-		if id := s.overlayIdentity(o, len(s.ua)); id.Token != "" {
-			return s.setRobotClass(id)
+		if id := s.identifyByOverlay(o, len(s.ua)); id.Token != "" {
+			return s.applyRobotClass(id)
 		}
 	}
 	if isOwnName {
 		if name := s.unregisteredRobotName(); name != "" {
-			return s.addFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
+			return s.applyFamily(r, Identity{Token: name, Class: GenericCrawler, Evidence: FromSuffix})
 		}
 		return registered
 	}
 	if id := s.identifyByStructure(program); id.Token != "" {
-		return s.addFamily(r, id)
+		return s.applyFamily(r, id)
 	}
 	if program.Crawler != nil {
-		return s.replaceAppEngine(r, program)
+		return s.replaceAppEngineToken(r, program)
 	}
 	if id := s.identifyByContact(r); id.Token != "" {
 		return id
 	}
-	if i := s.firstProduct(); i >= 0 && !s.startsLikeBrowser() {
+	if i := s.firstProductIndex(); i >= 0 && !s.startsLikeBrowser() {
 		name := s.nameStartingAt(i)
 		if looksLikeLibrary(name) {
 			return Identity{Token: name, Class: Library, Evidence: FromLibrary}
@@ -111,45 +111,48 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 		if start := int(s.words[i].start); s.startsWithName(i, name) {
 			name = s.ua[start:s.endOfEscapedName(start+len(name))]
 		}
-		return s.addFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
+		return s.applyFamily(r, Identity{Token: name, Class: Other, Evidence: FromFirstProduct})
 	}
 	return Identity{}
 }
 
-// onlyMentions reports whether the first product is an unknown robot that only mentions the
-// registry's crawler: "FooBot (compatible; Googlebot/2.1)". If `*` applies to the registry's
-// crawler, a first product with a service's name, such as FooBot-Preview, does not replace that
-// crawler.
-func (s *parsedUserAgent) onlyMentions(registered Identity) bool {
-	return s.startsWithRobot() && !(registered.WildcardApplies() && isServiceName(s.nameStartingAt(s.firstProduct())))
+// isOnlyMentioned reports whether registered, the registry's crawler, is only mentioned by an
+// unknown robot that is the first product: "FooBot (compatible; Googlebot/2.1)". A first product
+// with a service's name, such as FooBot-Preview, does not replace a crawler to which `*` applies.
+func (s *parsedUserAgent) isOnlyMentioned(registered Identity) bool {
+	return s.startsWithRobot() && !(registered.WildcardApplies() && isServiceName(s.nameStartingAt(s.firstProductIndex())))
 }
 
-// startsWithRobot reports whether the first product is the name of an unknown robot.
+// startsWithRobot reports whether the first product is not in the registry and is spelled like a
+// robot's name.
 func (s *parsedUserAgent) startsWithRobot() bool {
 	if s.startsLikeBrowser() {
 		return false
 	}
-	w := &s.words[s.firstProduct()]
+	w := &s.words[s.firstProductIndex()]
 	return w.kind == words.Unknown && w.flags&spelledLikeRobot != 0
 }
 
-// unregisteredRobotName returns the name of an unknown product that is spelled like a robot's name,
-// or "". The name is used next to a registry name that is exempt from `*`.
+// unregisteredRobotName returns the name of a product that is not in the registry and is spelled
+// like a robot's name, or "". The name takes precedence over a registry name that is exempt from
+// `*`.
 func (s *parsedUserAgent) unregisteredRobotName() string {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.kind == words.Unknown && w.flags&spelledLikeRobot != 0 && w.flags&(afterLike|notAProduct|inDevice) == 0 &&
-			(s.hasVersion(i) || w.flags&afterCompatible != 0) && !isServiceName(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
+			(s.hasSlashAfter(i) || w.flags&afterCompatible != 0) && !isServiceName(s.wordText(w)) && !hasGoogleForm(s.wordText(w)) {
 			return cutVersion(s.wordText(w))
 		}
 	}
 	return ""
 }
 
+// wordText returns the bytes of the User-Agent at which w stands.
 func (s *parsedUserAgent) wordText(w *word) string { return s.ua[w.start:w.end] }
 
-// firstProduct returns the index of the first word that can be a product, or -1.
-func (s *parsedUserAgent) firstProduct() int {
+// firstProductIndex returns the index of the first word that is not a URL or mail address, or -1.
+// That word is the first product of a User-Agent that does not begin like a browser's.
+func (s *parsedUserAgent) firstProductIndex() int {
 	for i := range s.words[:s.numWords] {
 		if s.words[i].kind != words.Contact {
 			return i
@@ -158,7 +161,8 @@ func (s *parsedUserAgent) firstProduct() int {
 	return -1
 }
 
-// hasOnlyMozilla reports whether Mozilla is the only browser word of the User-Agent.
+// hasOnlyMozilla reports whether the User-Agent begins with Mozilla and contains no other stop
+// word.
 func (s *parsedUserAgent) hasOnlyMozilla() bool { return s.numStopWords <= 1 && s.startsWithMozilla() }
 
 // startsWithMozilla reports whether the User-Agent begins with Mozilla.
@@ -167,15 +171,16 @@ func (s *parsedUserAgent) startsWithMozilla() bool {
 	return len(w) == len("mozilla") && hasFoldedPrefix(w, "mozilla")
 }
 
-// startsWithMozilla5 reports whether the User-Agent begins with "Mozilla/5.0". Robots send that
-// too, many old browsers do not.
+// startsWithMozilla5 reports whether the User-Agent begins with "Mozilla/5.0 " and a letter, digit
+// or parenthesis. Robots send that start too, many old browsers do not.
 func (s *parsedUserAgent) startsWithMozilla5() bool {
 	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.IsAlnum(s.ua[12]))
 }
 
-// contactOfProduct returns the index of the URL or mail address next to word i, or -1. The contact
-// must be later in the same comment, or in the comment that directly follows the product.
-func (s *parsedUserAgent) contactOfProduct(i int) int {
+// nextContactIndex returns the index of the URL or mail address that belongs to word i, or -1. The
+// address must follow the word in the same comment, or be in the comment directly after the
+// product.
+func (s *parsedUserAgent) nextContactIndex(i int) int {
 	w := &s.words[i]
 	comment := w.comment
 	for j := i + 1; j < s.numWords; j++ {
@@ -197,7 +202,8 @@ func (s *parsedUserAgent) contactOfProduct(i int) int {
 	return -1
 }
 
-// containsOnlyVersion reports whether ua[from:to] contains only a version outside of comments.
+// containsOnlyVersion reports whether ua[from:to] is a version, possibly followed by the start of a
+// comment, and contains no other word.
 func (s *parsedUserAgent) containsOnlyVersion(from, to int) bool {
 	spaces := 0
 	for i := from; i < to; i++ {

@@ -5,7 +5,8 @@ import "strings"
 // Identity is the result of identifying a User-Agent. Any client can send any User-Agent, so
 // an Identity proves nothing.
 type Identity struct {
-	// Token is the product token as sent, a substring of the User-Agent, or "" for a browser.
+	// Token is the product token as the client sent it, a substring of the User-Agent. Token is ""
+	// for a browser.
 	Token string
 	// Crawler is the registry entry, or nil if no entry matches. Callers must not modify the entry.
 	Crawler *Crawler
@@ -17,8 +18,8 @@ type Identity struct {
 	policyName string // spelling of the group name in the robots.txt, or ""
 }
 
-// Evidence is the reason for an identity. Robots and many other programs share the weak
-// kinds below, so a client with weak evidence only has class [Other].
+// Evidence is the reason for an identity. Apps and services share the kinds of evidence that are
+// marked weak, so a client with only weak evidence has class [Other].
 type Evidence uint8
 
 const (
@@ -68,11 +69,11 @@ func (id Identity) Name() string {
 // HasKnownName reports whether [Identity.Name] comes from a registry or from an overlay.
 func (id Identity) HasKnownName() bool { return id.Crawler != nil || id.policyName != "" }
 
-// AppendNames appends to dst the names of the client for the selection of a group, in order of
-// precedence: the token as sent, the registry token, its aliases and its documented fallbacks.
-// AppendNames skips duplicates, ignoring case. AppendNames allocates only if dst has no room.
+// AppendNames appends to dst the names with which a robots.txt can address the client, in order of
+// precedence. These are the token as sent, the registry token, its aliases and its documented
+// fallbacks. AppendNames skips duplicates, ignoring case, and allocates only if dst has no room.
 //
-// AppendNames appends nothing for a browser or for a token with RobotsOnly.
+// AppendNames appends nothing for a browser or for a token with [Crawler.RobotsOnly].
 func (id Identity) AppendNames(dst []string) []string {
 	if id.Token == "" || id.Crawler != nil && id.Crawler.RobotsOnly {
 		return dst

@@ -39,7 +39,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 		return s.ua[start:end]
 	}
 	for n := 1; n < maxNameWords; n++ {
-		next := s.nextNameWord(at)
+		next := s.nextNameWordEnd(at)
 		if next == 0 {
 			break
 		}
@@ -53,7 +53,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	if robot > 0 {
 		return s.ua[start : start+len(cutVersion(s.ua[start:robot]))]
 	}
-	if s.nameCanEndAt(at) {
+	if s.canNameEnd(at) {
 		return s.ua[start:at]
 	}
 	return s.ua[start:end]
@@ -64,8 +64,9 @@ func (s *parsedUserAgent) startsWithName(i int, name string) bool {
 	return strings.HasPrefix(s.ua[s.words[i].start:], name)
 }
 
-// nameEndingAt returns the name that ends with word i. nameEndingAt returns "" for a generic word
-// without a word before it.
+// nameEndingAt returns the name whose last word is word i: "Acme Web Crawler" for the word Crawler.
+// The result is "" if word i is a generic word such as crawler and no word of a name precedes word
+// i.
 func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
@@ -73,7 +74,7 @@ func (s *parsedUserAgent) nameEndingAt(i int) string {
 		return cutVersion(s.wordText(w)) // FooBot/1.0
 	}
 	for n := 1; n < maxNameWords; n++ {
-		previous := s.previousNameWord(start)
+		previous := s.previousNameWordStart(start)
 		if previous < 0 {
 			break
 		}
@@ -94,9 +95,9 @@ func isGenericRobotWord(w string) bool {
 	return isOneOf(w, genericRobotWords[:])
 }
 
-// nextNameWord returns the end of the next word of the name, or 0. The previous word of the
-// name ends at at.
-func (s *parsedUserAgent) nextNameWord(at int) int {
+// nextNameWordEnd returns the end of the word after at, if that word continues a name whose last
+// word ends at at. Otherwise the result is 0.
+func (s *parsedUserAgent) nextNameWordEnd(at int) int {
 	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
 		return 0
 	}
@@ -108,8 +109,8 @@ func (s *parsedUserAgent) nextNameWord(at int) int {
 	return end
 }
 
-// endAfterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the
-// offset of the apostrophe.
+// endAfterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the offset
+// of the apostrophe. Without an apostrophe at end the result is end.
 func (s *parsedUserAgent) endAfterApostrophe(end int) int {
 	if end+1 < len(s.ua) && s.ua[end] == '\'' {
 		return end + 1 + len(words.FirstWord(s.ua[end+1:]))
@@ -117,9 +118,9 @@ func (s *parsedUserAgent) endAfterApostrophe(end int) int {
 	return end
 }
 
-// previousNameWord returns the start of the previous word of the name, or -1. The name found so
-// far begins at start.
-func (s *parsedUserAgent) previousNameWord(start int) int {
+// previousNameWordStart returns the start of the word before start, if that word and the name that
+// begins at start can be one name. Otherwise the result is -1.
+func (s *parsedUserAgent) previousNameWordStart(start int) int {
 	if start < 2 || s.ua[start-1] != ' ' {
 		return -1
 	}
@@ -153,8 +154,8 @@ func isOneOf(w string, list []string) bool {
 	return false
 }
 
-// canBeInName reports whether a word can be part of a name. Versions and the words of nonNameWords
-// cannot.
+// canBeInName reports whether w can be a word of a name with several words. Versions such as v2 and
+// the words of nonNameWords cannot.
 func canBeInName(w string) bool {
 	if isOneOf(w, nonNameWords[:]) {
 		return false
@@ -162,9 +163,9 @@ func canBeInName(w string) bool {
 	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.IsDigit(w[1]))
 }
 
-// nameCanEndAt reports whether a name without a robot word can end at at: before a version, a
-// comment or a separator.
-func (s *parsedUserAgent) nameCanEndAt(at int) bool {
+// canNameEnd reports whether a name without a robot word can end at at: before a version, a
+// comment, a contact, a separator or the end of the User-Agent.
+func (s *parsedUserAgent) canNameEnd(at int) bool {
 	rest := s.ua[at:]
 	rest = strings.TrimLeft(rest, " ")
 	if rest == "" {

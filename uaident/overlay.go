@@ -14,16 +14,17 @@ const maxOverlayNames = 256
 // User-Agents.
 const maxName = 100
 
-// Overlay is an immutable set of crawler names from a policy that the registry does not contain.
+// Overlay is an immutable set of group names of a robots.txt that the registry does not contain.
+// [Registry.IdentifyWith] identifies clients by these names.
 type Overlay struct {
 	names []overlayName
 	firstWordFilter
 	applications bool // the names also identify applications
 }
 
-// WithApplications returns a copy of o whose names also identify applications on a browser engine,
-// such as VS Code by the name Code. Such applications are browsers by default. WithApplications
-// returns nil for nil.
+// WithApplications returns a copy of o whose names also identify desktop applications on a browser
+// engine, such as VS Code by the name Code. By default such applications are browsers. The result
+// for a nil o is nil.
 func (o *Overlay) WithApplications() *Overlay {
 	if o == nil {
 		return nil
@@ -33,25 +34,25 @@ func (o *Overlay) WithApplications() *Overlay {
 	return &with
 }
 
-// firstWordFilter is a filter over the hashes of the names' first words, with false positives and
-// no false negatives.
+// firstWordFilter is a Bloom filter for the hashes of the first words of an overlay's names.
 type firstWordFilter [4]uint64
 
 func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
 
 func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
+// overlayName is a group name of a robots.txt in an [Overlay].
 type overlayName struct {
 	foldedName string // lower case, without a version
 	spelling   string // spelling in the policy
 	hash       uint32 // of the first word
 }
 
-// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a policy.
-// Overlay skips names in the registry, words of browsers and generic robot words. Overlay ignores a
-// version at the end of a name (FooBot/2.1) and a `*`. Overlay drops names after the first 256 and
-// names longer than 100 bytes. Overlay returns nil if no name remains. The overlay does not refer
-// to the memory of names.
+// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
+// robots.txt, or nil if no name remains. Overlay ignores a version at the end of a name
+// (FooBot/2.1) and a `*`. Overlay drops names in the registry, words of browsers, generic robot
+// words, names longer than 100 bytes, and names after the first 256. The overlay does not refer to
+// the memory of names.
 func (r *Registry) Overlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
@@ -66,7 +67,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 		if first == "" || len(name) > maxName || !hasLetter(text) || r.Lookup(text) != nil {
 			continue
 		}
-		k := r.key(first, words.Hash(first))
+		k := r.findKey(first, words.Hash(first))
 		if k != nil && len(first) == len(text) {
 			continue
 		}
@@ -90,25 +91,26 @@ func hasLetter(s string) bool {
 	return false
 }
 
-// overlayIdentity finds a name of the overlay that stands as a product. overlayIdentity then tries
-// names followed by a version, as in FooBot-2.0, and at last labels of hosts. The name must begin
-// before until.
-func (s *parsedUserAgent) overlayIdentity(o *Overlay, until int) Identity {
-	if id := s.overlayIdentityWith(o, until, false); id.Token != "" {
+// identifyByOverlay identifies a client by a name of the overlay that begins before the offset
+// until. identifyByOverlay first looks for a name in the position of a product, then for such a
+// name with a version, as in FooBot-2.0. If until is the end of the User-Agent, identifyByOverlay
+// also looks in URLs.
+func (s *parsedUserAgent) identifyByOverlay(o *Overlay, until int) Identity {
+	if id := s.identifyByOverlayName(o, until, false); id.Token != "" {
 		return id
 	}
-	if id := s.overlayIdentityWith(o, until, true); id.Token != "" {
+	if id := s.identifyByOverlayName(o, until, true); id.Token != "" {
 		return id
 	}
 	if until < len(s.ua) {
 		return Identity{}
 	}
-	return s.overlayNameByHost(o)
+	return s.identifyByOverlayHost(o)
 }
 
-// overlayIdentityWith is overlayIdentity for names that are followed by a version, as in FooBot-2.0
-// (withVersion is true), or for names that are not.
-func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion bool) Identity {
+// identifyByOverlayName identifies a client by a name of the overlay in the position of a product.
+// withVersion selects words that consist of a name and a version, as in FooBot-2.0.
+func (s *parsedUserAgent) identifyByOverlayName(o *Overlay, until int, withVersion bool) Identity {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if int(w.start) >= until {
@@ -132,7 +134,7 @@ func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion
 			n := &o.names[j]
 			end := int(w.start) + len(n.foldedName)
 			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.foldedName) ||
-				!s.wordEndsAt(end) && !(withVersion && s.versionFollows(int(w.start)+strings.LastIndexByte(n.foldedName, ' ')+1, end)) ||
+				!s.canWordEnd(end) && !(withVersion && s.hasVersionFrom(int(w.start)+strings.LastIndexByte(n.foldedName, ' ')+1, end)) ||
 				!s.isProduct(i, end, o.applications) || s.endOfEscapedName(end) > end {
 				continue
 			}
@@ -142,28 +144,28 @@ func (s *parsedUserAgent) overlayIdentityWith(o *Overlay, until int, withVersion
 	return Identity{}
 }
 
-// wordEndsAt reports whether a word can end at at.
-func (s *parsedUserAgent) wordEndsAt(at int) bool {
+// canWordEnd reports whether the byte at at cannot continue a word.
+func (s *parsedUserAgent) canWordEnd(at int) bool {
 	return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot
 }
 
-// versionFollows reports whether the word that begins at start contains only a version from
-// at on.
-func (s *parsedUserAgent) versionFollows(start, at int) bool {
+// hasVersionFrom reports whether the word that begins at start contains a version from at to its
+// end.
+func (s *parsedUserAgent) hasVersionFrom(start, at int) bool {
 	return versionOffset(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }
 
-// isProduct reports whether the name from word i to end has the position of a product. The
-// name of an application has that position only if applications is true.
+// isProduct reports whether the name from word i to the offset end is a product, such as a name
+// with a version or a contact. With applications the name may also be a desktop application's.
 func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 	w := &s.words[i]
-	if i == s.firstProduct() && !s.startsLikeBrowser() {
+	if i == s.firstProductIndex() && !s.startsLikeBrowser() {
 		return true
 	}
 	if w.flags&inDevice != 0 {
 		return false
 	}
-	if w.flags&afterCompatible != 0 || s.contactOfProduct(i) >= 0 {
+	if w.flags&afterCompatible != 0 || s.nextContactIndex(i) >= 0 {
 		return true
 	}
 	if !applications && s.belongsToApplication(int(w.start), end) {
@@ -176,9 +178,9 @@ func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 		end+1 < len(s.ua) && s.ua[end] == '/' && words.IsDigit(s.ua[end+1])
 }
 
-// setRobotClass changes the class to GenericCrawler if the structure of the User-Agent is a
-// robot's.
-func (s *parsedUserAgent) setRobotClass(id Identity) Identity {
+// applyRobotClass returns id with the class GenericCrawler if the structure of the User-Agent is a
+// robot's, or else id unchanged.
+func (s *parsedUserAgent) applyRobotClass(id Identity) Identity {
 	if s.identifyByStructure(Identity{}).Token != "" {
 		id.Class = GenericCrawler
 	}

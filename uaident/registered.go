@@ -28,21 +28,21 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, program Identity
 		if w.key < 0 || w.flags&afterLike != 0 {
 			continue
 		}
-		c, token, isWeak := s.registeredNameAt(r, w)
+		c, token, isWeak := s.findLongestName(r, w)
 		if c == nil {
 			continue
 		}
 		nameEnd = w.end
-		rank := s.nameRank(i)
+		rank := s.rankName(i)
 		isLanguageLibrary := c.Class == Library && program.Class == Library && slices.Contains(c.Fallback, program.Crawler.Token)
 		var isOtherProgram bool // another program with the same name sent the User-Agent
 		switch {
-		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.contactOfProduct(i) < 0:
+		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.nextContactIndex(i) < 0:
 			isOtherProgram = true
 		case isWeak && rank == rankElsewhere:
 			isOtherProgram = !s.hasOnlyMozilla() && !isLanguageLibrary
 		case isWeak && rank == rankFirstProduct:
-			isOtherProgram = (s.hasDeviceWords() || s.isApp()) && s.contactOfProduct(i) < 0 && c.WildcardApplies()
+			isOtherProgram = (s.hasDeviceWords() || s.isApp()) && s.nextContactIndex(i) < 0 && c.WildcardApplies()
 		}
 		if isOtherProgram {
 			continue
@@ -51,7 +51,7 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, program Identity
 		switch {
 		case c.Class == Library:
 			id.Evidence = FromLibrary
-			if (program.Crawler == nil || isLanguageLibrary) && (rank > rankElsewhere || w.comment == 0) && s.endsLikeProduct(int(w.end)) {
+			if (program.Crawler == nil || isLanguageLibrary) && (rank > rankElsewhere || w.comment == 0) && s.canProductEnd(int(w.end)) {
 				program = id
 			}
 		case c.Class == Headless:
@@ -77,10 +77,10 @@ func (s *parsedUserAgent) hasDeviceWords() bool {
 	return s.numStopWords > 1 || s.signBits&kindSign(words.Device) != 0
 }
 
-// endsLikeProduct reports whether the name of a product can end at end. "Java/17" is a product,
+// canProductEnd reports whether the name of a product can end at end. "Java/17" is a product,
 // and "Java(TM) Runtime" is not.
-func (s *parsedUserAgent) endsLikeProduct(end int) bool {
-	return s.nameCanEndAt(end) && (end == len(s.ua) || s.ua[end] != '(')
+func (s *parsedUserAgent) canProductEnd(end int) bool {
+	return s.canNameEnd(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
 // Ranks of a registry name by its position, in increasing order of precedence.
@@ -91,15 +91,15 @@ const (
 	rankFirstProduct
 )
 
-// nameRank returns the rank of the registry name that begins with word i.
-func (s *parsedUserAgent) nameRank(i int) int {
+// rankName returns the rank of the registry name that begins with word i.
+func (s *parsedUserAgent) rankName(i int) int {
 	w := &s.words[i]
 	switch {
-	case i == s.firstProduct() && !s.startsLikeBrowser():
+	case i == s.firstProductIndex() && !s.startsLikeBrowser():
 		return rankFirstProduct
 	case w.flags&inDevice != 0:
 		return rankElsewhere
-	case s.contactOfProduct(i) >= 0:
+	case s.nextContactIndex(i) >= 0:
 		return rankWithContact
 	case w.flags&afterCompatible != 0:
 		return rankAfterCompatible
@@ -107,14 +107,14 @@ func (s *parsedUserAgent) nameRank(i int) int {
 	return rankElsewhere
 }
 
-// registeredNameAt returns the crawler with the longest registry name that begins with w, or nil.
-// For a name of several words registeredNameAt joins the words (see [word]). isWeak reports whether
+// findLongestName returns the crawler with the longest registry name that begins with w, or nil.
+// For a name of several words findLongestName joins the words (see [word]). isWeak reports whether
 // the name is in the list "weak" of words.json.
-func (s *parsedUserAgent) registeredNameAt(r *Registry, w *word) (c *Crawler, token string, isWeak bool) {
+func (s *parsedUserAgent) findLongestName(r *Registry, w *word) (c *Crawler, token string, isWeak bool) {
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
 		end := int(w.start) + len(p.Text)
-		if hasFoldedPrefix(s.ua[w.start:], p.Text) && s.wordEndsAt(end) &&
+		if hasFoldedPrefix(s.ua[w.start:], p.Text) && s.canWordEnd(end) &&
 			(p.Exact == "" || p.Exact == s.ua[w.start:end]) {
 			w.kind, w.end = words.Name, uint16(end)
 			for i := range s.words[:s.numWords] {
@@ -139,7 +139,7 @@ func (s *parsedUserAgent) retryWithoutVersion(r *Registry, w *word) {
 		return
 	}
 	if i := versionOffset(text); i > 0 {
-		if k := r.key(text[:i], words.Hash(text[:i])); k != nil && k.Kind == words.Name {
+		if k := r.findKey(text[:i], words.Hash(text[:i])); k != nil && k.Kind == words.Name {
 			s.lookUpPrefix(r, w, i)
 		}
 	}
@@ -155,7 +155,7 @@ func (s *parsedUserAgent) retryWithoutDomain(r *Registry, w *word) {
 	if i < 0 || i > maxName || len(text)-i > len(".info") || s.isURLWithoutScheme(w) {
 		return
 	}
-	k := r.key(text[:i], words.Hash(text[:i]))
+	k := r.findKey(text[:i], words.Hash(text[:i]))
 	if k == nil || k.Kind != words.Name || !isDomain(text) {
 		return
 	}

@@ -30,11 +30,11 @@ type Crawler struct {
 	// RobotsOnly marks a token that appears in robots.txt files only and in no User-Agent,
 	// such as Google-Extended.
 	RobotsOnly bool
-	// Controls describes the decision of a group for a RobotsOnly token. Controls completes the
-	// sentence "its group says ..." and is empty for other tokens.
+	// Controls says what a group for a RobotsOnly token decides. The text completes the sentence
+	// "its group says ..." and is empty for other tokens.
 	Controls string
-	// Family extends the entry to unknown names that begin with the token and "-" or a
-	// capital letter, such as Baiduspider-foo and YandexFoo.
+	// Family extends the entry to names that the registry lacks and that begin with the token and
+	// "-" or a capital letter, such as Baiduspider-foo and YandexFoo.
 	Family bool
 	// App marks a name that a person's app sends too. The name identifies the crawler only with a
 	// URL or mail address next to the name, or after "compatible;". A name that is spelled like a
@@ -55,9 +55,10 @@ type Crawler struct {
 	RobotsLag RobotsLag
 	// Source is the URL of the page with these facts, or "" for general knowledge.
 	Source string
-	// Checked is the date of the last check, such as 2026-11-23, or "" for an unknown date.
+	// Checked is the date on which somebody last compared the facts with Source, such as
+	// 2026-11-23, or "" for an unknown date.
 	Checked string
-	// Provenance rates the reliability of the facts.
+	// Provenance is the kind of source from which the facts come.
 	Provenance Provenance
 }
 
@@ -79,17 +80,18 @@ type Verification struct {
 	// Ranges lists URLs of address lists. The lists together contain every address of the
 	// crawler.
 	Ranges []string
-	// PartialRanges lists URLs of address lists that may be incomplete. A listed address
-	// verifies the client. An address that is not listed proves nothing.
+	// PartialRanges lists URLs of address lists that may be incomplete ("confirming_ranges" in
+	// registry.json). A listed address verifies the client. An address that is not listed proves
+	// nothing.
 	PartialRanges []string
 	// WebBotAuth is the URL of the operator's directory of signature keys.
 	WebBotAuth string
-	// IsThirdParty marks facts from other sources than the operator. They can verify a client, but
-	// never prove that a client is spoofed.
+	// IsThirdParty marks facts that do not come from the operator ("unsure" in registry.json).
+	// They can verify a client, but never prove that a client is spoofed.
 	IsThirdParty bool
 }
 
-// Provenance names the source of the facts of a registry entry.
+// Provenance is the kind of source from which the facts of a registry entry come.
 type Provenance uint8
 
 const (
@@ -98,8 +100,8 @@ const (
 	Unsourced                    // general knowledge
 )
 
-// ControlToken returns the token whose group controls training by the operator of c:
-// Google-Extended or Applebot-Extended. ControlToken returns "" for other operators.
+// ControlToken returns the robots.txt token with which c's operator lets sites forbid the training
+// of models: Google-Extended or Applebot-Extended. The result is "" for other operators.
 func (c *Crawler) ControlToken() string {
 	switch {
 	case c == nil:
@@ -112,9 +114,9 @@ func (c *Crawler) ControlToken() string {
 	return ""
 }
 
-// WildcardApplies reports whether the `*` group applies to c by default. The Wildcard field
-// decides first, then the class. A user-triggered fetcher is exempt unless Wildcard is
-// WildcardOn.
+// WildcardApplies reports whether the `*` group applies to c by default. The field Wildcard decides
+// first, then the class. A user-triggered fetcher is exempt unless the field Wildcard is
+// [WildcardOn].
 func (c *Crawler) WildcardApplies() bool {
 	switch c.Wildcard {
 	case WildcardOn:
@@ -151,7 +153,7 @@ func (r *Registry) Crawlers() []Crawler { return r.crawlers[:len(r.crawlers):len
 // for entries with ExactCase. Callers must not modify the entry.
 func (r *Registry) Lookup(token string) *Crawler {
 	first := words.FirstWord(token)
-	k := r.key(first, words.Hash(first))
+	k := r.findKey(first, words.Hash(first))
 	if k == nil {
 		return nil
 	}
@@ -166,14 +168,15 @@ func (r *Registry) Lookup(token string) *Crawler {
 	return nil
 }
 
-// key returns the key of the word with the given hash, or nil.
-func (r *Registry) key(word string, hash uint32) *words.Key {
-	for i := words.Slot(hash); ; i = (i + 1) & (words.Slots - 1) {
+// findKey returns the table entry of a word, which may be a name's first word or a word of
+// words.json. The result is nil for any other word. hash is the hash of the word.
+func (r *Registry) findKey(word string, hash uint32) *words.Key {
+	for i := words.FirstSlot(hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]
 		if slot == 0 {
 			return nil
 		}
-		if words.Tag(slot) == words.Tag(hash) {
+		if words.HashTag(slot) == words.HashTag(hash) {
 			k := &r.keys[words.KeyNumber(slot)-1]
 			if len(k.Text) == len(word) && hasFoldedPrefix(word, k.Text) {
 				return k

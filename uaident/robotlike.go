@@ -14,8 +14,8 @@ import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 //	serviceParts         a part, or the end of one       isServiceName       the same
 //	servicePrefixes      directly before "bot"           isServiceName       the same
 //	monitorPrefixes      the same, in the same word      isServiceName       the same
-//	nonCrawlerParts      at the end of a part            followsConvention   no evidence by convention
-//	nonCrawlerEndParts   at the end of the name          followsConvention   the same
+//	nonCrawlerParts      at the end of a part            followsCrawlerConvention   no evidence by convention
+//	nonCrawlerEndParts   at the end of the name          followsCrawlerConvention   the same
 //	toolParts            at the end of a part            looksLikeTool       weak evidence
 //	libraryParts         at the end of a part            looksLikeLibrary    class Library
 //
@@ -129,9 +129,9 @@ var nonRobotWords = [...]string{"abbot", "angebot", "aufgebot", "gebot", "sabot"
 
 const maxNonRobotWord = len("aufgebot")
 
-// looksLikeRobot reports whether an unknown word is spelled like a robot's name: FooBot,
-// foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Cubot is a brand of
-// phones: CUBOT_NOTE_S.
+// looksLikeRobot reports whether a word that is not in the registry is spelled like a robot's name:
+// FooBot, foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Words and brands such
+// as Talbot and CUBOT_NOTE_S are not.
 func looksLikeRobot(w string) bool {
 	if robotParts.isIn(w) {
 		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNonRobotWord || !isOneOf(w, nonRobotWords[:]))
@@ -143,8 +143,8 @@ func looksLikeRobot(w string) bool {
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
-// looksLikeTool reports whether a part of w is the ending of a tool name: LinkChecker,
-// page-preview-tool.
+// looksLikeTool reports whether a part of w is a word for a tool: Checker in LinkChecker, preview
+// in page-preview-tool.
 func looksLikeTool(w string) bool { return toolParts.isIn(w) }
 
 // isServiceName reports whether a name or address belongs to a robot that acts for a person or a
@@ -155,8 +155,8 @@ func isServiceName(name string) bool {
 		hasFoldedSuffix(name, "-user"))
 }
 
-// hasServicePrefix reports whether one of servicePrefixes or monitorPrefixes stands before
-// "bot" or "robot" in a name.
+// hasServicePrefix reports whether a name contains "bot" or "robot" directly after one of
+// servicePrefixes or monitorPrefixes: StatusBot.
 func hasServicePrefix(name string) bool {
 	for i := 1; i+len("bot") <= len(name); i++ {
 		if name[i]|0x20 != 'b' || !hasFoldedPrefix(name[i:], "bot") || !isPartEnd(name, i+len("bot")) {
@@ -218,18 +218,20 @@ func (p *wordSet) isIn(name string) bool {
 	return false
 }
 
-// startsPart reports whether a part of w begins at i.
+// startsPart reports whether a part of the name w begins at offset i.
 func (p *wordSet) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
 		w[i] < 'a' && (w[i-1] >= 'a' || p.afterCapitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
-// endsPart reports whether a part of w, or with onlyAtEnd the whole name, ends at i.
+// endsPart reports whether a part of the name w ends at offset i. With onlyAtEnd the part must be
+// the last of the name.
 func (p *wordSet) endsPart(w string, i int) bool {
 	return isPartEnd(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
 }
 
-// hasMoreLetters reports whether rest contains more than a plural, digits or a version.
+// hasMoreLetters reports whether rest, the remainder of a name, contains more than the s of a
+// plural, digits or a version.
 func hasMoreLetters(rest string) bool {
 	if len(rest) == 1 && rest[0]|0x20 == 's' {
 		return false
@@ -243,7 +245,8 @@ func hasMoreLetters(rest string) bool {
 	return false
 }
 
-// isPartEnd reports whether a part of w ends at i.
+// isPartEnd reports whether a part of the name w ends at offset i, possibly before the s of a
+// plural.
 func isPartEnd(w string, i int) bool {
 	if i+1 == len(w) && w[i]|0x20 == 's' { // a plural
 		return true

@@ -33,6 +33,7 @@ type word struct {
 	comment    uint8 // ordinal of the comment with the word; 0 outside comments
 }
 
+// wordFlags describe the position and spelling of a word.
 type wordFlags uint8
 
 const (
@@ -43,13 +44,13 @@ const (
 	spelledLikeRobot                       // spelled like a robot's name
 )
 
-// wordContext describes the words before a word.
+// wordContext is what precedes a word and changes its meaning, such as "like" or "compatible;".
 type wordContext struct {
 	flags       wordFlags
 	afterDevice bool // "Android" precedes in the same comment
 }
 
-// parsedUserAgent is a User-Agent split into words.
+// parsedUserAgent is a User-Agent and the words that splitWords found in it.
 type parsedUserAgent struct {
 	ua               string
 	words            [maxWords]word
@@ -75,7 +76,7 @@ func kindSign(k words.Kind) uint32 { return 1 << k }
 // depthChange is the change of the comment depth at a byte.
 var depthChange = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
 
-// Prefixes of most browsers. split skips them without parsing, which halves the time for a
+// Prefixes of most browsers. splitWords skips them without parsing, which halves the time for a
 // browser.
 const (
 	mozilla5 = "Mozilla/5.0 (" // at the start; a comment opens
@@ -85,12 +86,12 @@ const (
 	webKitStops = 3 // AppleWebKit, KHTML, Gecko
 )
 
-// split splits a User-Agent into words, in one pass.
+// splitWords splits a User-Agent into words, in one pass.
 //
 // A word is a run of letters, digits, "_", "-" and "!" that starts with a letter or digit. Words
-// can contain dots. So Googlebot-Image is one word and never Googlebot. split skips numbers,
-// versions and stop words.
-func (s *parsedUserAgent) split(r *Registry, ua string) {
+// can contain dots. So Googlebot-Image is one word and never Googlebot. splitWords does not store
+// numbers, versions and stop words.
+func (s *parsedUserAgent) splitWords(r *Registry, ua string) {
 	if len(ua) > maxUserAgentBytes {
 		ua = ua[:maxUserAgentBytes]
 	}
@@ -132,13 +133,13 @@ func (s *parsedUserAgent) split(r *Registry, ua string) {
 			}
 		}
 		start := i
-		end, hash, letters := wordAt(ua, start)
+		end, hash, letters := scanWord(ua, start)
 		i = end
 		if i+1 < len(ua) && ua[i] == '/' && words.IsDigit(ua[i+1]) {
 			for i += 2; i < len(ua) && words.Fold[ua[i]] != words.Gap; i++ { // a version
 			}
 		}
-		if r.isStop(hash) {
+		if r.isStopWord(hash) {
 			s.numStopWords++
 			if !s.hasWord {
 				s.hasWord, s.firstKind = true, words.Stop
@@ -157,13 +158,13 @@ func (s *parsedUserAgent) split(r *Registry, ua string) {
 	}
 }
 
-// wordAt returns the end and the hash of the word that begins at start, and the bitwise OR of its
+// scanWord returns the end and the hash of the word that begins at start, and the bitwise OR of its
 // bytes after [words.Fold].
-func wordAt(ua string, start int) (end int, hash uint32, letters byte) {
+func scanWord(ua string, start int) (end int, hash uint32, letters byte) {
 	hash, c := words.Seed, words.Fold[ua[start]]
 	letters = c
 	for end = start; ; letters |= c {
-		hash = words.Step(hash, c)
+		hash = words.AddToHash(hash, c)
 		if end++; end == len(ua) {
 			return end, hash, letters
 		}
@@ -239,7 +240,7 @@ func (s *parsedUserAgent) addUnknown(w *word, prev wordContext) {
 	}
 }
 
-// webKitPrefixLength returns the length of the WebKit prefix of s, or 0.
+// webKitPrefixLength returns the length of webKit1 or webKit2 if s begins with one of them, or 0.
 func webKitPrefixLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, webKit1):
@@ -250,23 +251,23 @@ func webKitPrefixLength(s string) int {
 	return 0
 }
 
-// isStop reports whether the hash of a word is the hash of a stop word that begins no registry
-// name. isStop checks only the first slot of the hash table, where most stop words are. lookUp
+// isStopWord reports whether the hash of a word is the hash of a stop word that begins no registry
+// name. isStopWord checks only the first slot of the hash table, where most stop words are. lookUp
 // finds the others.
-func (r *Registry) isStop(hash uint32) bool {
-	slot := r.table[words.Slot(hash)]
-	return words.Tag(slot) == words.Tag(hash) && words.KeyNumber(slot) <= r.numPlainStopKeys && slot != 0
+func (r *Registry) isStopWord(hash uint32) bool {
+	slot := r.table[words.FirstSlot(hash)]
+	return words.HashTag(slot) == words.HashTag(hash) && words.KeyNumber(slot) <= r.numPlainStopKeys && slot != 0
 }
 
 // lookUp sets the key and kind of a word from the registry. lookUp leaves a word that the registry
 // lacks unchanged.
 func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
-	for i := words.Slot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
+	for i := words.FirstSlot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]
 		if slot == 0 {
 			return
 		}
-		if words.Tag(slot) != words.Tag(w.hash) {
+		if words.HashTag(slot) != words.HashTag(w.hash) {
 			continue
 		}
 		number := words.KeyNumber(slot) - 1

@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// splitSlowly is a simple implementation of parsedUserAgent.split. splitSlowly returns the words in
+// splitSlowly is a simple implementation of parsedUserAgent.splitWords. splitSlowly returns the words in
 // order, without stop words, marks, numbers and versions. A contact is one word.
 func splitSlowly(r *Registry, ua string) []string {
 	if len(ua) > maxUserAgentBytes {
@@ -98,7 +98,7 @@ func hasNameWord(r *Registry, w string) bool {
 
 func checkWords(t *testing.T, ua string) {
 	var s parsedUserAgent
-	s.split(Default(), ua)
+	s.splitWords(Default(), ua)
 	var got []string
 	for _, w := range s.words[:s.numWords] {
 		got = append(got, s.wordText(&w))

@@ -6,17 +6,17 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// identifyByStructure identifies a client by parts of the User-Agent that browsers do not send. The
-// class is GenericCrawler for parts that only robots send, else Other. program is the
-// library or headless browser in the User-Agent, if any.
+// identifyByStructure identifies a client by the form of its User-Agent. The class is
+// GenericCrawler for forms that only robots send, and Other for forms that browsers do not send.
+// program is the library or headless browser in the User-Agent, if any.
 func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	id := s.identifyProduct(program)
 	switch {
 	case id.Token == "":
-	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.siteIsService(id.Token) || s.continuesAsService(id.Token)):
+	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.isDomainOfService(id.Token) || s.continuesAsService(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
-	case s.robotWord() >= 0:
+	case s.robotWordIndex() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
 	case s.hasRobotContact() && !looksLikeTool(id.Token): // the address alone does not make a LinkChecker a robot
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
@@ -24,28 +24,28 @@ func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	return id
 }
 
-// siteIsService reports whether a robot with a domain name as its token describes itself as a
+// isDomainOfService reports whether token is a domain name, and the words after it describe a
 // service: "acme.com Uptime Bot".
-func (s *parsedUserAgent) siteIsService(token string) bool {
+func (s *parsedUserAgent) isDomainOfService(token string) bool {
 	if !isDomain(token) {
 		return false
 	}
-	i := s.robotWord()
+	i := s.robotWordIndex()
 	if i < 0 {
 		return false
 	}
-	w, from := &s.words[i], s.words[s.firstProduct()].start
+	w, from := &s.words[i], s.words[s.firstProductIndex()].start
 	return w.comment == 0 && w.end > from && isServiceName(s.ua[from:w.end])
 }
 
-// continuesAsService reports whether the words after a robot's name describe a service: "Foo
-// Bot Webhook/1.0".
+// continuesAsService reports whether the words directly after token, a robot's name, describe a
+// service: "Foo Bot Webhook/1.0".
 func (s *parsedUserAgent) continuesAsService(token string) bool {
 	start := strings.Index(s.ua, token)
 	end := start + len(token)
 	at := end
 	for range maxNameWords {
-		next := s.nextNameWord(at)
+		next := s.nextNameWordEnd(at)
 		if next == 0 {
 			break
 		}
@@ -54,7 +54,8 @@ func (s *parsedUserAgent) continuesAsService(token string) bool {
 	return at > end && isServiceName(s.ua[start:at])
 }
 
-// identifyProduct finds the name of a client by the structure of the User-Agent.
+// identifyProduct finds the product that names the client by the structure of the User-Agent. The
+// evidence states which structure. The Token is "" if the structure names no client.
 func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 	robotIdentity := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
@@ -62,32 +63,32 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 	otherIdentity := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: Other, Evidence: e}
 	}
-	if i := s.wordAfterCompatible(); i >= 0 {
+	if i := s.compatibleWordIndex(); i >= 0 {
 		if s.startsWithRobot() {
-			if name := s.nameStartingAt(s.firstProduct()); !isServiceName(name) {
+			if name := s.nameStartingAt(s.firstProductIndex()); !isServiceName(name) {
 				return robotIdentity(name, FromSuffix)
 			}
 		}
 		name := s.nameStartingAt(i)
-		if s.followsConvention(i, name) {
+		if s.followsCrawlerConvention(i, name) {
 			return robotIdentity(name, FromConvention)
 		}
 		return otherIdentity(name, FromCompatible)
 	}
-	if i := s.robotWord(); i >= 0 && (s.startsLikeBrowser() || s.hasVersion(i)) {
+	if i := s.robotWordIndex(); i >= 0 && (s.startsLikeBrowser() || s.hasSlashAfter(i)) {
 		if name := s.nameEndingAt(i); name != "" {
 			return robotIdentity(name, FromSuffix)
 		}
 	}
-	first := s.firstProduct()
+	first := s.firstProductIndex()
 	if first < 0 {
 		return Identity{}
 	}
 	if s.startsLikeBrowser() {
-		if i := s.productWithContact(); i >= 0 && (s.numStopWords <= 3 || s.hasPlus(s.contactOfProduct(i))) {
+		if i := s.contactProductIndex(); i >= 0 && (s.numStopWords <= 3 || s.hasPlusBefore(s.nextContactIndex(i))) {
 			return otherIdentity(s.nameStartingAt(i), FromContact)
 		}
-		if i := s.robotWord(); i >= 0 {
+		if i := s.robotWordIndex(); i >= 0 {
 			return robotIdentity(s.wordText(&s.words[i]), FromSuffix)
 		}
 		if s.hasOnlyMozilla() && s.startsWithMozilla5() && program.Crawler == nil && s.words[first].kind == words.Unknown {
@@ -100,12 +101,12 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 		return Identity{}
 	}
 	switch {
-	case s.robotWord() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
+	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
 		return robotIdentity(name, FromSuffix)
 	case s.signBits&kindSign(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
 	case s.numStopWords > 3 || s.signBits&kindSign(words.Device) != 0: // an app
-	case s.signBits&kindSign(words.Tool) != 0 || s.toolWord() >= 0:
+	case s.signBits&kindSign(words.Tool) != 0 || s.toolWordIndex() >= 0:
 		return otherIdentity(name, FromTool)
 	case isDomain(s.wordText(&s.words[first])):
 		return otherIdentity(name, FromContact)
@@ -113,15 +114,16 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 	return Identity{}
 }
 
-// hasVersion reports whether a slash follows word i, as in a product.
-func (s *parsedUserAgent) hasVersion(i int) bool {
+// hasSlashAfter reports whether a slash follows word i, as in FooBot/1.0.
+func (s *parsedUserAgent) hasSlashAfter(i int) bool {
 	end := int(s.words[i].end)
 	return end < len(s.ua) && s.ua[end] == '/'
 }
 
-// robotWord returns the index of the first robot's name, else of the first generic robot word, else
-// -1. robotWord returns -1 for an app, whose own name or device can contain a robot word.
-func (s *parsedUserAgent) robotWord() int {
+// robotWordIndex returns the index of the first word that is spelled like a robot's name, else of
+// the first generic robot word, else -1. The result for an app is -1, because its own name or its
+// device can contain a robot word.
+func (s *parsedUserAgent) robotWordIndex() int {
 	i := s.findRobotWord()
 	if i >= 0 && s.isApp() {
 		return -1
@@ -129,11 +131,12 @@ func (s *parsedUserAgent) robotWord() int {
 	return i
 }
 
+// findRobotWord is robotWordIndex without the exception for apps.
 func (s *parsedUserAgent) findRobotWord() int {
 	generic := -1
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.flags&(afterLike|notAProduct) != 0 || w.flags&inDevice != 0 && s.contactOfProduct(i) < 0 {
+		if w.flags&(afterLike|notAProduct) != 0 || w.flags&inDevice != 0 && s.nextContactIndex(i) < 0 {
 			continue
 		}
 		switch w.kind {
@@ -150,8 +153,9 @@ func (s *parsedUserAgent) findRobotWord() int {
 	return generic
 }
 
-// toolWord returns the index of the first unknown word that ends like a tool name, or -1.
-func (s *parsedUserAgent) toolWord() int {
+// toolWordIndex returns the index of the first word that is not in the registry and contains a word
+// for a tool, or -1.
+func (s *parsedUserAgent) toolWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.kind == words.Unknown && w.flags == 0 && looksLikeTool(s.wordText(w)) {
@@ -161,10 +165,10 @@ func (s *parsedUserAgent) toolWord() int {
 	return -1
 }
 
-// wordAfterCompatible returns the index of the word after "compatible;", or -1. Old browsers write
-// their own name there. So the word requires a contact, a User-Agent without other words of a
-// browser, or a "compatible;" in a later comment than the first.
-func (s *parsedUserAgent) wordAfterCompatible() int {
+// compatibleWordIndex returns the index of the word after "compatible;" that names the client, or
+// -1. Old browsers write their own name there. So the User-Agent must contain a contact, or no
+// other words of a browser, or a second comment with the "compatible;".
+func (s *parsedUserAgent) compatibleWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
@@ -177,35 +181,35 @@ func (s *parsedUserAgent) wordAfterCompatible() int {
 	return -1
 }
 
-// followsConvention reports whether a name after "compatible;" follows the convention of crawlers:
-// a version, then a URL or mail address with a plus sign. The name begins with word i. Names
-// of services do not qualify. A link to a program's source does not qualify either, because
-// many people run the same feed reader.
-func (s *parsedUserAgent) followsConvention(i int, name string) bool {
-	j := s.contactOfProduct(i)
-	if j < 0 || !s.hasPlus(j) || isProgramSource(s.wordText(&s.words[j])) {
+// followsCrawlerConvention reports whether the name after "compatible;" that begins with word i
+// follows the convention of crawlers: a version, then a URL or mail address with a plus sign. Names
+// of services and tools do not qualify. A link to source code does not qualify either, because many
+// people run the same program.
+func (s *parsedUserAgent) followsCrawlerConvention(i int, name string) bool {
+	j := s.nextContactIndex(i)
+	if j < 0 || !s.hasPlusBefore(j) || isSourceCodeURL(s.wordText(&s.words[j])) {
 		return false
 	}
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWord() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.isIn(name) && !nonCrawlerEndParts.isIn(name)
+		s.toolWordIndex() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.isIn(name) && !nonCrawlerEndParts.isIn(name)
 }
 
-// hasPlus reports whether a plus sign precedes contact j. Crawlers write the sign, browser
-// extensions do not.
-func (s *parsedUserAgent) hasPlus(j int) bool {
+// hasPlusBefore reports whether a plus sign precedes the URL or mail address at index j. Crawlers
+// write the sign, browser extensions do not.
+func (s *parsedUserAgent) hasPlusBefore(j int) bool {
 	start := int(s.words[j].start)
 	return start > 0 && s.ua[start-1] == '+'
 }
 
 // hasRobotContact reports whether the User-Agent contains a robot's URL or mail address.
 func (s *parsedUserAgent) hasRobotContact() bool {
-	return s.signBits&kindSign(words.Contact) != 0 && s.robotContact() >= 0
+	return s.signBits&kindSign(words.Contact) != 0 && s.robotContactIndex() >= 0
 }
 
-// robotContact returns the index of the first robot's URL or mail address, or -1.
-func (s *parsedUserAgent) robotContact() int {
+// robotContactIndex returns the index of the first URL or mail address that is a robot's, or -1.
+func (s *parsedUserAgent) robotContactIndex() int {
 	for i := range s.words[:s.numWords] {
 		if w := &s.words[i]; w.kind == words.Contact && isRobotAddress(s.wordText(w)) {
 			return i
@@ -214,12 +218,12 @@ func (s *parsedUserAgent) robotContact() int {
 	return -1
 }
 
-// productWithContact returns the index of the first unknown product next to a URL or mail address,
-// or -1.
-func (s *parsedUserAgent) productWithContact() int {
+// contactProductIndex returns the index of the first product that is not in the registry and has a
+// URL or mail address next to it, or -1.
+func (s *parsedUserAgent) contactProductIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|notAProduct) == 0 && s.contactOfProduct(i) >= 0 && (s.hasVersion(i) || s.isAdjacent(i, s.contactOfProduct(i))) {
+		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|notAProduct) == 0 && s.nextContactIndex(i) >= 0 && (s.hasSlashAfter(i) || s.isAdjacent(i, s.nextContactIndex(i))) {
 			return i
 		}
 	}
@@ -242,19 +246,20 @@ func (s *parsedUserAgent) isAdjacent(i, j int) bool {
 	return true
 }
 
-// addFamily adds the entry of a family to id, if the token begins with the family's name and
-// "-". For a robot a capital letter can replace the "-". Apps are also called YandexFoo, so
-// other clients need the "-".
-func (s *parsedUserAgent) addFamily(r *Registry, id Identity) Identity {
+// applyFamily returns id with the registry entry whose [Crawler.Family] includes the token: Yandex
+// for YandexFoo. The token must begin with the name of the entry and "-". For a robot a capital
+// letter can replace the "-", but apps are called YandexFoo too. Without such an entry applyFamily
+// returns id unchanged.
+func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
 	hash := uint32(words.Seed) // incremental, since hashing every prefix takes quadratic time
 	for i := range len(id.Token) {
 		c := id.Token[i]
 		prefixHash := hash
-		hash = words.Step(hash, words.Fold[c])
+		hash = words.AddToHash(hash, words.Fold[c])
 		if i == 0 || c != '-' && (c < 'A' || c > 'Z' || id.Class == Other) {
 			continue
 		}
-		if k := r.key(id.Token[:i], prefixHash); k != nil && k.Kind == words.Name {
+		if k := r.findKey(id.Token[:i], prefixHash); k != nil && k.Kind == words.Name {
 			if entry := &r.crawlers[k.Crawler]; entry.Family {
 				id.Crawler, id.Class, id.Evidence = entry, entry.Class, FromFamily
 				return id
@@ -267,8 +272,8 @@ func (s *parsedUserAgent) addFamily(r *Registry, id Identity) Identity {
 // topLevelDomains are the top-level domains that make a product a domain name.
 var topLevelDomains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
-// isDomain reports whether a word is a domain name. The bundle ID of an app (com.example.app)
-// is not.
+// isDomain reports whether a word is a domain name below one of topLevelDomains. The bundle ID of
+// an app (com.example.app) is not a domain name.
 func isDomain(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	if dot < 2 {

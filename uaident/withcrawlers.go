@@ -17,7 +17,7 @@ import (
 // entry that [Registry.Lookup] returns.
 //
 // The error lists every unusable token with the reason. See [Registry.Validate]. A name that
-// is given twice and a fallback without an entry are errors too.
+// occurs twice and a fallback without an entry are errors too.
 func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	newNames, errs := r.collectNames(crawlers)
 	merged := slices.Clone(crawlers)
@@ -50,9 +50,9 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	return compile(r.vocabulary(), merged)
 }
 
-// collectNames returns the folded names of new crawlers, and the errors in these crawlers.
-func (r *Registry) collectNames(crawlers []Crawler) (given map[string]bool, errs []error) {
-	given = make(map[string]bool)
+// collectNames validates new crawlers. names contains all their names as foldName returns them.
+func (r *Registry) collectNames(crawlers []Crawler) (names map[string]bool, errs []error) {
+	names = make(map[string]bool)
 	for _, c := range crawlers {
 		if err := r.Validate(&c); err != nil {
 			errs = append(errs, err)
@@ -60,16 +60,16 @@ func (r *Registry) collectNames(crawlers []Crawler) (given map[string]bool, errs
 		}
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
 			folded := c.foldName(name)
-			if given[folded] {
-				errs = append(errs, fmt.Errorf("crawler %s: the name %q is given twice", c.Token, name))
+			if names[folded] {
+				errs = append(errs, fmt.Errorf("crawler %s: the name %q occurs twice; use a name once", c.Token, name))
 			}
-			given[folded] = true
+			names[folded] = true
 		}
 	}
-	return given, errs
+	return names, errs
 }
 
-// foldName returns a name of c in lower case. A token with ExactCase is returned unchanged.
+// foldName returns a name of c in lower case, or unchanged for a token with ExactCase.
 func (c *Crawler) foldName(name string) string {
 	if c.ExactCase && name == c.Token {
 		return name
@@ -116,7 +116,7 @@ func (r *Registry) Validate(c *Crawler) error {
 		case len(trimVersion(name)) < len(name):
 			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, trimVersion(name))
 		}
-		if k := r.key(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
+		if k := r.findKey(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
 			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler", c.Token, name)
 		}
 	}
@@ -125,7 +125,7 @@ func (r *Registry) Validate(c *Crawler) error {
 	}
 	for _, f := range c.Fallback {
 		if strings.EqualFold(f, c.Token) {
-			return fmt.Errorf("crawler %q: falls back to itself", c.Token)
+			return fmt.Errorf("crawler %q: falls back to itself; remove it from its fallbacks", c.Token)
 		}
 	}
 	for _, suffix := range c.Verification.RDNS {
@@ -136,7 +136,7 @@ func (r *Registry) Validate(c *Crawler) error {
 	return nil
 }
 
-// trimVersion returns a name without the version after the slash, as in "FooBot/2.1".
+// trimVersion returns a name without the slash and the version at its end: FooBot for "FooBot/2.1".
 func trimVersion(name string) string {
 	base, version, _ := strings.Cut(name, "/")
 	if version = strings.TrimPrefix(version, "v"); version != "" && words.IsDigit(version[0]) {
@@ -145,7 +145,8 @@ func trimVersion(name string) string {
 	return name
 }
 
-// vocabulary returns the words of r that are not names.
+// vocabulary returns the words of words.json from which r was compiled. Weak contains only the names
+// in r.
 func (r *Registry) vocabulary() words.Vocabulary {
 	var v words.Vocabulary
 	lists := map[words.Kind]*[]string{

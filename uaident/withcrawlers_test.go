@@ -65,7 +65,7 @@ func TestWithRefuses(t *testing.T) {
 		{[]Crawler{{Token: strings.Repeat("x", 101), Class: SEO}}, []string{"longer than 100 bytes"}},
 		{[]Crawler{{Token: "Foo", Class: Browser}}, []string{"Foo", "class browser"}},
 		{[]Crawler{{Token: "Foo", Class: 99}}, []string{"Foo", "class invalid"}},
-		{[]Crawler{{Token: "Foo", Class: SEO}, {Token: "foo", Class: SEO}}, []string{"foo", "given twice"}},
+		{[]Crawler{{Token: "Foo", Class: SEO}, {Token: "foo", Class: SEO}}, []string{"foo", "occurs twice"}},
 		{[]Crawler{{Token: "Foo", Class: SEO, Fallback: []string{"Nobody"}}}, []string{"Foo", `unknown fallback "Nobody"`}},
 		{[]Crawler{{Token: "Foo", Class: SEO, Fallback: []string{"FOO"}}}, []string{"falls back to itself"}},
 		{[]Crawler{{Token: "Foo", Class: SEO, Verification: Verification{RDNS: []string{"foo.com"}}}}, []string{"Foo", "foo.com", "such as .example.com"}},

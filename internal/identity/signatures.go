@@ -161,7 +161,7 @@ func SigningAgents(registry *uaident.Registry) (map[string]string, error) {
 	agents := make(map[string]string)
 	firstCrawler := make(map[string]uaident.Crawler)
 	for _, c := range registry.Crawlers() {
-		agent, ok := botauth.Origin(c.Verification.WebBotAuth)
+		agent, ok := botauth.NormalizeOrigin(c.Verification.WebBotAuth)
 		if !ok || c.Operator == "" {
 			continue
 		}

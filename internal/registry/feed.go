@@ -19,52 +19,54 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Settings say where a registry is.
+// Settings configure the source of a registry.
 type Settings struct {
-	// Location is a file, or a URL of http or https.
+	// Location is the path of a file, or an http or https URL.
 	Location string
 	// Interval is the time between fetches. Zero means two seconds for a file, and the
 	// freshness lifetime of the response for a URL.
 	Interval time.Duration
-	// Clock is the clock.
+	// Clock returns the current time.
 	Clock func() time.Time
 }
 
-// Version is a fetched, immutable registry.
+// Version is the fetched content of a registry file. A Version is immutable.
 type Version struct {
 	*registryfile.File
 	hash [sha256.Size]byte
 	data []byte
 }
 
-// ID identifies the version in messages.
+// ID returns the start of the content's SHA-256 hash, which identifies the version in messages.
 func (v *Version) ID() string { return hex.EncodeToString(v.hash[:8]) }
 
-// User is a configuration with a registry.
-type User struct {
-	// OnChange is called after a possible change of the version. OnChange must not wait for the
-	// feed.
+// FeedUser is a configuration that uses a Feed.
+type FeedUser struct {
+	// OnChange is called after the registry may have changed. OnChange must not wait for the feed.
 	OnChange func()
-	// Only the first user's fields below are used, to avoid duplicate messages.
+	// The feed uses the fields below of its first user only, so that messages and events are not
+	// repeated for each configuration.
 	Logger         *zap.Logger
 	SendEvent      func(event string, data map[string]any) // nil sends no events
 	Storage        remote.Storage                          // nil stores nothing
 	storageLimiter remote.StorageLimiter                   // operations on Storage
 }
 
-// Feed is a registry at a file or URL. New versions are stored in the storage of its users.
+// Feed is a registry file or URL that is fetched again and again. The last good version of a URL is
+// kept in the storage of the feed's users.
 type Feed struct {
 	*remote.Feed[Version]
 
-	// The fields below are used during fetches and storage operations only.
+	// The fields below are used only during fetches and storage operations, of which one runs at a
+	// time.
 	isRestored  bool // the storage was read, or a version was fetched
 	storedHash  [sha256.Size]byte
 	storeFailed bool // the last attempt to store failed, so the next failure is not logged
 }
 
-// New returns a Feed without fetching.
+// New returns a Feed for the configured file or URL. New fetches nothing.
 func New(s Settings) (*Feed, error) {
-	source, err := remote.ContentKind{OptionName: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Clock)
+	source, err := remote.SourceSettings{OptionName: "registry", ContentName: "a registry", MaxBytes: registryfile.MaxBytes}.NewSource(s.Location, s.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -77,23 +79,25 @@ func newFeed(s Settings, source remote.Source) *Feed {
 	return f
 }
 
-// AddUser adds a user until release is called. AddUser also reports an error not reported before.
-func (f *Feed) AddUser(u *User) (release func()) {
-	release = f.Feed.AddUser(feedUser{f, u})
+// AddUser adds a user until release is called. If the last fetch failed and the failure was not
+// logged, AddUser logs it.
+func (f *Feed) AddUser(u *FeedUser) (release func()) {
+	release = f.Feed.AddUser(remoteUser{f, u})
 	u.OnChange()
 	return release
 }
 
-// Load fetches the registry for a new configuration. config identifies the configuration and
-// must be comparable. If no version is known, Load reads storage first, which can be nil. The
-// result is in InUse and LastError. Load returns when ctx ends.
+// Load fetches the registry for a new configuration. config identifies the configuration and must
+// be comparable. If no version was fetched before, Load first restores the version in storage,
+// which can be nil. Content and LastError return the result. Load returns when ctx ends, even if a
+// fetch is running.
 func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.Feed.Load(ctx, config, func() { f.restore(ctx, new(remote.StorageLimiter), storage) })
 }
 
-// parse parses and checks a registry. A version that lacks more than half of the entries of the version in use,
-// and more than one, is an error. While a configuration is loaded, inUse is nil, so that the owner can use any valid
-// version.
+// parse parses and checks a registry. A version that lacks more than half of the entries of the
+// version in use, and more than one entry, is an error. While a configuration is loaded, inUse is
+// nil, so that the owner can use any valid version.
 func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
 	e, err := registryfile.Parse(f.Name(), data, uaident.Default())
 	if err != nil {
@@ -108,7 +112,7 @@ func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
 	}
 	v := &Version{e, sha256.Sum256(data), data}
 	if err == nil && inUse != nil {
-		err = v.checkPlausible(inUse)
+		err = v.checkMissingEntries(inUse)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
@@ -131,13 +135,15 @@ func CheckUsable(r *uaident.Registry) error {
 func checkNoBrowser(r *uaident.Registry) error {
 	for _, userAgent := range browsers {
 		if id := r.Identify(userAgent); id.Class != uaident.Browser {
-			return fmt.Errorf("%s would match the browser %q; remove that name", id.Name(), userAgent)
+			return fmt.Errorf("the name %s would identify the browser %q as a crawler; remove the name", id.Name(), userAgent)
 		}
 	}
 	return nil
 }
 
-func (v *Version) checkPlausible(inUse *Version) error {
+// checkMissingEntries returns an error if v lacks more than half of the entries of the version in
+// use, and more than one.
+func (v *Version) checkMissingEntries(inUse *Version) error {
 	missing := 0
 	for _, change := range registryfile.Diff(inUse.Crawlers, v.Crawlers) {
 		if change.Kind == registryfile.Removed {
@@ -147,20 +153,20 @@ func (v *Version) checkPlausible(inUse *Version) error {
 	if missing <= 1 || 2*missing <= len(inUse.Crawlers) {
 		return nil
 	}
-	return fmt.Errorf("%d of the %d entries of the version in use are missing; if this is intended, use it with: caddy reload --force", missing, len(inUse.Crawlers))
+	return fmt.Errorf("%d of the %d entries of the version in use are missing; if this is intended, run: caddy reload --force", missing, len(inUse.Crawlers))
 }
 
-// feedUser implements [remote.User].
-type feedUser struct {
+// remoteUser adapts a FeedUser to [remote.User].
+type remoteUser struct {
 	feed *Feed
-	*User
+	*FeedUser
 }
 
 // Changed implements [remote.User].
-func (u feedUser) Changed() { u.OnChange() }
+func (u remoteUser) Changed() { u.OnChange() }
 
 // Replaced implements [remote.User].
-func (u feedUser) Replaced(previous, version *Version) {
+func (u remoteUser) Replaced(previous, version *Version) {
 	var crawlers []uaident.Crawler
 	if previous != nil {
 		crawlers = previous.Crawlers
@@ -172,7 +178,7 @@ func (u feedUser) Replaced(previous, version *Version) {
 }
 
 // Failed implements [remote.User].
-func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
+func (u remoteUser) Failed(err error, inUse *Version, isFirst bool) {
 	if !isFirst {
 		return
 	}
@@ -185,17 +191,18 @@ func (u feedUser) Failed(err error, inUse *Version, isFirst bool) {
 }
 
 // Recovered implements [remote.User].
-func (u feedUser) Recovered() {
+func (u remoteUser) Recovered() {
 	u.Logger.Info("the registry can be used again", zap.String("registry", u.feed.Name()))
 }
 
-func (u *User) sendEvent(event string, data map[string]any) {
+// sendEvent calls SendEvent, unless SendEvent is nil.
+func (u *FeedUser) sendEvent(event string, data map[string]any) {
 	if u.SendEvent != nil {
 		u.SendEvent(event, data)
 	}
 }
 
-// Status returns the state of the registry.
+// Status returns the version in use, the time of its confirmation, and the error of the last fetch.
 func (f *Feed) Status() *report.RegistryStatus {
 	state := f.State()
 	s := &report.RegistryStatus{Name: f.Name()}

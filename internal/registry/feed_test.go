@@ -96,7 +96,7 @@ func TestPlausible(t *testing.T) {
 				if used := r.Content().ID() != before; used != tc.plausible {
 					t.Fatalf("it is used: %t", used)
 				}
-				if err := r.LastError(); (err == nil) != tc.plausible || err != nil && !strings.Contains(err.Error(), "use it with: caddy reload --force") {
+				if err := r.LastError(); (err == nil) != tc.plausible || err != nil && !strings.Contains(err.Error(), "run: caddy reload --force") {
 					t.Errorf("%v", err)
 				}
 				r.Load(t.Context(), new(int), storage)
@@ -132,8 +132,8 @@ func TestParse(t *testing.T) {
 	for fields, want := range map[string]string{
 		`"token": "FooBot", "verification": {"rdns": [".foo.example"]}`:                                                                               "",
 		`"token": "FooBot", "operator": "Foo", "verification": {"web_bot_auth": "https://chatgpt.com/.well-known/http-message-signatures-directory"}`: "the same signing agent",
-		`"token": "Windows NT 10.0"`: `Windows NT 10.0 would match the browser "Mozilla/5.0 (Windows NT 10.0`,
-		`"token": "Whale"`:           "Whale would match the browser",
+		`"token": "Windows NT 10.0"`: `the name Windows NT 10.0 would identify the browser "Mozilla/5.0 (Windows NT 10.0`,
+		`"token": "Whale"`:           "the name Whale would identify the browser",
 	} {
 		_, err := f.parse([]byte(`{"crawlers": [{"class": "seo", "source": "https://foo.example/", `+fields+`}]}`), nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

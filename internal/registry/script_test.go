@@ -56,7 +56,7 @@ func read(t *testing.T, storage remote.Storage, source *remotetest.Source, inter
 	go func() { defer close(ended); r.Run(ctx) }()
 	r.end = func() { cancel(); <-ended }
 	r.Load(ctx, new(int), storage)
-	r.AddUser(&User{
+	r.AddUser(&FeedUser{
 		OnChange: func() { r.changed++ }, Logger: zap.New(core), Storage: storage,
 		SendEvent: func(event string, _ map[string]any) { r.events = append(r.events, event) },
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/remote"
 )
 
-// storedVersion is the stored form of a version.
+// storedVersion is the JSON form in which a fetched version is stored.
 type storedVersion struct {
 	URL          string    `json:"registry"`
 	FetchedAt    time.Time `json:"read"`
@@ -23,19 +23,21 @@ type storedVersion struct {
 	SHA256       string    `json:"sha256,omitempty"` // of Data
 }
 
-// storageKey returns the storage key. All instances with the same URL share the key.
+// storageKey returns the key of the fetched version in the storage. All instances with the same URL
+// share the key.
 func (f *Feed) storageKey() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
-// restoreOrStore reads or writes the storage of the first user after each fetch.
+// restoreOrStore restores the version in the first user's storage if none is in use, and stores a
+// new version there. restoreOrStore runs after each fetch.
 func (f *Feed) restoreOrStore(ctx context.Context) {
-	if user, ok := f.FirstUser().(feedUser); ok && user.Storage != nil && !f.IsFile() {
+	if user, ok := f.FirstUser().(remoteUser); ok && user.Storage != nil && !f.IsFile() {
 		f.restore(ctx, &user.storageLimiter, user.Storage)
-		f.store(ctx, user.User)
+		f.store(ctx, user.FeedUser)
 	}
 }
 
-// restore puts the stored version of a URL into use, if no version is in use. After a response of
-// the storage restore does nothing.
+// restore puts the stored version of a URL into use, if no version is in use. restore does nothing
+// if the storage has answered before.
 func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
 	if f.isRestored || storage == nil || f.IsFile() {
 		return
@@ -56,7 +58,7 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 		stored, version, err = f.decode(value)
 	}
 	if err != nil {
-		if u, ok := f.FirstUser().(feedUser); ok {
+		if u, ok := f.FirstUser().(remoteUser); ok {
 			u.Logger.Warn("the stored registry cannot be used", zap.String("registry", f.Name()), zap.Error(err))
 		}
 		return
@@ -65,14 +67,14 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 	f.Restore(version, version.hash, stored.FetchedAt, remote.FetchResult{ETag: stored.ETag, LastModified: stored.LastModified})
 }
 
-// decode returns the version of a stored record.
+// decode decodes a stored value and checks that the value belongs to the URL of f.
 func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	r := new(storedVersion)
 	if err := json.Unmarshal(value, r); err != nil {
 		return nil, nil, err
 	}
 	if r.URL != f.Name() {
-		return nil, nil, fmt.Errorf("the stored value belongs to %s", r.URL)
+		return nil, nil, fmt.Errorf("the stored registry comes from %s", r.URL)
 	}
 	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err
@@ -81,8 +83,8 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	return r, v, err
 }
 
-// store saves the version in use, unless already stored.
-func (f *Feed) store(ctx context.Context, user *User) {
+// store stores the version in use, unless that version is stored already.
+func (f *Feed) store(ctx context.Context, user *FeedUser) {
 	state := f.State()
 	if state.Content == nil || state.Content.hash == f.storedHash {
 		return

@@ -24,7 +24,7 @@ const (
 // minRequests is the number of requests from which a name is proposed.
 const minRequests = 20
 
-// UnregisteredRequest is a request of a client whose name the registry lacks.
+// UnregisteredRequest is a request of a client whose name is not in the registry.
 type UnregisteredRequest struct {
 	Name          string
 	Class         uaident.Class
@@ -34,8 +34,8 @@ type UnregisteredRequest struct {
 	Time          time.Time
 }
 
-// UnregisteredNames counts requests by names missing in the registry. The zero value is empty.
-// UnregisteredNames is safe for concurrent use.
+// UnregisteredNames counts requests by client names that are not in the registry. The zero value
+// has counted no request. UnregisteredNames is safe for concurrent use.
 type UnregisteredNames struct {
 	queue       atomic.Pointer[queuedRequest] // the last of the requests that are not counted yet
 	queueLength atomic.Int64                  // of queued requests
@@ -44,7 +44,7 @@ type UnregisteredNames struct {
 	names map[string]*nameStats // at most maxNames
 }
 
-// queuedRequest is a request received while another goroutine was counting.
+// queuedRequest is a request that waits to be counted, because another goroutine was counting.
 type queuedRequest struct {
 	UnregisteredRequest
 	previous *queuedRequest
@@ -53,6 +53,7 @@ type queuedRequest struct {
 // maxQueued is the maximum number of queued requests. At this number Record waits for the lock.
 const maxQueued = 4096
 
+// nameStats are the counts of one name.
 type nameStats struct {
 	name                                 string
 	class                                uaident.Class
@@ -64,9 +65,10 @@ type nameStats struct {
 	wave                                 waveDetector
 }
 
-// Record counts a request. Without room, a new name replaces the rarest name and inherits its count
-// as the possible error. While another goroutine counts, Record only queues the request. The other
-// goroutine or a later call counts the queued request. Record waits only if the queue is full.
+// Record counts a request. If 64 names are counted already, a new name replaces the rarest name and
+// takes over its count as the possible error. While another goroutine counts, Record only queues
+// the request. That goroutine or a later call counts the queued request. Record waits only if the
+// queue is full.
 func (b *UnregisteredNames) Record(request UnregisteredRequest) {
 	if request.Class != uaident.GenericCrawler && request.Class != uaident.Other || !isCaddyfileName(request.Name) {
 		return
@@ -79,10 +81,11 @@ func (b *UnregisteredNames) Record(request UnregisteredRequest) {
 	}
 	defer b.mu.Unlock()
 	b.countQueued()
-	b.count(request)
+	b.countRequest(request)
 }
 
-// enqueue queues a request for the next counting goroutine. It returns false if the queue is full.
+// enqueue queues a request, which the next goroutine that holds b.mu counts. enqueue returns false
+// if the queue is full.
 func (b *UnregisteredNames) enqueue(request UnregisteredRequest) bool {
 	if b.queueLength.Add(1) > maxQueued {
 		b.queueLength.Add(-1)
@@ -98,7 +101,7 @@ func (b *UnregisteredNames) enqueue(request UnregisteredRequest) bool {
 	}
 }
 
-// countQueued counts the queued requests in their order of arrival. The caller must lock b.mu.
+// countQueued counts the queued requests, oldest first. The caller must lock b.mu.
 func (b *UnregisteredNames) countQueued() {
 	if b.queue.Load() == nil {
 		return
@@ -108,16 +111,16 @@ func (b *UnregisteredNames) countQueued() {
 		queued = append(queued, w)
 	}
 	for _, w := range slices.Backward(queued) {
-		b.count(w.UnregisteredRequest)
+		b.countRequest(w.UnregisteredRequest)
 	}
 	b.queueLength.Add(-int64(len(queued)))
 }
 
-// count counts a request. The caller must lock b.mu.
-func (b *UnregisteredNames) count(request UnregisteredRequest) {
+// countRequest counts a request. The caller must lock b.mu.
+func (b *UnregisteredNames) countRequest(request UnregisteredRequest) {
 	stats := b.names[request.Name]
 	if stats == nil {
-		stats = b.add(request)
+		stats = b.addName(request)
 	}
 	stats.lastSeen = request.Time
 	if request.Class == uaident.GenericCrawler {
@@ -130,15 +133,16 @@ func (b *UnregisteredNames) count(request UnregisteredRequest) {
 		stats.count++
 	}
 	if request.Network.IsValid() {
-		stats.networks.add(request.Network)
+		stats.networks.addNetwork(request.Network)
 		if request.Class == uaident.GenericCrawler {
 			stats.wave.record(request.Network, request.Time)
 		}
 	}
 }
 
-// add adds a name, without room in place of the rarest name. The caller must lock b.mu.
-func (b *UnregisteredNames) add(request UnregisteredRequest) *nameStats {
+// addName adds the name of a request, in place of the rarest name if there is no room. The caller
+// must lock b.mu.
+func (b *UnregisteredNames) addName(request UnregisteredRequest) *nameStats {
 	if b.names == nil {
 		b.names = make(map[string]*nameStats)
 	}
@@ -164,8 +168,8 @@ func (b *UnregisteredNames) rarestName() (rarest *nameStats) {
 	return rarest
 }
 
-// isCaddyfileName reports whether a name has a letter and can be written in a Caddyfile, perhaps
-// in quotes.
+// isCaddyfileName reports whether a name can be written in a Caddyfile, perhaps in quotes. The name
+// must contain a letter, and may not be longer than maxName.
 func isCaddyfileName(name string) bool {
 	hasLetter := false
 	for i := range len(name) {
@@ -180,7 +184,8 @@ func isCaddyfileName(name string) bool {
 	return hasLetter && len(name) <= maxName && name == strings.TrimSpace(name)
 }
 
-// Proposals returns the frequent names missing in registry: crawlers first, then by number of
+// Proposals returns the names that the owner may want to add to the registry: names with at least
+// minRequests requests that are not in registry. Names of crawlers come first, then names with more
 // requests. The result is never nil.
 func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.RegistryProposal {
 	b.mu.Lock()
@@ -194,8 +199,8 @@ func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Regis
 		}
 		proposals = append(proposals, report.RegistryProposal{
 			Name: name, Class: stats.class.String(), Requests: stats.count, Error: stats.countError, RobotsFetches: stats.robotsFetches, LastRobotsFetch: stats.lastRobotsFetch.UTC(),
-			Networks: stats.networks.count(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
-			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: crawlerOption(name),
+			Networks: stats.networks.estimate(), LastWave: stats.wave.waveStart.UTC(), WaveNetworks: stats.wave.waveMax,
+			FirstSeen: stats.firstSeen.UTC(), LastSeen: stats.lastSeen.UTC(), UserAgent: stats.userAgent, Option: caddyfileOption(name),
 		})
 	}
 	slices.SortFunc(proposals, func(a, b report.RegistryProposal) int {
@@ -204,8 +209,8 @@ func (b *UnregisteredNames) Proposals(registry *uaident.Registry) []report.Regis
 	return proposals
 }
 
-// crawlerOption returns the Caddyfile option for adding a name to the registry.
-func crawlerOption(name string) string {
+// caddyfileOption returns the Caddyfile option that adds a crawler with the given name.
+func caddyfileOption(name string) string {
 	if strings.Contains(name, " ") {
 		name = `"` + name + `"`
 	}

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// networkSketch estimates a number of different networks by linear counting. A hash maps each
-// network to one of 1,024 bits, and the number of set bits gives the estimate. No address is
+// networkSketch estimates how many different networks were added, by linear counting. A hash maps
+// each network to one of 1,024 bits, and the number of set bits gives the estimate. No address is
 // stored. The error at 1,000 networks is about 5 %. The maximum estimate is about 7,000.
 type networkSketch [1024 / 64]uint64
 
 var networkSeed = maphash.MakeSeed()
 
-func (n *networkSketch) add(network netip.Prefix) {
+// addNetwork adds a network.
+func (n *networkSketch) addNetwork(network netip.Prefix) {
 	hash := maphash.Comparable(networkSeed, network)
 	n[hash>>6%uint64(len(n))] |= 1 << (hash & 63)
 }
 
-// union returns the networks of both.
+// union returns a sketch of the networks in n or in other.
 func (n networkSketch) union(other *networkSketch) networkSketch {
 	for i, word := range other {
 		n[i] |= word
@@ -28,8 +29,8 @@ func (n networkSketch) union(other *networkSketch) networkSketch {
 	return n
 }
 
-// count returns the estimated number of networks.
-func (n *networkSketch) count() int {
+// estimate returns the estimated number of different networks.
+func (n *networkSketch) estimate() int {
 	const size = 64 * len(networkSketch{})
 	unsetBits := size
 	for _, word := range n {
@@ -47,7 +48,8 @@ const (
 	waveHistory  = 12              // recent windows, which are not part of the usual level
 )
 
-// waveDetector detects a wave of one name. The zero value has no requests.
+// waveDetector detects when requests with one name suddenly come from many networks (a wave). The
+// zero value has recorded no request.
 type waveDetector struct {
 	windowStart       time.Time // start of the current window
 	current, previous networkSketch
@@ -58,7 +60,7 @@ type waveDetector struct {
 	waveMax   int       // maximum networks in ten minutes of the wave
 }
 
-// record adds a request.
+// record records a request from a network.
 func (s *waveDetector) record(network netip.Prefix, at time.Time) {
 	window := at.Truncate(waveWindow)
 	for n := 0; s.windowStart.Before(window) && !s.windowStart.IsZero() && n <= waveHistory+1; n++ {
@@ -67,9 +69,9 @@ func (s *waveDetector) record(network netip.Prefix, at time.Time) {
 	if s.windowStart.Before(window) {
 		s.windowStart = window // also after a long time without requests
 	}
-	s.current.add(network)
+	s.current.addNetwork(network)
 	tenMinutes := s.current.union(&s.previous)
-	n := tenMinutes.count()
+	n := tenMinutes.estimate()
 	if n < waveNetworks || n < waveFactor*s.usualMax {
 		return
 	}
@@ -82,12 +84,12 @@ func (s *waveDetector) record(network netip.Prefix, at time.Time) {
 // waveDuration is the time for which a wave is reported. The next wave may begin after that.
 const waveDuration = 24 * time.Hour
 
-// closeWindow ends the current window and starts the next.
+// closeWindow ends the current window of five minutes and starts the next.
 func (s *waveDetector) closeWindow() {
 	tenMinutes := s.current.union(&s.previous)
 	s.usualMax = max(s.usualMax, s.recentMaxima[0])
 	copy(s.recentMaxima[:], s.recentMaxima[1:])
-	s.recentMaxima[waveHistory-1] = tenMinutes.count()
+	s.recentMaxima[waveHistory-1] = tenMinutes.estimate()
 	s.previous, s.current = s.current, networkSketch{}
 	s.windowStart = s.windowStart.Add(waveWindow)
 }

@@ -36,10 +36,10 @@ func TestNetworkEstimate(t *testing.T) {
 	for _, want := range []int{0, 1, 10, 50, 200, 1000, 3000} {
 		var n networkSketch
 		for i := range want {
-			n.add(networkOf(i))
-			n.add(networkOf(i))
+			n.addNetwork(networkOf(i))
+			n.addNetwork(networkOf(i))
 		}
-		if got := n.count(); got < want*85/100 || got > want*115/100 {
+		if got := n.estimate(); got < want*85/100 || got > want*115/100 {
 			t.Errorf("%d networks are estimated at %d", want, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestNetworkEstimate(t *testing.T) {
 	for i := range full {
 		full[i] = ^uint64(0)
 	}
-	if got := full.count(); got < 7000 || got > 7200 {
+	if got := full.estimate(); got < 7000 || got > 7200 {
 		t.Errorf("a full sketch stands for %d", got)
 	}
 }

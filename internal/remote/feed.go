@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Feed fetches a file or a URL regularly and stores the last good content. A Feed outlives a
-// configuration and refers to configurations only through its users. Its methods are safe for
+// Feed fetches a file or a URL regularly and keeps the last good content. A Feed can outlive a
+// configuration, and refers to configurations only through its users. Its methods are safe for
 // concurrent use.
 type Feed[T any] struct {
 	FeedConfig[T]
@@ -32,30 +32,32 @@ type Feed[T any] struct {
 type FeedConfig[T any] struct {
 	Source Source
 	Now    func() time.Time
-	// Interval is the time between fetches. Zero means the freshness lifetime of the response.
+	// Interval is the time between fetches. Zero selects the freshness lifetime of the response,
+	// or for a file [FileCheckInterval].
 	Interval time.Duration
-	// Parse parses content, and may compare the result with the content in use, which is nil while
-	// a configuration is loaded.
+	// Parse parses fetched content. Parse may compare the result with inUse, the content in use,
+	// and return an error. inUse is nil while a configuration is loaded.
 	Parse func(data []byte, inUse *T) (*T, error)
-	// AfterFetch, if not nil, is called by Run after each fetch.
+	// AfterFetch, if not nil, is called by [Feed.Run] after each fetch, and at least once a minute.
 	AfterFetch func(context.Context)
 }
 
 // User is a configuration that uses a Feed. The feed calls Replaced, Failed and Recovered only for
 // the first user, to avoid duplicate log messages.
 type User[T any] interface {
-	// Changed is called after a possible change of the content. Changed must not wait for the feed.
+	// Changed is called after the content may have changed. Changed must not wait for the feed.
 	Changed()
-	// Replaced is called after new content came into use. previous may be nil.
+	// Replaced is called after new content was put into use. previous is the content before, or
+	// nil.
 	Replaced(previous, current *T)
-	// Failed is called after a failed fetch. inUse is the last good content, or nil. isFirst reports
-	// whether no user knows of the failure.
+	// Failed is called after a failed fetch. inUse is the last good content, or nil. isFirst
+	// reports whether no user was told of this series of failures before.
 	Failed(err error, inUse *T, isFirst bool)
 	// Recovered is called after the first successful fetch since a reported failure.
 	Recovered()
 }
 
-// FeedState is the state of a Feed.
+// FeedState is the content of a Feed and the result of its last fetch.
 type FeedState[T any] struct {
 	Content      *T          // last good content, or nil
 	LastResult   FetchResult // of the last fetch with a response, without its data
@@ -69,13 +71,13 @@ func NewFeed[T any](c FeedConfig[T]) *Feed[T] {
 	return &Feed[T]{FeedConfig: c, fetching: make(chan struct{}, 1)}
 }
 
-// Name returns the file or the URL for messages.
+// Name returns the path of the file or the URL without its password, for messages.
 func (f *Feed[T]) Name() string { return f.Source.Name() }
 
 // IsFile reports whether the source is a file.
 func (f *Feed[T]) IsFile() bool { return !f.Source.IsURL() }
 
-// State returns the present state.
+// State returns the current state.
 func (f *Feed[T]) State() FeedState[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,8 +90,8 @@ func (f *Feed[T]) Content() *T { return f.State().Content }
 // LastError returns the error of the last fetch, or nil.
 func (f *Feed[T]) LastError() error { return f.State().LastErr }
 
-// IsInvalid reports whether the last response was invalid.
-func (f *Feed[T]) IsInvalid() bool {
+// IsLastResponseInvalid reports whether the last fetch returned content that Parse rejected.
+func (f *Feed[T]) IsLastResponseInvalid() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.invalidErr != nil && f.state.LastErr == f.invalidErr
@@ -102,6 +104,7 @@ func (f *Feed[T]) FirstUser() User[T] {
 	return f.firstUser()
 }
 
+// firstUser returns the first user, or nil. The caller must lock f.mu.
 func (f *Feed[T]) firstUser() User[T] {
 	if len(f.users) == 0 {
 		return nil
@@ -109,13 +112,13 @@ func (f *Feed[T]) firstUser() User[T] {
 	return f.users[0]
 }
 
-// AddUser adds a user until release is called. AddUser also reports a failure not reported before.
-// Users must be comparable.
+// AddUser adds a user until release is called. If the last fetch failed and no user was told,
+// AddUser calls [User.Failed]. Users must be comparable.
 func (f *Feed[T]) AddUser(u User[T]) (release func()) {
 	f.mu.Lock()
 	f.users = append(f.users, u)
 	isUnreported := f.state.LastErr != nil && !f.isLogged
-	report := f.failureReport()
+	report := f.prepareFailureReport()
 	f.mu.Unlock()
 	if isUnreported {
 		report()
@@ -129,8 +132,8 @@ func (f *Feed[T]) AddUser(u User[T]) (release func()) {
 	}
 }
 
-// Load fetches the content for a new configuration, once for each configuration. config identifies the
-// configuration and must be comparable. before is called before the fetch, and may be nil. Load
+// Load fetches the content for a new configuration, once for each configuration. config identifies
+// the configuration and must be comparable. Load calls before, if not nil, and then fetches. Load
 // returns when ctx ends, even if another fetch runs.
 func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 	f.mu.Lock()
@@ -152,31 +155,32 @@ func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 	f.fetch(ctx, true)
 }
 
-// Run fetches the content when a fetch is due, until ctx ends.
+// Run fetches the content whenever a fetch is due, until ctx ends.
 func (f *Feed[T]) Run(ctx context.Context) {
-	Run(ctx, func(ctx context.Context) time.Duration {
+	RunPeriodically(ctx, func(ctx context.Context) time.Duration {
 		f.fetching <- struct{}{}
 		defer func() { <-f.fetching }()
-		if f.UntilNextFetch() <= 0 {
+		if f.TimeUntilNextFetch() <= 0 {
 			f.fetch(ctx, false)
 		}
 		if f.AfterFetch != nil {
 			f.AfterFetch(ctx)
 		}
-		return f.UntilNextFetch()
+		return f.TimeUntilNextFetch()
 	})
 }
 
-// UntilNextFetch returns the time until the next fetch.
-func (f *Feed[T]) UntilNextFetch() time.Duration {
+// TimeUntilNextFetch returns the time until the next fetch is due. The result is negative for an
+// overdue fetch.
+func (f *Feed[T]) TimeUntilNextFetch() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.nextFetch.Sub(f.Now())
 }
 
-// Restore puts stored content into use. confirmed is the time when the content was current. The
-// validators come from the response with the content. Only AfterFetch and the before function of
-// Load may call Restore.
+// Restore puts stored content into use. confirmed is the time when the stored content was last up
+// to date. validators are the ETag and Last-Modified of the response with the content. Only
+// AfterFetch and the before function of Load may call Restore.
 func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Time, validators FetchResult) {
 	f.mu.Lock()
 	f.state.ConfirmedAt = confirmed
@@ -184,11 +188,11 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 		f.state.LastResult = validators
 	}
 	f.mu.Unlock()
-	f.activate(content, hash)
+	f.replaceContent(content, hash)
 }
 
-// fetch fetches the content. isConfigLoad reports whether a configuration is being loaded. The
-// caller must acquire f.fetching.
+// fetch fetches the content and records the result. isConfigLoad reports whether a configuration is
+// being loaded. The caller must acquire f.fetching.
 func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
 	previous, inUse := f.state.LastResult, f.state.Content
@@ -210,7 +214,8 @@ func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
 	f.recordResult(answer, content, err)
 }
 
-// recordResult records the result of a fetch. content is nil if unchanged or invalid.
+// recordResult records the result of a fetch and sets the time of the next fetch. content is the
+// new content, or nil if the content is unchanged or invalid.
 func (f *Feed[T]) recordResult(answer FetchResult, content *T, err error) {
 	f.mu.Lock()
 	lifetime := answer.Lifetime
@@ -249,11 +254,12 @@ func (f *Feed[T]) recordSuccess(answer FetchResult, content *T) {
 		user.Recovered()
 	}
 	if isNew {
-		f.activate(content, hash)
+		f.replaceContent(content, hash)
 	}
 }
 
-// recordFailure records an error. The caller must lock f.mu, which recordFailure unlocks.
+// recordFailure records the error of a fetch and reports the failure. wait is the wait
+// that the source asks for. The caller must lock f.mu, which recordFailure unlocks.
 func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 	now := f.Now()
 	if f.state.LastErr == nil {
@@ -265,14 +271,14 @@ func (f *Feed[T]) recordFailure(err error, wait time.Duration) {
 	}
 	f.failures++
 	f.nextFetch = now.Add(Jitter(max(wait, FileCheckInterval)))
-	report := f.failureReport()
+	report := f.prepareFailureReport()
 	f.mu.Unlock()
 	report()
 }
 
-// failureReport returns a function that reports the failure to the first user. The caller must lock
-// f.mu for failureReport, but not for the returned function.
-func (f *Feed[T]) failureReport() func() {
+// prepareFailureReport returns a function that calls Failed of the first user with the last error.
+// The caller must lock f.mu for prepareFailureReport, and unlock f.mu before the returned function.
+func (f *Feed[T]) prepareFailureReport() func() {
 	user, err, inUse, isFirst := f.firstUser(), f.state.LastErr, f.state.Content, !f.isLogged
 	if user == nil {
 		return func() {}
@@ -281,8 +287,9 @@ func (f *Feed[T]) failureReport() func() {
 	return func() { user.Failed(err, inUse, isFirst) }
 }
 
-// activate puts content into use. The caller must acquire f.fetching.
-func (f *Feed[T]) activate(content *T, hash [sha256.Size]byte) {
+// replaceContent puts content into use and calls Replaced and Changed of the users. The caller must
+// acquire f.fetching.
+func (f *Feed[T]) replaceContent(content *T, hash [sha256.Size]byte) {
 	f.mu.Lock()
 	previous := f.state.Content
 	f.state.Content, f.hash = content, hash

@@ -14,7 +14,7 @@ import (
 func TestFileChangedTwice(t *testing.T) {
 	written := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now, path := written.Add(100*time.Millisecond), filepath.Join(t.TempDir(), "list.json")
-	file, err := remote.ContentKind{OptionName: "rules", MaxBytes: 100}.NewSource(path, func() time.Time { return now })
+	file, err := remote.SourceSettings{OptionName: "rules", MaxBytes: 100}.NewSource(path, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}

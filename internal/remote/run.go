@@ -11,8 +11,8 @@ const (
 	maxSleep      = time.Minute     // for changes of the clock
 )
 
-// Run calls step repeatedly until ctx ends. step returns the time until the next call.
-func Run(ctx context.Context, step func(context.Context) time.Duration) {
+// RunPeriodically calls step repeatedly until ctx ends. step returns the time until its next call.
+func RunPeriodically(ctx context.Context, step func(context.Context) time.Duration) {
 	// A configuration that is only validated ends before this and must not change the
 	// storage.
 	timer := time.NewTimer(FileCheckInterval)
@@ -30,23 +30,23 @@ func Run(ctx context.Context, step func(context.Context) time.Duration) {
 // Jitter shortens d by a random amount up to 10 %, to spread the fetches of several instances.
 func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
-// RetryDelay returns the wait before the next fetch of a URL. failures is the number of earlier
-// consecutive failures, and life the lifetime of the error response.
+// RetryDelay returns the wait after a failed fetch of a URL. failures is the number of consecutive
+// failures before, and lifetime is the freshness lifetime of the error response.
 func RetryDelay(failures int, lifetime time.Duration) time.Duration {
 	return max(min(minRetryDelay<<min(failures, 10), FreshnessLimits.Max), min(lifetime, FreshnessLimits.Max))
 }
 
-// Runner is a background task. Run returns when its context ends.
+// Runner is a background task. Run returns when ctx ends.
 type Runner interface{ Run(ctx context.Context) }
 
-// BackgroundRunner is a Runner in a goroutine of its own. Destruct ends the Runner.
+// BackgroundRunner runs a Runner in a goroutine until Destruct.
 type BackgroundRunner[R Runner] struct {
 	Runner R
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// StartBackground starts a Runner.
+// StartBackground starts a goroutine that runs a Runner.
 func StartBackground[R Runner](runner R) *BackgroundRunner[R] {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &BackgroundRunner[R]{runner, cancel, make(chan struct{})}
@@ -57,7 +57,7 @@ func StartBackground[R Runner](runner R) *BackgroundRunner[R] {
 	return r
 }
 
-// Destruct implements caddy.Destructor, and waits for the end of the Runner.
+// Destruct implements caddy.Destructor. Destruct ends the Runner and waits for its end.
 func (r *BackgroundRunner[R]) Destruct() error {
 	r.cancel()
 	<-r.done

@@ -20,7 +20,7 @@ type stepper struct {
 }
 
 func (s *stepper) Run(ctx context.Context) {
-	remote.Run(ctx, func(context.Context) time.Duration { s.steps++; return s.next })
+	remote.RunPeriodically(ctx, func(context.Context) time.Duration { s.steps++; return s.next })
 	s.ended = true
 }
 

@@ -20,40 +20,42 @@ import (
 // FileCheckInterval is the interval of checks for a changed file.
 const FileCheckInterval = 2 * time.Second
 
-// Source is a file or URL.
+// Source is a file or URL whose content can be fetched.
 type Source interface {
-	// Read fetches the content, unless unchanged since before.
+	// Read fetches the content. previous is the result of an earlier Read. If the content has not
+	// changed since then, IsUnchanged is set.
 	Read(ctx context.Context, previous FetchResult) (FetchResult, error)
-	// Name returns the name for messages.
+	// Name returns the path of the file or the URL without its password, for messages.
 	Name() string
 	// IsURL reports whether the source is a URL.
 	IsURL() bool
 }
 
-// FetchResult is the result of Read.
+// FetchResult is the result of [Source.Read].
 type FetchResult struct {
-	// Data is the content. For content above the maximum, Data has MaxBytes+1 bytes.
+	// Data is the content. Content with more than MaxBytes bytes is cut to MaxBytes+1 bytes.
 	Data []byte
-	// IsUnchanged reports unchanged content. Data is nil then.
+	// IsUnchanged reports that the content is the same as in the previous result. Data is nil
+	// then.
 	IsUnchanged bool
-	// ETag and LastModified are validators for the next Read.
+	// ETag and LastModified identify the content in the next Read.
 	ETag, LastModified string
-	// Lifetime is the time until the next Read.
+	// Lifetime is the time for which the content is fresh, and after which the next Read is due.
 	Lifetime time.Duration
 }
 
-// ContentKind describes the content of a source.
-type ContentKind struct {
-	// OptionName is the configuration option of the source, such as rules.
+// SourceSettings describe the content of a source, for messages and limits.
+type SourceSettings struct {
+	// OptionName is the configuration option that names the source, such as rules.
 	OptionName string
-	// ContentName is the name of the content, such as "a list".
+	// ContentName is what the source contains, such as "a list".
 	ContentName string
-	// MaxBytes is the maximum size in bytes. Read returns at most MaxBytes+1 bytes.
+	// MaxBytes is the maximum size of the content. The caller must reject a longer result of Read.
 	MaxBytes int64
 }
 
-// NewSource returns the source for a configured location: an http or https URL, or a file.
-func (k ContentKind) NewSource(location string, now func() time.Time) (Source, error) {
+// NewSource returns the source at location, which is an http or https URL or the path of a file.
+func (k SourceSettings) NewSource(location string, now func() time.Time) (Source, error) {
 	scheme, _, isURL := strings.Cut(location, "://")
 	if !isURL {
 		if location == "" {
@@ -75,9 +77,9 @@ func (k ContentKind) NewSource(location string, now func() time.Time) (Source, e
 // modTimeResolution is the coarsest resolution of modification times in file systems (FAT).
 const modTimeResolution = 2 * time.Second
 
-// fileSource is a Source on this machine.
+// fileSource is a [Source] that reads a file.
 type fileSource struct {
-	kind ContentKind
+	kind SourceSettings
 	path string
 	now  func() time.Time
 }
@@ -117,7 +119,7 @@ func (f fileSource) Read(_ context.Context, previous FetchResult) (answer FetchR
 	return answer, nil
 }
 
-// addRemedy adds the remedy to an error.
+// addRemedy returns err with advice if the file does not exist, such as the path of a similar file.
 func (f fileSource) addRemedy(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err // omits the path

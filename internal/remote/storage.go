@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Storage stores the last good version of a URL's content. Load returns [fs.ErrNotExist] for
-// an unknown key.
+// Storage stores the last good content of each URL. Load returns [fs.ErrNotExist] for an unknown
+// key.
 type Storage interface {
 	Store(ctx context.Context, key string, value []byte) error
 	Load(ctx context.Context, key string) ([]byte, error)
@@ -22,19 +22,20 @@ const (
 	storeTimeout = 10 * time.Second
 )
 
-// StorageKey returns the storage key for a name. All instances share the key.
+// StorageKey returns a storage key in directory for a name, such as a URL. The key is the same in
+// all instances.
 func StorageKey(directory, name string) string {
 	hash := sha256.Sum256([]byte(name))
 	return directory + "/" + hex.EncodeToString(hash[:16]) + ".json"
 }
 
-// Checksum returns the checksum of stored content.
+// Checksum returns the SHA-256 hash of data in hexadecimal.
 func Checksum(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// VerifyChecksum returns an error if content has another checksum. An empty checksum is valid.
+// VerifyChecksum returns an error if sum is not the checksum of data. An empty sum is valid.
 func VerifyChecksum(data []byte, sum string) error {
 	if sum != "" && sum != Checksum(data) {
 		return errors.New("damaged: checksum mismatch")
@@ -42,16 +43,16 @@ func VerifyChecksum(data []byte, sum string) error {
 	return nil
 }
 
-// StorageLimiter limits a configuration to one storage operation at a time, so that a hanging
-// storage blocks only one goroutine. The zero value is ready for use.
+// StorageLimiter allows one storage operation at a time, so that a hanging storage blocks only one
+// goroutine. A second operation fails at once. The zero value is ready for use.
 type StorageLimiter struct{ busy atomic.Bool }
 
-// Load reads a value with a timeout.
+// Load reads a value from storage. Load returns an error after loadTimeout.
 func (a *StorageLimiter) Load(ctx context.Context, storage Storage, key string) ([]byte, error) {
 	return a.doWithTimeout(ctx, loadTimeout, func(ctx context.Context) ([]byte, error) { return storage.Load(ctx, key) })
 }
 
-// Store writes a value with a timeout.
+// Store writes a value to storage. Store returns an error after storeTimeout.
 func (a *StorageLimiter) Store(ctx context.Context, storage Storage, key string, value []byte) error {
 	_, err := a.doWithTimeout(ctx, storeTimeout, func(ctx context.Context) ([]byte, error) { return nil, storage.Store(ctx, key, value) })
 	return err
@@ -59,7 +60,8 @@ func (a *StorageLimiter) Store(ctx context.Context, storage Storage, key string,
 
 var errStorageTimeout = errors.New("the storage has not answered in time")
 
-// doWithTimeout runs an operation with a timeout, even if the operation ignores ctx.
+// doWithTimeout calls do in a goroutine and returns its result. After the timeout doWithTimeout
+// returns an error, even if do still runs.
 func (a *StorageLimiter) doWithTimeout(ctx context.Context, timeout time.Duration, do func(ctx context.Context) ([]byte, error)) ([]byte, error) {
 	if a.busy.Swap(true) {
 		return nil, errStorageTimeout

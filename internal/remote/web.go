@@ -29,17 +29,18 @@ const (
 // FreshnessLimits is the default and the bounds of the freshness lifetime.
 var FreshnessLimits = policy.FreshnessPolicy{Default: 5 * time.Minute, Min: time.Minute, Max: time.Hour}
 
-// urlSource is a Source at a URL.
+// urlSource is a [Source] that fetches a URL.
 type urlSource struct {
-	kind ContentKind
+	kind SourceSettings
 	url  *url.URL
 	now  func() time.Time
 
-	// unrestrictedClient fetches the configured URL, and publicOnlyClient fetches redirect targets.
+	// unrestrictedClient connects to any address, for the host of the configured URL.
+	// publicOnlyClient connects only to public addresses, for redirects to other hosts.
 	unrestrictedClient, publicOnlyClient *http.Client
 }
 
-func newURLSource(kind ContentKind, u *url.URL, now func() time.Time) *urlSource {
+func newURLSource(kind SourceSettings, u *url.URL, now func() time.Time) *urlSource {
 	return &urlSource{kind: kind, url: u, now: now, unrestrictedClient: newClient(nil), publicOnlyClient: newClient(kind.refusePrivateAddress)}
 }
 
@@ -49,9 +50,9 @@ func (w *urlSource) Name() string { return w.url.Redacted() }
 // IsURL implements [Source].
 func (w *urlSource) IsURL() bool { return true }
 
-// newClient returns a client without connection reuse. The control function can restrict
-// addresses. Private addresses are allowed only for the configured host, because other people
-// can control a redirect.
+// newClient returns a client that follows no redirects and closes each connection. control can
+// refuse addresses. Private addresses are allowed only for the configured host, because other
+// people can control a redirect.
 func newClient(control func(network, address string, _ syscall.RawConn) error) *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: control}
 	return &http.Client{
@@ -66,11 +67,12 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 	}
 }
 
-// refusePrivateAddress is a [net.Dialer] Control function for public addresses only.
-func (k ContentKind) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
+// refusePrivateAddress is a Control function of [net.Dialer] that returns an error for addresses
+// that are not public.
+func (k SourceSettings) refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err == nil && !addr.IsPublic(addrPort.Addr()) {
-		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; write the redirect's URL after %s if this is intended", addrPort.Addr(), k.OptionName)
+		err = fmt.Errorf("refusing to follow a redirect to %s, which is not a public address; if this is intended, write the redirect's URL after %s", addrPort.Addr(), k.OptionName)
 	}
 	return err
 }
@@ -100,7 +102,7 @@ func (w *urlSource) followRedirects(ctx context.Context, previous FetchResult) (
 		if current != w.url {
 			validators = FetchResult{} // validators belong to another URL
 		}
-		a, next, err := w.get(ctx, current, validators)
+		a, next, err := w.request(ctx, current, validators)
 		if err != nil || next == nil {
 			if current != w.url {
 				a.ETag, a.LastModified = "", ""
@@ -124,8 +126,8 @@ func checkRedirect(from, to *url.URL) error {
 	return fmt.Errorf("refusing to follow a redirect from %s to %s", from.Scheme, to.Redacted())
 }
 
-// get makes a request. next is the target of a redirect, or nil.
-func (w *urlSource) get(ctx context.Context, target *url.URL, validators FetchResult) (a FetchResult, next *url.URL, err error) {
+// request makes one request. next is the target if the response is a redirect, or else nil.
+func (w *urlSource) request(ctx context.Context, target *url.URL, validators FetchResult) (a FetchResult, next *url.URL, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
 	if err != nil {
 		return a, nil, err
@@ -162,10 +164,11 @@ func (w *urlSource) get(ctx context.Context, target *url.URL, validators FetchRe
 		}
 		return FetchResult{}, next, err
 	}
-	return FetchResult{Lifetime: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; %s has to be answered with 200", response.Status, w.kind.ContentName)
+	return FetchResult{Lifetime: limit.RetryAfter(response.Header, w.now())}, nil, fmt.Errorf("the answer is %s; the server must answer 200 with %s", response.Status, w.kind.ContentName)
 }
 
-// readBody reads at most Max+1 bytes of the body. gzip is already decompressed.
+// readBody reads at most MaxBytes+1 bytes of the body. The HTTP client has already decompressed
+// gzip.
 func (w *urlSource) readBody(response *http.Response) ([]byte, error) {
 	if coding := strings.Join(response.Header.Values("Content-Encoding"), ", "); coding != "" {
 		return nil, fmt.Errorf("the answer has Content-Encoding %q, which was not requested", coding)

@@ -66,7 +66,7 @@ func IsTemplateInclude(r *http.Request) bool {
 
 // RequestUserAgent returns the User-Agent of a request. It joins several fields (RFC 9110 section
 // 5.3). A crawler's name in the second field then cannot hide behind a browser's name in the first.
-// It appends the name of a headless browser in Sec-CH-UA, see [uaident.WithBrand].
+// It appends the name of a headless browser in Sec-CH-UA, see [uaident.AppendHeadlessBrand].
 func RequestUserAgent(r *http.Request) (userAgent string) {
 	switch fields := r.Header["User-Agent"]; len(fields) {
 	case 0:
@@ -77,7 +77,7 @@ func RequestUserAgent(r *http.Request) (userAgent string) {
 		userAgent = strings.Join(fields, ", ")
 	}
 	for _, brands := range r.Header["Sec-Ch-Ua"] {
-		userAgent = uaident.WithBrand(userAgent, brands)
+		userAgent = uaident.AppendHeadlessBrand(userAgent, brands)
 	}
 	return userAgent
 }

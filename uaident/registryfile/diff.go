@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Change is a difference between two registries in one crawler.
+// Change is a difference between two registries: a crawler that was added, removed or changed.
 type Change struct {
 	Token string `json:"token"`
 	// Kind is "added", "removed" or "changed".
@@ -37,12 +37,12 @@ const (
 func Diff(before, after []uaident.Crawler) (changes []Change) {
 	oldByName := make(map[string]*uaident.Crawler, len(before))
 	for i := range before {
-		oldByName[nameKey(&before[i])] = &before[i]
+		oldByName[entryKey(&before[i])] = &before[i]
 	}
 	for i := range after {
 		c := &after[i]
-		old := oldByName[nameKey(c)]
-		delete(oldByName, nameKey(c))
+		old := oldByName[entryKey(c)]
+		delete(oldByName, entryKey(c))
 		if old == nil {
 			changes = append(changes, Change{Token: c.Token, Kind: Added})
 		} else if fields := diffFields(old, c); len(fields) > 0 {
@@ -58,17 +58,17 @@ func Diff(before, after []uaident.Crawler) (changes []Change) {
 	return changes
 }
 
-// nameKey returns the key for entries of the same crawler.
-func nameKey(c *uaident.Crawler) string {
+// entryKey returns the token by which Diff matches two entries of the same crawler.
+func entryKey(c *uaident.Crawler) string {
 	if c.ExactCase {
 		return c.Token
 	}
 	return strings.ToLower(c.Token)
 }
 
-// diffFields compares the JSON forms of two entries field by field.
+// diffFields returns the fields in which the JSON of two entries differs.
 func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
-	old, now := fieldsOf(before), fieldsOf(after)
+	old, now := decodeFields(before), decodeFields(after)
 	for _, field := range entryFields {
 		if !bytes.Equal(old[field], now[field]) {
 			changes = append(changes, FieldChange{Field: field, Before: string(old[field]), After: string(now[field])})
@@ -77,7 +77,8 @@ func diffFields(before, after *uaident.Crawler) (changes []FieldChange) {
 	return changes
 }
 
-func fieldsOf(c *uaident.Crawler) map[string]json.RawMessage {
+// decodeFields returns the JSON values of an entry by field name.
+func decodeFields(c *uaident.Crawler) map[string]json.RawMessage {
 	fields := make(map[string]json.RawMessage)
 	_ = json.Unmarshal(AppendEntry(nil, c), &fields) // always valid JSON
 	return fields

@@ -30,14 +30,14 @@ var (
 	purposes      = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
 )
 
-// entry is a decoded entry.
+// entry is a decoded registry entry with its position in the file.
 type entry struct {
 	uaident.Crawler
 	offset int // byte offset of the entry
 }
 
-// classes returns the names of the allowed classes.
-func classes() (names []string) {
+// classNames returns the names of the classes that an entry can have.
+func classNames() (names []string) {
 	for _, c := range uaident.Classes() {
 		if c != uaident.Browser {
 			names = append(names, c.String())
@@ -46,18 +46,18 @@ func classes() (names []string) {
 	return names
 }
 
-// parseEntry decodes an entry and checks every rule that concerns this entry only.
+// parseEntry decodes an entry and checks everything except its relations to other entries.
 func (r *parser) parseEntry() (e entry) {
 	_, e.offset = r.Peek()
 	numErrors, class, provenance, delay := len(r.errs), "", "", false
 	r.readObject("", entryDescription, entryFields, func(field string) {
 		switch field {
 		case "token":
-			e.Token = r.readText(field, maxName)
+			e.Token = r.readString(field, maxName)
 		case "operator":
-			e.Operator = r.readText(field, maxName)
+			e.Operator = r.readString(field, maxName)
 		case "class":
-			class = r.readWord(field, classes())
+			class = r.readEnum(field, classNames())
 			e.Class, _ = uaident.ParseClass(class)
 		case "user_triggered":
 			e.UserTriggered = r.readBool(field)
@@ -67,13 +67,13 @@ func (r *parser) parseEntry() (e entry) {
 				e.Wildcard = uaident.WildcardOn
 			}
 		case "fallback":
-			e.Fallback = r.readTexts(field, maxName)
+			e.Fallback = r.readStrings(field, maxName)
 		case "aliases":
-			e.Aliases = r.readTexts(field, maxName)
+			e.Aliases = r.readStrings(field, maxName)
 		case "robots_only":
 			e.RobotsOnly = r.readBool(field)
 		case "controls":
-			e.Controls = r.readText(field, maxText)
+			e.Controls = r.readString(field, maxText)
 		case "family":
 			e.Family = r.readBool(field)
 		case "app":
@@ -87,11 +87,11 @@ func (r *parser) parseEntry() (e entry) {
 		case "checked":
 			e.Checked = r.readDate(field)
 		case "provenance":
-			provenance = r.readWord(field, provenances)
+			provenance = r.readEnum(field, provenances)
 			e.Provenance = uaident.Provenance(max(0, slices.Index(provenances, provenance)))
 		case "crawl_delay":
 			delay = true
-			e.CrawlDelay.Support = uaident.DelaySupport(max(0, slices.Index(delaySupports, r.readWord(field, delaySupports))))
+			e.CrawlDelay.Support = uaident.DelaySupport(max(0, slices.Index(delaySupports, r.readEnum(field, delaySupports))))
 		case "crawl_delay_max":
 			e.CrawlDelay.Max = time.Duration(r.readNumber(field, 86400)) * time.Second
 		case "crawl_delay_wildcard":
@@ -100,7 +100,7 @@ func (r *parser) parseEntry() (e entry) {
 			e.CrawlDelay.Source = r.readHTTPSURL(field)
 		case "purposes":
 			r.readArray("purposes must be a list, for example [\"training\"]", func() {
-				word := r.readWord("purpose", purposes)
+				word := r.readEnum("purpose", purposes)
 				if i := slices.Index(purposes, word); i >= 0 {
 					e.Purposes.Set |= 1 << i
 				}
@@ -112,7 +112,7 @@ func (r *parser) parseEntry() (e entry) {
 		case "robots_lag_source":
 			e.RobotsLag.Source = r.readHTTPSURL(field)
 		case "note":
-			r.readText(field, maxText)
+			r.readString(field, maxText)
 		}
 	})
 	if len(r.errs) > numErrors {
@@ -122,11 +122,12 @@ func (r *parser) parseEntry() (e entry) {
 	return e
 }
 
+// parseVerification decodes the object in the field verification.
 func (r *parser) parseVerification(v *uaident.Verification) {
 	r.readObject("verification: ", `must be an object, for example {"rdns": [".foo.example"]}`, verificationFields, func(field string) {
 		switch field {
 		case "rdns":
-			v.RDNS = r.readTexts(field, maxText)
+			v.RDNS = r.readStrings(field, maxText)
 		case "ranges":
 			v.Ranges = r.readHTTPSURLs(field)
 		case "confirming_ranges":
@@ -141,7 +142,7 @@ func (r *parser) parseVerification(v *uaident.Verification) {
 
 // readHTTPSURL decodes an https URL.
 func (r *parser) readHTTPSURL(field string) string {
-	text := r.readText(field, maxText)
+	text := r.readString(field, maxText)
 	r.checkHTTPSURL(r.Offset(), field, text)
 	return text
 }
@@ -149,20 +150,22 @@ func (r *parser) readHTTPSURL(field string) string {
 // readHTTPSURLs decodes a list of https URLs.
 func (r *parser) readHTTPSURLs(field string) []string {
 	_, at := r.Peek()
-	links := r.readTexts(field, maxText)
+	links := r.readStrings(field, maxText)
 	for _, link := range links {
 		r.checkHTTPSURL(at, field, link)
 	}
 	return links
 }
 
+// checkHTTPSURL records an error at the byte offset at, if link is not "" and not an https URL.
 func (r *parser) checkHTTPSURL(at int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
 		r.failAt(at, "%s: %.80q is not an https URL, for example https://foo.example/bot", field, link)
 	}
 }
 
-// checkEntry checks the rules that concern several fields of an entry.
+// checkEntry checks rules about several fields of an entry: required fields, and fields that
+// require others.
 func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	fail := func(format string, args ...any) {
 		r.failAt(e.offset, "%s: "+format, append([]any{cmp.Or(e.Token, "an entry")}, args...)...)
@@ -172,7 +175,7 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 		fail("missing token; %s", entryDescription)
 		return
 	case class == "":
-		fail("missing class; write one of %s", strings.Join(classes(), ", "))
+		fail("missing class; write one of %s", strings.Join(classNames(), ", "))
 		return
 	case e.Source == "" && provenance != "unsourced":
 		fail(`missing source; add the operator's page, or write "provenance": "unsourced"`)
@@ -199,7 +202,8 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	}
 }
 
-// checkNames reports names in several entries and unknown fallbacks.
+// checkNames records an error for each name that two entries have, and for each fallback that
+// neither an entry nor base has.
 func (r *parser) checkNames(entries []entry) {
 	for i := range entries {
 		e := &entries[i]

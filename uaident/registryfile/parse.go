@@ -57,7 +57,7 @@ func (r *parser) parseFile() (*File, []entry) {
 	r.readObject("", fileDescription, fileFields, func(field string) {
 		switch field {
 		case "$schema":
-			r.readText(field, maxText)
+			r.readString(field, maxText)
 		case "date":
 			f.Date = r.readDate(field)
 		case "crawlers":
@@ -84,7 +84,7 @@ func (r *parser) parseFile() (*File, []entry) {
 	return f, entries
 }
 
-// failAt records an error at a byte offset.
+// failAt records an error with the line and column of a byte offset.
 func (r *parser) failAt(offset int, format string, args ...any) {
 	if len(r.errs) <= maxErrors { // finding the line and column scans the whole file
 		r.errs = append(r.errs, r.ErrorAt(offset, format, args...))
@@ -95,7 +95,9 @@ func (r *parser) failAt(offset int, format string, args ...any) {
 
 var errTooMany = errors.New("one more")
 
-// readObject decodes an object. Only the given fields are allowed, each at most once.
+// readObject decodes an object and calls read for each field. about is the start of an error
+// message, and want describes the expected object. A field that is not in fields, or occurs twice,
+// is an error.
 func (r *parser) readObject(about, want string, fields []string, read func(field string)) {
 	first, at := r.Peek()
 	if first != '{' {
@@ -124,7 +126,8 @@ func (r *parser) readObject(about, want string, fields []string, read func(field
 	r.Next()
 }
 
-// readArray decodes an array.
+// readArray decodes an array and calls read for each element. want is the error message for another
+// value.
 func (r *parser) readArray(want string, read func()) {
 	first, at := r.Peek()
 	if first != '[' {
@@ -139,7 +142,8 @@ func (r *parser) readArray(want string, read func()) {
 	r.Next()
 }
 
-// readScalar decodes a value whose first byte is in begins.
+// readScalar decodes a string, number or boolean whose first byte is in begins. want describes the
+// expected value in an error message.
 func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
 	first, at := r.Peek()
 	if strings.IndexByte(begins, first) < 0 {
@@ -150,8 +154,8 @@ func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
 	return r.Next(), true
 }
 
-// readText decodes a string with 1 to most bytes.
-func (r *parser) readText(field string, most int) string {
+// readString decodes a string of 1 to most bytes. The result is "" after an error.
+func (r *parser) readString(field string, most int) string {
 	t, ok := r.readScalar(`"`, "a string", field)
 	switch {
 	case !ok:
@@ -167,11 +171,11 @@ func (r *parser) readText(field string, most int) string {
 	return ""
 }
 
-// readTexts decodes a list of different strings, at least one.
-func (r *parser) readTexts(field string, most int) (texts []string) {
+// readStrings decodes a list of 1 to maxList different strings.
+func (r *parser) readStrings(field string, most int) (texts []string) {
 	_, begin := r.Peek()
 	r.readArray(field+` must be a list of strings, for example ["FooBot"]`, func() {
-		text := r.readText("a string in "+field, most)
+		text := r.readString("a string in "+field, most)
 		if slices.Contains(texts, text) && text != "" {
 			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
 		} else if len(texts) <= maxList {
@@ -214,18 +218,18 @@ func (r *parser) readNumber(field string, most uint64) (n uint64) {
 	return n
 }
 
-// readDate decodes a date.
+// readDate decodes a string with a date such as 2026-11-23.
 func (r *parser) readDate(field string) string {
-	text := r.readText(field, maxText)
+	text := r.readString(field, maxText)
 	if _, err := time.Parse(time.DateOnly, text); text != "" && err != nil {
 		r.failAt(r.Offset(), "%s must be a date such as 2026-11-23, not %.40q", field, text)
 	}
 	return text
 }
 
-// readWord decodes a string that is one of words.
-func (r *parser) readWord(field string, words []string) string {
-	text := r.readText(field, maxText)
+// readEnum decodes a string that must be one of words. The result is "" after an error.
+func (r *parser) readEnum(field string, words []string) string {
+	text := r.readString(field, maxText)
 	if text != "" && !slices.Contains(words, text) {
 		r.failAt(r.Offset(), "unknown %s %.80q; %s", field, text, jsontext.SuggestField(text, words))
 		return ""

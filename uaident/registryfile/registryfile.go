@@ -20,16 +20,17 @@ const (
 	maxErrors   = 50  // reported errors
 )
 
-// File is the content of a registry file, which can be a part of a registry.
+// File is the content of a registry file. A file may contain all crawlers of a registry or only a
+// few.
 type File struct {
 	// Date is the date of the file, such as 2026-11-23, or "".
 	Date string
-	// Crawlers are the entries in the order of the file.
+	// Crawlers are the registry entries in the order of the file.
 	Crawlers []uaident.Crawler
 }
 
-// Merge returns base with the entries of f added. An entry of f replaces an entry of base with
-// the same token.
+// Merge returns a registry with the entries of base and f. An entry of f replaces the entry of base
+// with the same token.
 func (f *File) Merge(base *uaident.Registry) (*uaident.Registry, error) {
 	registry, err := base.WithCrawlers(f.Crawlers...)
 	if err != nil {

@@ -193,7 +193,7 @@ func TestSchema(t *testing.T) {
 	check("a registry file", schema.object, fileFields)
 	check("an entry", schema.Defs["entry"], entryFields)
 	check("a verification", schema.Defs["verification"], verificationFields)
-	for field, words := range map[string][]string{"class": classes(), "provenance": provenances, "crawl_delay": delaySupports} {
+	for field, words := range map[string][]string{"class": classNames(), "provenance": provenances, "crawl_delay": delaySupports} {
 		if got := schema.Defs["entry"].Properties[field].Enum; !slices.Equal(got, words) {
 			t.Errorf("the schema allows %[2]q for %[1]s, Parse accepts %[3]q", field, got, words)
 		}

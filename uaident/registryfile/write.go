@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// entryJSON is the JSON form of an entry.
+// entryJSON is the JSON form of a registry entry.
 type entryJSON struct {
 	Token            string            `json:"token"`
 	Operator         string            `json:"operator,omitempty"`
@@ -44,7 +44,7 @@ type verificationJSON struct {
 	Unsure     bool     `json:"unsure,omitempty"`
 }
 
-// AppendEntry appends the JSON object of an entry to dst, in one line.
+// AppendEntry appends a registry entry as a JSON object to dst, in one line.
 func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	w := entryJSON{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,

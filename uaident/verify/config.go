@@ -12,15 +12,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Config selects the methods and crawlers. The zero value disables all methods. Every client
-// is then [Claimed].
+// Config selects the crawlers to verify and the methods. The zero value disables all methods. Every
+// client is then [Claimed].
 type Config struct {
-	// Crawlers are the entries of the crawlers that can be verified, usually
+	// Crawlers are the registry entries of the crawlers that can be verified, usually
 	// [uaident.Registry.Crawlers].
 	Crawlers []uaident.Crawler
-	// Ranges enables the address lists of the entries. [Verifier.Run] fetches them.
+	// Ranges enables the address lists that the entries name. [Verifier.Run] fetches these lists.
 	Ranges bool
-	// ReverseDNS enables lookups with the domains of the entries.
+	// ReverseDNS enables reverse DNS lookups with the domains that the entries name.
 	ReverseDNS bool
 	// Lists are additional address lists. They are used even if Ranges is false.
 	Lists []List
@@ -37,21 +37,21 @@ func (c *Config) HasMethods() bool {
 	return c.Ranges || c.ReverseDNS || len(c.Lists)+len(c.Domains) > 0
 }
 
-// List is an address list of the site's owner.
+// List is an address list that the site's owner configured for a crawler or an operator.
 type List struct {
 	// CrawlerOrOperator is the token or alias of a crawler, or the name of an operator, ignoring case. The
 	// list of a crawler also applies to crawlers of the same operator with that crawler as a
 	// fallback: the list of Googlebot applies to Googlebot-Image.
 	CrawlerOrOperator string
-	// File is a path and URL an https URL. Exactly one must be set.
+	// File is the path of the list, and URL is its https URL. Exactly one must be set.
 	File, URL string
 }
 
-// Domain is a reverse DNS domain of the site's owner.
+// Domain is a domain for reverse DNS that the site's owner configured for a crawler or an operator.
 type Domain struct {
 	// CrawlerOrOperator is the same as in [List].
 	CrawlerOrOperator string
-	// Suffix is the domain of the crawler's host names, with or without a leading dot.
+	// Suffix is the domain in which the crawler's host names are, with or without a leading dot.
 	Suffix string
 }
 
@@ -60,7 +60,7 @@ type Domain struct {
 func (c *Config) Validate() error {
 	var errs []error
 	for _, l := range c.Lists {
-		if err := l.validate(); err != nil {
+		if err := l.validateSource(); err != nil {
 			errs = append(errs, err)
 		}
 		if !c.namesCrawler(l.CrawlerOrOperator) {
@@ -81,7 +81,8 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (l *List) validate() error {
+// validateSource returns an error unless exactly one of File and a valid URL is set.
+func (l *List) validateSource() error {
 	if (l.File == "") == (l.URL == "") {
 		return fmt.Errorf("address list for %s: give either a file or a URL", l.CrawlerOrOperator)
 	}
@@ -98,7 +99,7 @@ func (l *List) validate() error {
 	return nil
 }
 
-// namesCrawler reports whether a crawler or operator has the name.
+// namesCrawler reports whether name is the token or alias of a crawler in c, or its operator.
 func (c *Config) namesCrawler(name string) bool {
 	for i := range c.Crawlers {
 		if matchesCrawler(name, &c.Crawlers[i]) {
@@ -108,7 +109,8 @@ func (c *Config) namesCrawler(name string) bool {
 	return false
 }
 
-// matchesCrawler reports whether configuration for name applies to the crawler.
+// matchesCrawler reports whether name is the token, an alias or the operator of the crawler,
+// ignoring case.
 func matchesCrawler(name string, c *uaident.Crawler) bool {
 	return name != "" && (strings.EqualFold(name, c.Token) || strings.EqualFold(name, c.Operator) || text.ContainsFold(c.Aliases, name))
 }
@@ -128,7 +130,8 @@ func normalizeSuffix(s string) (string, error) {
 	return "." + clean, nil
 }
 
-// serverAddress returns the address and port of a DNS server, or "" for "".
+// serverAddress parses the address of a DNS server and returns the address with a port. The default
+// port is 53. The result for "" is "".
 func serverAddress(s string) (string, error) {
 	if s == "" {
 		return "", nil

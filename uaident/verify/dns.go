@@ -82,8 +82,9 @@ func (r *netResolver) LookupAddr(ctx context.Context, name string, like netip.Ad
 	return addrs, r.convertError(err)
 }
 
-// convertError adds ErrNoName to conclusive errors. convertError also corrects the server in the
-// error, since net.Resolver reports a server of the system even if Dial used another.
+// convertError makes an error wrap [ErrNoName] if the error is conclusive. convertError also
+// corrects the server in the error, since net.Resolver reports a server of the system even if Dial
+// used another.
 func (r *netResolver) convertError(err error) error {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	if !ok {
@@ -101,8 +102,8 @@ func (r *netResolver) convertError(err error) error {
 	return err
 }
 
-// isTimeout reports whether no server answered.
-func isTimeout(err error) bool {
+// isUnanswered reports whether err means that no DNS server answered.
+func isUnanswered(err error) bool {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsTimeout {
 		return true
 	}
@@ -117,7 +118,8 @@ const (
 	maxForwardLookups = 4
 )
 
-// dnsResult is the result of forward-confirmed reverse DNS.
+// dnsResult is the result of a reverse DNS lookup whose names were resolved again
+// (forward-confirmed).
 type dnsResult struct {
 	state   State    // Verified, Spoofed (conclusive) or Unknown
 	names   []string // the first names of the address
@@ -125,8 +127,8 @@ type dnsResult struct {
 	problem error    // reason for Unknown
 }
 
-// confirmDNS reports whether a name of addr is below one of the suffixes and resolves to
-// addr. Suffixes must have a leading dot and be in lower case.
+// confirmDNS looks up the names of addr. The state is Verified if a name is below one of the
+// domains in suffixes and resolves to addr. Suffixes must have a leading dot and be in lower case.
 func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []string) dnsResult {
 	names, err := r.LookupPTR(ctx, addr)
 	if err != nil && !errors.Is(err, ErrNoName) && len(names) == 0 {
@@ -145,7 +147,7 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	forwards := 0
 	for _, name := range names[:min(len(names), maxNames)] {
 		name = strings.ToLower(strings.TrimSuffix(name, "."))
-		if !hasSuffix(name, suffixes) {
+		if !isInDomains(name, suffixes) {
 			continue
 		}
 		if forwards++; forwards > maxForwardLookups {
@@ -166,8 +168,8 @@ func confirmDNS(ctx context.Context, r Resolver, addr netip.Addr, suffixes []str
 	return c
 }
 
-// hasSuffix reports whether a name is below one of the domains.
-func hasSuffix(name string, suffixes []string) bool {
+// isInDomains reports whether a host name is below one of the domains, which have a leading dot.
+func isInDomains(name string, suffixes []string) bool {
 	for _, suffix := range suffixes {
 		if len(name) > len(suffix) && strings.HasSuffix(name, suffix) {
 			return true

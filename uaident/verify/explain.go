@@ -12,13 +12,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Explanation is a finding with the steps that led to the finding.
+// Explanation is the result of a verification with the steps that led to the result.
 type Explanation struct {
 	Finding Finding
 	Steps   []Step
 }
 
-// Step describes one step in a sentence or two.
+// Step describes one step of a verification in a sentence or two.
 type Step struct {
 	Method Method // None for a step without a method
 	Text   string
@@ -45,12 +45,12 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 	}
 	if given := client; addr.Normalize(given) != given {
 		client = addr.Normalize(given)
-		e.addStep(None, "%s is taken as %s.", given, client)
+		e.addStep(None, "The address %s is checked as %s.", given, client)
 	}
 	now := v.now()
 	for _, l := range p.lists {
-		if online && isMissing(l) {
-			_ = v.loadList(ctx, l, isMissing) // the error is in the status
+		if online && isUnloaded(l) {
+			_ = v.loadAndReport(ctx, l, isUnloaded) // the error is in the status
 		}
 		e.explainList(l.newStatus(s.crawlersByList[l], now), l, client)
 	}
@@ -61,7 +61,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 		finding = p.combineFindings(finding, state)
 	case finding.State == Verified:
 		if len(p.suffixes) > 0 {
-			e.addStep(ReverseDNS, "Not needed.")
+			e.addStep(ReverseDNS, "DNS is not needed, because a list contains the address.")
 		}
 	case !client.IsValid():
 		e.addStep(None, "The client's address is unknown.")
@@ -90,7 +90,7 @@ func (e *Explanation) explainList(s ListStatus, l *addressList, client netip.Add
 		failed = fmt.Sprintf(" The last attempt to load it failed: %v.", s.Err)
 	}
 	if active == nil {
-		e.addStep(Ranges, "%s is not loaded and not used.%s", s.Source, failed)
+		e.addStep(Ranges, "%s was never loaded and is not used.%s", s.Source, failed)
 		return
 	}
 	if !l.isFile && !addr.FromInternet(client) {
@@ -107,7 +107,7 @@ func (e *Explanation) explainList(s ListStatus, l *addressList, client netip.Add
 	}
 }
 
-// explainDNS returns the state by reverse DNS.
+// explainDNS adds the steps of the reverse DNS lookup to e, and returns the resulting state.
 func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPlan, client netip.Addr, online bool) State {
 	domains := strings.Join(p.suffixes, ", ")
 	subject := newResultKey(client, p.scope)
@@ -153,7 +153,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 }
 
 func dnsProblemKind(err error) string {
-	if isTimeout(err) {
+	if isUnanswered(err) {
 		return "DNS did not answer"
 	}
 	return "DNS returned no usable answer"

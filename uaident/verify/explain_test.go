@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		{"all is off", Config{}, &fooBot, "192.0.2.1", true, Claimed, []string{"the method is disabled"}},
 		{"nothing is published", withList, &plainBot, "192.0.2.1", true, Claimed, []string{"operator of PlainBot publishes no known"}},
 		{"in the list", withList, &fooBot, "::ffff:192.0.2.200", true, Verified,
-			[]string{"::ffff:192.0.2.200 is taken as 192.0.2.200", list + " (2 prefixes, checked 2", "Not needed", "this is FooBot"}},
+			[]string{"The address ::ffff:192.0.2.200 is checked as 192.0.2.200", list + " (2 prefixes, checked 2", "DNS is not needed", "this is FooBot"}},
 		{"by DNS", withList, &fooBot, "192.0.2.1", true, Verified,
 			[]string{"does not contain 192.0.2.1", "names of 192.0.2.1 are: crawl-1.bot.example.com.", "resolves to 192.0.2.1", "this is FooBot"}},
 		{"another's name", withList, &fooBot, "203.0.113.1", true, Spoofed,
@@ -37,7 +37,7 @@ func TestExplain(t *testing.T) {
 		{"no answer", withList, &fooBot, "198.51.100.1", true, Unknown, []string{"does not contain", "no usable answer, so DNS gives no result: server misbehaving", "unknown whether"}},
 		{"not asked", withList, &fooBot, "192.0.2.1", false, Unknown, []string{"does not contain", "DNS was not queried", "unknown whether"}},
 		{"a proxy in between", withList, &fooBot, "172.16.0.1", true, Unknown, []string{"does not contain", "a proxy is missing", "unknown whether"}},
-		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"contains 10.0.0.1", "Not needed", "this is FooBot"}},
+		{"private, in the list", withList, &fooBot, "10.0.0.1", true, Verified, []string{"contains 10.0.0.1", "DNS is not needed", "this is FooBot"}},
 		{"a preview", withList, &fooPreview, "203.0.113.1", true, Claimed, []string{"does not contain", "are:", "does not resolve", "readers' devices"}},
 		{"for a person", Config{ReverseDNS: true}, &fooUser, "203.0.113.1", true, Claimed, []string{"are:", "does not resolve", "for a person"}},
 		{"unsure", Config{ReverseDNS: true}, &unsureBot, "203.0.113.1", true, Claimed, []string{"are:", "does not resolve", "not from its operator"}},
@@ -95,7 +95,7 @@ func TestExplainLists(t *testing.T) {
 	bar := &uaident.Crawler{Token: "BarBot", Verification: uaident.Verification{Ranges: []string{s.URL}}}
 	v := configured(t, Options{Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
 	addr := netip.MustParseAddr("192.0.2.1")
-	if e := v.Explain(t.Context(), bar, addr, false); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is not loaded") {
+	if e := v.Explain(t.Context(), bar, addr, false); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "was never loaded") {
 		t.Errorf("offline: %+v", e)
 	}
 	if s.count() != 0 {
@@ -104,7 +104,7 @@ func TestExplainLists(t *testing.T) {
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding != (Finding{Verified, Ranges}) || !strings.Contains(e.Steps[0].Text, "(4 prefixes") {
 		t.Errorf("online: %+v", e)
 	}
-	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err != nil || s.count() != 1 {
+	if err := errors.Join(v.loadAll(t.Context(), isUnloaded)...); err != nil || s.count() != 1 {
 		t.Errorf("loading with all lists loaded: %v, %d requests", err, s.count())
 	}
 	s.says("")
@@ -112,7 +112,7 @@ func TestExplainLists(t *testing.T) {
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is empty") {
 		t.Errorf("an invalid list: %+v", e)
 	}
-	if err := errors.Join(v.loadAll(t.Context(), isMissing)...); err == nil || !strings.Contains(err.Error(), s.URL) {
+	if err := errors.Join(v.loadAll(t.Context(), isUnloaded)...); err == nil || !strings.Contains(err.Error(), s.URL) {
 		t.Errorf("loading: %v", err)
 	}
 }

@@ -6,28 +6,29 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// fairQueue is a queue of jobs, grouped by operator and then by network. Operators take
-// turns, and so do the networks of an operator. The caller bounds its size. Linear searches
-// are fast enough for that size.
+// fairQueue is a queue of lookups, grouped by operator and then by network. Operators take turns,
+// and so do the networks of an operator. The caller limits the number of lookups, so that the
+// linear searches are fast.
 type fairQueue struct {
 	operators []*operatorJobs // in order of turns; none is empty
 	size      int
 }
 
-// operatorJobs are the jobs of one operator. The scope identifies the operator.
+// operatorJobs are the queued lookups of one operator, grouped by network. The scope identifies the
+// operator.
 type operatorJobs struct {
 	scope    uint64
 	networks []*networkJobs // in order of turns; none is empty
 	size     int
 }
 
-// networkJobs are the jobs of one network, oldest first.
+// networkJobs are the queued lookups of one network, oldest first.
 type networkJobs struct {
 	network netip.Prefix
 	jobs    []lookupJob
 }
 
-func (q *fairQueue) operatorFor(scope uint64) *operatorJobs {
+func (q *fairQueue) findOperator(scope uint64) *operatorJobs {
 	for _, o := range q.operators {
 		if o.scope == scope {
 			return o
@@ -36,7 +37,7 @@ func (q *fairQueue) operatorFor(scope uint64) *operatorJobs {
 	return nil
 }
 
-func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
+func (o *operatorJobs) findNetwork(network netip.Prefix) *networkJobs {
 	for _, n := range o.networks {
 		if n.network == network {
 			return n
@@ -45,15 +46,15 @@ func (o *operatorJobs) network(network netip.Prefix) *networkJobs {
 	return nil
 }
 
-// add appends a job to the jobs of its network.
+// add appends a lookup to the queue of its operator and network.
 func (q *fairQueue) add(j lookupJob) {
-	o := q.operatorFor(j.scope)
+	o := q.findOperator(j.scope)
 	if o == nil {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
 	}
 	network := addr.Network(j.address)
-	n := o.network(network)
+	n := o.findNetwork(network)
 	if n == nil {
 		n = &networkJobs{network: network}
 		o.networks = append(o.networks, n)
@@ -63,19 +64,21 @@ func (q *fairQueue) add(j lookupJob) {
 	q.size++
 }
 
-// waitingFor returns the numbers of waiting jobs of the operator and of the network.
-func (q *fairQueue) waitingFor(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
-	o := q.operatorFor(scope)
+// countWaiting returns the number of queued lookups of the operator, and how many of these come
+// from the network.
+func (q *fairQueue) countWaiting(scope uint64, network netip.Prefix) (operator, fromNetwork int) {
+	o := q.findOperator(scope)
 	if o == nil {
 		return 0, 0
 	}
-	if n := o.network(network); n != nil {
+	if n := o.findNetwork(network); n != nil {
 		fromNetwork = len(n.jobs)
 	}
 	return o.size, fromNetwork
 }
 
-// takeNext removes and returns the next job from a network that is ready.
+// takeNext removes and returns the oldest lookup of the first network for which ready is true. That
+// network and its operator then go to the end.
 func (q *fairQueue) takeNext(ready func(netip.Prefix) bool) (j lookupJob, ok bool) {
 	for io, o := range q.operators {
 		for in, n := range o.networks {
@@ -95,7 +98,7 @@ func (q *fairQueue) takeNext(ready func(netip.Prefix) bool) (j lookupJob, ok boo
 	return lookupJob{}, false
 }
 
-// hasReady reports whether next would return a job.
+// hasReady reports whether takeNext would return a lookup.
 func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	for _, o := range q.operators {
 		for _, n := range o.networks {
@@ -107,7 +110,7 @@ func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// moveToEnd moves the element at i to the end, or removes the element.
+// moveToEnd moves s[i] to the end of s if keep is true, and removes s[i] otherwise.
 func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])
@@ -118,17 +121,18 @@ func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 	return s
 }
 
-// displaceFor removes the newest job of the operator with the most jobs, or of the network with the
-// most jobs of j's own operator. displaceFor removes no job if that operator and network would then
-// have fewer jobs than j's. ok is false in that case.
-func (q *fairQueue) displaceFor(j lookupJob) (lookupJob, bool) {
-	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
+// displaceJob removes and returns a queued lookup to make room for j, so that operators and
+// networks get equal shares. displaceJob removes the newest lookup of the longest network of the
+// longest operator, or of j's own operator. ok is false if the removal would give j's operator or
+// network more than an equal share.
+func (q *fairQueue) displaceJob(j lookupJob) (_ lookupJob, ok bool) {
+	ofOperator, ofNetwork := q.countWaiting(j.scope, addr.Network(j.address))
 	from := q.longestOperator()
 	if from == nil {
 		return lookupJob{}, false
 	}
 	if from.size <= ofOperator+1 {
-		if from = q.operatorFor(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
+		if from = q.findOperator(j.scope); from == nil || len(from.longestNetwork().jobs) <= ofNetwork+1 {
 			return lookupJob{}, false
 		}
 	}
@@ -143,7 +147,7 @@ func (q *fairQueue) displaceFor(j lookupJob) (lookupJob, bool) {
 	return displaced, true
 }
 
-// removeEmpty removes empty groups.
+// removeEmpty removes operators and networks without queued lookups.
 func (q *fairQueue) removeEmpty() {
 	for io := 0; io < len(q.operators); io++ {
 		o := q.operators[io]
@@ -160,7 +164,7 @@ func (q *fairQueue) removeEmpty() {
 	}
 }
 
-// longestOperator returns the operator with the most jobs, or nil.
+// longestOperator returns the operator with the most queued lookups, or nil for an empty queue.
 func (q *fairQueue) longestOperator() (most *operatorJobs) {
 	for _, o := range q.operators {
 		if most == nil || o.size > most.size {
@@ -170,7 +174,7 @@ func (q *fairQueue) longestOperator() (most *operatorJobs) {
 	return most
 }
 
-// longestNetwork returns the network with the most jobs.
+// longestNetwork returns the network with the most queued lookups.
 func (o *operatorJobs) longestNetwork() (most *networkJobs) {
 	for _, n := range o.networks {
 		if most == nil || len(n.jobs) > len(most.jobs) {
@@ -180,8 +184,8 @@ func (o *operatorJobs) longestNetwork() (most *networkJobs) {
 	return most
 }
 
-// crowdedScope returns the operator whose further jobs cannot displace another job, or 0. That
-// operator has the most jobs, and none of its networks has more than one.
+// crowdedScope returns the scope of the operator whose new lookups cannot displace queued lookups,
+// or 0. That operator has the most queued lookups, and none of its networks has more than one.
 func (q *fairQueue) crowdedScope() uint64 {
 	if o := q.longestOperator(); o != nil && len(o.longestNetwork().jobs) <= 1 {
 		return o.scope

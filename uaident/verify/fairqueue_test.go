@@ -80,7 +80,7 @@ func TestDisplace(t *testing.T) {
 			t.Errorf("%s: crowded: %t", tc.name, got)
 		}
 		got := ""
-		if j, ok := q.displaceFor(comes); ok {
+		if j, ok := q.displaceJob(comes); ok {
 			got = word(j)
 			size--
 		}

@@ -15,7 +15,8 @@ import (
 
 const fetchTimeout = 30 * time.Second
 
-// newClient returns a client that accepts https URLs only, also in redirects.
+// newClient returns a client that follows only redirects to https URLs. A nil transport selects the
+// default.
 func newClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = &http.Transport{
@@ -44,7 +45,8 @@ func newClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// listStatusError is a response without a list.
+// listStatusError is the error for a response to the fetch of a list with another status than 200
+// and 304.
 type listStatusError struct {
 	status     string
 	retryAfter time.Duration
@@ -52,10 +54,10 @@ type listStatusError struct {
 
 func (e *listStatusError) Error() string { return "unexpected status " + e.status }
 
-// fetch fetches a list and sets the time of the next fetch. The request is conditional if a
-// list is in use. After an error the list in use stays.
-func (v *Verifier) fetch(ctx context.Context, l *addressList) error {
-	err := v.request(ctx, l)
+// fetchList fetches an address list and sets the time of the next fetch. The request is conditional
+// if a version of the list is in use. After an error that version stays in use.
+func (v *Verifier) fetchList(ctx context.Context, l *addressList) error {
+	err := v.fetchPrefixes(ctx, l)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
@@ -77,7 +79,8 @@ func (v *Verifier) fetch(ctx context.Context, l *addressList) error {
 	return err
 }
 
-func (v *Verifier) request(ctx context.Context, l *addressList) error {
+// fetchPrefixes requests an address list and puts its prefixes into use.
+func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.source, nil)
 	if err != nil {
 		return err
@@ -123,8 +126,8 @@ func (v *Verifier) request(ctx context.Context, l *addressList) error {
 	if err != nil {
 		return err
 	}
-	if current != nil && current.shrinksTo(next) {
-		if err := v.deferShrunk(l, current); err != nil {
+	if current != nil && current.losesMostIn(next) {
+		if err := v.deferShrunkList(l, current); err != nil {
 			return err
 		}
 	}
@@ -135,19 +138,19 @@ func (v *Verifier) request(ctx context.Context, l *addressList) error {
 	return nil
 }
 
-// markUnchanged records that the list in use is current.
+// markUnchanged records that the version of the list in use is up to date.
 func (v *Verifier) markUnchanged(l *addressList, current *activeTable) {
 	now := v.options.Now()
-	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now) + monotime(maxDenyAge)})
+	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
 }
 
-// deferShrunk handles a response that lacks most of the prefixes. deferShrunk returns an error
-// until the responses have lacked them for shrinkConfirmTime. Until then the old list confirms
-// clients, but denies none.
-func (v *Verifier) deferShrunk(l *addressList, current *activeTable) error {
+// deferShrunkList returns an error for a response that lacks most of the prefixes in use. After
+// shrinkConfirmTime of such responses deferShrunkList returns nil. Until then the prefixes in use
+// verify clients, but deny none.
+func (v *Verifier) deferShrunkList(l *addressList, current *activeTable) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +160,7 @@ func (v *Verifier) deferShrunk(l *addressList, current *activeTable) error {
 	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.active.Store(&activeTable{current.prefixTable, v.monotimeOf(now)})
-	return fmt.Errorf("the new list lacks most of the addresses; if unchanged, the new list will be accepted on %s",
+	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now)})
+	return fmt.Errorf("the new list lacks most of the addresses in use; if later fetches lack them too, the new list is used from %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

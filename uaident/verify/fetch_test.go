@@ -31,12 +31,12 @@ func TestListIsFetched(t *testing.T) {
 		}
 	}
 	clock.Add(20 * time.Hour)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	if got := s.count(); got != 1 {
 		t.Errorf("%d requests in 20 hours", got)
 	}
 	clock.Add(4 * time.Hour)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	list := v.Lists()[0]
 	if s.count() != 2 || list.Prefixes != 4 || !list.ChangedAt.Equal(start) || !list.CheckedAt.Equal(start.Add(24*time.Hour)) ||
 		list.Err != nil || list.CannotDeny || list.Crawlers[0] != "BarBot" || !strings.HasSuffix(list.Source, "/list.json") {
@@ -65,14 +65,14 @@ func TestBackOff(t *testing.T) {
 		})
 		clock.Add(24 * time.Hour)
 		for i := range tc.least {
-			v.loadAll(t.Context(), v.isDue)
+			v.loadAll(t.Context(), v.isListDue)
 			wait := v.Lists()[0].NextFetch.Sub(clock.Now())
 			if wait < tc.least[i] || wait > tc.most[i] {
 				t.Errorf("%s: waits %s after failure %d, want %s to %s", tc.name, wait, i+1, tc.least[i], tc.most[i])
 			}
 			numRequests := s.count()
 			clock.Add(wait - time.Second)
-			v.loadAll(t.Context(), v.isDue)
+			v.loadAll(t.Context(), v.isListDue)
 			if s.count() != numRequests {
 				t.Errorf("%s: a request was sent too early", tc.name)
 			}

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// State is the result of a verification. The zero value is [Claimed].
+// State says whether a client is the crawler that its User-Agent names. The zero value is
+// [Claimed].
 type State uint8
 
 const (
@@ -48,7 +49,7 @@ func ParseState(word string) (s State, ok bool) {
 // States returns all states in order of declaration.
 func States() []State { return []State{Claimed, Unknown, Verified, Spoofed} }
 
-// Method is a way to verify a claim. The zero value is [None].
+// Method is a way to verify a client. The zero value is [None].
 type Method uint8
 
 const (
@@ -70,7 +71,7 @@ func (m Method) String() string {
 	return "invalid"
 }
 
-// Finding is the state of a client with its reason.
+// Finding is the result of a verification with the method that decided.
 type Finding struct {
 	State State
 	// Method is the method that confirmed the claim, or the last method that denied the claim, or

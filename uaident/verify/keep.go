@@ -12,7 +12,7 @@ import (
 
 const exportVersion = 1
 
-// exportedLists is the format of Export.
+// exportedLists is the JSON format of [Verifier.Export].
 type exportedLists struct {
 	Version int            `json:"version"`
 	Lists   []exportedList `json:"lists"`
@@ -48,10 +48,10 @@ func (v *Verifier) Export() ([]byte, error) {
 	return json.Marshal(exported)
 }
 
-// Import restores the lists of [Verifier.Export]. Call Import after [Verifier.Configure]. Import
-// restores only configured lists that were checked later than the lists in use. The lists must
-// satisfy the same rules as fetched lists. Import skips unusable lists and returns an error for
-// each.
+// Import restores the lists that [Verifier.Export] returned. Call Import after
+// [Verifier.Configure]. Import restores only configured lists that were checked later than the
+// lists in use. A restored list must pass the same checks as a fetched list. Import skips a list
+// that does not, and returns an error for each.
 func (v *Verifier) Import(data []byte) error {
 	var exported exportedLists
 	if err := json.Unmarshal(data, &exported); err != nil {
@@ -79,12 +79,12 @@ func (v *Verifier) Import(data []byte) error {
 			errs = append(errs, fmt.Errorf("stored address list %s: %w", k.URL, err))
 			continue
 		}
-		v.restore(l, t, k)
+		v.restoreList(l, t, k)
 	}
 	return errors.Join(errs...)
 }
 
-func (v *Verifier) restore(l *addressList, t *prefixTable, k exportedList) {
+func (v *Verifier) restoreList(l *addressList, t *prefixTable, k exportedList) {
 	l.loadMu.Lock()
 	defer l.loadMu.Unlock()
 	now := v.options.Now()
@@ -96,12 +96,12 @@ func (v *Verifier) restore(l *addressList, t *prefixTable, k exportedList) {
 	if !l.state.lastChecked.Before(k.Checked) {
 		return
 	}
-	deniesUntil := v.monotimeOf(k.Checked) + monotime(maxDenyAge)
+	deniesUntil := v.toMonotime(k.Checked) + monotime(maxDenyAge)
 	if k.ShrunkSince.After(now) {
 		k.ShrunkSince = now
 	}
 	if !k.ShrunkSince.IsZero() {
-		deniesUntil = v.monotimeOf(now) // as in deferShrunk
+		deniesUntil = v.toMonotime(now) // as in deferShrunkList
 	}
 	l.active.Store(&activeTable{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified

@@ -36,12 +36,12 @@ func TestKeptLists(t *testing.T) {
 			t.Errorf("%s is %s, want %s", addr, got.State, want)
 		}
 	}
-	after.loadAll(t.Context(), after.isDue)
+	after.loadAll(t.Context(), after.isListDue)
 	if s.count() != 1 {
 		t.Error("a list was fetched again just after its import")
 	}
 	clock.Add(24 * time.Hour)
-	after.loadAll(t.Context(), after.isDue)
+	after.loadAll(t.Context(), after.isListDue)
 	if l := after.Lists()[0]; s.count() != 2 || l.Err != nil || !l.CheckedAt.Equal(clock.Now()) || l.ChangedAt.Equal(l.CheckedAt) {
 		t.Errorf("after a day: %+v", l)
 	}
@@ -98,14 +98,14 @@ func TestKeptDoubt(t *testing.T) {
 	s.says(onePrefix)
 	clock.Add(24 * time.Hour)
 	for hours := range 48 {
-		v.loadAll(t.Context(), v.isDue)
+		v.loadAll(t.Context(), v.isListDue)
 		restart()
 		if o, n := state(old), state(new); o != Verified || n != Unknown {
 			t.Fatalf("in doubt, after %d hours: old %s, new %s", hours, o, n)
 		}
 		clock.Add(time.Hour)
 	}
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	restart()
 	if o, n := state(old), state(new); o != Spoofed || n != Verified {
 		t.Errorf("after two days: old %s, new %s", o, n)

@@ -28,7 +28,7 @@ type addressList struct {
 	source string
 	isFile bool
 
-	// active is the table for requests, or nil if the list was never loaded.
+	// active holds the prefixes that requests use, or nil if the list was never loaded.
 	active atomic.Pointer[activeTable]
 
 	loadMu sync.Mutex // held while the list is loading
@@ -36,14 +36,14 @@ type addressList struct {
 	state  listState
 }
 
-// activeTable is the immutable table of a list's prefixes, and the time until which the list can deny
-// clients.
+// activeTable is an immutable set of the prefixes of a list. A client without a matching prefix can
+// be denied until deniesUntil.
 type activeTable struct {
 	*prefixTable
 	deniesUntil monotime
 }
 
-// listState is the metadata of a list.
+// listState is what is known about the last load of an address list.
 type listState struct {
 	etag, lastModified       string    // of the response in use
 	lastChanged, lastChecked time.Time // see ListStatus
@@ -55,6 +55,7 @@ type listState struct {
 	fileSize                 int64
 }
 
+// newStatus returns the status of the list. users are the tokens of the crawlers with this list.
 func (l *addressList) newStatus(users []string, now monotime) ListStatus {
 	active := l.active.Load()
 	l.mu.Lock()
@@ -70,17 +71,18 @@ func (l *addressList) newStatus(users []string, now monotime) ListStatus {
 	return s
 }
 
-// loadList loads the list if due(l) is true, and calls OnList.
-func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addressList) bool) error {
-	completed, err := v.loadNow(ctx, l, due)
+// loadAndReport is loadList and calls OnList after a completed attempt.
+func (v *Verifier) loadAndReport(ctx context.Context, l *addressList, due func(*addressList) bool) error {
+	completed, err := v.loadList(ctx, l, due)
 	if completed && v.options.OnList != nil {
 		v.options.OnList(l.newStatus(v.activeConfig.Load().crawlersByList[l], v.now()))
 	}
 	return err
 }
 
-// loadNow loads the list if due(l) is true. loadNow reports whether the attempt completed.
-func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addressList) bool) (bool, error) {
+// loadList reads or fetches the list if due(l) is true. completed is false if the list was not due
+// or ctx ended.
+func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addressList) bool) (completed bool, _ error) {
 	l.loadMu.Lock()
 	defer l.loadMu.Unlock()
 	if !due(l) {
@@ -90,7 +92,7 @@ func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addres
 	if l.isFile {
 		err = v.rereadFile(l)
 	} else {
-		err = v.fetch(ctx, l)
+		err = v.fetchList(ctx, l)
 	}
 	if ctx.Err() != nil && err != nil {
 		return false, err // cancelled; not an error of the list
@@ -101,11 +103,12 @@ func (v *Verifier) loadNow(ctx context.Context, l *addressList, due func(*addres
 	return true, err
 }
 
-// isMissing reports whether a list was never loaded.
-func isMissing(l *addressList) bool { return l.active.Load() == nil }
+// isUnloaded reports whether a list was never loaded.
+func isUnloaded(l *addressList) bool { return l.active.Load() == nil }
 
-// isDue reports whether a list has to be loaded now.
-func (v *Verifier) isDue(l *addressList) bool {
+// isListDue reports whether a list must be loaded: the time of the next fetch has come, or the file
+// changed.
+func (v *Verifier) isListDue(l *addressList) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.isFile {
@@ -116,7 +119,7 @@ func (v *Verifier) isDue(l *addressList) bool {
 	return err != nil && l.state.err == nil || err == nil && (!info.ModTime().Equal(l.state.fileTime) || info.Size() != l.state.fileSize)
 }
 
-// loadAll loads all lists for which due is true.
+// loadAll loads all lists for which due is true, and returns their errors.
 func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []error {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
@@ -129,7 +132,7 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []e
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if err := v.loadList(ctx, l, due); err != nil {
+			if err := v.loadAndReport(ctx, l, due); err != nil {
 				mu.Lock()
 				errs = append(errs, err)
 				mu.Unlock()
@@ -140,12 +143,12 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []e
 	return errs
 }
 
-// setTable replaces the table of a list.
+// setTable puts newly loaded prefixes of a list into use.
 func (v *Verifier) setTable(l *addressList, t *prefixTable) {
 	now := v.options.Now()
 	until := maxMonotime
 	if !l.isFile {
-		until = v.monotimeOf(now) + monotime(maxDenyAge)
+		until = v.toMonotime(now) + monotime(maxDenyAge)
 	}
 	l.active.Store(&activeTable{t, until})
 	l.mu.Lock()
@@ -153,13 +156,14 @@ func (v *Verifier) setTable(l *addressList, t *prefixTable) {
 	l.state.lastChanged, l.state.lastChecked, l.state.shrunkSince = now, now, time.Time{}
 }
 
-// fileContent is the content of a list file.
+// fileContent is the parsed content of a list file, with the file's modification time and size.
 type fileContent struct {
 	table *prefixTable
 	time  time.Time
 	size  int64
 }
 
+// readFile reads and parses a list file.
 func readFile(path string) (c fileContent, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,8 +194,8 @@ func readFile(path string) (c fileContent, err error) {
 	return c, nil
 }
 
-// rereadFile reads a file again. After an error the old table stays in use. The owner maintains
-// the file, so a file may shrink and does not become stale.
+// rereadFile reads a list file again. After an error the prefixes in use stay. The site's owner
+// maintains the file, so a file may lose most of its prefixes and can always deny clients.
 func (v *Verifier) rereadFile(l *addressList) error {
 	content, err := readFile(l.source)
 	if err == nil {

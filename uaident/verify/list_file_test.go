@@ -22,7 +22,7 @@ func TestFileIsReadAgain(t *testing.T) {
 		if err := os.Chtimes(path, times, times); err != nil {
 			t.Fatal(err)
 		}
-		v.loadAll(t.Context(), v.isDue)
+		v.loadAll(t.Context(), v.isListDue)
 	}
 	clock.Add(1000 * time.Hour) // a file never becomes stale
 	if a, b := state("192.0.2.1"), state("203.0.113.1"); a != Verified || b != Spoofed {
@@ -40,7 +40,7 @@ func TestFileIsReadAgain(t *testing.T) {
 	}
 	write("203.0.113.0/24")
 	os.Remove(path)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	if b := state("203.0.113.1"); b != Verified || v.Lists()[0].Err == nil {
 		t.Errorf("after the file is gone: %s, error %v", b, v.Lists()[0].Err)
 	}

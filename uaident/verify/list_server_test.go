@@ -61,6 +61,6 @@ func fetched(t *testing.T, s *listServer) (*Verifier, *clock, *uaident.Crawler) 
 	if got := v.Check(bar, netip.MustParseAddr("192.0.2.1")); got != (Finding{State: Unknown}) {
 		t.Errorf("before the list is loaded: %v", got)
 	}
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	return v, clock, bar
 }

@@ -48,7 +48,7 @@ func TestListAndReverseDNS(t *testing.T) {
 	if got := state("192.0.2.1"); got != Verified {
 		t.Errorf("without a list the genuine crawler is %s", got)
 	}
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	if got := state("203.0.113.1"); got != Spoofed {
 		t.Errorf("with the list a spoofed client is %s", got)
 	}
@@ -113,7 +113,7 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 			v, clock, bar := fetched(t, s)
 			clock.Add(24 * time.Hour)
 			s.does(tc.answer)
-			v.loadAll(t.Context(), v.isDue)
+			v.loadAll(t.Context(), v.isListDue)
 			list := v.Lists()[0]
 			if list.Prefixes != 4 || list.Err == nil || !strings.Contains(list.Err.Error(), tc.want) || !strings.Contains(list.Err.Error(), s.URL) {
 				t.Errorf("%d prefixes, error %v, want 4 and %q", list.Prefixes, list.Err, tc.want)
@@ -126,7 +126,7 @@ func TestBadAnswerDoesNotReplaceList(t *testing.T) {
 			}
 			s.says(fourPrefixes)
 			clock.Add(24 * time.Hour)
-			v.loadAll(t.Context(), v.isDue)
+			v.loadAll(t.Context(), v.isListDue)
 			if list := v.Lists()[0]; list.Err != nil || list.CannotDeny {
 				t.Errorf("the list is not loaded again: %+v", list)
 			}
@@ -140,7 +140,7 @@ func TestOldListDeniesNothing(t *testing.T) {
 	s.does(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	state := func(addr string) State { return v.Check(bar, netip.MustParseAddr(addr)).State }
 	clock.Add(7*24*time.Hour - time.Second)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	if got := state("203.0.113.1"); got != Spoofed {
 		t.Errorf("within a week a spoofed client is %s", got)
 	}
@@ -163,7 +163,7 @@ func TestShrunkListIsBelievedInTime(t *testing.T) {
 	const old, new, liar = "192.0.2.1", "203.0.113.1", "198.51.100.1"
 	pass := func(d time.Duration) {
 		clock.Add(d)
-		v.loadAll(t.Context(), v.isDue)
+		v.loadAll(t.Context(), v.isListDue)
 	}
 	s.says(onePrefix)
 	pass(24 * time.Hour)

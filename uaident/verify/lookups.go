@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// lookupJob is a lookup to run.
+// lookupJob is a reverse DNS lookup of an address for one operator.
 type lookupJob struct {
 	resultKey
 	address  netip.Addr
@@ -20,9 +20,10 @@ type lookupJob struct {
 	resolver Resolver
 }
 
-// lookupQueue runs jobs, each in a goroutine of its own. Operators and networks take turns, so
-// that many requests of one do not delay others. Slow jobs share a part of the slots, so that
-// slow zones do not delay fast zones. The queue and the number of running jobs are bounded.
+// lookupQueue runs reverse DNS lookups, each in a goroutine of its own. Operators and networks take
+// turns, so that many requests of one do not delay others. Slow lookups may use only some of the
+// slots, so that slow zones do not delay fast zones. The number of queued and of running lookups is
+// bounded.
 type lookupQueue struct {
 	maxRunning, maxWaiting int
 	timeout                time.Duration
@@ -38,8 +39,8 @@ type lookupQueue struct {
 	jobInterval     time.Duration
 	createdAt       time.Time
 
-	// crowdedScope is an operator without room in the queue, or 0. Requests read the value without
-	// locking mu.
+	// crowdedScope is the scope of an operator whose new lookups are dropped because the queue is
+	// full, or 0. Requests read the value without locking mu.
 	crowdedScope atomic.Uint64
 	numDropped   atomic.Uint64
 
@@ -56,7 +57,7 @@ type lookupQueue struct {
 	slowAfter        time.Duration
 }
 
-// runningLookup is a running job.
+// runningLookup is a lookup that a goroutine runs.
 type runningLookup struct {
 	lookupJob
 	network       netip.Prefix
@@ -78,10 +79,10 @@ const (
 // slowAfter is the duration after which a lookup is slow. Most lookups need a tenth.
 const slowAfter = 500 * time.Millisecond
 
-func newLookups(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
+func newLookupQueue(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
 	q := &lookupQueue{
 		maxRunning: atOnce, maxWaiting: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
-		networkStates: newNetworks(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
+		networkStates: newNetworkStates(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
 		pendingKeys: map[resultKey]struct{}{}, runningByNetwork: map[netip.Prefix]int{},
 		jobInterval: time.Second / time.Duration(rate), createdAt: time.Now(),
 	}
@@ -89,7 +90,7 @@ func newLookups(atOnce, most, rate int, timeout time.Duration, now func() monoti
 	return q
 }
 
-// close cancels running jobs and empties the queue.
+// close cancels running lookups and empties the queue.
 func (q *lookupQueue) close() {
 	q.cancel()
 	q.mu.Lock()
@@ -106,9 +107,9 @@ func (q *lookupQueue) close() {
 	}
 }
 
-// enqueue queues a job, unless the job is already queued or running, or exceeds a limit. recheck
-// means that a valid result exists. Rechecks have their own room, so that new subjects cannot
-// starve them.
+// enqueue queues a lookup, unless the same lookup is queued or running already, or a limit is
+// exceeded. recheck means that the address has a valid result. Rechecks have their own part of the
+// queue, so that new addresses cannot starve them.
 func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	if !recheck && q.crowdedScope.Load() == j.scope || q.ctx.Err() != nil {
 		q.numDropped.Add(1)
@@ -128,16 +129,16 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	if recheck {
 		queue, room = &q.rechecks, max(q.maxWaiting/recheckShare, 1)
 	}
-	_, ofNetwork := queue.waitingFor(j.scope, network)
+	_, ofNetwork := queue.countWaiting(j.scope, network)
 	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) || q.ctx.Err() != nil {
 		q.numDropped.Add(1)
 		return
 	}
 	if queue.size >= room {
 		q.numDropped.Add(1)
-		displaced, ok := queue.displaceFor(j)
+		displaced, ok := queue.displaceJob(j)
 		if !ok {
-			q.updateCrowded()
+			q.updateCrowdedScope()
 			return
 		}
 		delete(q.pendingKeys, displaced.resultKey)
@@ -150,8 +151,8 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.startReady()
 }
 
-// updateCrowded updates crowded. mu must be held.
-func (q *lookupQueue) updateCrowded() {
+// updateCrowdedScope sets crowdedScope for the present queue. The caller must lock mu.
+func (q *lookupQueue) updateCrowdedScope() {
 	if q.newJobs.size >= q.maxWaiting-q.maxWaiting/recheckShare {
 		q.crowdedScope.Store(q.newJobs.crowdedScope())
 	} else {
@@ -159,7 +160,8 @@ func (q *lookupQueue) updateCrowded() {
 	}
 }
 
-// canStart reports whether a job from the network may start now. mu must be held.
+// canStart reports whether a lookup of an address in network may start now. The caller must lock
+// mu.
 func (q *lookupQueue) canStart(network netip.Prefix) bool {
 	half := max(q.maxRunning/slowShare, 1)
 	if q.networkStates.find(network).isSlow(q.now()) {
@@ -168,9 +170,9 @@ func (q *lookupQueue) canStart(network netip.Prefix) bool {
 	return q.runningByNetwork[network] < half
 }
 
-// startReady starts all jobs that may start. mu must be held.
+// startReady starts all queued lookups that may start now. The caller must lock mu.
 func (q *lookupQueue) startReady() {
-	defer q.updateCrowded()
+	defer q.updateCrowdedScope()
 	for q.numRunning < q.maxRunning && q.ctx.Err() == nil {
 		j, ok := q.rechecks.takeNext(q.canStart)
 		if !ok {
@@ -180,7 +182,7 @@ func (q *lookupQueue) startReady() {
 			now := time.Since(q.createdAt)
 			if ahead := q.rate.TimeUntilDue(now); ahead >= burst {
 				if q.timer == nil {
-					q.timer = time.AfterFunc(ahead-burst+1, q.resume)
+					q.timer = time.AfterFunc(ahead-burst+1, q.startRateLimited)
 				}
 				return
 			}
@@ -203,21 +205,21 @@ func (q *lookupQueue) startReady() {
 	}
 }
 
-// resume starts jobs that waited for the rate.
-func (q *lookupQueue) resume() {
+// startRateLimited starts lookups that waited because of the maximum rate.
+func (q *lookupQueue) startRateLimited() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.timer = nil
 	q.startReady()
 }
 
-// runLookup runs a job and starts the next.
+// runLookup runs a lookup, records its duration, and starts the next lookups.
 func (q *lookupQueue) runLookup(l *runningLookup) {
 	ctx, cancel := context.WithTimeout(q.ctx, q.timeout)
 	defer cancel()
 	l.cancel = cancel
 	if !l.holdsSlowSlot {
-		timer := time.AfterFunc(q.slowAfter, func() { q.markSlow(l) })
+		timer := time.AfterFunc(q.slowAfter, func() { q.moveToSlowSlot(l) })
 		defer timer.Stop()
 	}
 	began := time.Now()
@@ -243,9 +245,9 @@ func (q *lookupQueue) runLookup(l *runningLookup) {
 	q.startReady()
 }
 
-// markSlow moves a slow job to a slot of slow jobs. If all those slots are in use, another job may
-// cancel the slow job.
-func (q *lookupQueue) markSlow(l *runningLookup) {
+// moveToSlowSlot counts a running lookup as slow. If the slow lookups already have their share of
+// the slots, the lookup becomes overdue: another lookup may cancel it.
+func (q *lookupQueue) moveToSlowSlot(l *runningLookup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l.isDone {
@@ -261,8 +263,8 @@ func (q *lookupQueue) markSlow(l *runningLookup) {
 	q.startReady()
 }
 
-// loadCounts returns the numbers of running and waiting jobs.
-func (q *lookupQueue) loadCounts() (running, waiting int) {
+// countLookups returns the numbers of running and of queued lookups.
+func (q *lookupQueue) countLookups() (running, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.numRunning, q.newJobs.size + q.rechecks.size

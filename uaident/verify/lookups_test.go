@@ -56,7 +56,7 @@ func testManyClaimedAddresses(t *testing.T) {
 
 func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	now := monotime(time.Hour)
-	r := newResults(64, 256)
+	r := newResultCache(64, 256)
 	for i := range 32 {
 		r.put(newResult(newResultKey(invented(i), 1), Verified, nil, now), now)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/limit"
 )
 
-// networkStates counts recent lookups by network and marks networks with slow reverse zones. The size is
-// fixed. A random seed maps each network to one bucket.
+// networkStates counts recent lookups by network and marks networks with slow reverse DNS zones.
+// The size is fixed. A random seed maps each network to one bucket of networkWays entries.
 type networkStates struct {
 	seed    maphash.Seed
 	buckets [1024][networkWays]networkState
@@ -18,8 +18,8 @@ type networkStates struct {
 
 const networkWays = 4 // slots a bucket
 
-// networkState is the state of one network. Only one goroutine at a time changes it. nil is a
-// network without state.
+// networkState is the state of one network. Only one goroutine at a time may change the state. A
+// nil state is valid and belongs to a network without recent lookups.
 type networkState struct {
 	id         atomic.Uint64 // hash of the network, or 0
 	lookupRate limit.Rate    // lookupRate of its lookups
@@ -29,7 +29,7 @@ type networkState struct {
 // slowDuration is the time for which a network is slow after a slow lookup.
 const slowDuration = monotime(10 * time.Minute)
 
-func newNetworks() *networkStates { return &networkStates{seed: maphash.MakeSeed()} }
+func newNetworkStates() *networkStates { return &networkStates{seed: maphash.MakeSeed()} }
 
 // find returns the state of a network, or nil.
 func (n *networkStates) find(network netip.Prefix) *networkState {
@@ -43,8 +43,8 @@ func (n *networkStates) find(network netip.Prefix) *networkState {
 	return nil
 }
 
-// findOrAdd returns the state of a network. findOrAdd replaces the oldest state in the bucket if
-// necessary.
+// findOrAdd returns the state of a network. A new state replaces the state in the bucket that
+// becomes irrelevant first.
 func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 	if p := n.find(network); p != nil {
 		return p
@@ -58,7 +58,7 @@ func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 			oldest = p
 			break
 		}
-		if p.lastRelevant() < oldest.lastRelevant() {
+		if p.relevantUntil() < oldest.relevantUntil() {
 			oldest = p
 		}
 	}
@@ -68,27 +68,28 @@ func (n *networkStates) findOrAdd(network netip.Prefix) *networkState {
 	return oldest
 }
 
-// lastRelevant returns the time at which the state becomes irrelevant.
-func (p *networkState) lastRelevant() monotime {
+// relevantUntil returns the time from which the state no longer limits lookups.
+func (p *networkState) relevantUntil() monotime {
 	return max(monotime(p.lookupRate.DueTime()), monotime(p.slowUntil.Load()))
 }
 
-// mayStartLookup reports whether the network may start a lookup now. The next lookup must be due within
-// ahead.
+// mayStartLookup reports whether the rate of the network allows a lookup now. ahead is the allowed
+// burst, as the time by which a lookup may be too early.
 func (p *networkState) mayStartLookup(now, ahead monotime) bool {
 	return p == nil || p.lookupRate.TimeUntilDue(time.Duration(now)) < time.Duration(ahead)
 }
 
-// countLookup counts a lookup.
+// countLookup counts a lookup. each is the time that one lookup uses of the network's rate.
 func (p *networkState) countLookup(now, each monotime) {
 	p.lookupRate.Charge(time.Duration(now), time.Duration(each))
 }
 
+// isSlow reports whether a recent lookup of the network was slow.
 func (p *networkState) isSlow(now monotime) bool {
 	return p != nil && now < monotime(p.slowUntil.Load())
 }
 
-// recordDuration records whether the last lookup was slow.
+// recordDuration records whether the last lookup of the network was slow.
 func (p *networkState) recordDuration(slow bool, now monotime) {
 	if slow {
 		p.slowUntil.Store(int64(now + slowDuration))

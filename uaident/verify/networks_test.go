@@ -10,7 +10,7 @@ import (
 func TestNetworks(t *testing.T) {
 	const each, ahead = monotime(100 * time.Millisecond), monotime(4 * time.Second)
 	now := monotime(time.Hour)
-	n := newNetworks()
+	n := newNetworkStates()
 	busy, slow := addr.Network(invented(1)), addr.Network(invented(2))
 	if p := n.find(busy); p != nil || !p.mayStartLookup(now, ahead) || p.isSlow(now) {
 		t.Errorf("unexpected state of a new network: %v", p)

@@ -75,18 +75,18 @@ func TestListOfAnotherCrawler(t *testing.T) {
 	const elsewhere = "198.51.100.1"
 	check("no list is loaded", elsewhere, Finding{State: Unknown})
 	other.does(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	check("the other list failed", "192.0.2.1", Finding{Verified, Ranges})
 	check("the other list failed", elsewhere, Finding{State: Unknown})
 	other.says(`["203.0.113.0/28"]`)
 	clock.Add(24 * time.Hour)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	check("both are loaded", "203.0.113.1", Finding{Verified, Ranges})
 	check("both are loaded", elsewhere, Finding{Spoofed, Ranges})
 	other.does(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	for range 8 {
 		clock.Add(24 * time.Hour)
-		v.loadAll(t.Context(), v.isDue)
+		v.loadAll(t.Context(), v.isListDue)
 	}
 	check("the other list is stale", "203.0.113.1", Finding{Verified, Ranges})
 	check("the other list is stale", elsewhere, Finding{State: Unknown})

@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// PublishedRanges returns the address ranges of operators from the lists in use. PublishedRanges is
-// safe for concurrent use.
+// PublishedRanges provides the published address ranges of some operators, as the loaded lists
+// contain them. PublishedRanges is safe for concurrent use.
 type PublishedRanges struct {
 	verifier     *Verifier
 	operators    []string // in lower case
 	lastSnapshot atomic.Pointer[rangesSnapshot]
 }
 
-// rangesSnapshot is an immutable union of some lists.
+// rangesSnapshot is the cached result of [PublishedRanges.Prefixes] with the lists from which it
+// was computed. A rangesSnapshot is immutable.
 type rangesSnapshot struct {
 	config   *activeConfig
 	lists    []*addressList
@@ -23,7 +24,7 @@ type rangesSnapshot struct {
 	prefixes []netip.Prefix
 }
 
-// PublishedRanges returns the address ranges of the given operators. The names ignore case.
+// PublishedRanges returns the address ranges of the operators with the given names, ignoring case.
 func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
 	p := &PublishedRanges{verifier: v}
 	for _, name := range operators {
@@ -32,8 +33,8 @@ func (v *Verifier) PublishedRanges(operators ...string) *PublishedRanges {
 	return p
 }
 
-// Prefixes returns the ranges without duplicates. Prefixes includes lists that are stale and omits
-// lists that were never loaded. Callers must not modify the result.
+// Prefixes returns the ranges, sorted and without duplicates. Prefixes includes ranges from lists
+// that may be out of date. Callers must not modify the result.
 func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	s, last := p.verifier.activeConfig.Load(), p.lastSnapshot.Load()
 	if last != nil && last.config == s && last.isCurrent() {
@@ -62,7 +63,7 @@ func (p *PublishedRanges) Prefixes() []netip.Prefix {
 	return next.prefixes
 }
 
-// isCurrent reports whether no list was reloaded since.
+// isCurrent reports whether none of the lists was loaded again since the snapshot.
 func (r *rangesSnapshot) isCurrent() bool {
 	for i, l := range r.lists {
 		if l.active.Load() != r.tables[i] {

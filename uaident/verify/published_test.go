@@ -28,13 +28,13 @@ func TestPublished(t *testing.T) {
 	const loaded = "192.0.2.0/27 192.0.2.64/27 192.0.2.128/27 203.0.113.0/28 2001:db8::/64"
 	check("not loaded", bar, "[]")
 	check("a file", both, "[198.51.100.0/24]")
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	check("loaded", bar, "["+loaded+"]")
 	check("two operators", both, "[192.0.2.0/27 192.0.2.64/27 192.0.2.128/27 198.51.100.0/24 203.0.113.0/28 2001:db8::/64]")
 	check("no list", none, "[]")
 	other.says(`["203.0.113.0/28", "192.0.2.0/27", "203.0.113.64/28"]`)
 	clock.Add(24 * time.Hour)
-	v.loadAll(t.Context(), v.isDue)
+	v.loadAll(t.Context(), v.isListDue)
 	if !contains(bar.Prefixes(), "203.0.113.64/28") {
 		t.Errorf("after the list was loaded again: %v", bar.Prefixes())
 	}

@@ -87,14 +87,15 @@ func parseLines(text string) (prefixes []netip.Prefix, err error) {
 // section 2.1.1.2).
 func isCountry(s string) bool { return s == "" || isRegion(s) }
 
-// isRegion reports whether s consists of two letters.
+// isRegion reports whether s consists of two ASCII letters.
 func isRegion(s string) bool {
 	letter := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 	return len(s) == 2 && letter(s[0]) && letter(s[1])
 }
 
-// parsePrefix parses an address or a prefix.
-func parsePrefix(s string) (netip.Prefix, bool) {
+// parsePrefix parses an address or a prefix. The result for an address is a prefix of full length.
+// ok is false for other text.
+func parsePrefix(s string) (_ netip.Prefix, ok bool) {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "/") {
 		addr, err := netip.ParseAddr(s)

@@ -15,14 +15,14 @@ import (
 // maxObjects is the maximum number of braces in an element at which a JSON object is parsed.
 const maxObjects = 100
 
-// parseHTML returns the prefixes of the lists in the pre, code and script elements of a web
-// page. A list is a JSON object with an array of [listFormats]. A script can contain a list
-// between code. The markup of a list can be escaped twice. All other content is ignored,
-// because a page can show the address of the client.
+// parseHTML returns the prefixes in the JSON lists that a web page shows in its pre, code and
+// script elements. A JSON list is an object with an array of [listFormats], and can stand between
+// lines of a script. The JSON may be HTML-escaped once or twice. Other text is ignored, because a
+// page can show the address of the client.
 func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 	found := false
-	for _, text := range codeTexts(data) {
-		for _, list := range jsonLists(text) {
+	for _, text := range codeElementTexts(data) {
+		for _, list := range findLists(text) {
 			more, err := parseJSON(list)
 			if err != nil {
 				return nil, fmt.Errorf("in the page: %w", err)
@@ -36,8 +36,8 @@ func parseHTML(data []byte) (prefixes []netip.Prefix, err error) {
 	return prefixes, nil
 }
 
-// codeTexts returns the text of the outermost pre, code and script elements of a page.
-func codeTexts(data []byte) (texts []string) {
+// codeElementTexts returns the text of each outermost pre, code and script element of a page.
+func codeElementTexts(data []byte) (texts []string) {
 	z := nethtml.NewTokenizer(bytes.NewReader(data))
 	z.SetMaxBuf(MaxListBytes)
 	var text strings.Builder
@@ -76,18 +76,18 @@ func codeTexts(data []byte) (texts []string) {
 	}
 }
 
-// jsonLists returns the lists in the text of an element. The text can be escaped once more.
-func jsonLists(text string) []json.RawMessage {
-	lists := jsonObjects(text)
+// findLists returns the JSON lists in the text of an element. If the text contains none, findLists
+// unescapes HTML in the text and tries again.
+func findLists(text string) []json.RawMessage {
+	lists := findListObjects(text)
 	if len(lists) == 0 && strings.Contains(text, "&") {
-		lists = jsonObjects(html.UnescapeString(text))
+		lists = findListObjects(html.UnescapeString(text))
 	}
 	return lists
 }
 
-// jsonObjects returns the JSON objects in a text that are lists. jsonObjects ignores nested
-// objects.
-func jsonObjects(text string) (lists []json.RawMessage) {
+// findListObjects returns the outermost JSON objects in a text for which isList is true.
+func findListObjects(text string) (lists []json.RawMessage) {
 	for range maxObjects {
 		start := strings.IndexByte(text, '{')
 		if start < 0 {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// listFormat is an array of objects in a JSON list, with the names of the fields that contain
-// prefixes.
+// listFormat is a format of JSON address lists. array is the name of the array of objects, and
+// members are the names of their fields with a prefix or address.
 type listFormat struct {
 	array   string
 	members []string
@@ -36,7 +36,7 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	var merged []netip.Prefix
 	for _, s := range listFormats {
 		if array, ok := list[s.array]; ok {
-			prefixes, err := s.parse(array)
+			prefixes, err := s.parseEntries(array)
 			if err != nil {
 				return nil, err
 			}
@@ -86,8 +86,8 @@ func parseJSON(data []byte) ([]netip.Prefix, error) {
 	return merged, nil
 }
 
-// parse parses an array of objects, each with at least one prefix.
-func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err error) {
+// parseEntries parses the array of a list. Each object must have at least one of the members.
+func (s listFormat) parseEntries(array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var entries []map[string]json.RawMessage
 	if err := json.Unmarshal(array, &entries); err != nil {
 		return nil, fmt.Errorf("JSON: %s: %w", s.array, err)
@@ -116,7 +116,8 @@ func (s listFormat) parse(array json.RawMessage) (prefixes []netip.Prefix, err e
 	return prefixes, nil
 }
 
-// parseArray parses an array of prefixes and addresses.
+// parseArray parses a JSON array of prefixes and addresses. name is the name of the array in
+// errors.
 func parseArray(name string, array json.RawMessage) (prefixes []netip.Prefix, err error) {
 	var texts []*string
 	if err := json.Unmarshal(array, &texts); err != nil {

@@ -167,7 +167,7 @@ func TestShrinking(t *testing.T) {
 	} {
 		from, _ := newTable(prefixes(tc.from))
 		to, _ := newTable(prefixes(tc.to))
-		if got := from.shrinksTo(to); got != tc.want {
+		if got := from.losesMostIn(to); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
 	}

@@ -16,21 +16,22 @@ const (
 	maxUnknownRetry  = monotime(5 * time.Minute)
 )
 
-// monotime is a time relative to the creation of the Verifier. A monotime is faster to get and
-// compare than a [time.Time].
+// monotime is a time in nanoseconds since a fixed time, such as the creation of the Verifier. A
+// monotime is faster to get and compare than a [time.Time].
 type monotime int64
 
 const maxMonotime = monotime(1<<63 - 1)
 
-// resultKey is the key of a result.
+// resultKey identifies a reverse DNS lookup: the address of the client, and the scope of the
+// operator.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // the domains, see suffixScope
+	scope uint64 // the domains, see hashScope
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
 
-// result is the immutable result of a lookup.
+// result is the immutable result of a reverse DNS lookup.
 type result struct {
 	resultKey
 	state     State    // Verified, Spoofed or Unknown
@@ -39,7 +40,7 @@ type result struct {
 	expiresAt monotime // expiry
 }
 
-// stateAt returns the state at now. r can be nil.
+// stateAt returns the state, or Unknown if the result has expired at now. r can be nil.
 func (r *result) stateAt(now monotime) State {
 	if r == nil || now >= r.expiresAt {
 		return Unknown
@@ -47,9 +48,9 @@ func (r *result) stateAt(now monotime) State {
 	return r.state
 }
 
-// resultCache is a cache with lock-free reads and a fixed size. A random seed maps each subject
-// to one bucket, so that a client cannot choose the entries that it evicts. Verified results
-// have a table of their own, so that other results cannot evict them.
+// resultCache is a cache of DNS results with lock-free reads and a fixed size. A random seed maps
+// each key to one bucket, so that a client cannot choose the results that it evicts. Verified
+// results have a table of their own, so that other results cannot evict them.
 type resultCache struct {
 	seed            maphash.Seed
 	verifiedResults resultTable
@@ -63,15 +64,16 @@ type resultTable struct {
 	buckets [][bucketSize]atomic.Pointer[result]
 }
 
-func newResults(verified, others int) *resultCache {
+func newResultCache(verified, others int) *resultCache {
 	r := &resultCache{seed: maphash.MakeSeed()}
-	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(verified))
-	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], bucketsFor(others))
+	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(verified))
+	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(others))
 	return r
 }
 
-// bucketsFor returns the number of buckets, a power of two.
-func bucketsFor(results int) int {
+// numBuckets returns the number of buckets for at least the given number of results. The number is
+// a power of two.
+func numBuckets(results int) int {
 	n := 1
 	for n*bucketSize < results {
 		n *= 2
@@ -79,12 +81,12 @@ func bucketsFor(results int) int {
 	return n
 }
 
-func (p *resultTable) bucket(hash uint64) *[bucketSize]atomic.Pointer[result] {
+func (p *resultTable) bucketFor(hash uint64) *[bucketSize]atomic.Pointer[result] {
 	return &p.buckets[hash&uint64(len(p.buckets)-1)]
 }
 
 func (p *resultTable) find(hash uint64, s resultKey) *result {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {
 			return r
@@ -95,7 +97,7 @@ func (p *resultTable) find(hash uint64, s resultKey) *result {
 
 func (r *resultCache) hash(s resultKey) uint64 { return maphash.Comparable(r.seed, s) }
 
-// get returns the result of s, even if expired, or nil.
+// get returns the result for s, even if expired, or nil.
 func (r *resultCache) get(s resultKey) *result {
 	hash := r.hash(s)
 	if found := r.verifiedResults.find(hash, s); found != nil {
@@ -104,7 +106,7 @@ func (r *resultCache) get(s resultKey) *result {
 	return r.otherResults.find(hash, s)
 }
 
-// put stores a result and replaces the previous result of its subject.
+// put stores a result in place of the previous result with the same key.
 func (r *resultCache) put(next *result, now monotime) {
 	hash := r.hash(next.resultKey)
 	to, from := &r.otherResults, &r.verifiedResults
@@ -118,7 +120,7 @@ func (r *resultCache) put(next *result, now monotime) {
 }
 
 func (p *resultTable) put(hash uint64, next *result, now monotime) {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	place := -1
 	end := maxMonotime
 	for i := range bucket {
@@ -141,7 +143,7 @@ func (p *resultTable) put(hash uint64, next *result, now monotime) {
 }
 
 func (p *resultTable) remove(hash uint64, s resultKey) {
-	bucket := p.bucket(hash)
+	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {
 			bucket[i].Store(nil)
@@ -149,9 +151,9 @@ func (p *resultTable) remove(hash uint64, s resultKey) {
 	}
 }
 
-// newResult returns the result of a lookup at now. previous can be nil. A
-// conclusive result is due before it expires, so that it stays valid during the next lookup.
-// If that lookup fails, the old result stays until its expiry.
+// newResult returns the result of a lookup that completed at now. previous can be nil. A conclusive
+// result is looked up again before it expires, and remains valid until then. An inconclusive lookup
+// does not replace a previous result that is still valid.
 func newResult(s resultKey, state State, previous *result, now monotime) *result {
 	switch state {
 	case Verified:

@@ -12,8 +12,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// activeConfig is a configuration in use. An activeConfig is immutable, except for the content of
-// its lists.
+// activeConfig is a configuration that the Verifier uses. An activeConfig is immutable, except for
+// the content of its lists.
 type activeConfig struct {
 	plans          map[string]*crawlerPlan     // by token
 	operators      map[string]*operatorMethods // by operator, in lower case
@@ -26,18 +26,18 @@ type listKey struct {
 	isFile bool
 }
 
-// crawlerPlan states how clients with the name of one crawler are verified. A plan has at least one
-// method.
+// crawlerPlan says how clients with the name of one crawler are verified. A plan has at least one
+// list or domain.
 type crawlerPlan struct {
 	*operatorMethods
-	// deniesUnverified reports whether a client is spoofed if all methods fail. Otherwise
-	// noDenialReason is the reason.
+	// deniesUnverified reports whether a client that no method verifies is spoofed. If not,
+	// noDenialReason says why.
 	deniesUnverified bool
 	noDenialReason   string
 }
 
-// operatorMethods are the lists and domains of all crawlers of an operator. Operators move crawlers
-// between hosts, so all crawlers share them.
+// operatorMethods are the address lists and domains of all crawlers of an operator. Operators move
+// crawlers between hosts, so their crawlers share these methods.
 type operatorMethods struct {
 	lists    []*addressList
 	suffixes []string // for reverse DNS; empty if disabled
@@ -45,8 +45,8 @@ type operatorMethods struct {
 	resolver Resolver
 }
 
-// newActiveConfig returns the setup for a configuration. newActiveConfig reuses the lists of old and reads list
-// files. newActiveConfig changes no list. files contains the new content of list files.
+// newActiveConfig returns an activeConfig for c, and the content of its list files. newActiveConfig
+// reuses the lists of old without changing them.
 func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfig, files map[*addressList]fileContent, err error) {
 	s = &activeConfig{plans: map[string]*crawlerPlan{}, operators: map[string]*operatorMethods{}, lists: map[listKey]*addressList{}, crawlersByList: map[*addressList][]string{}}
 	server, err := serverAddress(c.DNSServer)
@@ -64,7 +64,7 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 	var errs []error
 	for i := range c.Crawlers {
 		crawler := &c.Crawlers[i]
-		own, wrong := c.methodsOf(crawler, operators)
+		own, wrong := c.enabledMethods(crawler, operators)
 		errs = append(errs, wrong...)
 		m := new(operatorMethods)
 		if sharesOperatorAddresses(crawler) {
@@ -89,7 +89,7 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 		}
 		slices.Sort(p.suffixes)
 		p.suffixes = slices.Compact(p.suffixes)
-		p.resolver, p.scope = resolver, suffixScope(server, p.suffixes)
+		p.resolver, p.scope = resolver, hashScope(server, p.suffixes)
 	}
 	files = map[*addressList]fileContent{}
 	for _, l := range s.lists {
@@ -108,18 +108,19 @@ func sharesOperatorAddresses(c *uaident.Crawler) bool {
 	return c.Operator != "" && c.Class != uaident.Library && c.Class != uaident.Headless
 }
 
-// crawlerMethods are the lists and domains of one crawler. Sure facts come from the operator or the
-// site's owner.
+// crawlerMethods are the address lists and domains of one crawler. rangesComplete and dnsComplete
+// report whether the lists and domains are complete by the operator or the site's owner, so that
+// they can deny a client.
 type crawlerMethods struct {
 	lists                       []listKey
 	suffixes                    []string
 	rangesComplete, dnsComplete bool
 }
 
-// methodsOf returns the enabled facts of a crawler. Configured lists and domains also apply to
-// crawlers of the same operator with that crawler as a fallback. operators maps a token in
-// lower case to its operator.
-func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
+// enabledMethods returns the address lists and domains that c enables for a crawler. A configured
+// list or domain also applies to a crawler of the same operator that falls back to the named
+// crawler. operators maps a token in lower case to its operator.
+func (c *Config) enabledMethods(crawler *uaident.Crawler, operators map[string]string) (own crawlerMethods, errs []error) {
 	applies := func(name string) bool {
 		return matchesCrawler(name, crawler) || crawler.Operator != "" && text.ContainsFold(crawler.Fallback, name) &&
 			operators[strings.ToLower(name)] == crawler.Operator
@@ -128,7 +129,7 @@ func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string
 	if c.Ranges {
 		for _, u := range slices.Concat(published.Ranges, published.PartialRanges) {
 			l := List{CrawlerOrOperator: crawler.Token, URL: u}
-			if err := l.validate(); err != nil {
+			if err := l.validateSource(); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -163,7 +164,8 @@ func (c *Config) methodsOf(crawler *uaident.Crawler, operators map[string]string
 	return own, errs
 }
 
-// addList adds a list to the methods of an operator. add reuses the list of old.
+// addList adds an address list to the methods of an operator. If old has the same list, addList
+// adds that list with its content.
 func (s *activeConfig) addList(to *operatorMethods, key listKey, token string, old *activeConfig) {
 	l := s.lists[key]
 	if l == nil {
@@ -180,8 +182,8 @@ func (s *activeConfig) addList(to *operatorMethods, key listKey, token string, o
 	}
 }
 
-// canDenyClients reports whether a client is spoofed if all methods fail, or returns the reason why
-// not.
+// canDenyClients reports whether a client that no method verifies is spoofed, or returns the reason
+// why such a client can be the crawler.
 func canDenyClients(c *uaident.Crawler, own crawlerMethods) (bool, string) {
 	switch {
 	case c.Class == uaident.Preview:
@@ -198,9 +200,9 @@ func canDenyClients(c *uaident.Crawler, own crawlerMethods) (bool, string) {
 	return true, ""
 }
 
-// suffixScope returns a hash of a DNS server and a set of domains. Crawlers with the same scope
-// share lookups.
-func suffixScope(server string, suffixes []string) uint64 {
+// hashScope returns a hash of a DNS server and a set of domains. Crawlers with the same hash share
+// their lookups.
+func hashScope(server string, suffixes []string) uint64 {
 	sum := sha256.Sum256([]byte(server + "\n" + strings.Join(suffixes, "\n")))
 	return binary.BigEndian.Uint64(sum[:])
 }

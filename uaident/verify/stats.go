@@ -20,7 +20,7 @@ type Stats struct {
 
 // Stats returns the current counters and gauges.
 func (v *Verifier) Stats() Stats {
-	running, waiting := v.lookups.loadCounts()
+	running, waiting := v.lookups.countLookups()
 	return Stats{
 		Running: running, Waiting: waiting,
 		LookupsVerified: v.lookupsByState[Verified].Load(),
@@ -38,18 +38,18 @@ type ListStatus struct {
 	Crawlers []string
 	// Prefixes is the number of prefixes in use; 0 if the list was never loaded.
 	Prefixes int
-	// Changed is the time when the prefixes in use were loaded. Checked is the time when they
-	// were last confirmed. Both are zero if the list was never loaded.
+	// ChangedAt is the time when the prefixes in use were loaded. CheckedAt is the time when the
+	// source last confirmed them. Both are zero if the list was never loaded.
 	ChangedAt, CheckedAt time.Time
 	// NextFetch is the time of the next fetch, or zero for a file.
 	NextFetch time.Time
 	// Err is the error of the last attempt to load the list, or nil.
 	Err error
 	// ShrunkSince is the time of the first response that lacked most of the prefixes. ShrunkSince
-	// is zero if the list did not shrink or the change is accepted.
+	// is zero if no response lacked them, or if the shorter list is in use.
 	ShrunkSince time.Time
-	// CannotDeny reports whether the list cannot deny clients. A stale list was never loaded, was not
-	// confirmed for more than a week, or recently shrank.
+	// CannotDeny reports whether an address that the list lacks proves nothing. The list was never
+	// loaded, was not confirmed for more than a week, or recently lost most of its prefixes.
 	CannotDeny bool
 }
 

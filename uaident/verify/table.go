@@ -16,13 +16,14 @@ const (
 	maxNetworks6   = 4       // IPv6 prefixes of length 16
 )
 
-// prefixTable is an immutable set of prefixes.
+// prefixTable is an immutable set of prefixes that finds the prefix of an address.
 type prefixTable struct {
 	prefixes []netip.Prefix
 	lite     *bart.Lite
 }
 
-// newTable returns a table, or an error if the list is implausible.
+// newTable returns a table of prefixes. Prefixes that are too wide, or that together cover too much
+// of the Internet, are an error.
 func newTable(prefixes []netip.Prefix) (*prefixTable, error) {
 	t := &prefixTable{lite: new(bart.Lite)}
 	count4, count6 := uint64(0), uint64(0)
@@ -58,9 +59,9 @@ func newTable(prefixes []netip.Prefix) (*prefixTable, error) {
 // zone.
 func (t *prefixTable) contains(addr netip.Addr) bool { return t.lite.Contains(addr) }
 
-// shrinksTo reports whether more than half of the prefixes of t do not overlap with next.
-// Split and merged prefixes overlap.
-func (t *prefixTable) shrinksTo(next *prefixTable) bool {
+// losesMostIn reports whether more than half of the prefixes of t do not overlap with next.
+// Prefixes that were split or merged overlap.
+func (t *prefixTable) losesMostIn(next *prefixTable) bool {
 	lost := 0
 	for _, p := range t.prefixes {
 		if !next.lite.OverlapsPrefix(p) {

@@ -28,9 +28,9 @@ type Options struct {
 	// OnList is called after each attempt to load a list, in the goroutine of that attempt.
 	OnList func(ListStatus)
 
-	// MaxLookups is the maximum number of concurrent lookups, by default 8. MaxQueued is the maximum
-	// number of waiting lookups, by default 256. MaxRate is the maximum number of lookups a
-	// second, averaged over a few seconds, by default 50. Each network gets a part of these.
+	// MaxLookups is the maximum number of concurrent lookups, by default 8. MaxQueued is the
+	// maximum number of queued lookups, by default 256. MaxRate is the maximum number of lookups a
+	// second, averaged over a few seconds, by default 50. One network can use only a part of each.
 	MaxLookups, MaxQueued, MaxRate int
 	// LookupTimeout is the maximum duration of a lookup, by default 2 s.
 	LookupTimeout time.Duration
@@ -39,7 +39,8 @@ type Options struct {
 	MaxVerified, MaxOtherResults int
 }
 
-// Verifier verifies clients. A Verifier is safe for concurrent use and can be reconfigured.
+// Verifier checks whether clients are the crawlers that their User-Agents name. A Verifier is safe
+// for concurrent use and can be reconfigured.
 type Verifier struct {
 	options        Options
 	startTime      time.Time
@@ -80,9 +81,9 @@ func New(o Options) *Verifier {
 	}
 	v.options = o
 	v.client = newClient(o.Transport)
-	v.results = newResults(o.MaxVerified, o.MaxOtherResults)
-	v.lookups = newLookups(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
-	v.lookups.run, v.lookups.isWanted = v.lookUp, v.isWanted
+	v.results = newResultCache(o.MaxVerified, o.MaxOtherResults)
+	v.lookups = newLookupQueue(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
+	v.lookups.run, v.lookups.isWanted = v.lookUp, v.needsLookup
 	v.activeConfig.Store(new(activeConfig))
 	return v
 }
@@ -91,15 +92,15 @@ func New(o Options) *Verifier {
 // be called more than once.
 func (v *Verifier) Close() { v.lookups.close() }
 
-// now returns the current time. With the default clock now is twice as fast as time.Now.
+// now returns the current time. With the default clock, now takes half the time of time.Now.
 func (v *Verifier) now() monotime {
 	if v.startTime.IsZero() {
-		return v.monotimeOf(v.options.Now())
+		return v.toMonotime(v.options.Now())
 	}
 	return monotime(time.Since(v.startTime))
 }
 
-func (v *Verifier) monotimeOf(t time.Time) monotime {
+func (v *Verifier) toMonotime(t time.Time) monotime {
 	if v.startTime.IsZero() {
 		return monotime(t.Sub(epoch))
 	}
@@ -138,10 +139,10 @@ func (v *Verifier) Configure(c Config) error {
 	return nil
 }
 
-// Check returns the finding for a client with the name of crawler c. Check never waits. Without a
-// cached result, Check starts a lookup. The finding is [Claimed] for a nil crawler and for a
-// crawler that is not configured. The address can be IPv4-mapped and have a zone. An invalid
-// address is [Unknown].
+// Check returns the finding for a client whose User-Agent names the crawler c. Check never waits.
+// If reverse DNS has to decide and no result is cached, Check starts a lookup and returns
+// [Unknown]. The finding is [Claimed] for a nil crawler and for a crawler without an enabled
+// method. The address can be IPv4-mapped and have a zone. An invalid address is [Unknown].
 func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	if c == nil {
 		return Finding{}
@@ -159,14 +160,15 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 	s := newResultKey(client, p.scope)
 	cached := v.results.get(s)
 	state := cached.stateAt(now)
-	if isDue(cached, now) {
+	if isLookupDue(cached, now) {
 		j := lookupJob{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
 		v.lookups.enqueue(j, now, state == Verified || state == Spoofed)
 	}
 	return p.combineFindings(f, state)
 }
 
-// checkLists returns the finding of the address lists, and whether a lookup is required.
+// checkLists returns the finding of the address lists. needsLookup reports whether reverse DNS is
+// required for the final finding.
 func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (f Finding, needsLookup bool) {
 	denied, public := true, addr.FromInternet(client)
 	for _, l := range p.lists {
@@ -195,7 +197,8 @@ func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (
 	return f, len(p.suffixes) > 0
 }
 
-// combineFindings merges the findings of the address lists and of reverse DNS.
+// combineFindings returns the final finding from the finding of the address lists and the state by
+// reverse DNS.
 func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 	switch {
 	case dns == Verified:
@@ -209,12 +212,16 @@ func (p *crawlerPlan) combineFindings(lists Finding, dns State) Finding {
 	return Finding{}
 }
 
-// isDue reports whether a lookup is required. known can be nil.
-func isDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
+// isLookupDue reports whether a lookup is required. cached is the result of the previous lookup, or
+// nil.
+func isLookupDue(cached *result, now monotime) bool { return cached == nil || now >= cached.recheckAt }
 
-func (v *Verifier) isWanted(s resultKey, now monotime) bool { return isDue(v.results.get(s), now) }
+// needsLookup reports whether the key s still needs a lookup at now.
+func (v *Verifier) needsLookup(s resultKey, now monotime) bool {
+	return isLookupDue(v.results.get(s), now)
+}
 
-// lookUp runs a lookup and stores the result.
+// lookUp runs a reverse DNS lookup and caches the result.
 func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
 	c := confirmDNS(ctx, j.resolver, j.address, j.suffixes)
 	switch {
@@ -228,7 +235,7 @@ func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
 	v.cacheResult(j.resultKey, c.state)
 }
 
-// cacheResult caches the result of a lookup.
+// cacheResult caches the state that a reverse DNS lookup found.
 func (v *Verifier) cacheResult(s resultKey, state State) {
 	now := v.now()
 	v.results.put(newResult(s, state, v.results.get(s), now), now)
@@ -243,7 +250,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	ticker := time.NewTicker(checkInterval)
 	defer ticker.Stop()
 	for {
-		v.loadAll(ctx, v.isDue) // errors are in Lists
+		v.loadAll(ctx, v.isListDue) // errors are in Lists
 		select {
 		case <-ctx.Done():
 			return

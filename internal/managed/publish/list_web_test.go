@@ -83,7 +83,7 @@ func TestHostileAnswers(t *testing.T) {
 		"a part":          {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, "the answer is 206"},
 		"to a file":       {redirect("file:///etc/passwd"), "refusing to follow a redirect from http to file:///etc/passwd"},
 		"to nowhere":      {redirect("http:///"), "refusing to follow a redirect from http to http:///"},
-		"to the inside":   {redirect(inside.URL), "which is not a public address; write the redirect's URL after rules"},
+		"to the inside":   {redirect(inside.URL), "which is not a public address; if this is intended, write the redirect's URL after rules"},
 		"to metadata":     {redirect("http://169.254.169.254/latest/"), "refusing to follow a redirect to 169.254.169.254"},
 		"in a circle":     {redirect("/rules.json"), "more than 5 redirects"},
 		"hangs up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
@@ -170,7 +170,7 @@ func TestConditionalRequests(t *testing.T) {
 			t.Fatalf("%s, %v", idsOf(l.Content()), l.LastError())
 		}
 	}
-	if rest := l.UntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
+	if rest := l.TimeUntilNextFetch(); full != 1 || rest < time.Minute || rest > 10*time.Minute {
 		t.Errorf("%d full answers, the next in %v", full, rest)
 	}
 	if strings.Contains(l.Name(), "secret") {

@@ -22,7 +22,7 @@ type RuleList = remote.Feed[managed.RuleList]
 
 // NewRuleList returns the list in a file or at an HTTP or HTTPS URL. It reads nothing yet.
 func NewRuleList(location string, now func() time.Time) (*RuleList, error) {
-	source, err := remote.ContentKind{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
+	source, err := remote.SourceSettings{OptionName: "rules", ContentName: "a list", MaxBytes: managed.MaxListBytes}.NewSource(location, now)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (s *ScheduleBuilder) FirstSchedule(strict bool) (*managed.Schedule, error) 
 	all, isURL := s.currentLists(), false
 	for i, l := range s.Sources {
 		isURL = isURL || !l.IsFile()
-		if all[i] == nil && (l.IsFile() || strict && l.IsInvalid()) {
+		if all[i] == nil && (l.IsFile() || strict && l.IsLastResponseInvalid()) {
 			return nil, l.LastError()
 		}
 	}

@@ -21,7 +21,7 @@ var ErrDown = errors.New("the server is down")
 // Lifetime is the freshness lifetime of a source's answer.
 const Lifetime = 5 * time.Minute
 
-// Source is a URL or file whose content and error a test sets.
+// Source is a [remote.Source] whose content and error a test sets.
 type Source struct {
 	name      string
 	isFile    bool
@@ -31,12 +31,12 @@ type Source struct {
 	readCount int
 }
 
-// NewSource returns a URL with this content or error.
+// NewSource returns a source that appears to be a URL. Read returns data or err.
 func NewSource(name, data string, err error) *Source {
 	return &Source{name: name, data: data, err: err}
 }
 
-// NewFileSource returns a file with this content.
+// NewFileSource returns a source that appears to be a file. Read returns data.
 func NewFileSource(name, data string) *Source { return &Source{name: name, isFile: true, data: data} }
 
 // Name implements [remote.Source].
@@ -69,14 +69,14 @@ func (s *Source) SetContent(data string, err error) {
 	s.data, s.err = data, err
 }
 
-// ReadCount returns the number of reads.
+// ReadCount returns the number of calls of Read.
 func (s *Source) ReadCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.readCount
 }
 
-// SlowSource is a URL whose server answers after half a minute.
+// SlowSource is a Source that answers after half a minute.
 type SlowSource struct{ *Source }
 
 // Read implements [remote.Source].
@@ -89,9 +89,8 @@ func (s SlowSource) Read(ctx context.Context, before remote.FetchResult) (remote
 	}
 }
 
-// CheckLoadDoesNotWait calls load while run reads from a [SlowSource]. The test fails if load
-// returns after the end of its context. The caller must run CheckLoadDoesNotWait in a synctest
-// bubble.
+// CheckLoadDoesNotWait checks that load returns when its context ends, while run fetches from a
+// [SlowSource]. The caller must run CheckLoadDoesNotWait in a synctest bubble.
 func CheckLoadDoesNotWait(t testing.TB, run, load func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,7 +108,7 @@ func CheckLoadDoesNotWait(t testing.TB, run, load func(context.Context)) {
 	<-done
 }
 
-// Storage is a storage in memory.
+// Storage is a [remote.Storage] in memory.
 type Storage struct {
 	mu     sync.Mutex
 	values map[string][]byte
@@ -120,28 +119,28 @@ type Storage struct {
 // NewStorage returns an empty storage.
 func NewStorage() *Storage { return &Storage{values: make(map[string][]byte)} }
 
-// SetErr sets the error of all operations, or nil.
+// SetErr sets the error that later operations return, or nil for none.
 func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.err = err
 }
 
-// Hang delays each operation by an hour.
+// Hang makes later operations take an hour.
 func (m *Storage) Hang() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hangs = true
 }
 
-// Len returns the number of values.
+// Len returns the number of stored values.
 func (m *Storage) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.values)
 }
 
-// Corrupt replaces all values.
+// Corrupt replaces every stored value by value.
 func (m *Storage) Corrupt(value string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,8 +149,8 @@ func (m *Storage) Corrupt(value string) {
 	}
 }
 
-// hangIfSet sleeps for an hour after a call of Hang.
-func (m *Storage) hangIfSet() {
+// hangIfEnabled sleeps for an hour if Hang was called.
+func (m *Storage) hangIfEnabled() {
 	m.mu.Lock()
 	hangs := m.hangs
 	m.mu.Unlock()
@@ -162,7 +161,7 @@ func (m *Storage) hangIfSet() {
 
 // Store implements [remote.Storage].
 func (m *Storage) Store(_ context.Context, key string, value []byte) error {
-	m.hangIfSet()
+	m.hangIfEnabled()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err == nil {
@@ -173,7 +172,7 @@ func (m *Storage) Store(_ context.Context, key string, value []byte) error {
 
 // Load implements [remote.Storage].
 func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
-	m.hangIfSet()
+	m.hangIfEnabled()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if value, ok := m.values[key]; ok {
@@ -182,7 +181,8 @@ func (m *Storage) Load(_ context.Context, key string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// CheckLog fails unless exactly these messages were logged since the last call. want has prefixes.
+// CheckLog checks the messages that were logged since the last call of CheckLog: as many as in
+// want, and each with the wanted prefix.
 func CheckLog(t *testing.T, log *observer.ObservedLogs, want ...string) {
 	t.Helper()
 	var got []string

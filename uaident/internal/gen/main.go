@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// Generate returns the Go source for registry.json and words.json in dir.
+// Generate returns the content of tables_gen.go, compiled from registry.json and words.json in dir.
 func Generate(dir string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "words.json"))
 	if err != nil {

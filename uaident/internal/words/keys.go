@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a known word.
+// Kind says what a word of a User-Agent means for the identification.
 type Kind uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	Contact         // not a word: a URL or mail address
 )
 
-// Vocabulary holds the words of words.json, which are not names.
+// Vocabulary is the content of words.json: the words that have a meaning but name no crawler.
 type Vocabulary struct {
 	Stop, Like, Compatible, Device, Generic, Tool []string
 	Weak                                          []string // names that are also apps, companies or ordinary words
 }
 
-// Key is the first word of a name, or a word of the vocabulary.
+// Key is an entry of the hash table: the first word of a crawler's name, or a word of words.json.
 type Key struct {
 	Text    string   // lower case
 	Kind    Kind     // kind of the single word
@@ -45,14 +45,15 @@ type Phrase struct {
 	Crawler int16
 }
 
-// CrawlerName is a token or alias with the index of its crawler.
+// CrawlerName is a token or alias of a crawler. Crawler is the index of the crawler in the
+// registry.
 type CrawlerName struct {
 	Name    string
 	Crawler int
 	Exact   bool // valid in this spelling only
 }
 
-// FirstWord returns the word at the start of s, or "".
+// FirstWord returns the word at the start of s, or "" if s does not start with a letter or digit.
 func FirstWord(s string) string {
 	if s == "" || !IsAlnum(s[0]) {
 		return ""
@@ -76,9 +77,9 @@ func IsDigit(c byte) bool { return c-'0' <= 9 }
 // IsHex reports whether c is a hexadecimal digit.
 func IsHex(c byte) bool { return IsDigit(c) || (c|0x20)-'a' < 6 }
 
-// BuildKeys returns the keys of a vocabulary and of names, and the number of stop words without
-// phrases. Those stop words come first.
-func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, stops int, err error) {
+// BuildKeys returns the keys for the words of v and for names, without duplicates. Keys of stop
+// words that begin no name come first, and numStops is their number.
+func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err error) {
 	byText := map[string]*Key{}
 	key := func(word string) *Key {
 		text := strings.ToLower(word)
@@ -92,11 +93,11 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, stops int, err er
 	} {
 		for _, word := range list {
 			if FirstWord(word) != word {
-				return nil, 0, fmt.Errorf("%q is not one word", word)
+				return nil, 0, fmt.Errorf("words.json: %q is not one word", word)
 			}
 			k := key(word)
 			if k.Kind != Unknown {
-				return nil, 0, fmt.Errorf("%q is in two lists", word)
+				return nil, 0, fmt.Errorf("words.json: %q is in two lists", word)
 			}
 			k.Kind = kind
 		}
@@ -113,7 +114,7 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, stops int, err er
 		case first != n.Name:
 			k.Phrases = append(k.Phrases, Phrase{Text: strings.ToLower(n.Name), Crawler: int16(n.Crawler)})
 		case k.Kind != Unknown:
-			return nil, 0, fmt.Errorf("%q is a common word or is named twice", n.Name)
+			return nil, 0, fmt.Errorf("%q is in words.json or names two crawlers", n.Name)
 		default:
 			k.Kind, k.Crawler = Name, int16(n.Crawler)
 		}
@@ -138,11 +139,11 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, stops int, err er
 	slices.SortFunc(keys, func(a, b Key) int {
 		return cmp.Or(plainStop(a)-plainStop(b), strings.Compare(a.Text, b.Text))
 	})
-	for stops < len(keys) && plainStop(keys[stops]) == 0 {
-		stops++
+	for numStops < len(keys) && plainStop(keys[numStops]) == 0 {
+		numStops++
 	}
 	if len(keys) > MaxKeys {
 		return nil, 0, fmt.Errorf("%d words and names exceed the maximum of %d", len(keys), MaxKeys)
 	}
-	return keys, stops, nil
+	return keys, numStops, nil
 }

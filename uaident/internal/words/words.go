@@ -29,17 +29,18 @@ const (
 	Prime = 16777619
 )
 
-// Hash returns the FNV-1a hash of the folded bytes of a word.
+// Hash returns the FNV-1a hash of a word, ignoring ASCII case.
 func Hash(word string) uint32 {
 	h := uint32(Seed)
 	for i := range len(word) {
-		h = Step(h, Fold[word[i]])
+		h = AddToHash(h, Fold[word[i]])
 	}
 	return h
 }
 
-// Step adds a folded byte to a hash.
-func Step(h uint32, folded byte) uint32 { return (h ^ uint32(folded)) * Prime }
+// AddToHash returns the hash of a word that is one byte longer. h is the hash so far, and folded is
+// the byte after [Fold].
+func AddToHash(h uint32, folded byte) uint32 { return (h ^ uint32(folded)) * Prime }
 
 // The hash table uses open addressing with linear probing. A slot consists of the upper bits
 // of the hash and, in the lower IndexBits, the index of the key plus one. An empty slot is
@@ -51,25 +52,25 @@ const (
 	MaxKeys   = 1<<IndexBits - 1 // half of the slots
 )
 
-// Slot returns the first slot for a hash. Slot uses the lower bits, which are better distributed in
-// FNV. Tag uses the upper bits.
-func Slot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
+// FirstSlot returns the slot of a [Table] at which the search for a hash begins. FirstSlot uses the
+// lower bits, which are better distributed in FNV, and HashTag uses the upper bits.
+func FirstSlot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 
-// Tag returns the part of a hash that a slot contains.
-func Tag(h uint32) uint32 { return h &^ (1<<IndexBits - 1) }
+// HashTag returns the upper bits of a hash, which a slot of a [Table] contains.
+func HashTag(h uint32) uint32 { return h &^ (1<<IndexBits - 1) }
 
-// KeyNumber returns the index in a slot plus one, or 0 for an empty slot.
+// KeyNumber returns the index of the key in a slot plus one, or 0 for an empty slot.
 func KeyNumber(slot uint32) int { return int(slot & (1<<IndexBits - 1)) }
 
-// Table is a filled hash table.
+// Table is a hash table from words to the indexes of their keys.
 type Table [Slots]uint32
 
-// Add adds the key with the given index. The table has room for [MaxKeys] keys.
+// Add adds a word with the index of its key. A Table has room for [MaxKeys] words.
 func (t *Table) Add(word string, number int) {
 	h := Hash(word)
-	i := Slot(h)
+	i := FirstSlot(h)
 	for t[i] != 0 {
 		i = (i + 1) & (Slots - 1)
 	}
-	t[i] = Tag(h) | uint32(number+1)
+	t[i] = HashTag(h) | uint32(number+1)
 }

@@ -9,8 +9,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// signingAgent is an allowed agent with its keys. Only nonces of valid signatures are stored, so
-// clients cannot fill the memory.
+// signingAgent is an allowed agent, with its keys and the nonces that it used. Only nonces of valid
+// signatures are stored, so other clients cannot fill the memory.
 type signingAgent struct {
 	origin, operator string
 	directory        atomic.Pointer[keyDirectory]
@@ -24,7 +24,7 @@ type signingAgent struct {
 	err        error     // of the last fetch
 }
 
-func newAgent(origin, operator string) *signingAgent {
+func newSigningAgent(origin, operator string) *signingAgent {
 	nonces, err := lru.New[[sha256.Size]byte, int64](MaxNonces)
 	if err != nil {
 		panic(err) // only for a size below one
@@ -45,9 +45,10 @@ func (a *signingAgent) isFirstUse(p signatureParameters, now time.Time) bool {
 	return true
 }
 
-// publicKeyOf returns a key of an agent. The reason is Verified if the key exists. A missing or
-// expired directory is fetched for later requests.
-func (v *Verifier) publicKeyOf(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
+// findKey returns the key of an agent with the given thumbprint. The reason is Verified if the key
+// exists. findKey starts the fetch of a missing or expired directory, whose keys later requests can
+// use.
+func (v *Verifier) findKey(a *signingAgent, id string, now time.Time) (publicKey, Reason) {
 	d := a.directory.Load()
 	usable := d != nil && now.Before(d.expires.Add(maxStale))
 	var k publicKey

@@ -7,17 +7,18 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// signedFields are the parsed signature fields of a request.
+// signedFields are the parsed header fields of a request that contain its signatures, and the
+// request.
 type signedFields struct {
 	request        Request
 	input, values  *httpsfv.Dictionary
 	signatureAgent signatureAgent
 }
 
-// check verifies a request whose Signature-Input contains Tag.
+// check verifies a request. input is the value of its field Signature-Input, which contains Tag.
 func (v *Verifier) check(r Request, input []string) Result {
 	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
-	if totalLength(input) > MaxField || totalLength(signature) > MaxField || totalLength(agent) > MaxField {
+	if joinedLength(input) > MaxField || joinedLength(signature) > MaxField || joinedLength(agent) > MaxField {
 		return failedResult(TooLarge)
 	}
 	f := signedFields{request: r}
@@ -35,8 +36,9 @@ func (v *Verifier) check(r Request, input []string) Result {
 	return v.checkAll(&f)
 }
 
-// checkAll returns the first Valid result, else the first Unknown result, else the first
-// Invalid result. An Unknown signature can be valid.
+// checkAll verifies all signatures of a request. checkAll returns the first Valid result, else the
+// first Unknown result, else the first Invalid result. Unknown precedes Invalid, because an Unknown
+// signature can be valid.
 func (v *Verifier) checkAll(f *signedFields) (best Result) {
 	now, seen := v.options.Now(), 0
 	for _, label := range f.input.Names() {
@@ -62,8 +64,8 @@ func (v *Verifier) checkAll(f *signedFields) (best Result) {
 	return best
 }
 
-// checkOne makes cheap checks first. checkOne fetches a directory only for a signature that can be
-// valid.
+// checkOne verifies one signature. checkOne fetches no directory for a signature that is invalid
+// with any key.
 func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)
 	if reason == Verified {
@@ -72,11 +74,11 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	if reason != Verified {
 		return failedResult(reason)
 	}
-	signature, reason := f.signature(label)
+	signature, reason := f.decodeSignature(label)
 	if reason != Verified {
 		return failedResult(reason)
 	}
-	if reason = checkCovered(list.Items); reason != Verified {
+	if reason = checkComponents(list.Items); reason != Verified {
 		return failedResult(reason)
 	}
 	origin, reason := f.signatureAgent.originFor(label, list.Items)
@@ -89,7 +91,7 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	}
 	result := Result{Agent: a.origin, Operator: a.operator}
 	result.setReason(func() Reason {
-		key, reason := v.publicKeyOf(a, p.keyID, now)
+		key, reason := v.findKey(a, p.keyID, now)
 		if reason != Verified {
 			return reason
 		}
@@ -117,8 +119,8 @@ type signatureParameters struct {
 	keyID, nonce     string
 }
 
-// parseParameters parses the parameters. The reason is Verified if all are present with the
-// right type. Later steps check the signature.
+// parseParameters parses the parameters of a signature. The reason is Verified if the required
+// parameters are present and all parameters have the right type.
 func parseParameters(params *httpsfv.Params) (p signatureParameters, reason Reason) {
 	created, ok1 := params.Get("created")
 	expires, ok2 := params.Get("expires")
@@ -148,8 +150,9 @@ func parseParameters(params *httpsfv.Params) (p signatureParameters, reason Reas
 	return p, Verified
 }
 
-// checkTimes compares the times of a signature with the clock. Structured fields limit integers
-// to fifteen digits, so the arithmetic cannot overflow.
+// checkTimes compares the times of a signature with the clock. The reason is Verified if the
+// signature is valid now. Structured Fields limit integers to fifteen digits, so the arithmetic
+// cannot overflow.
 func (v *Verifier) checkTimes(p signatureParameters, now time.Time) Reason {
 	switch {
 	case p.expires <= p.created:
@@ -166,8 +169,8 @@ func (v *Verifier) checkTimes(p signatureParameters, now time.Time) Reason {
 	return Verified
 }
 
-// signature returns the bytes of the signature with the given label.
-func (f *signedFields) signature(label string) ([]byte, Reason) {
+// decodeSignature returns the bytes of the signature with the given label from the field Signature.
+func (f *signedFields) decodeSignature(label string) ([]byte, Reason) {
 	member, ok := f.values.Get(label)
 	if !ok {
 		return nil, MissingSignature
@@ -180,15 +183,17 @@ func (f *signedFields) signature(label string) ([]byte, Reason) {
 	return nil, Malformed
 }
 
+// failedResult returns a result with the reason, without an agent.
 func failedResult(reason Reason) (result Result) {
 	result.setReason(reason)
 	return result
 }
 
+// setReason sets the reason and its state.
 func (r *Result) setReason(reason Reason) { r.State, r.Reason = reason.State(), reason }
 
-// totalLength returns the size of a field in bytes, with its lines joined.
-func totalLength(values []string) (n int) {
+// joinedLength returns the length in bytes of a header field whose lines are joined.
+func joinedLength(values []string) (n int) {
 	for _, value := range values {
 		n += len(value) + 1
 	}

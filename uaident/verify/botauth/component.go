@@ -8,9 +8,9 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// checkCovered returns Verified if the covered components are well-formed, not
-// too many, and bind the signature to a host.
-func checkCovered(items []httpsfv.Item) Reason {
+// checkComponents returns Verified if the components that a signature covers are well-formed, not
+// too many, and include the host.
+func checkComponents(items []httpsfv.Item) Reason {
 	if len(items) > MaxComponents {
 		return TooLarge
 	}
@@ -28,7 +28,8 @@ func checkCovered(items []httpsfv.Item) Reason {
 	return Verified
 }
 
-// signatureBase returns the signature base of RFC 9421 section 2.5.
+// signatureBase returns the bytes that the agent signed, the signature base of RFC 9421 section
+// 2.5. list is the signature's member of Signature-Input.
 func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 	base := make([]byte, 0, 512)
 	var seen []string
@@ -63,21 +64,21 @@ func (f *signedFields) signatureBase(list httpsfv.InnerList) ([]byte, Reason) {
 // componentValue returns the value of a covered component (RFC 9421 sections 2.1
 // and 2.2).
 func (f *signedFields) componentValue(item httpsfv.Item) (string, Reason) {
-	name := item.Value.(string) // checked by checkCovered
+	name := item.Value.(string) // checked by checkComponents
 	switch params := item.Params.Names(); {
 	case len(params) == 1 && params[0] == "key":
-		return f.memberComponent(name, item.Params)
+		return f.memberValue(name, item.Params)
 	case len(params) != 0:
 		return "", UnsupportedComponent
 	case name[0] == '@':
-		return f.request.derivedComponent(name)
+		return f.request.derivedValue(name)
 	}
 	return f.request.fieldValue(name)
 }
 
-// memberComponent returns a member of a Dictionary (RFC 9421 section 2.1.2). memberComponent
-// supports only the three fields that are parsed in any case.
-func (f *signedFields) memberComponent(name string, params *httpsfv.Params) (string, Reason) {
+// memberValue returns the value of one member of a Dictionary field (RFC 9421 section 2.1.2).
+// memberValue supports only Signature-Agent, Signature-Input and Signature.
+func (f *signedFields) memberValue(name string, params *httpsfv.Params) (string, Reason) {
 	var dictionary *httpsfv.Dictionary
 	switch name {
 	case "signature-agent":
@@ -121,21 +122,21 @@ func (r Request) fieldValue(name string) (string, Reason) {
 	return strings.Join(trimmed, ", "), Verified
 }
 
-// derivedComponent returns a derived component (RFC 9421 section 2.2).
-func (r Request) derivedComponent(name string) (string, Reason) {
+// derivedValue returns the value of a derived component, such as @authority (RFC 9421 section 2.2).
+func (r Request) derivedValue(name string) (string, Reason) {
 	value := ""
 	switch name {
 	case "@method":
 		value = r.Method
 	case "@authority":
-		value = r.authority()
+		value = r.normalizedAuthority()
 	case "@scheme":
 		value = strings.ToLower(r.Scheme)
 	case "@request-target":
 		value = r.Target
 	case "@target-uri":
 		if strings.HasPrefix(r.Target, "/") {
-			return strings.ToLower(r.Scheme) + "://" + r.authority() + r.Target, Verified
+			return strings.ToLower(r.Scheme) + "://" + r.normalizedAuthority() + r.Target, Verified
 		}
 		scheme, rest, absolute := strings.Cut(r.Target, "://")
 		if !absolute {
@@ -143,13 +144,13 @@ func (r Request) derivedComponent(name string) (string, Reason) {
 		}
 		// An HTTP/2 client can send any URL here, also a URL that was signed for another
 		// host.
-		named := Request{Scheme: scheme, Authority: rest[:authorityLen(rest)]}
-		if named.authority() != r.authority() {
+		named := Request{Scheme: scheme, Authority: rest[:authorityLength(rest)]}
+		if named.normalizedAuthority() != r.normalizedAuthority() {
 			return "", Mismatch
 		}
 		value = r.Target
 	case "@path", "@query":
-		path, query, ok := r.pathQuery()
+		path, query, ok := r.splitTarget()
 		switch {
 		case !ok:
 			return "", UnsupportedComponent
@@ -168,9 +169,9 @@ func (r Request) derivedComponent(name string) (string, Reason) {
 	return value, Verified
 }
 
-// authority returns the authority in lower case without its scheme's default
-// port (RFC 9421 section 2.2.3).
-func (r Request) authority() string {
+// normalizedAuthority returns Authority in lower case without the default port of Scheme (RFC 9421
+// section 2.2.3).
+func (r Request) normalizedAuthority() string {
 	authority := strings.ToLower(r.Authority)
 	switch strings.ToLower(r.Scheme) {
 	case "https":
@@ -181,24 +182,24 @@ func (r Request) authority() string {
 	return authority
 }
 
-// pathQuery returns the path and query of the target. ok is false for a target without a
-// path, such as OPTIONS *.
-func (r Request) pathQuery() (path, query string, ok bool) {
+// splitTarget returns the path and query of Target. ok is false for a target without a path, such
+// as OPTIONS *.
+func (r Request) splitTarget() (path, query string, ok bool) {
 	target := r.Target
 	if !strings.HasPrefix(target, "/") {
 		_, rest, absolute := strings.Cut(target, "://")
 		if !absolute {
 			return "", "", false
 		}
-		target = rest[authorityLen(rest):]
+		target = rest[authorityLength(rest):]
 	}
 	path, query, _ = strings.Cut(target, "?")
 	return path, query, true
 }
 
-// authorityLen returns the length of the authority at the start of rest. rest is a URL
+// authorityLength returns the length of the authority at the start of rest. rest is a URL
 // without its scheme.
-func authorityLen(rest string) int {
+func authorityLength(rest string) int {
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
 		return i
 	}

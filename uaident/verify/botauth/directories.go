@@ -10,10 +10,10 @@ import (
 // DirectoryStatus is the state of an agent's key directory.
 type DirectoryStatus struct {
 	Agent, Operator string
-	// KeyCount is the number of usable keys.
+	// KeyCount is the number of keys in the directory that this package supports.
 	KeyCount int
-	// Fetched is the time of the last successful fetch, and Expires the end of its freshness.
-	// Both are zero before the first.
+	// Fetched is the time of the last successful fetch, and Expires is the end of the fetched
+	// directory's freshness. Both are zero before the first successful fetch.
 	Fetched, Expires time.Time
 	// NextFetch is the earliest time of the next fetch, or zero before the first fetch.
 	NextFetch time.Time
@@ -21,7 +21,7 @@ type DirectoryStatus struct {
 	Err error
 }
 
-// Directories returns the state of every agent's directory, in order of agents.
+// Directories returns the state of every allowed agent's key directory, sorted by agent.
 func (v *Verifier) Directories() []DirectoryStatus {
 	list := make([]DirectoryStatus, 0, len(v.agents))
 	for _, a := range v.agents {
@@ -38,9 +38,10 @@ func (v *Verifier) Directories() []DirectoryStatus {
 	return list
 }
 
-// findAgent returns an allowed agent by any spelling of its origin.
+// findAgent returns the allowed agent with the given name, in any form that [NormalizeOrigin]
+// accepts.
 func (v *Verifier) findAgent(name string) (*signingAgent, error) {
-	if origin, ok := Origin(name); ok && v.agents[origin] != nil {
+	if origin, ok := NormalizeOrigin(name); ok && v.agents[origin] != nil {
 		return v.agents[origin], nil
 	}
 	return nil, fmt.Errorf("web bot auth agent %q is not allowed", name)

@@ -20,7 +20,7 @@ const (
 // draft-meunier-webbotauth-httpsig-protocol says to reject.
 const testKeyID = "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
 
-// keyDirectory is an immutable copy of a fetched key directory.
+// keyDirectory is a fetched and parsed key directory. A keyDirectory is immutable.
 type keyDirectory struct {
 	keys             map[string]publicKey // by thumbprint
 	fetched, expires time.Time
@@ -32,6 +32,7 @@ type publicKey struct {
 	notBefore, expires float64 // Unix seconds, 0 for no limit
 }
 
+// isCurrentAt reports whether now is in the validity period of the key.
 func (k publicKey) isCurrentAt(now time.Time) bool {
 	seconds := float64(now.Unix())
 	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
@@ -48,8 +49,8 @@ type jwk struct {
 	Expires   float64 `json:"exp"`
 }
 
-// parseKeys parses a JSON Web Key Set. parseKeys skips keys of other types and invalid keys.
-// parseKeys also skips keys whose kid differs from the thumbprint, as the draft requires.
+// parseKeys parses a JSON Web Key Set. parseKeys skips keys of other types than Ed25519 and invalid
+// keys. parseKeys also skips keys whose kid differs from the thumbprint, as the draft requires.
 func parseKeys(text []byte, testKeys bool) (map[string]publicKey, error) {
 	if len(text) > MaxDirectory {
 		return nil, fmt.Errorf("the directory is larger than %d bytes", MaxDirectory)

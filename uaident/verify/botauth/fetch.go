@@ -35,8 +35,9 @@ const (
 // freshness is the default and the bounds of the freshness lifetime.
 var freshness = policy.FreshnessPolicy{Default: time.Hour, Min: minFresh, Max: maxFresh}
 
-// directoryClient returns a client that follows no redirects and stores no cookies.
-func directoryClient(base *http.Client) *http.Client {
+// newDirectoryClient returns a client with the transport of base, or with a default transport for a
+// nil base. The client follows no redirects and stores no cookies.
+func newDirectoryClient(base *http.Client) *http.Client {
 	client := http.Client{Transport: &http.Transport{
 		TLSHandshakeTimeout:    fetchTimeout,
 		DisableKeepAlives:      true, // about one request an hour
@@ -49,7 +50,8 @@ func directoryClient(base *http.Client) *http.Client {
 	return &client
 }
 
-// fetchIfDue starts a fetch if none runs and one is due. fetchIfDue reports whether a fetch runs.
+// fetchIfDue starts to fetch the directory of an agent, if the fetch is due and none is running.
+// fetchIfDue reports whether a fetch is running now.
 func (v *Verifier) fetchIfDue(a *signingAgent, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,7 +74,8 @@ func (v *Verifier) fetchIfDue(a *signingAgent, now time.Time) bool {
 	return true
 }
 
-// beginFetch counts a fetch that Close waits for. beginFetch returns false after Close.
+// beginFetch makes Close wait for a new fetch, which calls v.wg.Done at its end. The result is
+// false after Close.
 func (v *Verifier) beginFetch() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -87,8 +90,8 @@ func (v *Verifier) beginFetch() bool {
 // directory runs already.
 var ErrFetching = errors.New("the directory is being fetched already")
 
-// Refresh fetches an agent's directory now and returns the error. Commands and startup use
-// Refresh. Requests start fetches themselves.
+// Refresh fetches an agent's directory now and returns the error. Refresh is for commands and for
+// the start of a server. Requests start fetches themselves.
 func (v *Verifier) Refresh(ctx context.Context, name string) error {
 	a, err := v.findAgent(name)
 	if err != nil {
@@ -140,7 +143,8 @@ func (v *Verifier) fetch(ctx context.Context, a *signingAgent) error {
 
 var errTimeout = fmt.Errorf("no complete response within %s", fetchTimeout)
 
-// fetchDirectory makes the request. retryAfter is the wait that an error response requests.
+// fetchDirectory requests and parses the directory of an agent. retryAfter is the wait that an
+// error response demands.
 func (v *Verifier) fetchDirectory(ctx context.Context, a *signingAgent) (d *keyDirectory, retryAfter time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.origin+directoryPath, nil)
 	if err != nil {
@@ -181,5 +185,6 @@ func (v *Verifier) fetchDirectory(ctx context.Context, a *signingAgent) (d *keyD
 	return &keyDirectory{keys: keys, fetched: now, expires: now.Add(freshness.Lifetime(response.Header, now))}, 0, nil
 }
 
-// addJitter adds a random amount to d, so that instances do not fetch at the same time.
+// addJitter adds a random duration of up to 10 % to d, so that instances do not fetch at the same
+// time.
 func addJitter(d time.Duration) time.Duration { return d + rand.N(d/10) }

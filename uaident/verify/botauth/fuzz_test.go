@@ -32,7 +32,7 @@ func FuzzCheck(f *testing.F) {
 		if got.Agent != "" && got.Agent != testAgent || got.KeyID != "" && got.KeyID != keyID(testKey("bot")) {
 			t.Errorf("got %+v", got)
 		}
-		if got.State == Valid && request.authority() != "www.example.com" {
+		if got.State == Valid && request.normalizedAuthority() != "www.example.com" {
 			t.Errorf("valid for %q: %+v", authority, got)
 		}
 	})

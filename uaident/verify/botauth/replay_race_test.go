@@ -11,7 +11,7 @@ import (
 // TestFirstUseAtOnce sends concurrent requests with one nonce. The nonce was used before, in an
 // expired signature. Exactly one request is Valid.
 func TestFirstUseAtOnce(t *testing.T) {
-	a, now := newAgent("https://bot.test", "Bot"), time.Now()
+	a, now := newSigningAgent("https://bot.test", "Bot"), time.Now()
 	const rounds, clients = 10_000, 8
 	var first [rounds]atomic.Int32
 	var turn [rounds]sync.WaitGroup // starts all goroutines of a round together

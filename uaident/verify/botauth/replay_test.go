@@ -61,7 +61,7 @@ func TestReplay(t *testing.T) {
 		}
 	})
 	t.Run("memory is bounded", func(t *testing.T) {
-		a := newAgent(testAgent, testOperator)
+		a := newSigningAgent(testAgent, testOperator)
 		for i := range 2 * MaxNonces {
 			if !a.isFirstUse(signatureParameters{keyID: "k", nonce: fmt.Sprint(i), expires: start.Unix() + 1}, start) {
 				t.Fatal("the first use of a nonce was a replay")

@@ -1,6 +1,6 @@
 package botauth
 
-// State is the result of a check.
+// State is the result of verifying the signatures of a request.
 type State uint8
 
 const (
@@ -21,12 +21,12 @@ func (s State) String() string {
 	return "out of range"
 }
 
-// Result is the result of a check with its reason.
+// Result is the result of verifying the signatures of a request, with its reason.
 type Result struct {
 	State  State
 	Reason Reason
-	// Agent is the origin of the agent in [Options.Agents], or "" for any other agent. So a
-	// client cannot invent values.
+	// Agent is the origin of the signing agent, or "" for an agent that is not in
+	// [Options.Agents]. So a client cannot invent values.
 	Agent string
 	// Operator is the operator of Agent in [Options.Agents].
 	Operator string
@@ -172,7 +172,7 @@ func (r Reason) String() string {
 	return "out_of_range"
 }
 
-// State returns the state of the reason.
+// State returns the state to which the reason belongs.
 func (r Reason) State() State {
 	if r < numReasons {
 		return reasons[r].state
@@ -188,7 +188,7 @@ func (r Reason) Explain() string {
 	return "out of range"
 }
 
-// Advice returns a sentence about the remedy.
+// Advice returns a sentence that says what to do.
 func (r Reason) Advice() string {
 	if r < numReasons {
 		return reasons[r].next

@@ -8,15 +8,16 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// signatureAgent is the parsed field Signature-Agent: a Dictionary, or a String in drafts before
-// web-bot-auth-architecture-04. Both are nil if the field is absent.
+// signatureAgent is the parsed header field Signature-Agent. dictionary is the field in current
+// drafts, and item is the String of drafts before web-bot-auth-architecture-04. Both are nil
+// without the field.
 type signatureAgent struct {
 	dictionary *httpsfv.Dictionary
 	item       *httpsfv.Item
 }
 
-// parseSignatureAgent parses either form. As in the draft, a field that begins with a quote
-// is a String.
+// parseSignatureAgent parses the header field Signature-Agent. As in the draft, a field that begins
+// with a quote is a String, and any other field is a Dictionary.
 func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	if len(values) == 0 {
 		return s, true
@@ -34,8 +35,8 @@ func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	return s, err == nil
 }
 
-// originFor returns the origin of the agent for the signature with the given label and
-// covered components.
+// originFor returns the origin of the agent to which a signature belongs. label is the label of the
+// signature, and covered are its covered components.
 func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin string, reason Reason) {
 	whole, keys := false, []string(nil)
 	for _, item := range covered {
@@ -62,12 +63,12 @@ func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin 
 	case s.item != nil && !whole:
 		return "", Malformed // a String has no members
 	case s.item != nil:
-		return agentOrigin(*s.item)
+		return parseAgent(*s.item)
 	}
 	if keys == nil {
 		keys = s.dictionary.Names()
 	}
-	key, ok := chooseKey(keys, label)
+	key, ok := chooseMember(keys, label)
 	if !ok {
 		return "", NoAgent
 	}
@@ -79,12 +80,13 @@ func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin 
 	if !ok {
 		return "", UnsupportedAgent
 	}
-	return agentOrigin(item)
+	return parseAgent(item)
 }
 
-// chooseKey returns the signature's own label if keys contains the label. Otherwise chooseKey
-// returns the only key, if keys has one element. Proxies can change a label, but not a covered key.
-func chooseKey(keys []string, label string) (key string, ok bool) {
+// chooseMember returns the member of Signature-Agent to which a signature belongs: the member with
+// the signature's label, else the only member. keys are the members that the signature covers.
+// Proxies can change a label, but not a covered member.
+func chooseMember(keys []string, label string) (key string, ok bool) {
 	for _, key := range keys {
 		if key == label {
 			return key, true
@@ -96,8 +98,8 @@ func chooseKey(keys []string, label string) (key string, ok bool) {
 	return keys[0], true
 }
 
-// agentOrigin returns the origin in a member of Signature-Agent.
-func agentOrigin(item httpsfv.Item) (origin string, reason Reason) {
+// parseAgent returns the origin that a member of Signature-Agent names.
+func parseAgent(item httpsfv.Item) (origin string, reason Reason) {
 	if kind, ok := item.Params.Get("type"); ok && kind != httpsfv.Token("directory") {
 		return "", UnsupportedAgent
 	}
@@ -137,10 +139,10 @@ func parseOrigin(text string) (origin string, ok bool) {
 	return "https://" + strings.TrimSuffix(host, ":443"), true
 }
 
-// Origin returns the normal form of a configured agent. name is an https origin such as
-// "https://bot.example", the URL of its key directory, or a host. ok is false for any other
-// name.
-func Origin(name string) (origin string, ok bool) {
+// NormalizeOrigin returns the origin of a configured agent in the form "https://host" or
+// "https://host:port". name is an https origin such as "https://bot.example", the URL of its key
+// directory, or a host. ok is false for any other name.
+func NormalizeOrigin(name string) (origin string, ok bool) {
 	if !strings.Contains(name, "://") {
 		name = "https://" + name
 	}

@@ -162,7 +162,7 @@ func verifyVector(t *testing.T, r Request, label string) bool {
 	if reason != Verified {
 		t.Fatal(reason)
 	}
-	signature, reason := f.signature(label)
+	signature, reason := f.decodeSignature(label)
 	if reason != Verified {
 		t.Fatal(reason)
 	}

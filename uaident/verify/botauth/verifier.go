@@ -38,7 +38,8 @@ type Options struct {
 	Client *http.Client
 	// UserAgent is sent with each fetch; "" sends none.
 	UserAgent string
-	// MaxLifetime is the longest time between created and expires, 0 for a day.
+	// MaxLifetime is the maximum time between the parameters created and expires of a signature. 0
+	// selects a day.
 	MaxLifetime time.Duration
 	// Now is the clock, nil for the system's.
 	Now func() time.Time
@@ -66,8 +67,8 @@ type Verifier struct {
 	wg         sync.WaitGroup
 }
 
-// New returns a Verifier. New fetches directories on demand only. New returns an error if a name in
-// o.Agents is not an https origin or occurs twice.
+// New returns a Verifier that accepts signatures of the agents in o.Agents. New fetches no
+// directory. An agent that is not an https origin or occurs twice is an error.
 func New(o Options) (*Verifier, error) {
 	if o.MaxLifetime == 0 {
 		o.MaxLifetime = 24 * time.Hour
@@ -75,16 +76,16 @@ func New(o Options) (*Verifier, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &Verifier{options: o, agents: make(map[string]*signingAgent, len(o.Agents)), client: directoryClient(o.Client), fetchSlots: make(chan struct{}, maxFetches)}
+	v := &Verifier{options: o, agents: make(map[string]*signingAgent, len(o.Agents)), client: newDirectoryClient(o.Client), fetchSlots: make(chan struct{}, maxFetches)}
 	for name, operator := range o.Agents {
-		origin, ok := Origin(name)
+		origin, ok := NormalizeOrigin(name)
 		if !ok {
 			return nil, fmt.Errorf("web bot auth agent %q: not a host name or an https origin, for example https://bot.example", name)
 		}
 		if v.agents[origin] != nil {
 			return nil, fmt.Errorf("web bot auth agent %q: duplicate agent %s", name, origin)
 		}
-		v.agents[origin] = newAgent(origin, operator)
+		v.agents[origin] = newSigningAgent(origin, operator)
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v, nil
