@@ -154,7 +154,7 @@ func (c *Crawler) setMissingRangeLines(d *caddyfile.Dispenser) {
 	}
 }
 
-func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
+func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsFileMissing(r.File) }
 
 // addRangeLines adds the Caddyfile lines of missing address files to an error.
 func addRangeLines(crawlers []Crawler, err error) error {

@@ -282,7 +282,7 @@ func (h *Handler) setStaging(args []string) error {
 
 // guardOnlyOptions returns options of robots_guard often mistakenly written into robots_txt.
 func guardOnlyOptions() []option.Option {
-	own := option.Names(new(Handler).options())
+	own := option.OptionNames(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
 	return option.MisplacedOptions(others, "of the directive robots_guard; write the option into robots_guard { ... } of the site")
 }

@@ -70,7 +70,7 @@ func (h *Handler) scheduleWithLists(hosts []string) (*managed.Schedule, error) {
 // setListLine records the Caddyfile line of the last list if the list is a missing file.
 func (h *Handler) setListLine(d *caddyfile.Dispenser) {
 	place := h.ListSources[len(h.ListSources)-1]
-	if l, err := publish.NewList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
+	if l, err := publish.NewList(place, nil); err == nil && l.IsFile() && option.IsFileMissing(place) {
 		h.mark(place, d)
 	}
 }

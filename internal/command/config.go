@@ -123,7 +123,7 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 // followHTTPSRedirect returns the target of the automatic HTTPS redirect of an http URL. ok is false for a
 // URL with a port.
 func followHTTPSRedirect(url string) (httpsURL string, ok bool) {
-	authority := site.HostAsSent(addr.Authority(url), false)
+	authority := site.HostAsSent(addr.AuthorityOfURL(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
 	}

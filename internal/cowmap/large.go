@@ -35,7 +35,8 @@ func (m *LargeMap[K, V]) Store(key K, value V) { m.entries.Store(key, value) }
 // Delete removes a key.
 func (m *LargeMap[K, V]) Delete(key K) { m.entries.Delete(key) }
 
-// All returns the entries in no order, with or without concurrent changes.
+// All yields the entries in no particular order. An entry that changes during the iteration may be
+// missing, or have its old or new value.
 func (m *LargeMap[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		m.entries.Range(func(key, value any) bool { return yield(key.(K), value.(V)) })

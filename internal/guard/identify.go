@@ -35,7 +35,7 @@ func (g *Guard) reidentifyCrawler(r *http.Request, j *Judgement, version *policy
 func (g *Guard) reidentifyForTrial(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
-		q.Verification, _ = g.Identity.Identify(r, q.Client)
+		q.Verification, _ = g.Identity.VerifyClient(r, q.Client)
 	}
 	return q
 }

@@ -139,5 +139,5 @@ func (g *Guard) identifyAgain(l *robotsLookup) {
 		return
 	}
 	l.j.Client, l.identifiedBy = client, now
-	l.j.Verification, l.j.VerifiedBy = g.Identity.Identify(l.r, client)
+	l.j.Verification, l.j.VerifiedBy = g.Identity.VerifyClient(l.r, client)
 }

@@ -51,7 +51,7 @@ type Request struct {
 	UserAgent string
 	// MayRetainUserAgent reports whether the memory of UserAgent can be retained.
 	MayRetainUserAgent bool
-	// Network is the network of the client. See addr.Network.
+	// Network is the network of the client. See addr.NetworkOfAddr.
 	Network netip.Prefix
 	Rule    Rule
 	// GroupLine is the line of the user-agent line that selected the group, or 0.

@@ -52,7 +52,7 @@ func (q *fairQueue) add(j lookupJob) {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
 	}
-	network := addr.Network(j.address)
+	network := addr.NetworkOfAddr(j.address)
 	n := o.network(network)
 	if n == nil {
 		n = &networkJobs{network: network}
@@ -122,7 +122,7 @@ func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 // most jobs of j's own operator. displaceFor removes no job if that operator and network would then
 // have fewer jobs than j's. ok is false in that case.
 func (q *fairQueue) displaceFor(j lookupJob) (lookupJob, bool) {
-	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.Network(j.address))
+	ofOperator, ofNetwork := q.waitingFor(j.scope, addr.NetworkOfAddr(j.address))
 	from := q.longestOperator()
 	if from == nil {
 		return lookupJob{}, false
