@@ -104,7 +104,7 @@ func (r runningConfig) Guard(url string) (host string, guard *admin.Guard) {
 		return "", nil
 	}
 	secure := strings.HasPrefix(strings.ToLower(url), "https:")
-	authority := site.HostAsSent(addr.Authority(url), secure)
+	authority := site.HostAsSent(addr.AuthorityOfURL(url), secure)
 	found, target := site.FindRedirectedHandler(r.servers, authority, secure, isGuard)
 	handler, ok := found.Handler.(*Handler)
 	if !ok {

@@ -65,7 +65,7 @@ func TestGuardOfAURL(t *testing.T) {
 		if tc.host == "" {
 			continue
 		}
-		if got := guards[site.FindHandler(servers, addr.Authority(tc.url), tc.url[:5] == "https", isGuard).Handler]; got != tc.want {
+		if got := guards[site.FindHandler(servers, addr.AuthorityOfURL(tc.url), tc.url[:5] == "https", isGuard).Handler]; got != tc.want {
 			t.Errorf("%s: the guard of %q, want %q", tc.url, got, tc.want)
 		}
 	}

@@ -75,7 +75,7 @@ func (a *App) options() []option.Option {
 		{Name: "policies", Usage: option.NumberUsage(maxPolicies), ParseArguments: option.ParseOneArgument(&a.MaxPolicies, option.ParseNonZeroNumber)},
 		{Name: "unknown_hosts", Usage: option.NumberUsage(maxPolicies), ParseArguments: option.ParseOneArgument(&a.UnknownHosts, option.ParseNonZeroNumber)},
 		{Name: "unknown_host_fetches", Usage: option.NumberUsage(maxUnknownHostFetches), ParseArguments: option.ParseOneArgument(&a.UnknownHostFetches, option.ParseNonZeroNumber)},
-		{Name: "storage", Usage: "on or off", ParseArguments: option.ParseOptionalArgument(&a.Storage, option.ParseOnOff)},
+		{Name: "storage", Usage: "on or off", ParseArguments: option.ParseOneArgumentAsPointer(&a.Storage, option.ParseOnOff)},
 		{Name: "retention", Usage: retentionRange, ParseArguments: option.ParseOneArgument(&a.Retention, option.ParseDuration)},
 		{Name: "notify", Usage: "a URL such as https://hooks.example.com/alerts or {env.ALERTS_URL}, and a block of options", ParseArguments: a.addReceiver, ParseBlock: a.parseReceiver, Repeatable: true, Nested: new(notify.ReceiverConfig).Options()},
 		{Name: "production", Usage: "one or more hosts, for example www.example.com or *.example.com", ParseArguments: option.ParseManyArguments(&a.Production)},

@@ -78,7 +78,7 @@ func checkManagedConfigs(path, adapter string, base []byte) (checks []command.Ma
 			check.CheckReport, gate, err = handler.CheckRules(registry, p.Hosts, base)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.Site(), err)
+			return nil, fmt.Errorf("%s: %s: robots_txt: %w", path, p.SiteName(), err)
 		}
 		check.Findings = append([]managed.Finding{}, check.Findings...)
 		check.HasErrors = gate.FindBlocker(check.Findings) != nil

@@ -155,7 +155,7 @@ func (c *Crawler) setMissingRangeLines(d *caddyfile.Dispenser) {
 	}
 }
 
-func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsMissing(r.File) }
+func (r *CrawlerRanges) isMissing() bool { return r.File != "" && option.IsFileMissing(r.File) }
 
 // addRangeLines adds the recorded Caddyfile line of a missing address list to an error about that
 // file.

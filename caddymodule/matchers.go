@@ -90,7 +90,7 @@ func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 	if client == nil {
 		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.RequestUserAgent(r), m.overlay)}}
 		if m.selector.Identities != 0 {
-			client.Verification, _ = m.app.identity.Identify(r, client.Client)
+			client.Verification, _ = m.app.identity.VerifyClient(r, client.Client)
 		}
 	}
 	if site.IsGuardRequest(r.Context()) || !m.selector.Identities.Has(client.Verification) {

@@ -82,7 +82,7 @@ func TestOptionsInTables(t *testing.T) {
 // same fails if the names and their order differ from the options.
 func same(t *testing.T, where string, names []string, options []option.Option) {
 	t.Helper()
-	if want := option.Names(options); !slices.Equal(names, want) {
+	if want := option.OptionNames(options); !slices.Equal(names, want) {
 		t.Errorf("%s has the options\n\t%s, and there are\n\t%s", where, names, want)
 	}
 }

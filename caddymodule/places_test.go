@@ -122,7 +122,7 @@ func TestDashboardPlaces(t *testing.T) {
 	for _, tc := range []struct{ name, config, err, warning string }{
 		{"with a path", "a.test {\n " + board + "\n respond ok\n}", "robots_guard_dashboard comes after static_response", ""},
 		{"without a path", "a.test {\n robots_guard_dashboard\n reverse_proxy app:80\n}",
-			"site a.test: robots_guard_dashboard answers every request here, so reverse_proxy gets no requests; give it a path", ""},
+			"site a.test: robots_guard_dashboard answers every request here, so reverse_proxy gets no requests; give the dashboard a path", ""},
 		{"in handle, next to the site", "a.test {\n handle {\n robots_guard_dashboard\n }\n file_server\n}", "file_server gets no requests", ""},
 		{"as the last handle", "a.test {\n handle /x* {\n respond x\n }\n handle {\n robots_guard_dashboard public\n }\n}", "", ""},
 		{"all paths", "a.test {\n robots_guard_dashboard /*\n reverse_proxy app:80\n}", "answers every request here", ""},

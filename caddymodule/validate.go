@@ -60,11 +60,11 @@ func (h *Handler) validateValues() error {
 	if h.Status != 0 && (h.Status < 400 || h.Status > 599) {
 		return fmt.Errorf("status %d is not an error status; use 403 or another status from 400 to 599", h.Status)
 	}
-	if ip, err := netip.ParseAddr(h.FetchFrom); h.FetchFrom != "" && (err != nil || !addr.FromInternet(ip)) {
+	if ip, err := netip.ParseAddr(h.FetchFrom); h.FetchFrom != "" && (err != nil || !addr.MayBeFromInternet(ip)) {
 		return fmt.Errorf("fetch_from %q is not a public IP address; the guard reads robots.txt as a client outside of your network, so use an address such as 203.0.113.7, without a port", h.FetchFrom)
 	}
 	return cmp.Or(
-		option.CheckUnits([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
+		option.CheckDurationUnits([]string{"fetch_timeout", "fetch_wait", "ttl_min", "ttl_max", "grace", "change_guard"}, h.FetchTimeout, h.FetchWait, h.TTLMin, h.TTLMax, h.Grace, h.ChangeGuard),
 		option.CheckWord("unreachable", h.Unreachable, unreachableWords),
 		option.CheckWord("spoofed", h.Spoofed, spoofedWords),
 		h.Source.Validate("source", true), // allow_private may follow later in the block

@@ -87,7 +87,7 @@ func (a *App) startSignatures(registry *uaident.Registry) error {
 		return nil
 	}
 	ctx, end := context.WithCancel(a.ctx)
-	signatures, err := a.state.Identity.UseSignatures(ctx, registry, a.logger, a.state.Metrics.CountDirectoryFetch)
+	signatures, err := a.state.Identity.AcquireSignatureVerifier(ctx, registry, a.logger, a.state.Metrics.CountDirectoryFetch)
 	if err != nil {
 		end()
 		return err

@@ -291,7 +291,7 @@ func (h *Handler) setStaging(args []string) error {
 // guardOnlyOptions returns the options that only robots_guard has. Within robots_txt, each is an
 // error that says where to write it.
 func guardOnlyOptions() []option.Option {
-	own := option.Names(new(Handler).options())
+	own := option.OptionNames(new(Handler).options())
 	others := slices.DeleteFunc(caddymodule.GuardOptions(), func(o option.Option) bool { return slices.Contains(own, o.Name) })
 	return option.MisplacedOptions(others, "of the directive robots_guard; write the option into robots_guard { ... } of the site")
 }

@@ -123,8 +123,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts := texts.HostsOf(h.configKey()) // of all sites, if a snippet is used in several
-	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.WithName(h.configKey())))
+	hosts := texts.HostsOfName(h.configKey()) // of all sites, if a snippet is used in several
+	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.FilterByName(h.configKey())))
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}

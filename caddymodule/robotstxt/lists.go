@@ -70,7 +70,7 @@ func (h *Handler) readScheduleWithLists(hosts []string) (*managed.Schedule, erro
 // setListLine records the Caddyfile line of the last list if its file is missing.
 func (h *Handler) setListLine(d *caddyfile.Dispenser) {
 	place := h.ListSources[len(h.ListSources)-1]
-	if l, err := publish.NewRuleList(place, nil); err == nil && l.IsFile() && option.IsMissing(place) {
+	if l, err := publish.NewRuleList(place, nil); err == nil && l.IsFile() && option.IsFileMissing(place) {
 		h.recordPosition(place, d)
 	}
 }

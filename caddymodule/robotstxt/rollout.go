@@ -127,7 +127,7 @@ func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
 	}
 	for i := range places {
 		if p := &places[i]; p.TrialObstacle != "" {
-			return fmt.Errorf("rollout shadow: at %s a change would be published without a trial: %s, or use another rollout", p.Site(), p.TrialObstacle)
+			return fmt.Errorf("rollout shadow: at %s a change would be published without a trial: %s, or use another rollout", p.SiteName(), p.TrialObstacle)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestSyntax(t *testing.T) {
 	for _, match := range regexp.MustCompile(`(?m)^    ([a-z_]+)`).FindAllStringSubmatch(comment, -1) {
 		named = append(named, match[1])
 	}
-	options := option.Names(new(Handler).options())
+	options := option.OptionNames(new(Handler).options())
 	if !slices.Equal(named, options) {
 		t.Errorf("the comment has %v, and there are %v", named, options)
 	}

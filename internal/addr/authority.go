@@ -2,9 +2,9 @@ package addr
 
 import "strings"
 
-// Authority returns the host and port of a URL unchanged, without user and password. Authority
+// AuthorityOfURL returns the host and port of a URL unchanged, without user and password. It
 // returns "" for a path.
-func Authority(url string) string {
+func AuthorityOfURL(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]

@@ -16,7 +16,7 @@ func TestAuthority(t *testing.T) {
 		"/x":                        "",
 		"":                          "",
 	} {
-		if got := Authority(url); got != want {
+		if got := AuthorityOfURL(url); got != want {
 			t.Errorf("%q: %q, want %q", url, got, want)
 		}
 	}

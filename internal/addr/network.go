@@ -2,7 +2,7 @@ package addr
 
 import "net/netip"
 
-// Normalize returns an address without a zone. Normalize converts an IPv4-mapped address to IPv4.
+// Normalize returns an IP address without a zone, and an IPv4-mapped address as IPv4.
 func Normalize(addr netip.Addr) netip.Addr {
 	if addr.Is4() {
 		return addr // most addresses
@@ -10,9 +10,9 @@ func Normalize(addr netip.Addr) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// Network returns the network of an address: the /24, or the /48 for IPv6. Network returns the zero
-// Prefix for an invalid address.
-func Network(addr netip.Addr) netip.Prefix {
+// NetworkOfAddr returns the /24 network of an IPv4 address, or the /48 network of an IPv6 address.
+// It returns the zero Prefix for an invalid address.
+func NetworkOfAddr(addr netip.Addr) netip.Prefix {
 	addr = Normalize(addr)
 	bits := 24
 	if addr.Is6() {

@@ -16,7 +16,7 @@ func TestNetwork(t *testing.T) {
 		"2001:db8:1:ffff::10": "2001:db8:1::/48",
 	} {
 		parsed, _ := netip.ParseAddr(addr)
-		if got := Network(parsed).String(); got != want {
+		if got := NetworkOfAddr(parsed).String(); got != want {
 			t.Errorf("Network(%q) = %s, want %s", addr, got, want)
 		}
 	}

@@ -15,14 +15,14 @@ func IsPublic(addr netip.Addr) bool {
 		embedded := addr.As16()
 		addr = netip.AddrFrom4([4]byte(embedded[12:]))
 	}
-	return blockOf(addr) == nil
+	return findReservedBlock(addr) == nil
 }
 
-// FromInternet reports whether a request from the public Internet can have the address. Unlike
-// [IsPublic], FromInternet includes 6to4 and Teredo, whose hosts also send requests, and excludes
-// NAT64. FromInternet includes the addresses for documentation, which examples and tests use.
-func FromInternet(addr netip.Addr) bool {
-	b := blockOf(Normalize(addr))
+// MayBeFromInternet reports whether a request from the public Internet can have the address. Unlike
+// [IsPublic], MayBeFromInternet includes 6to4 and Teredo, whose hosts also send requests, and excludes
+// NAT64. MayBeFromInternet includes the addresses for documentation, which examples and tests use.
+func MayBeFromInternet(addr netip.Addr) bool {
+	b := findReservedBlock(Normalize(addr))
 	return b == nil || b.isSource
 }
 
@@ -31,10 +31,10 @@ type reservedBlock struct {
 	netip.Prefix
 	isSource bool // requests may come from the block
 
-	prefixBits, prefixMask uint64 // the prefix as numbers, see top
+	prefixBits, prefixMask uint64 // the prefix as numbers, see highBits
 }
 
-func newBlock(prefix string, sends bool) reservedBlock {
+func newReservedBlock(prefix string, sends bool) reservedBlock {
 	p := netip.MustParsePrefix(prefix)
 	return reservedBlock{Prefix: p, isSource: sends, prefixBits: highBits(p.Addr()), prefixMask: ^uint64(0) << (64 - p.Bits())}
 }
@@ -53,8 +53,9 @@ func highBits(addr netip.Addr) uint64 {
 // unallocated is for addresses outside the allocated space.
 var unallocated reservedBlock
 
-// blockOf returns the block of a normal address, or nil.
-func blockOf(addr netip.Addr) *reservedBlock {
+// findReservedBlock returns the reserved block of a normalized address, or nil for a public
+// address.
+func findReservedBlock(addr netip.Addr) *reservedBlock {
 	n := highBits(addr)
 	blocks := special4[n>>56]
 	if !addr.Is4() {
@@ -82,8 +83,8 @@ var (
 	special6 = groupByFirstByte(registered6, platforms6)
 )
 
-// groupByFirstByte groups blocks by the first byte of their addresses. Most addresses begin with a
-// byte that no block has.
+// groupByFirstByte groups blocks by the first byte of their addresses, so that the search of most
+// addresses compares no block.
 func groupByFirstByte(lists ...[]reservedBlock) (sorted [256][]*reservedBlock) {
 	for _, list := range lists {
 		for i := range list {
@@ -102,37 +103,37 @@ const isSource = true
 // have no public web servers.
 // https://www.iana.org/assignments/iana-ipv4-special-registry/
 var registered4 = []reservedBlock{
-	newBlock("0.0.0.0/8", !isSource),      // this host, this network
-	newBlock("10.0.0.0/8", !isSource),     // private
-	newBlock("100.64.0.0/10", !isSource),  // carrier-grade NAT, metadata of Alibaba Cloud
-	newBlock("127.0.0.0/8", !isSource),    // loopback
-	newBlock("169.254.0.0/16", !isSource), // link-local, metadata of most clouds
-	newBlock("172.16.0.0/12", !isSource),  // private
-	newBlock("192.0.0.0/24", !isSource),   // protocol assignments, metadata of Oracle Cloud
-	newBlock("192.0.2.0/24", isSource),    // documentation
-	newBlock("192.31.196.0/24", isSource), // AS112, which many networks serve internally
-	newBlock("192.52.193.0/24", isSource), // AMT relays
-	newBlock("192.88.99.0/24", isSource),  // 6to4 relays
-	newBlock("192.168.0.0/16", !isSource), // private
-	newBlock("192.175.48.0/24", isSource), // AS112
-	newBlock("198.18.0.0/15", !isSource),  // benchmarking
-	newBlock("198.51.100.0/24", isSource), // documentation
-	newBlock("203.0.113.0/24", isSource),  // documentation
-	newBlock("224.0.0.0/4", !isSource),    // multicast
-	newBlock("240.0.0.0/4", !isSource),    // reserved, broadcast
+	newReservedBlock("0.0.0.0/8", !isSource),      // this host, this network
+	newReservedBlock("10.0.0.0/8", !isSource),     // private
+	newReservedBlock("100.64.0.0/10", !isSource),  // carrier-grade NAT, metadata of Alibaba Cloud
+	newReservedBlock("127.0.0.0/8", !isSource),    // loopback
+	newReservedBlock("169.254.0.0/16", !isSource), // link-local, metadata of most clouds
+	newReservedBlock("172.16.0.0/12", !isSource),  // private
+	newReservedBlock("192.0.0.0/24", !isSource),   // protocol assignments, metadata of Oracle Cloud
+	newReservedBlock("192.0.2.0/24", isSource),    // documentation
+	newReservedBlock("192.31.196.0/24", isSource), // AS112, which many networks serve internally
+	newReservedBlock("192.52.193.0/24", isSource), // AMT relays
+	newReservedBlock("192.88.99.0/24", isSource),  // 6to4 relays
+	newReservedBlock("192.168.0.0/16", !isSource), // private
+	newReservedBlock("192.175.48.0/24", isSource), // AS112
+	newReservedBlock("198.18.0.0/15", !isSource),  // benchmarking
+	newReservedBlock("198.51.100.0/24", isSource), // documentation
+	newReservedBlock("203.0.113.0/24", isSource),  // documentation
+	newReservedBlock("224.0.0.0/4", !isSource),    // multicast
+	newReservedBlock("240.0.0.0/4", !isSource),    // reserved, broadcast
 }
 
 // registered6 is the same for IPv6. The first matching block applies.
 // https://www.iana.org/assignments/iana-ipv6-special-registry/
 var registered6 = []reservedBlock{
-	newBlock("2001:2::/48", !isSource),      // benchmarking (RFC 5180)
-	newBlock("2001:10::/28", !isSource),     // ORCHID (RFC 4843)
-	newBlock("2001:20::/28", !isSource),     // ORCHIDv2 (RFC 7343)
-	newBlock("2001::/23", isSource),         // protocol assignments: Teredo, relays, others
-	newBlock("2001:db8::/32", isSource),     // documentation
-	newBlock("2002::/16", isSource),         // 6to4, which embeds IPv4 addresses
-	newBlock("2620:4f:8000::/48", isSource), // AS112
-	newBlock("3fff::/20", isSource),         // documentation
+	newReservedBlock("2001:2::/48", !isSource),      // benchmarking (RFC 5180)
+	newReservedBlock("2001:10::/28", !isSource),     // ORCHID (RFC 4843)
+	newReservedBlock("2001:20::/28", !isSource),     // ORCHIDv2 (RFC 7343)
+	newReservedBlock("2001::/23", isSource),         // protocol assignments: Teredo, relays, others
+	newReservedBlock("2001:db8::/32", isSource),     // documentation
+	newReservedBlock("2002::/16", isSource),         // 6to4, which embeds IPv4 addresses
+	newReservedBlock("2620:4f:8000::/48", isSource), // AS112
+	newReservedBlock("3fff::/20", isSource),         // documentation
 }
 
 // platforms4 and platforms6 list addresses that look public, but that clouds use for metadata,
@@ -143,19 +144,19 @@ var (
 	platforms4 = []reservedBlock{
 		// Azure: agent, DNS, DHCP, health probes and the state of the machine.
 		// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
-		newBlock("168.63.129.16/32", !isSource),
+		newReservedBlock("168.63.129.16/32", !isSource),
 		// Google Cloud: restricted.googleapis.com and private.googleapis.com.
 		// https://cloud.google.com/vpc/docs/configure-private-google-access
-		newBlock("199.36.153.4/30", !isSource),
-		newBlock("199.36.153.8/30", !isSource),
+		newReservedBlock("199.36.153.4/30", !isSource),
+		newReservedBlock("199.36.153.8/30", !isSource),
 		// IBM Cloud: services of the infrastructure, and service endpoints.
 		// https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
-		newBlock("161.26.0.0/16", !isSource),
-		newBlock("166.8.0.0/14", !isSource),
+		newReservedBlock("161.26.0.0/16", !isSource),
+		newReservedBlock("166.8.0.0/14", !isSource),
 	}
 	platforms6 = []reservedBlock{
 		// Google Cloud, the same as above.
-		newBlock("2600:2d00:2:1000::/56", !isSource),
-		newBlock("2600:2d00:2:2000::/56", !isSource),
+		newReservedBlock("2600:2d00:2:1000::/56", !isSource),
+		newReservedBlock("2600:2d00:2:2000::/56", !isSource),
 	}
 )

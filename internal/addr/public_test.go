@@ -47,7 +47,7 @@ func TestFromInternet(t *testing.T) {
 		192.0.2.1 198.51.100.1 203.0.113.1 223.255.255.255 ::ffff:66.249.66.1 199.36.153.12
 		9.255.255.255 11.0.0.0 172.15.0.1 172.32.0.1 198.17.0.1 198.20.0.1
 		2001:4860:4801::1 2a03:2880::1 2001:db8::1 2001:200::1 2002:102:304::1 2001::1 3fff::1 2001:4860:4801::1%eth0`) {
-		if !FromInternet(netip.MustParseAddr(addr)) {
+		if !MayBeFromInternet(netip.MustParseAddr(addr)) {
 			t.Errorf("%s is not from the Internet", addr)
 		}
 	}
@@ -56,11 +56,11 @@ func TestFromInternet(t *testing.T) {
 		0.0.0.1 10.0.0.0 100.127.255.255 172.31.255.255 192.0.0.8 198.19.0.1
 		199.36.153.4 161.26.0.10 166.9.14.2 2600:2d00:2:1000::1 ::ffff:10.1.2.3
 		:: ::1 fe80::1 fe80::1%eth0 fc00::1 fd00:ec2::254 ff02::1 64:ff9b::10.0.0.1 64:ff9b::66.249.66.1 2001:2::1 2001:10::1 2001:20::1 2001:2f:ffff::1`) {
-		if FromInternet(netip.MustParseAddr(addr)) {
+		if MayBeFromInternet(netip.MustParseAddr(addr)) {
 			t.Errorf("%s is from the Internet", addr)
 		}
 	}
-	if FromInternet(netip.Addr{}) {
+	if MayBeFromInternet(netip.Addr{}) {
 		t.Error("the zero address is from the Internet")
 	}
 }
@@ -75,8 +75,8 @@ func TestEveryBlock(t *testing.T) {
 			t.Errorf("%s has bits after the prefix length", b.Prefix)
 		}
 		for _, addr := range []netip.Addr{b.Addr(), last(b.Prefix)} {
-			if IsPublic(addr) || FromInternet(addr) && !b.isSource {
-				t.Errorf("%s of %s: public %t, from the Internet %t", addr, b.Prefix, IsPublic(addr), FromInternet(addr))
+			if IsPublic(addr) || MayBeFromInternet(addr) && !b.isSource {
+				t.Errorf("%s of %s: public %t, from the Internet %t", addr, b.Prefix, IsPublic(addr), MayBeFromInternet(addr))
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func BenchmarkFromInternet(b *testing.B) {
 		b.Run(addr.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				FromInternet(addr)
+				MayBeFromInternet(addr)
 			}
 		})
 	}

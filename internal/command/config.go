@@ -128,7 +128,7 @@ func findSite(sites []Site, url string) (found *Site, several bool, err error) {
 // httpsRedirectTarget returns the https URL to which Caddy redirects an http URL. ok is false if
 // the URL has a port or is not http.
 func httpsRedirectTarget(url string) (httpsURL string, ok bool) {
-	authority := site.HostAsSent(addr.Authority(url), false)
+	authority := site.HostAsSent(addr.AuthorityOfURL(url), false)
 	if _, port := addr.SplitPort(authority); port != "" || len(url) < 5 || !strings.EqualFold(url[:5], "http:") {
 		return "", false
 	}

@@ -235,7 +235,7 @@ func (x *explainRunner) findSiteAndRobots(reader *robotsReader, u string) (at si
 	}
 	name := cmp.Or(x.robots, at.configuredSite.Source)
 	if name == "" {
-		if addr.Authority(u) == "" {
+		if addr.AuthorityOfURL(u) == "" {
 			return at, nil, fmt.Errorf("%q has no host; give the robots.txt with --robots", u)
 		}
 		name = robotsURL(u)

@@ -158,7 +158,7 @@ func (b *batchJudge) findRobots(q *batchRequest) (*policy.Robots, *uaident.Overl
 	case body == nil && q.Robots != nil:
 		body = []byte(*q.Robots)
 	case body == nil && b.history != nil:
-		return b.history.RobotsAt(cmp.Or(q.Host, addr.Authority(q.URL)), q.Time.Time)
+		return b.history.RobotsAt(cmp.Or(q.Host, addr.AuthorityOfURL(q.URL)), q.Time.Time)
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)

@@ -73,7 +73,7 @@ func checkURLOrPath(target string) error {
 	scheme, rest, _ := strings.Cut(target, ":")
 	isPort := strings.IndexAny(rest, "0123456789") == 0
 	switch isHTTP := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"); {
-	case strings.HasPrefix(target, "/"), isHTTP && addr.Authority(target) != "", !isHTTP && rest != "" && !isPort:
+	case strings.HasPrefix(target, "/"), isHTTP && addr.AuthorityOfURL(target) != "", !isHTTP && rest != "" && !isPort:
 		return nil
 	}
 	return fmt.Errorf("%q is neither a URL such as https://example.com/page nor a path that begins with /", target)

@@ -23,8 +23,8 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// load returns the value of a key.
-func (e *entries[K, V]) load(key K) (value V, ok bool) {
+// get returns the value of a key. ok is false for a missing key.
+func (e *entries[K, V]) get(key K) (value V, ok bool) {
 	switch {
 	case e == nil:
 		return value, false
@@ -53,7 +53,7 @@ func (e *entries[K, V]) len() int {
 	return 1 + len(e.otherEntries)
 }
 
-// allEntries returns the entries in no order.
+// allEntries yields the entries in no particular order.
 func (e *entries[K, V]) allEntries() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		switch {
@@ -73,15 +73,15 @@ func (e *entries[K, V]) allEntries() iter.Seq2[K, V] {
 	}
 }
 
-// with returns a copy with a value for a key.
-func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
+// withEntry returns a copy of e in which the key has the given value.
+func (e *entries[K, V]) withEntry(key K, value V) *entries[K, V] {
 	if e != nil && e.entriesByKey != nil {
 		many := maps.Clone(e.entriesByKey)
 		many[key] = value
 		return &entries[K, V]{entriesByKey: many}
 	}
 	var room [1 + maxSlice]entry[K, V]
-	all := e.appendExcept(append(room[:0], entry[K, V]{key, value}), key)
+	all := e.appendEntriesExcept(append(room[:0], entry[K, V]{key, value}), key)
 	if len(all) <= maxSlice {
 		return newEntries(all)
 	}
@@ -92,19 +92,19 @@ func (e *entries[K, V]) with(key K, value V) *entries[K, V] {
 	return &entries[K, V]{entriesByKey: many}
 }
 
-// without returns a copy without a key.
-func (e *entries[K, V]) without(key K) *entries[K, V] {
+// withoutKey returns a copy of e without the entry of a key.
+func (e *entries[K, V]) withoutKey(key K) *entries[K, V] {
 	if e.len() > 1+maxSlice {
 		many := maps.Clone(e.entriesByKey)
 		delete(many, key)
 		return &entries[K, V]{entriesByKey: many}
 	}
 	var room [1 + maxSlice]entry[K, V]
-	return newEntries(e.appendExcept(room[:0], key))
+	return newEntries(e.appendEntriesExcept(room[:0], key))
 }
 
-// appendExcept appends all entries except of a key.
-func (e *entries[K, V]) appendExcept(to []entry[K, V], key K) []entry[K, V] {
+// appendEntriesExcept appends all entries except the entry of a key to a slice.
+func (e *entries[K, V]) appendEntriesExcept(to []entry[K, V], key K) []entry[K, V] {
 	for k, value := range e.allEntries() {
 		if k != key {
 			to = append(to, entry[K, V]{k, value})
@@ -113,7 +113,7 @@ func (e *entries[K, V]) appendExcept(to []entry[K, V], key K) []entry[K, V] {
 	return to
 }
 
-// newEntries returns the given entries in newly allocated memory.
+// newEntries returns entries with a copy of the given slice, or nil for an empty slice.
 func newEntries[K comparable, V any](all []entry[K, V]) *entries[K, V] {
 	if len(all) == 0 {
 		return nil

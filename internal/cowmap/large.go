@@ -45,8 +45,8 @@ func (m *LargeMap[K, V]) Store(key K, value V) { m.shard(key).Store(key, value) 
 // Delete removes a key.
 func (m *LargeMap[K, V]) Delete(key K) { m.shard(key).Delete(key) }
 
-// All returns the entries in no particular order. An entry written during the iteration may or may
-// not be included.
+// All yields the entries in no particular order. An entry that changes during the iteration may be
+// missing, or have its old or new value.
 func (m *LargeMap[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		shards := m.allShards()

@@ -16,7 +16,7 @@ type Map[K comparable, V any] struct {
 
 // Load returns the value of a key, or the zero value and false.
 func (m *Map[K, V]) Load(key K) (value V, ok bool) {
-	return m.current.Load().load(key)
+	return m.current.Load().get(key)
 }
 
 // LoadOrStore returns the value of a key. For a missing key, LoadOrStore stores the result of
@@ -31,7 +31,7 @@ func (m *Map[K, V]) LoadOrStore(key K, create func() V) V {
 		return value
 	}
 	value := create()
-	m.current.Store(m.current.Load().with(key, value))
+	m.current.Store(m.current.Load().withEntry(key, value))
 	return value
 }
 
@@ -39,7 +39,7 @@ func (m *Map[K, V]) LoadOrStore(key K, create func() V) V {
 func (m *Map[K, V]) Store(key K, value V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.current.Store(m.current.Load().with(key, value))
+	m.current.Store(m.current.Load().withEntry(key, value))
 }
 
 // Delete removes a key.
@@ -49,11 +49,12 @@ func (m *Map[K, V]) Delete(key K) {
 	if _, ok := m.Load(key); !ok {
 		return
 	}
-	m.current.Store(m.current.Load().without(key))
+	m.current.Store(m.current.Load().withoutKey(key))
 }
 
 // Len returns the number of entries.
 func (m *Map[K, V]) Len() int { return m.current.Load().len() }
 
-// All returns the current entries in no order, without later writes.
+// All yields the entries at the time of the call, in no particular order. Later writes have no
+// effect.
 func (m *Map[K, V]) All() iter.Seq2[K, V] { return m.current.Load().allEntries() }

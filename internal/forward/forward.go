@@ -23,9 +23,10 @@ const maxTargetBytes = 64 << 10
 // maxQuotedBytes is the maximum length of a value in an error, in bytes.
 const maxQuotedBytes = 80
 
-// DescribedRequest returns the request that a trusted proxy describes, as if the client had sent it to this
-// server. Method, target, host and scheme come from the description. The rest comes from r, for
-// example the User-Agent and the client's address. The error is a [*Problem].
+// DescribedRequest returns the request that a trusted proxy describes in the header fields of r, as
+// if the client had sent it to this server. Method, target, host and scheme come from the
+// description. The rest comes from r, for example the User-Agent and the client's address. The
+// error is a [*Problem].
 //
 // The proxy must send four fields: X-Forwarded-Method or X-Original-Method, X-Forwarded-Uri or
 // X-Original-Uri, X-Forwarded-Host, and X-Forwarded-Proto. X-Original-Url can replace the last
@@ -39,7 +40,7 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := original.url()
+	u, err := original.targetURL()
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +49,13 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
 	described.Method, described.URL, described.RequestURI, described.Host = original.method, u, original.uri, original.host
-	described.Header = forwardedHeader(r.Header, original.proto)
+	described.Header = headerOfDescribedRequest(r.Header, original.proto)
 	return described, nil
 }
 
-// forwardedHeader returns the header of the described request. It omits the fields of the description
+// headerOfDescribedRequest returns the header of the described request. It omits the fields of the description
 // except the scheme, since Caddy has no other source for the scheme.
-func forwardedHeader(header http.Header, proto string) http.Header {
+func headerOfDescribedRequest(header http.Header, proto string) http.Header {
 	described := make(http.Header, len(header))
 	for name, values := range header {
 		switch name {
@@ -78,10 +79,11 @@ const (
 	originalURL     = "X-Original-Url"
 )
 
-// originalRequest has the values of the fields.
+// originalRequest is the request that the header fields of a proxy describe.
 type originalRequest struct{ method, uri, host, proto string }
 
-// readOriginalRequest reads the fields.
+// readOriginalRequest reads and checks the header fields that describe a request. The error is a
+// [*Problem].
 func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 	fullURL, err := singleValue(header, originalURL, checkTarget)
 	if err != nil {
@@ -122,11 +124,12 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 		}
 		*part.target = accepted
 	}
-	o.proto = schemeOf(o.proto)
+	o.proto = httpScheme(o.proto)
 	return o, nil
 }
 
-// singleValue returns the value of a field, or an empty string if the field is missing.
+// singleValue returns the value of a header field, or an empty string if the field is missing. It
+// returns a [*Problem] if the field is repeated or valid returns an error.
 func singleValue(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:
@@ -144,7 +147,7 @@ func singleValue(header http.Header, field string, valid func(string) error) (st
 	}
 }
 
-// splitURL splits an X-Original-Url. A path sets only the target.
+// splitURL splits an X-Original-Url into scheme, host and target. A path sets only the target.
 func splitURL(value string) (o originalRequest) {
 	scheme, rest, ok := strings.Cut(value, "://")
 	if !ok || strings.ContainsAny(scheme, "/?") {
@@ -162,6 +165,7 @@ func splitURL(value string) (o originalRequest) {
 	return o
 }
 
+// checkMethod returns an error unless method has the syntax of an HTTP method.
 func checkMethod(method string) error {
 	if !httpguts.ValidHeaderFieldName(method) { // both are tokens
 		return fmt.Errorf("%s is no method", quote(method))
@@ -169,16 +173,17 @@ func checkMethod(method string) error {
 	return nil
 }
 
+// checkProto returns an error unless proto is http, https, ws or wss.
 func checkProto(proto string) error {
-	if schemeOf(proto) == "" {
+	if httpScheme(proto) == "" {
 		return fmt.Errorf("%s is not http or https", quote(proto))
 	}
 	return nil
 }
 
-// schemeOf returns http or https, or an empty string for other values. Some proxies use ws and wss
-// for WebSockets.
-func schemeOf(proto string) string {
+// httpScheme returns http or https for a value of X-Forwarded-Proto, or an empty string if invalid.
+// Some proxies use ws and wss for WebSockets.
+func httpScheme(proto string) string {
 	switch strings.ToLower(proto) {
 	case "http", "ws":
 		return "http"
@@ -191,7 +196,7 @@ func schemeOf(proto string) string {
 // checkHost returns an error unless host is a name or an address, with or without a port.
 func checkHost(host string) error {
 	if len(host) > site.MaxHost {
-		return fmt.Errorf("%d bytes are more than a host can have", len(host))
+		return fmt.Errorf("the host has %d bytes; the maximum is %d", len(host), site.MaxHost)
 	}
 	name, port := addr.SplitPort(host)
 	for i := range len(host) {
@@ -211,7 +216,7 @@ func checkHost(host string) error {
 	return nil
 }
 
-// checkTarget returns an error if the target contains an invalid byte.
+// checkTarget returns an error if the request target is too long or contains an invalid byte.
 func checkTarget(target string) error {
 	if len(target) > maxTargetBytes {
 		return fmt.Errorf("the target has %d bytes; the maximum is %d", len(target), maxTargetBytes)
@@ -227,9 +232,9 @@ func checkTarget(target string) error {
 	return nil
 }
 
-// url returns the target as a URL. Its path is decoded as far as possible. Like in browsers, an
-// invalid escape stays as is.
-func (o *originalRequest) url() (*url.URL, error) {
+// targetURL returns the request target as a URL. Its path is decoded as far as possible. Like in
+// browsers, an invalid escape stays as is.
+func (o *originalRequest) targetURL() (*url.URL, error) {
 	target := o.uri
 	switch {
 	case o.method == http.MethodConnect && !strings.HasPrefix(target, "/"):
@@ -244,8 +249,8 @@ func (o *originalRequest) url() (*url.URL, error) {
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
-		if name, _ := addr.SplitPort(parts.host); schemeOf(parts.proto) == "" || !isSameHost(name, o.host) {
-			return nil, newProblem(Contradicting, "the target %s is of another host than %s", quote(target), quote(o.host))
+		if name, _ := addr.SplitPort(parts.host); httpScheme(parts.proto) == "" || !isSameHost(name, o.host) {
+			return nil, newProblem(Contradicting, "the target %s has another host than %s", quote(target), quote(o.host))
 		}
 		target = parts.uri
 	}
@@ -253,7 +258,8 @@ func (o *originalRequest) url() (*url.URL, error) {
 	return &url.URL{Path: unescapePath(path), RawPath: path, RawQuery: query}, nil
 }
 
-// checkAuthority does the same as checkHost for a part of a target.
+// checkAuthority is like checkHost for the authority in a request target. Its error is a
+// [*Problem].
 func checkAuthority(host string) error {
 	if err := checkHost(host); err != nil {
 		return &Problem{Malformed, fmt.Errorf("the target: %w", err)}
@@ -261,13 +267,13 @@ func checkAuthority(host string) error {
 	return nil
 }
 
-// isSameHost reports whether a name is equal to a host without its port.
+// isSameHost reports whether name and host, without its port, are spellings of the same host.
 func isSameHost(name, host string) bool {
 	hostName, _ := addr.SplitPort(host)
 	return site.NormalizeHost(name, true) == site.NormalizeHost(hostName, true)
 }
 
-// unescapePath decodes a path as far as possible.
+// unescapePath decodes the percent-encoding of a path, except for invalid escapes.
 func unescapePath(path string) string {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		return decoded

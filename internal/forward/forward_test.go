@@ -176,7 +176,7 @@ func TestAskedByOthers(t *testing.T) {
 // TestReasons checks that each reason has a word.
 func TestReasons(t *testing.T) {
 	seen := make(map[string]bool)
-	for _, reason := range Reasons() {
+	for _, reason := range AllReasons() {
 		seen[reason.String()] = true
 	}
 	if len(seen) != numReasons {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Reason is the kind of a Problem.
+// Reason is the kind of a [Problem].
 type Reason uint8
 
 // A wrong description means a misconfigured proxy, or a client that sent the same fields.
@@ -24,10 +24,10 @@ func (r Reason) String() string {
 	return [numReasons]string{"untrusted", "missing", "repeated", "contradicting", "malformed"}[r]
 }
 
-// Reasons returns all reasons, in the order of their values.
-func Reasons() []Reason { return []Reason{Untrusted, Missing, Repeated, Contradicting, Malformed} }
+// AllReasons returns all reasons, in the order of their values.
+func AllReasons() []Reason { return []Reason{Untrusted, Missing, Repeated, Contradicting, Malformed} }
 
-// Problem is an error in the description of a request.
+// Problem is an error in a proxy's description of a request, see [DescribedRequest].
 type Problem struct {
 	Reason Reason
 	Err    error // the problem and the remedy

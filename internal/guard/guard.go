@@ -191,7 +191,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	if before := g.standingJudgement(r); before != nil {
 		return before
 	}
-	who, proof := g.Identity.Identify(r, client)
+	who, proof := g.Identity.VerifyClient(r, client)
 	j := newJudgement(configured, &other)
 	j.userAgent = userAgent
 	j.Request = judge.Request{

@@ -38,7 +38,7 @@ func (g *Guard) reidentifyExceptAsBrowser(r *http.Request, j *Judgement, version
 func (g *Guard) reidentifyAndVerify(r *http.Request, j *Judgement, version *policy.Version) judge.Request {
 	q := g.reidentify(r, j, version)
 	if q.Client.Crawler != j.Client.Crawler {
-		q.Verification, _ = g.Identity.Identify(r, q.Client)
+		q.Verification, _ = g.Identity.VerifyClient(r, q.Client)
 	}
 	return q
 }

@@ -144,5 +144,5 @@ func (g *Guard) identifyByCurrentNames(l *robotsLookup) {
 		return
 	}
 	l.j.Client, l.identifiedBy = client, now
-	l.j.Verification, l.j.VerifiedBy = g.Identity.Identify(l.r, client)
+	l.j.Verification, l.j.VerifiedBy = g.Identity.VerifyClient(l.r, client)
 }

@@ -64,7 +64,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 		who.Token = limit.ProductToken()
 	}
 	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
-		who.Network = addr.Network(site.ClientAddr(r))
+		who.Network = addr.NetworkOfAddr(site.ClientAddr(r))
 	}
 	every, found := rules.CrawlDelay.Interval, rate.Pace{}
 	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {

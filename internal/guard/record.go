@@ -75,7 +75,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		q.Rule.Text = j.RobotsVerdict.Rule.String()
 	}
 	if j.Verdict == judge.Disallowed {
-		q.Network = addr.Network(site.ClientAddr(r))
+		q.Network = addr.NetworkOfAddr(site.ClientAddr(r))
 	}
 	return q
 }
@@ -85,7 +85,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 func (g *Guard) recordUnregistered(r *http.Request, j *Judgement, q *ledger.Request, robots bool) {
 	if q.Token == ledger.Other {
 		g.state.Unregistered.Record(registry.UnregisteredRequest{
-			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.Network(site.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
+			Name: j.Client.Name(), Class: j.Client.Class, UserAgent: q.UserAgent, Network: addr.NetworkOfAddr(site.ClientAddr(r)), IsRobotsFetch: robots, Time: q.At,
 		})
 	}
 }

@@ -56,7 +56,7 @@ type State struct {
 	settings reload.ActiveSettings[Settings]
 	history  atomic.Pointer[report.LedgerPersistence] // of the last configuration; nil without history
 
-	Identity *identity.Shared // the verifier
+	Identity *identity.SharedState // the verifier
 
 	Unregistered registry.UnregisteredNames // unregistered crawlers
 
@@ -107,7 +107,7 @@ func (s *State) VerifierStats() verify.Stats { return s.Identity.Verifier.Stats(
 func (s *State) AddressLists() []verify.ListStatus { return s.Identity.Verifier.Lists() }
 
 // SigningKeys returns the number of usable keys for each agent that signs its requests.
-func (s *State) SigningKeys() map[string]int { return s.Identity.SigningKeys() }
+func (s *State) SigningKeys() map[string]int { return s.Identity.SigningKeyCounts() }
 
 // Destruct implements caddy.Destructor. The verifier still answers from its cache afterwards.
 func (s *State) Destruct() error {
@@ -135,7 +135,7 @@ func NewState() *State {
 		trials:          newTrials(),
 		rates:           rate.NewBudgets(time.Now()),
 		clock:           newClock(),
-		Identity:        identity.NewShared(),
+		Identity:        identity.NewSharedState(),
 		Ledger:          ledger.New(time.Now),
 		lintCache:       lint.NewCache(),
 	}
@@ -189,7 +189,7 @@ func (s *State) awaitStoredData(r *http.Request, most time.Duration) {
 // Interface guards
 var (
 	_ store.Changes      = (*copies.ChangeGuard)(nil)
-	_ store.AddressLists = (*identity.Shared)(nil)
+	_ store.AddressLists = (*identity.SharedState)(nil)
 	_ store.Note         = (*alert.Manager)(nil)
 	_ store.Note         = (*notify.DeliveryHistory)(nil)
 	_ store.Rates        = (*rate.Budgets)(nil)

@@ -33,7 +33,7 @@ func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage f
 		}
 	}
 	g.state.withheldResponses.RecordResponse(responseaudit.RobotsFetcher{
-		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.Network(site.ClientAddr(f.r)),
+		Site: j.Site.Label, Token: j.KnownName(), Class: j.Client.Class.String(), Network: addr.NetworkOfAddr(site.ClientAddr(f.r)),
 		IsSearchEngine: judge.IsSearchEngine(j.Client.Class, j.Verification), IsVerified: j.Verification == verify.Verified,
 	}, got, time.Now())
 }

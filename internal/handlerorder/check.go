@@ -16,36 +16,36 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// Check checks the positions of this module's handlers in the HTTP app. It returns an error for a
+// Check checks the order of this module's handlers in the HTTP app. It returns an error for a
 // certainly wrong position, and logs warnings. ctx belongs to the first of these handlers, and
 // Check must run during its Provision. Until then Caddy has the JSON of the routes, so "caddy
 // validate" runs these checks, too.
 func Check(ctx caddy.Context, logger *zap.Logger) error {
-	for name, server := range servers(ctx) {
+	for name, server := range allServers(ctx) {
 		w := routeWalker{server: name}
-		_, err := w.walkRoutes(rawRoutes(server.Routes), routePosition{})
+		_, err := w.walkRoutes(routesAsJSON(server.Routes), routePosition{})
 		handlers := w.handlers
 		if err == nil {
-			err = cmp.Or(checkGuards(handlers), checkManaged(handlers), checkDashboards(handlers), w.checkDisallowed())
+			err = cmp.Or(checkGuards(handlers), checkRobotsTXT(handlers), checkDashboards(handlers), w.checkDisallowed())
 		}
 		if err != nil {
 			return err
 		}
-		warnDashboards(server, handlers, logger)
-		warnCaches(handlers, logger)
+		warnAboutOpenDashboards(server, handlers, logger)
+		warnAboutCaches(handlers, logger)
 	}
 	return nil
 }
 
-// checkGuards returns an error for an unreachable guard, for two guards with the same requests, and
-// for a decide guard that responds instead of the site.
+// checkGuards returns an error for a robots_guard that gets no requests, for two with the same
+// requests, and for one with decide that responds instead of the site.
 func checkGuards(handlers []*PlacedHandler) error {
 	for _, p := range handlers {
 		if p.Name == Guard && p.BlockedHandler != "" {
-			return fmt.Errorf("%s: robots_guard with decide answers every request here, so %s gets no requests; give it an address of its own, such as :9181", p.Site(), p.BlockedHandler)
+			return fmt.Errorf("%s: robots_guard with decide answers every request here, so %s gets no requests; give robots_guard an address of its own, such as :9181", p.SiteName(), p.BlockedHandler)
 		}
 	}
-	return checkHandlers(handlers, Guard, duplicateGuardError)
+	return checkUnreachableOrDuplicate(handlers, Guard, duplicateGuardError)
 }
 
 // checkDisallowed returns an error for a [Disallowed] matcher without a guard before it.
@@ -60,17 +60,17 @@ func (w *routeWalker) checkDisallowed() error {
 	return nil
 }
 
-// checkManaged returns an error for an unreachable robots_txt, and for two with the same requests.
-// The second would never respond.
-func checkManaged(placed []*PlacedHandler) error {
-	return checkHandlers(placed, RobotsTXT, func(a, _ *PlacedHandler) error {
-		return fmt.Errorf("%s: robots_txt appears twice, and the second gets no requests; write all rules into one", a.Site())
+// checkRobotsTXT returns an error for a robots_txt that gets no requests, and for two with the same
+// requests. The second would never respond.
+func checkRobotsTXT(placed []*PlacedHandler) error {
+	return checkUnreachableOrDuplicate(placed, RobotsTXT, func(a, _ *PlacedHandler) error {
+		return fmt.Errorf("%s: robots_txt appears twice, and the second gets no requests; write all rules into one", a.SiteName())
 	})
 }
 
-// checkHandlers checks the handlers with a name. duplicateError returns the error for two handlers
-// with the same requests.
-func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, b *PlacedHandler) error) error {
+// checkUnreachableOrDuplicate returns an error for a handler with a module name that gets no
+// requests, and for two with the same requests. duplicateError returns the error for these two.
+func checkUnreachableOrDuplicate(placed []*PlacedHandler, name string, duplicateError func(a, b *PlacedHandler) error) error {
 	type place struct{ server, reach string }
 	seen := make(map[place]*PlacedHandler)
 	for _, p := range placed {
@@ -78,8 +78,8 @@ func checkHandlers(placed []*PlacedHandler, name string, duplicateError func(a, 
 			continue
 		}
 		if p.BlockingHandler != "" {
-			return fmt.Errorf("%s: %s comes after %s, which answers every request, so it gets no requests; "+
-				"put it first, and remember that route keeps the order of its lines", p.Site(), name, p.BlockingHandler)
+			return fmt.Errorf("%s: %s comes after %s, which answers every request, so %s gets no requests; "+
+				"put %s first, and remember that route keeps the order of its lines", p.SiteName(), name, p.BlockingHandler, name, name)
 		}
 		key := place{p.Server, p.requestKey}
 		if other := seen[key]; other != nil {
@@ -96,13 +96,14 @@ func duplicateGuardError(a, b *PlacedHandler) error {
 	case err != nil:
 		return err
 	case len(differing) == 0:
-		return fmt.Errorf("%s: robots_guard appears twice, so each request would be counted twice; remove one", a.Site())
+		return fmt.Errorf("%s: robots_guard appears twice, so each request would be counted twice; remove one", a.SiteName())
 	}
 	return fmt.Errorf("%s: two robots_guard for the same requests contradict each other (%s); remove one, or give each its own matcher",
-		a.Site(), strings.Join(differing, ", "))
+		a.SiteName(), strings.Join(differing, ", "))
 }
 
-// differentOptions returns the names of the options in which two handlers differ.
+// differentOptions returns the names of the options whose values differ in the configurations of
+// two handlers.
 func differentOptions(a, b json.RawMessage) (names []string, err error) {
 	var options [2]map[string]any
 	for i, config := range []json.RawMessage{a, b} {
@@ -120,29 +121,29 @@ func differentOptions(a, b json.RawMessage) (names []string, err error) {
 	return names, nil
 }
 
-// checkDashboards returns an error for an unreachable dashboard, for a dashboard with unreachable
-// files, and for a dashboard that responds instead of the site.
+// checkDashboards returns an error for a dashboard that gets no requests, for a dashboard whose
+// files get no requests, and for a dashboard that responds instead of the site.
 func checkDashboards(placed []*PlacedHandler) error {
 	for _, d := range placed {
 		switch {
 		case d.Name != Dashboard:
 		case d.BlockingHandler != "":
-			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so it gets no requests; "+
-				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.Site(), d.BlockingHandler)
+			return fmt.Errorf("%s: robots_guard_dashboard comes after %s, which answers every request, so the dashboard gets no requests; "+
+				"write handle /robots-guard* { robots_guard_dashboard } and put the rest of the site into handle { ... }", d.SiteName(), d.BlockingHandler)
 		case d.BlockedHandler != "":
 			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so %s gets no requests; "+
-				"give it a path, such as robots_guard_dashboard /robots-guard", d.Site(), d.BlockedHandler)
+				"give the dashboard a path, such as robots_guard_dashboard /robots-guard", d.SiteName(), d.BlockedHandler)
 		case d.exactPath != "":
 			return fmt.Errorf("%s: robots_guard_dashboard gets only requests for %s, and not for the files below it; write %s* there",
-				d.Site(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))
+				d.SiteName(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))
 		}
 	}
 	return nil
 }
 
-// exactPath returns a path matched exactly by a path matcher. It returns an empty string for a
+// exactPathOfMatcher returns the first path of a path matcher. It returns an empty string for a
 // matcher with wildcards.
-func exactPath(config json.RawMessage) string {
+func exactPathOfMatcher(config json.RawMessage) string {
 	var paths []string
 	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {
 		return ""

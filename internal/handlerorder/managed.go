@@ -7,27 +7,27 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// ManagedHandler is a robots_txt handler with its position.
+// ManagedHandler is a robots_txt handler with its place in the configuration.
 type ManagedHandler struct {
 	Name          string // of its configuration
 	Server        string
 	Hosts         []string // empty for any host
-	TrialObstacle string   // why no guard can judge a trial of a change, or empty if a guard can
+	TrialObstacle string   // why no guard can run a trial of a change, or empty if a guard can
 }
 
-// Site returns the name of the handler's site for messages.
-func (t *ManagedHandler) Site() string { return siteName(t.Server, t.Hosts) }
+// SiteName returns the name of the handler's site for messages, for example "site example.com".
+func (t *ManagedHandler) SiteName() string { return siteName(t.Server, t.Hosts) }
 
 // ManagedHandlers are the robots_txt handlers of an HTTP app.
 type ManagedHandlers []ManagedHandler
 
-// FindManagedHandlers returns the robots_txt handlers in the HTTP app. ctx belongs to the first of them. name
-// returns the name of a configuration.
+// FindManagedHandlers returns the robots_txt handlers in the HTTP app. ctx belongs to the first of
+// them. name returns the name in a handler's configuration.
 func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (managed ManagedHandlers, err error) {
 	managed = ManagedHandlers{}
 	var guards []*PlacedHandler
-	for serverName, server := range servers(ctx) {
-		placed, err := FindHandlers(serverName, rawRoutes(server.Routes))
+	for serverName, server := range allServers(ctx) {
+		placed, err := FindHandlers(serverName, routesAsJSON(server.Routes))
 		if err != nil {
 			return nil, err
 		}
@@ -45,19 +45,19 @@ func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) st
 	}
 	trials := newTrialObstacles(guards)
 	for i := range managed {
-		managed[i].TrialObstacle = trials.obstacleAt(managed[i].Hosts)
+		managed[i].TrialObstacle = trials.obstacleForHosts(managed[i].Hosts)
 	}
 	return managed, nil
 }
 
-// WithName returns the handlers with a name.
-func (all ManagedHandlers) WithName(name string) ManagedHandlers {
+// FilterByName returns those handlers that have the given name in their configuration.
+func (all ManagedHandlers) FilterByName(name string) ManagedHandlers {
 	return slices.DeleteFunc(slices.Clone(all), func(t ManagedHandler) bool { return t.Name != name })
 }
 
-// HostsOf returns the hosts of the handlers with a name. A snippet may put the same name into
-// several sites. An empty list means any host.
-func (all ManagedHandlers) HostsOf(name string) (hosts []string) {
+// HostsOfName returns the hosts of those handlers that have the given name. A snippet may put the
+// same name into several sites. An empty list means any host.
+func (all ManagedHandlers) HostsOfName(name string) (hosts []string) {
 	for _, t := range all {
 		if t.Name != name {
 			continue

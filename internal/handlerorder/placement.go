@@ -36,8 +36,8 @@ type PlacedHandler struct {
 	cacheName         string // for a guard, see precedingCache
 }
 
-// Site returns the name of the handler's site for messages.
-func (p *PlacedHandler) Site() string { return siteName(p.Server, p.Hosts) }
+// SiteName returns the name of the handler's site for messages, for example "site example.com".
+func (p *PlacedHandler) SiteName() string { return siteName(p.Server, p.Hosts) }
 
 func siteName(server string, hosts []string) string {
 	if len(hosts) == 0 {
@@ -46,7 +46,7 @@ func siteName(server string, hosts []string) string {
 	return "site " + strings.Join(hosts, ", ")
 }
 
-// precedingHandler is a linked list of handlers that a request may have passed.
+// precedingHandler is an element in a linked list of handlers that a request may have passed.
 type precedingHandler struct {
 	name            string
 	hosts           []string  // hosts of the enclosing routes; empty for any host
@@ -62,7 +62,7 @@ type precedingHandler struct {
 // cdp-cache.
 var cacheHandlers = []string{"cache", "souin", "souin_cache", "http_cache"}
 
-// nearestCache returns the nearest cache on the list, or nil.
+// nearestCache returns b if it is a cache, otherwise the cache before b, or nil.
 func (b *precedingHandler) nearestCache() *precedingHandler {
 	if b == nil || slices.Contains(cacheHandlers, b.name) {
 		return b
@@ -70,7 +70,8 @@ func (b *precedingHandler) nearestCache() *precedingHandler {
 	return b.cache
 }
 
-// isReachedFrom reports whether all requests at the position inner also reach the position outer.
+// isReachedFrom reports whether all requests with the key inner also reach the position with the
+// key outer. Keys are as in PlacedHandler.requestKey.
 func isReachedFrom(inner, outer string) bool {
 	return strings.HasPrefix(inner, outer) && (len(inner) == len(outer) || inner[len(outer)] == '\n')
 }

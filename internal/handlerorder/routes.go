@@ -13,8 +13,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// servers yields the servers of the HTTP app by name. ctx belongs to a handler in the app.
-func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
+// allServers yields the names and the servers of the HTTP app, sorted by name. ctx belongs to a
+// handler in the app.
+func allServers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	return func(yield func(string, *caddyhttp.Server) bool) {
 		for _, module := range ctx.Modules() {
 			app, ok := module.(*caddyhttp.App)
@@ -30,9 +31,9 @@ func servers(ctx caddy.Context) iter.Seq2[string, *caddyhttp.Server] {
 	}
 }
 
-// rawRoutes returns routes in their JSON form. Caddy has already provisioned the matchers, and the
-// handlers before the first handler of this module.
-func rawRoutes(list caddyhttp.RouteList) []Route {
+// routesAsJSON converts routes back to their JSON form. Caddy has already provisioned the matchers,
+// and the handlers before the first handler of this module.
+func routesAsJSON(list caddyhttp.RouteList) []Route {
 	routes := make([]Route, len(list))
 	for i, r := range list {
 		routes[i] = Route{Group: r.Group, Handle: r.HandlersRaw, Terminal: r.Terminal}
@@ -48,16 +49,17 @@ func rawRoutes(list caddyhttp.RouteList) []Route {
 			routes[i].Match = append(routes[i].Match, set)
 		}
 		for _, set := range r.MatcherSets {
-			routes[i].Match = append(routes[i].Match, matcherSetJSON(set))
+			routes[i].Match = append(routes[i].Match, matcherSetAsJSON(set))
 		}
 	}
 	return routes
 }
 
-// RoutesContain reports whether the routes of the HTTP app contain any of the given strings. Like
-// [Check], RoutesContain must run during Provision of the first handler of this module.
+// RoutesContain reports whether the JSON of the HTTP app's routes contains any of the given
+// strings. Like [Check], RoutesContain must run during Provision of the first handler of this
+// module.
 func RoutesContain(ctx caddy.Context, texts ...string) bool {
-	for _, server := range servers(ctx) {
+	for _, server := range allServers(ctx) {
 		lists := []caddyhttp.RouteList{server.Routes}
 		if server.Errors != nil {
 			lists = append(lists, server.Errors.Routes)
@@ -66,7 +68,7 @@ func RoutesContain(ctx caddy.Context, texts ...string) bool {
 			lists = append(lists, caddyhttp.RouteList{*route})
 		}
 		for _, list := range lists {
-			config := caddyconfig.JSON(rawRoutes(list), nil)
+			config := caddyconfig.JSON(routesAsJSON(list), nil)
 			if slices.ContainsFunc(texts, func(text string) bool { return bytes.Contains(config, []byte(text)) }) {
 				return true
 			}
@@ -75,25 +77,25 @@ func RoutesContain(ctx caddy.Context, texts ...string) bool {
 	return false
 }
 
-func matcherSetJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
+func matcherSetAsJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers retain their JSON
+		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers retain their JSON
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}
 	return matchers
 }
 
-// matcherJSON returns a value for distinguishing a matcher from other matchers of its type. Many
-// matchers lose their JSON when Caddy provisions them. Then their position distinguishes them.
-func matcherJSON(matcher any) json.RawMessage {
+// matcherAsJSON returns a JSON value that distinguishes a matcher from other matchers of its type.
+// Many matchers lose their JSON when Caddy provisions them. Then their position distinguishes them.
+func matcherAsJSON(matcher any) json.RawMessage {
 	switch matcher := matcher.(type) {
 	case *caddyhttp.MatchNot:
 		sets := make([]map[string]json.RawMessage, len(matcher.MatcherSets))
 		for i, set := range matcher.MatcherSets {
-			sets[i] = matcherSetJSON(set)
+			sets[i] = matcherSetAsJSON(set)
 		}
 		return caddyconfig.JSON(sets, nil)
 	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds the latter

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// trialObstacles maps a host to the reason why no guard can judge a change of a robots_txt. The reason is
-// empty if a guard can.
+// trialObstacles maps a host to the reason why no robots_guard can run a trial of a changed
+// robots_txt, which compares the change with the current rules. The reason is empty if one can.
 type trialObstacles map[string]string
 
 // These keys are not hosts. anyHost means any host and someHost means some hosts. wildcardPrefix
@@ -17,7 +17,7 @@ const anyHost, someHost, wildcardPrefix = "", "*", "<"
 
 const unguarded = "no robots_guard judges the requests of this site; add one"
 
-// newTrialObstacles returns the obstacles for these guards.
+// newTrialObstacles returns, for the hosts of the guards, the reason why no guard can run a trial.
 func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
 	t := make(trialObstacles)
 	for _, g := range guards {
@@ -44,20 +44,21 @@ func (t trialObstacles) addObstacle(key, obstacle string) {
 }
 
 // isUnanalyzable reports whether a host has a placeholder, or a wildcard in another form than
-// *.example.com. The check does not analyze these hosts.
+// *.example.com. trialObstacles cannot tell which names these hosts include.
 func isUnanalyzable(host string) bool {
 	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
 }
 
-// wildcardFor returns the wildcard for a host. A wildcard returns itself.
+// wildcardFor returns the wildcard that matches a host, such as *.example.com for www.example.com.
+// It returns a wildcard unchanged.
 func wildcardFor(host string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(host), ".")
 	return "*." + rest
 }
 
-// obstacleAt returns the reason why no guard can judge a change at any of some hosts, or "".
-// An empty list of hosts means any host.
-func (t trialObstacles) obstacleAt(hosts []string) string {
+// obstacleForHosts returns the reason why no guard can run a trial at any of the hosts, or "" if a
+// guard can. An empty list of hosts means any host.
+func (t trialObstacles) obstacleForHosts(hosts []string) string {
 	keys := []string{anyHost}
 	for _, host := range hosts {
 		keys = append(keys, strings.ToLower(host), wildcardFor(host), wildcardPrefix+strings.ToLower(host))
@@ -77,7 +78,8 @@ func (t trialObstacles) obstacleAt(hosts []string) string {
 	return cmp.Or(found, unguarded)
 }
 
-// trialObstacle returns the reason why this guard cannot judge a change, or an empty string.
+// trialObstacle returns the reason why this guard cannot run a trial of a changed robots_txt, or an
+// empty string.
 func (p *PlacedHandler) trialObstacle() string {
 	var config struct {
 		Source struct{ URL, File string }

@@ -30,7 +30,7 @@ func TestTriedAtHosts(t *testing.T) {
 		}
 		guard := &PlacedHandler{Config: []byte("{}")}
 		guard.Hosts = hosts(tc.guard)
-		why := newTrialObstacles([]*PlacedHandler{guard}).obstacleAt(hosts(tc.text))
+		why := newTrialObstacles([]*PlacedHandler{guard}).obstacleForHosts(hosts(tc.text))
 		if (why == "") != tc.tried {
 			t.Errorf("a guard at %q, a text at %q: %q", tc.guard, tc.text, why)
 		}

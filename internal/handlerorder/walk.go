@@ -19,7 +19,7 @@ type Route struct {
 	Terminal bool                         `json:"terminal"`
 }
 
-// Server has the parts of a configured server with an effect on the order of handlers.
+// Server has those parts of a configured server that affect the order of handlers.
 type Server struct {
 	Listen    []string `json:"listen"`
 	Routes    []Route  `json:"routes"`
@@ -29,7 +29,8 @@ type Server struct {
 	} `json:"automatic_https"`
 }
 
-// PlacedHandlers calls [FindHandlers] for the routes of a server and adds its addresses.
+// PlacedHandlers returns the handlers of [FindHandlers] in a server's routes, with the server's
+// addresses.
 func (s Server) PlacedHandlers(name string) ([]*PlacedHandler, error) {
 	placed, err := FindHandlers(name, s.Routes)
 	for _, p := range placed {
@@ -52,7 +53,7 @@ type routeWalker struct {
 	unguarded []unguardedMatcher
 }
 
-// unguardedMatcher is a [Disallowed] matcher without a preceding guard.
+// unguardedMatcher is a robots_disallowed matcher without a guard before it.
 type unguardedMatcher struct {
 	config json.RawMessage
 	site   string
@@ -75,7 +76,7 @@ type respondingHandler struct {
 	handler *PlacedHandler // nil for a handler of another module
 }
 
-// walkRoutes walks over routes and returns the way after them.
+// walkRoutes visits the handlers of routes and returns the position after the routes.
 func (w *routeWalker) walkRoutes(routes []Route, outer routePosition) (routePosition, error) {
 	after := outer
 	for i, route := range routes {
@@ -122,7 +123,7 @@ func (y *routePosition) isGuarded() bool {
 	return false
 }
 
-// addMatchers adds the matchers of a route.
+// addMatchers adds the matchers of a route, which a request at this position has passed.
 func (y *routePosition) addMatchers(sets []map[string]json.RawMessage) error {
 	if len(sets) == 0 {
 		return nil
@@ -148,8 +149,8 @@ func (y *routePosition) addMatchers(sets []map[string]json.RawMessage) error {
 	}
 	y.matchers = slices.Clip(y.matchers)
 	if len(otherMatchers) == 1 {
-		y.matchers = append(y.matchers, matchersOf(otherMatchers[0])...)
-		y.exactPath = cmp.Or(exactPath(otherMatchers[0]["path"]), y.exactPath)
+		y.matchers = append(y.matchers, sortedMatchers(otherMatchers[0])...)
+		y.exactPath = cmp.Or(exactPathOfMatcher(otherMatchers[0]["path"]), y.exactPath)
 	} else if slices.ContainsFunc(otherMatchers, func(set map[string]json.RawMessage) bool { return len(set) > 0 }) {
 		config, err := json.Marshal(otherMatchers)
 		if err != nil {
@@ -196,7 +197,7 @@ func (h *handlerConfig) respondsAlways() bool {
 	return slices.Contains(respondingHandlers, h.Handler) && !h.PassThru && !isEarlyHints && len(h.HandleResponse) == 0
 }
 
-// walkHandler visits a handler and returns the way after it.
+// walkHandler visits a handler with its nested routes and returns the position after the handler.
 func (w *routeWalker) walkHandler(config json.RawMessage, here routePosition) (routePosition, error) {
 	h, err := decodeHandler(config)
 	if err != nil {

@@ -53,7 +53,7 @@ func (odd) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 }
 
 func TestGuardBehindOddHandler(t *testing.T) {
-	routes := rawRoutes(caddyhttp.RouteList{
+	routes := routesAsJSON(caddyhttp.RouteList{
 		{Handlers: []caddyhttp.MiddlewareHandler{odd{}}},
 		{HandlersRaw: []json.RawMessage{json.RawMessage(`{"handler": "robots_guard"}`)}},
 	})
@@ -81,7 +81,7 @@ func TestTextPlaces(t *testing.T) {
 		`[{"handle": [{"handler": "file_server", "pass_thru": true}, {"handler": "robots_txt"}]}]`:                                                   "",
 		`[{"match": [{"host": ["a"]}], "handle": [{"handler": "robots_txt"}]}, {"match": [{"host": ["b"]}], "handle": [{"handler": "robots_txt"}]}]`: "",
 	} {
-		err := checkManaged(placedIn(t, routesIn(t, routes)))
+		err := checkRobotsTXT(placedIn(t, routesIn(t, routes)))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", routes, err, want)
 		}

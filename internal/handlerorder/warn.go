@@ -10,18 +10,18 @@ import (
 	"go.uber.org/zap"
 )
 
-// warnCaches logs a warning about each cache before a guard.
-func warnCaches(placed []*PlacedHandler, logger *zap.Logger) {
+// warnAboutCaches logs a warning about each cache that responds before a guard.
+func warnAboutCaches(placed []*PlacedHandler, logger *zap.Logger) {
 	for _, p := range placed {
 		if p.cacheName != "" {
 			logger.Warn(p.cacheName+" comes before robots_guard and sends disallowed crawlers cached pages without a verdict; "+
-				"remove it from the global option order, or write robots_guard before it in the route", zap.String("site", p.Site()))
+				"remove it from the global option order, or write robots_guard before it in the route", zap.String("site", p.SiteName()))
 		}
 	}
 }
 
-// precedingCache returns the name of a cache before a guard, or an empty string. It ignores a cache
-// for only some clients.
+// precedingCache returns the name of a cache that responds before this guard, or an empty string.
+// It ignores a cache for only some clients.
 func (p *PlacedHandler) precedingCache() string {
 	if p.Name != Guard {
 		return ""
@@ -35,15 +35,15 @@ func (p *PlacedHandler) precedingCache() string {
 	return ""
 }
 
-// warnDashboards logs a warning about each dashboard open to anybody.
-func warnDashboards(server *caddyhttp.Server, placed []*PlacedHandler, logger *zap.Logger) {
+// warnAboutOpenDashboards logs a warning about each dashboard that anybody can open.
+func warnAboutOpenDashboards(server *caddyhttp.Server, placed []*PlacedHandler, logger *zap.Logger) {
 	for _, d := range placed {
-		if d.Name != Dashboard || !d.isUnauthenticated || isLocal(server) || requiresClientCertificate(server) {
+		if d.Name != Dashboard || !d.isUnauthenticated || isLoopbackOnly(server) || requiresClientCertificate(server) {
 			continue
 		}
 		logger.Warn("everybody who can reach this server can open the dashboard, because it has no authentication; "+
 			"put basic_auth before it, or write robots_guard_dashboard public",
-			zap.String("site", d.Site()), zap.Strings("listen", server.Listen))
+			zap.String("site", d.SiteName()), zap.Strings("listen", server.Listen))
 	}
 }
 
@@ -58,7 +58,8 @@ var passThroughHandlers = []string{
 // exclude clients.
 var openMatchers = []string{"file", "method", "path", "path_regexp", "protocol", "query", "robots_crawler", Disallowed}
 
-// lacksAuthentication reports whether certainly no handler or matcher restricts access to a dashboard.
+// lacksAuthentication reports whether this is a dashboard without the option public that certainly
+// no handler or matcher protects.
 func (p *PlacedHandler) lacksAuthentication() bool {
 	var d struct {
 		Public bool `json:"public"`
@@ -67,7 +68,7 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 		return false
 	}
 	restrictsClients := func(m Matcher) bool {
-		return m.isInEachSet(func(m Matcher) bool { return !slices.Contains(openMatchers, m.Name) })
+		return m.satisfiesInEachSet(func(m Matcher) bool { return !slices.Contains(openMatchers, m.Name) })
 	}
 	if slices.ContainsFunc(p.Matchers, restrictsClients) {
 		return false
@@ -83,8 +84,8 @@ func (p *PlacedHandler) lacksAuthentication() bool {
 	return true
 }
 
-// isLocal reports whether a server listens only on loopback addresses.
-func isLocal(server *caddyhttp.Server) bool {
+// isLoopbackOnly reports whether a server listens only on loopback addresses.
+func isLoopbackOnly(server *caddyhttp.Server) bool {
 	return !slices.ContainsFunc(server.Listen, func(listen string) bool {
 		a, err := caddy.ParseNetworkAddress(listen)
 		if err != nil || a.IsUnixNetwork() || a.IsFdNetwork() || a.Host == "localhost" {

@@ -17,12 +17,12 @@ import (
 
 // Checker verifies the claimed names of clients.
 type Checker struct {
-	// Verifier verifies claims by IP address and DNS. Nil turns verification off.
+	// Verifier verifies clients by IP address and DNS. Nil turns verification off.
 	Verifier *verify.Verifier
-	// Signatures verifies signed requests. Nil turns this off. A new registry replaces the
-	// verifier.
+	// Signatures verifies signed requests. Nil turns this off. The verifier changes with the
+	// registry.
 	Signatures atomic.Pointer[botauth.Verifier]
-	// OnSignature is called with the result of each signature.
+	// OnSignature is called with the result of checking each signature.
 	OnSignature func(botauth.Reason)
 	// Logger logs warnings about proxies.
 	Logger *zap.Logger
@@ -35,15 +35,15 @@ type Checker struct {
 // IsEnabled reports whether verification is on.
 func (c *Checker) IsEnabled() bool { return c.Verifier != nil }
 
-// Identify returns the state of verification of a client and the method for this result. It never
-// waits for the network.
-func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.State, verify.Method) {
+// VerifyClient returns whether a client is the crawler that its User-Agent names, and the method
+// that verified this. It never waits for the network.
+func (c *Checker) VerifyClient(r *http.Request, client uaident.Identity) (verify.State, verify.Method) {
 	if c.Verifier == nil || client.Crawler == nil {
 		return verify.Claimed, verify.None
 	}
 	keysUnavailable := false // the operator's keys are not available to check its signature
 	if r.Header["Signature-Input"] != nil && c.Signatures.Load() != nil {
-		signature := c.checkSignature(r)
+		signature := c.verifySignature(r)
 		signedByOperator := signature.Operator != "" && signature.Operator == client.Crawler.Operator
 		if signedByOperator && signature.State == botauth.Valid {
 			return verify.Verified, verify.WebBotAuth
@@ -70,7 +70,7 @@ func (c *Checker) Identify(r *http.Request, client uaident.Identity) (verify.Sta
 	return result.State, result.Method
 }
 
-// warnOnce logs a warning once for a configuration.
+// warnOnce logs a warning at most once for a configuration. warned records that it was logged.
 func (c *Checker) warnOnce(warned *atomic.Bool, message string, fields ...zap.Field) {
 	if !warned.Swap(true) {
 		c.Logger.Warn(message, fields...)
@@ -96,9 +96,9 @@ func (c *Checker) warnIfBehindProxy(r *http.Request) {
 	}
 }
 
-// Shared is the state of verification shared by configurations. It survives reloads.
-type Shared struct {
-	// Verifier verifies claims for all of them.
+// SharedState is the state of verification shared by configurations. It survives reloads.
+type SharedState struct {
+	// Verifier verifies clients by IP address and DNS for all configurations.
 	Verifier *verify.Verifier
 
 	settings           reload.ActiveSettings[verify.Config]
@@ -108,14 +108,14 @@ type Shared struct {
 	signatureVerifiers *caddy.UsagePool                        // *signatures by their agents
 }
 
-// NewShared returns an empty state.
-func NewShared() *Shared {
-	s := &Shared{refreshSlot: make(chan struct{}, 1), signatureVerifiers: caddy.NewUsagePool()}
+// NewSharedState returns a state without address lists and settings.
+func NewSharedState() *SharedState {
+	s := &SharedState{refreshSlot: make(chan struct{}, 1), signatureVerifiers: caddy.NewUsagePool()}
 	s.Verifier = verify.New(verify.Options{UserAgent: site.GuardUserAgent, OnList: s.recordListFetch})
 	return s
 }
 
-func (s *Shared) recordListFetch(status verify.ListStatus) {
+func (s *SharedState) recordListFetch(status verify.ListStatus) {
 	if status.Err == nil || !status.ShrunkSince.IsZero() {
 		s.fetchCount.Add(1)
 	}
@@ -124,33 +124,33 @@ func (s *Shared) recordListFetch(status verify.ListStatus) {
 	}
 }
 
-// FetchCount returns the number of fetched address lists, including lists not accepted yet because
-// they shrank too much. Each fetch may change the result of Export.
-func (s *Shared) FetchCount() uint64 { return s.fetchCount.Load() }
+// FetchCount returns how many times an address list was fetched, including lists not accepted yet
+// because they shrank too much. Each fetch may change the result of Export.
+func (s *SharedState) FetchCount() uint64 { return s.fetchCount.Load() }
 
-// Export encodes the address lists for Import.
-func (s *Shared) Export() ([]byte, error) { return s.Verifier.Export() }
+// Export encodes the address lists of crawlers for Import.
+func (s *SharedState) Export() ([]byte, error) { return s.Verifier.Export() }
 
-// Import uses the encoded address lists if newer than the current lists.
-func (s *Shared) Import(data []byte) error { return s.Verifier.Import(data) }
+// Import replaces each address list by the encoded list from Export, if this is newer.
+func (s *SharedState) Import(data []byte) error { return s.Verifier.Import(data) }
 
-// ApplyConfig applies the settings of a configuration until stop is called. stop restores the
-// settings of the previous configuration if still running.
-func (s *Shared) ApplyConfig(c verify.Config) (stop func() error, err error) {
+// ApplyConfig applies the verification settings of a configuration until stop is called. stop
+// restores the settings of the previous configuration if still running.
+func (s *SharedState) ApplyConfig(c verify.Config) (stop func() error, err error) {
 	return s.settings.Apply(c, s.Verifier.Configure)
 }
 
-// ApplyCount returns the number of calls that applied settings.
-func (s *Shared) ApplyCount() uint64 { return s.settings.ApplyCount() }
+// ApplyCount returns how many times [SharedState.ApplyConfig] has succeeded.
+func (s *SharedState) ApplyCount() uint64 { return s.settings.ApplyCount() }
 
 // IsRefreshingLists reports whether RefreshLists is running.
-func (s *Shared) IsRefreshingLists() bool {
+func (s *SharedState) IsRefreshingLists() bool {
 	return len(s.refreshSlot) > 0 && s.listFetchObserver.Load() != nil
 }
 
-// RefreshLists refreshes the address lists in the background and logs the results until ctx is
-// done.
-func (s *Shared) RefreshLists(ctx context.Context, logger *zap.Logger) {
+// RefreshLists starts to refresh the address lists in the background, and logs the results, until
+// ctx is done.
+func (s *SharedState) RefreshLists(ctx context.Context, logger *zap.Logger) {
 	go func() {
 		// The previous configuration runs until the start of this configuration, and longer if the
 		// start fails.
@@ -163,15 +163,15 @@ func (s *Shared) RefreshLists(ctx context.Context, logger *zap.Logger) {
 		if ctx.Err() != nil {
 			return
 		}
-		log := func(status verify.ListStatus) { logList(logger, status) }
+		log := func(status verify.ListStatus) { logListFetch(logger, status) }
 		s.listFetchObserver.Store(&log)
 		defer s.listFetchObserver.Store(nil)
 		s.Verifier.Run(ctx)
 	}()
 }
 
-// logList logs the result of fetching an address list.
-func logList(logger *zap.Logger, s verify.ListStatus) {
+// logListFetch logs the result of fetching an address list.
+func logListFetch(logger *zap.Logger, s verify.ListStatus) {
 	next := zap.Skip() // files have no next attempt
 	if !s.NextFetch.IsZero() {
 		next = zap.Time("next_attempt", s.NextFetch)

@@ -60,7 +60,7 @@ func TestProxyWarnings(t *testing.T) {
 			behindProxy(proxyAddress, "", true),                       // tells no address
 			behindProxy("192.0.2.1", "192.0.2.1, 198.51.100.1", true), // passes on what clients invent
 		} {
-			checker.Identify(r, uaident.Identify("Googlebot/2.1"))
+			checker.VerifyClient(r, uaident.Identify("Googlebot/2.1"))
 		}
 	}
 	var told []string
@@ -92,7 +92,7 @@ func TestIdentifyByAddress(t *testing.T) {
 		checker, logs := identifying(t)
 		r := behindProxy(test.clientIP, test.forwarded, test.trusted)
 		for range 3 {
-			if got, _ := checker.Identify(r, uaident.Identify("Googlebot/2.1")); got != test.want {
+			if got, _ := checker.VerifyClient(r, uaident.Identify("Googlebot/2.1")); got != test.want {
 				t.Errorf("%s: %s, want %s", test.name, got, test.want)
 			}
 		}
@@ -104,7 +104,7 @@ func TestIdentifyByAddress(t *testing.T) {
 
 // TestFetched counts what Export has to say anew: not each failure, but that a list is in doubt.
 func TestFetched(t *testing.T) {
-	shared, failed := NewShared(), errors.New("failed")
+	shared, failed := NewSharedState(), errors.New("failed")
 	for _, read := range []struct {
 		status verify.ListStatus
 		want   uint64
@@ -123,8 +123,8 @@ func TestFetched(t *testing.T) {
 func TestLogListOfAFile(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	for _, err := range []error{nil, errors.New("failed")} {
-		logList(zap.New(core), verify.ListStatus{Source: "/etc/caddy/bots.json", Err: err})
-		logList(zap.New(core), verify.ListStatus{Source: "https://bots.example/", NextFetch: time.Now(), Err: err})
+		logListFetch(zap.New(core), verify.ListStatus{Source: "/etc/caddy/bots.json", Err: err})
+		logListFetch(zap.New(core), verify.ListStatus{Source: "https://bots.example/", NextFetch: time.Now(), Err: err})
 	}
 	for _, entry := range logs.All() {
 		fields := entry.ContextMap()
@@ -154,7 +154,7 @@ func TestUndecidedSignature(t *testing.T) {
 		r := behindProxy("198.51.100.1", "", false)
 		r.Header.Set("Signature-Input", "sig1=()")
 		caddyhttp.SetVar(r.Context(), signatureVar, test.said)
-		if got, _ := checker.Identify(r, uaident.Identify("Googlebot/2.1")); got != test.want {
+		if got, _ := checker.VerifyClient(r, uaident.Identify("Googlebot/2.1")); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

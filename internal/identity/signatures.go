@@ -23,8 +23,9 @@ import (
 // signature. A second verification would fail as a replay.
 const signatureVar = "robots_guard.signed"
 
-// checkSignature returns the result of verifying the signature of a request.
-func (c *Checker) checkSignature(r *http.Request) botauth.Result {
+// verifySignature verifies the signature of a request, or returns the result of an earlier call for
+// the request.
+func (c *Checker) verifySignature(r *http.Request) botauth.Result {
 	if known, ok := SignatureResult(r); ok {
 		return known
 	}
@@ -41,8 +42,8 @@ func (c *Checker) checkSignature(r *http.Request) botauth.Result {
 	return result
 }
 
-// SignatureResult returns the result of verifying the signature of a request. ok is
-// false if no signature was verified.
+// SignatureResult returns the result of verifying the signature of a request. ok is false if no
+// signature was verified.
 func SignatureResult(r *http.Request) (result botauth.Result, ok bool) {
 	if r.Header["Signature-Input"] == nil {
 		return result, false
@@ -51,8 +52,8 @@ func SignatureResult(r *http.Request) (result botauth.Result, ok bool) {
 	return result, ok
 }
 
-// signatureVerifier verifies signatures and logs changes of the fetch results of key
-// directories.
+// signatureVerifier verifies the signatures of signing agents. It logs when an agent's key
+// directory becomes unusable or usable.
 type signatureVerifier struct {
 	*botauth.Verifier
 
@@ -75,10 +76,10 @@ func (s *signatureVerifier) Destruct() error {
 	return nil
 }
 
-// UseSignatures returns a verifier of the signatures by the agents of a registry's crawlers, until
-// ctx is done. The verifier remembers used nonces, so configurations with the same agents share a
-// verifier. onFetch gets the result of each fetch of a key directory.
-func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, onFetch func(result string)) (*botauth.Verifier, error) {
+// AcquireSignatureVerifier returns a verifier for the signatures of a registry's crawlers, and
+// releases it when ctx is done. The verifier remembers used nonces, so configurations with the same
+// signing agents share a verifier. onFetch gets the result of each fetch of a key directory.
+func (s *SharedState) AcquireSignatureVerifier(ctx context.Context, registry *uaident.Registry, logger *zap.Logger, onFetch func(result string)) (*botauth.Verifier, error) {
 	agents, err := SigningAgents(registry)
 	if err != nil {
 		return nil, err
@@ -106,14 +107,14 @@ func (s *Shared) UseSignatures(ctx context.Context, registry *uaident.Registry, 
 }
 
 // SignatureVerifierCount returns the number of signature verifiers in use.
-func (s *Shared) SignatureVerifierCount() (n int) {
+func (s *SharedState) SignatureVerifierCount() (n int) {
 	s.signatureVerifiers.Range(func(_, _ any) bool { n++; return true })
 	return n
 }
 
-// SigningKeys returns the number of usable keys of each signing agent. During a reload, two
+// SigningKeyCounts returns the number of usable keys of each signing agent. During a reload, two
 // verifiers may know the same agent.
-func (s *Shared) SigningKeys() map[string]int {
+func (s *SharedState) SigningKeyCounts() map[string]int {
 	keys := make(map[string]int)
 	s.signatureVerifiers.Range(func(_, value any) bool {
 		if s, ok := value.(*signatureVerifier); ok && s.Verifier != nil {
@@ -154,9 +155,9 @@ func (s *signatureVerifier) recordDirectoryFetch(agent string, err error) {
 	}
 }
 
-// SigningAgents returns the signing agents of the crawlers of a registry, with their operators. It
-// fails if crawlers of two operators have the same agent, because the owner of a signature would be
-// unclear.
+// SigningAgents returns the signing agents of a registry's crawlers, and maps each agent to its
+// operator. It fails if crawlers of two operators have the same agent, because the owner of a
+// signature would be unclear.
 func SigningAgents(registry *uaident.Registry) (map[string]string, error) {
 	agents := make(map[string]string)
 	firstCrawler := make(map[string]uaident.Crawler)
@@ -168,7 +169,7 @@ func SigningAgents(registry *uaident.Registry) (map[string]string, error) {
 		if operator, ok := agents[agent]; ok && operator != c.Operator {
 			other := firstCrawler[agent]
 			return nil, fmt.Errorf("crawlers %s (of the operator %s) and %s (of %s) have the same signing agent %s, and a signature cannot be both operators'; "+
-				"if one operator runs both crawlers, let the option operator of crawler name it", other.Token, operator, c.Token, c.Operator, agent)
+				"if one operator runs both crawlers, name this operator in the option operator of crawler", other.Token, operator, c.Token, c.Operator, agent)
 		}
 		if _, ok := agents[agent]; !ok {
 			agents[agent], firstCrawler[agent] = c.Operator, c

@@ -110,7 +110,7 @@ func TestLedgerHostile(t *testing.T) {
 			q.UserAgent = fmt.Sprint("x", i, long)
 			q.Rule = Rule{Version: Version{byte(i >> 6), byte(i >> 14)}, Line: i, Text: fmt.Sprint("Disallow: /", i, long), Group: long}
 			q.GroupLine = i + 1
-			q.Network = addr.Network(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
+			q.Network = addr.NetworkOfAddr(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
 			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
 				Kind: responseaudit.RequestKind(i % int(responseaudit.NumKinds)), Status: responseaudit.StatusClass(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})

@@ -53,7 +53,7 @@ type Request struct {
 	UserAgent string
 	// MayRetainUserAgent reports whether the ledger may keep UserAgent without copying it.
 	MayRetainUserAgent bool
-	// Network is the client's network. See addr.Network.
+	// Network is the client's network. See addr.NetworkOfAddr.
 	Network netip.Prefix
 	Rule    Rule
 	// GroupLine is the line number of the User-agent line by which the crawler's group was

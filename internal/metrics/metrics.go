@@ -106,7 +106,7 @@ func (m *Metrics) createSeries(kinds, results []string) {
 	for _, mode := range []string{"monitor", "enforce"} {
 		m.handlers.WithLabelValues(mode)
 	}
-	for _, reason := range forward.Reasons() {
+	for _, reason := range forward.AllReasons() {
 		m.undecidedForwards.WithLabelValues(reason.String())
 	}
 	for _, result := range []string{resultSuccess, resultFailure} {

@@ -7,7 +7,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// RegisterDirective does the same as [httpcaddyfile.RegisterHandlerDirective], with the errors of
+// RegisterDirective is like [httpcaddyfile.RegisterHandlerDirective], but parses matchers with
 // [ExtractMatcher].
 func RegisterDirective(name string, parse httpcaddyfile.UnmarshalHandlerFunc) {
 	httpcaddyfile.RegisterDirective(name, func(h httpcaddyfile.Helper) ([]httpcaddyfile.ConfigValue, error) {

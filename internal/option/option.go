@@ -17,7 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Option is a line in a block of the Caddyfile.
+// Option describes an option of a block in the Caddyfile. The option is a line, which may open a
+// block of its own.
 type Option struct {
 	Name  string
 	Usage string // the expected arguments, for errors
@@ -25,22 +26,24 @@ type Option struct {
 	// ParseArguments parses the arguments. It returns ErrCount, ErrValue, or an error with a complete message.
 	ParseArguments func(args []string) error
 
-	// ParseBlock parses the block after the line. Nil means an option without a block.
+	// ParseBlock parses the block of the option. Nil means that the option has no block.
 	ParseBlock func(d *caddyfile.Dispenser) error
 
-	// SetLine, if not nil, gets the position of the option after its arguments are parsed.
+	// SetLine, if not nil, is called after the arguments are parsed, with d at the line of the
+	// option.
 	SetLine func(d *caddyfile.Dispenser)
 
 	Repeatable bool // the option may be repeated
 
-	// Nested are the options of the block, for the error about an option outside of the block.
+	// Nested are the options in the block of this option. If one of them occurs outside of the
+	// block, the error names the block.
 	Nested []Option
 
 	correctBlock string // the correct block, if different from this block
 }
 
-// MisplacedOptions returns options that belong to another block. correctPlace completes the error message,
-// for example "for one site; write it into ...".
+// MisplacedOptions returns options that belong to another block, so that [ReadBlock] can say where.
+// correctPlace completes the error message, for example "for one site; write it into ...".
 func MisplacedOptions(options []Option, correctPlace string) (misplaced []Option) {
 	for _, o := range options {
 		misplaced = append(misplaced, Option{Name: o.Name, Nested: o.Nested, correctBlock: correctPlace})
@@ -48,7 +51,7 @@ func MisplacedOptions(options []Option, correctPlace string) (misplaced []Option
 	return misplaced
 }
 
-// FirstOptionName returns the first option name in the message, or an empty string.
+// FirstOptionName returns the first of the words that is the name of an option, or an empty string.
 func FirstOptionName(options []Option, words []string) string {
 	for _, word := range words {
 		if slices.ContainsFunc(options, func(o Option) bool { return o.Name == word }) {
@@ -88,7 +91,7 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validat
 		line := *d
 		optionLines = append(optionLines, line)
 		if err := options[i].Parse(d); err != nil {
-			return wrapBlockError(d, err, name, options)
+			return explainMissingBrace(d, err, name, options)
 		}
 		if err := validateOption(); err != nil {
 			return line.WrapErr(err)
@@ -100,7 +103,8 @@ func ReadBlock(d *caddyfile.Dispenser, options []Option, validateOption, validat
 	return nil
 }
 
-// Parse parses the rest of the line.
+// Parse parses the arguments and the block of an option. The current token of d is the option's
+// name.
 func (o *Option) Parse(d *caddyfile.Dispenser) error {
 	args := d.RemainingArgs()
 	switch err := o.ParseArguments(args); err {
@@ -124,8 +128,9 @@ func (o *Option) Parse(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// Names returns the names of the options of a block in their order.
-func Names(options []Option) (names []string) {
+// OptionNames returns the names of the options of a block, without misplaced options, in their
+// order.
+func OptionNames(options []Option) (names []string) {
 	for _, o := range options {
 		if o.correctBlock == "" {
 			names = append(names, o.Name)
@@ -134,13 +139,14 @@ func Names(options []Option) (names []string) {
 	return names
 }
 
-// JoinWords joins words as "a, b or c".
+// JoinWords joins at least two words as "a, b or c". The conjunction is "or", "and" or another
+// word.
 func JoinWords(words []string, conjunction string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
-// ParseNoArguments parses an option without arguments.
+// ParseNoArguments is an [Option].ParseArguments function for an option without arguments.
 func ParseNoArguments(args []string) error {
 	if len(args) > 0 {
 		return ErrCount
@@ -148,7 +154,8 @@ func ParseNoArguments(args []string) error {
 	return nil
 }
 
-// ParseOneArgument parses an option with exactly one argument.
+// ParseOneArgument returns an [Option].ParseArguments function for exactly one argument, which it
+// stores in target.
 func ParseOneArgument[T any](target *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
@@ -163,7 +170,8 @@ func ParseOneArgument[T any](target *T, parse func(arg string) (T, bool)) func([
 	}
 }
 
-// ParseTwoArguments parses an option with two arguments of the same type.
+// ParseTwoArguments returns an [Option].ParseArguments function for exactly two arguments of the
+// same type.
 func ParseTwoArguments[T any](first, second *T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 2 {
@@ -173,8 +181,9 @@ func ParseTwoArguments[T any](first, second *T, parse func(arg string) (T, bool)
 	}
 }
 
-// ParseOptionalArgument does the same as ParseOneArgument for a pointer, which stays nil if the option is missing.
-func ParseOptionalArgument[T any](target **T, parse func(arg string) (T, bool)) func([]string) error {
+// ParseOneArgumentAsPointer is like ParseOneArgument, but stores a pointer to the value. The
+// pointer stays nil if the option is missing.
+func ParseOneArgumentAsPointer[T any](target **T, parse func(arg string) (T, bool)) func([]string) error {
 	return func(args []string) error {
 		value := new(T)
 		if err := ParseOneArgument(value, parse)(args); err != nil {
@@ -185,7 +194,7 @@ func ParseOptionalArgument[T any](target **T, parse func(arg string) (T, bool)) 
 	}
 }
 
-// ParseManyArguments parses an option with at least one argument.
+// ParseManyArguments returns an [Option].ParseArguments function for at least one argument.
 func ParseManyArguments(target *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
@@ -238,13 +247,13 @@ func ParseDurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, b
 	}
 }
 
-// FormatDuration formats a duration for an error, in the syntax of the Caddyfile.
+// FormatDuration formats a duration for an error, in the syntax of the Caddyfile, for example "1d".
 func FormatDuration(d caddy.Duration) string { return text.Duration(time.Duration(d)) }
 
-// CheckUnits returns an error for a duration without a unit, which JSON reads as nanoseconds. names are
-// the options of the durations, in the same order. 1ns is allowed as an almost zero duration, since
-// 0 usually means the default.
-func CheckUnits(names []string, durations ...caddy.Duration) error {
+// CheckDurationUnits returns an error for a duration without a unit, which JSON reads as
+// nanoseconds. names are the options of the durations, in the same order. 1ns is allowed as an
+// almost zero duration, since 0 usually means the default.
+func CheckDurationUnits(names []string, durations ...caddy.Duration) error {
 	for i, d := range durations {
 		if d > 1 && time.Duration(d) < time.Millisecond {
 			return fmt.Errorf("%s %s is too short; write a unit, in JSON as a string, for example \"24h\"", names[i], time.Duration(d))
@@ -253,7 +262,8 @@ func CheckUnits(names []string, durations ...caddy.Duration) error {
 	return nil
 }
 
-// CheckWord returns an error unless value is empty or one of the words.
+// CheckWord returns an error unless the value of an option is empty or one of the words. name is
+// the option.
 func CheckWord(name, value string, words []string) error {
 	if value == "" || slices.Contains(words, value) {
 		return nil
@@ -261,7 +271,8 @@ func CheckWord(name, value string, words []string) error {
 	return fmt.Errorf("%w %q for %s; use %s", ErrValue, value, name, JoinWords(words, "or"))
 }
 
-// CheckMaximum returns an error unless n is between 0 and maximum.
+// CheckMaximum returns an error unless the number of an option is between 0 and maximum. name is
+// the option.
 func CheckMaximum(name string, n, maximum int) error {
 	if n >= 0 && n <= maximum {
 		return nil
@@ -269,5 +280,5 @@ func CheckMaximum(name string, n, maximum int) error {
 	return fmt.Errorf("%s %d is out of range; use %s", name, n, NumberUsage(maximum))
 }
 
-// NumberUsage returns the usage of an option for a number of things.
+// NumberUsage returns the [Option].Usage of an option whose argument is a number from 1 to maximum.
 func NumberUsage(maximum int) string { return fmt.Sprintf("a number from 1 to %d", maximum) }

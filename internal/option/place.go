@@ -28,7 +28,7 @@ var directives = []string{
 // unknownOptionHint returns a hint about an unknown option: the right block or a similar name.
 func unknownOptionHint(name string, options []Option) string {
 	for _, o := range options {
-		path := o.blockPath(name)
+		path := o.pathToNestedOption(name)
 		switch {
 		case path == "":
 		case o.correctBlock != "":
@@ -40,25 +40,27 @@ func unknownOptionHint(name string, options []Option) string {
 	if slices.Contains(directives, name) {
 		return fmt.Sprintf("%s is a directive and no option; end the block with } before the directive", name)
 	}
-	return fmt.Sprintf("unrecognized option %q; %s", name, suggestName(name, Names(options)))
+	return fmt.Sprintf("unrecognized option %q; %s", name, suggestName(name, OptionNames(options)))
 }
 
-// blockPath returns the blocks from an option to an inner option, or an empty string.
-func (o *Option) blockPath(name string) string {
+// pathToNestedOption returns the blocks around the nested option with a name, such as "rate { ...
+// }", or an empty string.
+func (o *Option) pathToNestedOption(name string) string {
 	for _, inner := range o.Nested {
 		if inner.Name == name {
 			return o.Name + " { ... }"
 		}
-		if path := inner.blockPath(name); path != "" {
+		if path := inner.pathToNestedOption(name); path != "" {
 			return o.Name + " { " + path + " }"
 		}
 	}
 	return ""
 }
 
-// wrapBlockError returns the error of the block of an option. If an unknown option belongs next to the
-// block, the error says so.
-func wrapBlockError(d *caddyfile.Dispenser, err error, block string, options []Option) error {
+// explainMissingBrace returns err, an error in the block of the option named block. If err is about
+// an option that belongs after this block, the new error says that a brace is missing. options are
+// the options of the enclosing block.
+func explainMissingBrace(d *caddyfile.Dispenser, err error, block string, options []Option) error {
 	unrecognized, ok := errors.AsType[*unknownOptionError](err)
 	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == unrecognized.name && o.correctBlock == "" }) {
 		return err
@@ -66,8 +68,8 @@ func wrapBlockError(d *caddyfile.Dispenser, err error, block string, options []O
 	return d.Errf("%s is not an option of %s; end the block of %s with } before it", unrecognized.name, block, block)
 }
 
-// findErrorLine returns the position of the first option in an error. If the option has several
-// lines, the word after its name in the error selects the line. The default is blockStart.
+// findErrorLine returns the position of the first option that an error names. If the option has
+// several lines, the word after its name in the error selects the line. The default is blockStart.
 func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []caddyfile.Dispenser) *caddyfile.Dispenser {
 	words := strings.FieldsFunc(err.Error(), func(c rune) bool { return strings.ContainsRune(" ,:;\"()", c) })
 	best, firstIndex, isExact := blockStart, len(words), false
@@ -86,7 +88,7 @@ func findErrorLine(err error, blockStart caddyfile.Dispenser, optionLines []cadd
 	return &best
 }
 
-// suggestName suggests names similar to a misspelled name.
+// suggestName returns a hint for a misspelled name: the most similar of the names, or all names.
 func suggestName(name string, names []string) string {
 	if near := text.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"

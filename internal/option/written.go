@@ -7,8 +7,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
 
-// IsMissing reports whether a file does not exist, or not yet, for example on another machine.
-func IsMissing(path string) bool {
+// IsFileMissing reports whether a file cannot be found on this machine. The file may exist on the
+// machine that will run the configuration.
+func IsFileMissing(path string) bool {
 	_, err := os.Stat(path)
 	return err != nil
 }

@@ -22,7 +22,7 @@ type Client struct {
 	Identity verify.State
 	// IsSharedSoftware is true for software that anybody can run, for example a library or a feed reader.
 	IsSharedSoftware bool
-	// Network is the network of the client, from addr.Network. It is not used for a verified
+	// Network is the network of the client, from addr.NetworkOfAddr. It is not used for a verified
 	// crawler with a token.
 	Network netip.Prefix
 	// HeldSlot is the slot that the request already holds, or nil. The request acquires no second

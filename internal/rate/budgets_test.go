@@ -24,7 +24,7 @@ func delayRules(delay time.Duration) *Rules {
 
 // network returns the network with number n.
 func network(n int) netip.Prefix {
-	return addr.Network(netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 7}))
+	return addr.NetworkOfAddr(netip.AddrFrom4([4]byte{byte(10 + n>>16), byte(n >> 8), byte(n), 7}))
 }
 
 func (s Client) from(n int) *Client { s.Network = network(n); return &s }

@@ -58,7 +58,7 @@ func methodOf(b []byte) string {
 // parseNetwork returns the network of an address in a log, or the zero Prefix for an invalid address.
 func parseNetwork(b []byte) netip.Prefix {
 	client, _ := netip.ParseAddr(unsafeString(b))
-	return addr.Network(client)
+	return addr.NetworkOfAddr(client)
 }
 
 // unsafeString converts bytes to a string without copying. The callee must not retain the string.

@@ -93,7 +93,7 @@ func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	client, err := netip.ParseAddr(unsafeString(r.Client))
 	client = addr.Normalize(client)
 	switch {
-	case err != nil || !r.HasTime || !addr.FromInternet(client):
+	case err != nil || !r.HasTime || !addr.MayBeFromInternet(client):
 		t.nonPublicRequests++
 		return
 	case isMasked(client):
@@ -101,7 +101,7 @@ func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 		return
 	}
 	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSourceUserAgent)]
-	key := sourceKey{network: addr.Network(client), robotsVersion: int32(w.version), crawler: who.crawlerNumber}
+	key := sourceKey{network: addr.NetworkOfAddr(client), robotsVersion: int32(w.version), crawler: who.crawlerNumber}
 	if w.crawlers.keyOf(who.crawlerNumber).name == otherName {
 		key.userAgent = unsafeString(userAgent)
 	}

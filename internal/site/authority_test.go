@@ -44,7 +44,7 @@ func TestKeyAt(t *testing.T) {
 		{"http://[::1%25eth0]:9501/x", 9501, policy.Key{Server: at, Site: "::1", Host: "[::1]:9501"}},
 		{"http://[::1%25eth0]/x", 80, policy.Key{Server: at, Site: "::1", Host: "[::1]"}},
 	} {
-		if got := hosts.KeyForAuthority(HostAsSent(addr.Authority(tc.url), false), false); got != tc.want {
+		if got := hosts.KeyForAuthority(HostAsSent(addr.AuthorityOfURL(tc.url), false), false); got != tc.want {
 			t.Errorf("%s: %+v\nwant %+v", tc.url, got, tc.want)
 		}
 		if got := hosts.KeyForRequest(requestFor(t, tc.url, tc.port)); got != tc.want {

@@ -64,7 +64,7 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, mat
 // HostOfURL returns the host of a URL as clients send it, without the port. It returns "" for a
 // path.
 func HostOfURL(url string) string {
-	host, _ := addr.SplitPort(HostAsSent(addr.Authority(url), true))
+	host, _ := addr.SplitPort(HostAsSent(addr.AuthorityOfURL(url), true))
 	return host
 }
 
@@ -91,7 +91,7 @@ func HostMatchScore(names []string, host string) int {
 func ListensOnPortOfURL(addresses []string, url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
 	secure := scheme == "https"
-	_, port := addr.SplitPort(HostAsSent(addr.Authority(url), secure))
+	_, port := addr.SplitPort(HostAsSent(addr.AuthorityOfURL(url), secure))
 	return (port != "" || secure || scheme == "http") && hasPort(addresses, parsePortOrDefault(port, secure))
 }
 

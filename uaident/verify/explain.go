@@ -65,7 +65,7 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 		}
 	case !client.IsValid():
 		e.addStep(None, "The client's address is unknown.")
-	case !addr.FromInternet(client):
+	case !addr.MayBeFromInternet(client):
 		e.addStep(None, "%s is not a public address. The request is a test, or a proxy is missing in trusted_proxies. No lookup is made.", client)
 	}
 	e.Finding = finding
@@ -93,7 +93,7 @@ func (e *Explanation) explainList(s ListStatus, l *addressList, client netip.Add
 		e.addStep(Ranges, "%s was never loaded and is not used.%s", s.Source, failed)
 		return
 	}
-	if !l.isFile && !addr.FromInternet(client) {
+	if !l.isFile && !addr.MayBeFromInternet(client) {
 		return // covered by a later step
 	}
 	about := fmt.Sprintf("%s (%d prefixes, checked %s)", s.Source, s.Prefixes, s.CheckedAt.UTC().Format(time.RFC3339))

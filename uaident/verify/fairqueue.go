@@ -53,7 +53,7 @@ func (q *fairQueue) add(j lookupJob) {
 		o = &operatorJobs{scope: j.scope}
 		q.operators = append(q.operators, o)
 	}
-	network := addr.Network(j.address)
+	network := addr.NetworkOfAddr(j.address)
 	n := o.findNetwork(network)
 	if n == nil {
 		n = &networkJobs{network: network}
@@ -126,7 +126,7 @@ func moveToEnd[T any](s []*T, i int, keep bool) []*T {
 // longest operator, or of j's own operator. ok is false if the removal would give j's operator or
 // network more than an equal share.
 func (q *fairQueue) displaceJob(j lookupJob) (_ lookupJob, ok bool) {
-	ofOperator, ofNetwork := q.countWaiting(j.scope, addr.Network(j.address))
+	ofOperator, ofNetwork := q.countWaiting(j.scope, addr.NetworkOfAddr(j.address))
 	from := q.longestOperator()
 	if from == nil {
 		return lookupJob{}, false

@@ -30,7 +30,7 @@ func TestTurns(t *testing.T) {
 		{"one network in order of arrival", "1a1 1a2 1a3", "1a1 1a2 1a3", anyNetwork},
 		{"networks in turn", "1a1 1a2 1a3 1b1 1c1 1c2", "1a1 1b1 1c1 1a2 1c2 1a3", anyNetwork},
 		{"operators in turn", "1a1 1b1 1c1 2a1 2a2 3z1", "1a1 2a1 3z1 1b1 2a2 1c1", anyNetwork},
-		{"networks that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == addr.Network(parseJob("1a1").address) }},
+		{"networks that are not ready wait", "1a1 1a2 1b1 2b1", "1a1 1a2", func(p netip.Prefix) bool { return p == addr.NetworkOfAddr(parseJob("1a1").address) }},
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.added) {

@@ -115,7 +115,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 		q.numDropped.Add(1)
 		return
 	}
-	network := addr.Network(j.address)
+	network := addr.NetworkOfAddr(j.address)
 	if !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) {
 		q.numDropped.Add(1)
 		return
@@ -191,7 +191,7 @@ func (q *lookupQueue) startReady() {
 			}
 			q.rate.Charge(now, q.jobInterval)
 		}
-		l := &runningLookup{lookupJob: j, network: addr.Network(j.address)}
+		l := &runningLookup{lookupJob: j, network: addr.NetworkOfAddr(j.address)}
 		if l.holdsSlowSlot = q.networkStates.find(l.network).isSlow(q.now()); l.holdsSlowSlot {
 			q.numSlow++
 		}

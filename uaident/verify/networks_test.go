@@ -11,7 +11,7 @@ func TestNetworks(t *testing.T) {
 	const each, ahead = monotime(100 * time.Millisecond), monotime(4 * time.Second)
 	now := monotime(time.Hour)
 	n := newNetworkStates()
-	busy, slow := addr.Network(invented(1)), addr.Network(invented(2))
+	busy, slow := addr.NetworkOfAddr(invented(1)), addr.NetworkOfAddr(invented(2))
 	if p := n.find(busy); p != nil || !p.mayStartLookup(now, ahead) || p.isSlow(now) {
 		t.Errorf("unexpected state of a new network: %v", p)
 	}
@@ -32,7 +32,7 @@ func TestNetworks(t *testing.T) {
 	}
 	// Many networks with one lookup each do not evict this network.
 	for i := range 2000 {
-		n.findOrAdd(addr.Network(invented(100+i))).countLookup(now, each)
+		n.findOrAdd(addr.NetworkOfAddr(invented(100+i))).countLookup(now, each)
 	}
 	if n.find(busy).mayStartLookup(now, ahead) || !n.find(slow).isSlow(now+1) {
 		t.Error("a network was evicted by networks with fewer lookups")

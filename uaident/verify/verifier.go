@@ -170,7 +170,7 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 // checkLists returns the finding of the address lists. needsLookup reports whether reverse DNS is
 // required for the final finding.
 func (v *Verifier) checkLists(p *crawlerPlan, client netip.Addr, now monotime) (f Finding, needsLookup bool) {
-	denied, public := true, addr.FromInternet(client)
+	denied, public := true, addr.MayBeFromInternet(client)
 	for _, l := range p.lists {
 		active := l.active.Load()
 		if active == nil {
