@@ -107,21 +107,21 @@ func (p *Plan) findErrors(base, text []byte, host string) []Finding {
 		return found
 	}
 	robots := policy.Parse(text)
-	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
+	return p.findingsNotInBase(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
 // findProblems returns the problems that the plan adds to a base. text is the file composed from
 // base for host.
 func (p *Plan) findProblems(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
+	found := p.findingsNotInBase(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.findRuleProblems(before, after, host)...)
 }
 
-// newFindings returns the findings in after that before lacks, each with the rules of its line.
+// findingsNotInBase returns the findings in after that before lacks, each with the rules of its line.
 // before are the findings about the base, which the owner wrote, and after those about the composed
 // file, text.
-func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
+func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
 	if len(after) == 0 {
 		return nil
 	}
