@@ -156,7 +156,7 @@ func (a *App) provisionIdentity() error {
 		return nil
 	}
 	a.identity.Verifier = a.state.Identity.Verifier
-	return a.startSignatures(a.currentRegistry.Load())
+	return a.startSignatureVerification(a.currentRegistry.Load())
 }
 
 // findRunningApp returns the app of the running configuration, or nil if the configuration has no
@@ -279,7 +279,7 @@ func (a *App) Start() (err error) {
 		a.state.SetRegistryStatus(a.currentRegistry.Status),
 		a.currentRegistry.Start(a.ctx.Storage(), a.prepareRegistry, a.events.Send),
 	}
-	a.startManaged()
+	a.startManagedHandlers()
 	a.state.RefetchAll(a.ctx)
 	a.state.Alerts.Watch(a.ctx)
 	notify.StartReceivers(a.ctx, a.receivers, &a.state.SentAlerts, a.state.Alerts)

@@ -65,8 +65,8 @@ func (a *App) PublisherConfig(ctx caddy.Context, usesVisits, hasBase bool) (publ
 	}, a.registerMetrics(ctx)
 }
 
-// startManaged starts the handlers that were added with [App.AddManagedStarter].
-func (a *App) startManaged() {
+// startManagedHandlers starts the handlers that were added with [App.AddManagedStarter].
+func (a *App) startManagedHandlers() {
 	places := publish.FindHandlerPlaces(sortedServers(a.ctx), func(h caddyhttp.MiddlewareHandler) bool { _, ok := h.(ManagedStarter); return ok })
 	for _, s := range a.managedStarters {
 		p, stop := s.Start(places[s])

@@ -40,7 +40,7 @@ type registryInUse struct {
 func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger *zap.Logger) (*registryInUse, error) {
 	u := &registryInUse{changes: changes, logger: logger}
 	if r != nil {
-		if err := u.acquire(ctx, r); err != nil {
+		if err := u.acquireFeed(ctx, r); err != nil {
 			return nil, err
 		}
 		loadCtx, cancel := context.WithTimeoutCause(ctx, registryLoadTime, fmt.Errorf("no complete response within %v; the fetch is repeated", registryLoadTime))
@@ -67,8 +67,8 @@ func provisionRegistry(ctx caddy.Context, r *Registry, changes []Crawler, logger
 	return u, err
 }
 
-// acquire sets u.feed to the feed of r, which all configurations share, until ctx ends.
-func (u *registryInUse) acquire(ctx caddy.Context, r *Registry) error {
+// acquireFeed sets u.feed to the feed of r, which all configurations share, until ctx ends.
+func (u *registryInUse) acquireFeed(ctx caddy.Context, r *Registry) error {
 	key := r.From + "\n" + fmt.Sprint(r.Interval)
 	value, _, err := registryFeeds.LoadOrNew(key, func() (caddy.Destructor, error) {
 		feed, err := r.newFeed()

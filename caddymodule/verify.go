@@ -80,9 +80,9 @@ func (a *App) checkAddressLists() error {
 	return addRangeLines(a.Crawlers, v.Configure(a.verifierConfig(a.currentRegistry.Load())))
 }
 
-// startSignatures starts to verify request signatures by the signing agents of a registry, if
+// startSignatureVerification starts to verify request signatures by the signing agents of a registry, if
 // enabled. It replaces the previous agents.
-func (a *App) startSignatures(registry *uaident.Registry) error {
+func (a *App) startSignatureVerification(registry *uaident.Registry) error {
 	if a.Verify == nil || !a.Verify.WebBotAuth {
 		return nil
 	}
@@ -115,5 +115,5 @@ func (a *App) prepareRegistry(registry *uaident.Registry) error {
 	if err := stopPrevious(); err != nil {
 		return err
 	}
-	return a.startSignatures(registry)
+	return a.startSignatureVerification(registry)
 }

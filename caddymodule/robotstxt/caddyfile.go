@@ -93,16 +93,16 @@ func (h *Handler) options() []option.Option {
 	const who = "one or more product tokens or classes such as ai_training, or *, and perhaps a block of paths"
 	return []option.Option{
 		{Name: "base", Usage: "upstream, none or file <path>", ParseArguments: h.setBase, SetLine: h.setBaseLine},
-		{Name: "disallow", Usage: who, ParseArguments: h.ruleParser(false), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
-		{Name: "allow", Usage: who, ParseArguments: h.ruleParser(true), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "disallow", Usage: who, ParseArguments: h.newRuleParser(false), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
+		{Name: "allow", Usage: who, ParseArguments: h.newRuleParser(true), SetLine: h.setRuleLine, ParseBlock: h.parsePaths, Repeatable: true},
 		{Name: "crawl_delay", Usage: "a product token, a class or *, and seconds, for example 10", ParseArguments: h.addCrawlDelay, SetLine: h.setRuleLine, Repeatable: true},
-		{Name: "content_usage", Usage: usageWords, ParseArguments: h.preferenceParser(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.setRuleLine, Repeatable: true},
-		{Name: "content_signal", Usage: signalWords, ParseArguments: h.preferenceParser(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: h.newPreferenceParser(func(r *Rule) *string { return &r.ContentUsage }), SetLine: h.setRuleLine, Repeatable: true},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: h.newPreferenceParser(func(r *Rule) *string { return &r.ContentSignal }), SetLine: h.setRuleLine, Repeatable: true},
 		{Name: "training_preference", Usage: "y, n, or n noarchive", ParseArguments: h.setTraining, SetLine: h.setRuleLine},
-		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", ParseArguments: appendParser(&h.Sitemaps), Repeatable: true},
-		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", ParseArguments: appendParser(&h.ExtraLines), Repeatable: true},
+		{Name: "sitemap", Usage: "a URL, for example https://{host}/sitemap.xml", ParseArguments: newAppendParser(&h.Sitemaps), Repeatable: true},
+		{Name: "line", Usage: "a line in quotes, such as \"Host: example.com\"", ParseArguments: newAppendParser(&h.ExtraLines), Repeatable: true},
 		{Name: "rule", Usage: "a name such as sale-2026, and a block", ParseArguments: h.addNamedRule, SetLine: h.setRuleLine, ParseBlock: h.parseRule, Repeatable: true},
-		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", ParseArguments: appendParser(&h.ListSources), SetLine: h.setListLine, Repeatable: true},
+		{Name: "rules", Usage: "a file, or a URL, for example https://cms.example.com/rules.json", ParseArguments: newAppendParser(&h.ListSources), SetLine: h.setListLine, Repeatable: true},
 		{Name: "staging", Usage: "nothing, or hosts, for example staging.example.com", ParseArguments: h.setStaging},
 		{Name: "gate", Usage: "error, warning or off", ParseArguments: option.ParseOneArgument(&h.Gate, option.AcceptOneOf(gateWords...))},
 		{Name: "confirm", Usage: "search, any or off", ParseArguments: option.ParseOneArgument(&h.Confirm, option.AcceptOneOf(confirmWords...))},
@@ -126,9 +126,9 @@ func (h *Handler) setBase(args []string) error {
 	return nil
 }
 
-// ruleParser returns a parser that adds an allow or disallow rule for the crawlers in its
+// newRuleParser returns a parser that adds an allow or disallow rule for the crawlers in its
 // arguments.
-func (h *Handler) ruleParser(allow bool) func([]string) error {
+func (h *Handler) newRuleParser(allow bool) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return option.ErrCount
@@ -175,8 +175,8 @@ func (h *Handler) parseRule(d *caddyfile.Dispenser) error {
 		{Name: "for", Usage: "one or more product tokens or classes such as ai_training, or *", ParseArguments: option.ParseManyArguments(&r.For)},
 		{Name: "disallow", Usage: "paths, or nothing for the whole site", ParseArguments: say(false)},
 		{Name: "allow", Usage: "paths, or nothing for the whole site", ParseArguments: say(true)},
-		{Name: "content_usage", Usage: usageWords, ParseArguments: once(joinParser(&r.ContentUsage))},
-		{Name: "content_signal", Usage: signalWords, ParseArguments: once(joinParser(&r.ContentSignal))},
+		{Name: "content_usage", Usage: usageWords, ParseArguments: once(newJoinParser(&r.ContentUsage))},
+		{Name: "content_signal", Usage: signalWords, ParseArguments: once(newJoinParser(&r.ContentSignal))},
 		{Name: "training_preference", Usage: "y or n", ParseArguments: once(option.ParseOneArgument(&r.TrainingPreference, option.AcceptOneOf("y", "n")))},
 		{Name: "from", Usage: when, ParseArguments: option.ParseOneArgument(&r.From, option.AcceptNonEmptyString)},
 		{Name: "until", Usage: when, ParseArguments: option.ParseOneArgument(&r.Until, option.AcceptNonEmptyString)},
@@ -237,18 +237,18 @@ const (
 	signalWords = "uses such as search=yes, ai-train=no"
 )
 
-// preferenceParser returns a parser that adds a rule about all crawlers. field returns the field of
+// newPreferenceParser returns a parser that adds a rule about all crawlers. field returns the field of
 // the rule that holds the preference.
-func (h *Handler) preferenceParser(field func(*Rule) *string) func([]string) error {
+func (h *Handler) newPreferenceParser(field func(*Rule) *string) func([]string) error {
 	return func(args []string) error {
 		h.Rules = append(h.Rules, Rule{})
-		return joinParser(field(&h.Rules[len(h.Rules)-1]))(args)
+		return newJoinParser(field(&h.Rules[len(h.Rules)-1]))(args)
 	}
 }
 
-// joinParser returns a parser that joins its arguments, because spaces may follow the commas of a
+// newJoinParser returns a parser that joins its arguments, because spaces may follow the commas of a
 // preference.
-func joinParser(into *string) func([]string) error {
+func newJoinParser(into *string) func([]string) error {
 	return func(args []string) error {
 		if len(args) == 0 {
 			return option.ErrCount
@@ -271,8 +271,8 @@ func (h *Handler) setTraining(args []string) error {
 	return nil
 }
 
-// appendParser returns a parser that appends its only argument to into.
-func appendParser(into *[]string) func([]string) error {
+// newAppendParser returns a parser that appends its only argument to into.
+func newAppendParser(into *[]string) func([]string) error {
 	return func(args []string) error {
 		if len(args) != 1 {
 			return option.ErrCount

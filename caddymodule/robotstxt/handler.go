@@ -124,7 +124,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		return err
 	}
 	hosts := texts.HostsOfName(h.configKey()) // of all sites, if a snippet is used in several
-	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.check(hosts, texts.FilterByName(h.configKey())))
+	rollout := option.AddCaddyfileLine(h.Positions["rollout"], h.Rollout.checkSite(hosts, texts.FilterByName(h.configKey())))
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}

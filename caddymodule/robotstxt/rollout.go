@@ -99,9 +99,9 @@ func (r *Rollout) historyRollout() publish.Rollout {
 	return plan
 }
 
-// check returns an error if the rollout is impossible on a site with these hosts or at one of these
+// checkSite returns an error if the rollout is impossible on a site with these hosts or at one of these
 // places. A nil *Rollout is valid.
-func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) error {
+func (r *Rollout) checkSite(hosts []string, places []handlerorder.ManagedHandler) error {
 	if r == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func (p *Plan) Compose(base []byte, host string) ([]byte, error) {
 	}
 	f := newBaseFile(base)
 	c := &composition{plan: p, file: f}
-	added := c.changeGroups()
+	added := c.composeGroups()
 	if c.limitExceeded {
 		return nil, errors.New("the base has too many crawlers and lines to add a preference for all crawlers; shorten it")
 	}
@@ -72,13 +72,13 @@ type targetCrawler struct {
 	rules *crawlerRules // nil for a crawler without a rule
 }
 
-// changeGroups changes groups of the base in place, and returns the text of the groups to append to
+// composeGroups changes groups of the base in place, and returns the text of the groups to append to
 // it.
-func (c *composition) changeGroups() string {
+func (c *composition) composeGroups() string {
 	everybody := c.plan.byCrawler[AnyCrawler]
 	c.wildcardLines = c.file.groupContent(c.file.findAgentLines(AnyCrawler))
 	if everybody != nil {
-		c.wildcardLines = everybody.applyTo(c.wildcardLines)
+		c.wildcardLines = everybody.applyToLines(c.wildcardLines)
 	}
 	c.targets = c.findTargets()
 	var blocks []*appendedGroup
@@ -100,7 +100,7 @@ func (c *composition) changeGroups() string {
 	}
 	for _, t := range c.targets { // after all contents were read
 		if c.findGroupToExtend(t) < 0 {
-			c.file.removeAgents(c.file.findAgentLines(t.name))
+			c.file.removeAgentLines(c.file.findAgentLines(t.name))
 		}
 	}
 	blocks = append(blocks, c.addPreferencesToGroups()...)
@@ -157,13 +157,13 @@ func (c *composition) composeGroupLines(t targetCrawler) []string {
 	}
 	lines, named := c.wildcardLines, false
 	if policy.IsTraining(t.name) { // inherits nothing from *, and is not a crawler that uses pages
-		return ensureRule(t.rules.applyTo(c.file.groupContent(c.file.findAgentLines(t.name))))
+		return ensureRule(t.rules.applyToLines(c.file.groupContent(c.file.findAgentLines(t.name))))
 	}
 	if places := c.file.findObeyedGroup(t.names); places != nil {
 		lines, named = c.file.groupContent(places), true
 	}
 	if t.rules != nil {
-		lines = t.rules.applyTo(lines)
+		lines = t.rules.applyToLines(lines)
 	}
 	if named || t.rules != nil && t.rules.wholeSiteLine != "" {
 		lines = append(lines, c.plan.missingPreferences(lines)...)
@@ -171,9 +171,9 @@ func (c *composition) composeGroupLines(t targetCrawler) []string {
 	return ensureRule(lines)
 }
 
-// applyTo returns the lines of the group that a crawler obeyed until now, changed by the rules for
+// applyToLines returns the lines of the group that a crawler obeyed until now, changed by the rules for
 // the crawler.
-func (w *crawlerRules) applyTo(lines []string) (all []string) {
+func (w *crawlerRules) applyToLines(lines []string) (all []string) {
 	switch {
 	case w.wholeSiteLine != "":
 		all = append(all, w.wholeSiteLine)
@@ -305,7 +305,7 @@ const (
 // the base differently. The example paths match the patterns of both files.
 func (c *composition) checkNotStricter(composed *policy.Robots) error {
 	before, paths := c.file.robots, examplePaths(c.file.robots, composed)
-	others := c.crawlersWithoutFetchRule()
+	others := c.crawlersWithoutAccessRule()
 	bytes := 0
 	for _, path := range paths {
 		bytes += len(path)
@@ -339,13 +339,13 @@ func examplePaths(before, after *policy.Robots) []string {
 	return slices.Compact(paths)
 }
 
-// crawlersWithoutFetchRule returns the group names of each crawler whose access no rule of the plan
+// crawlersWithoutAccessRule returns the group names of each crawler whose access no rule of the plan
 // changes. The result includes the crawlers that the base names, and "*" for unnamed crawlers.
-func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
+func (c *composition) crawlersWithoutAccessRule() (others []groupNames) {
 	targets := c.targets
 	known := make(map[string]bool)
 	for _, t := range targets {
-		if !t.rules.isAboutFetching() && t.name != AnyCrawler {
+		if !t.rules.changesAccess() && t.name != AnyCrawler {
 			others = append(others, t.names)
 		}
 		known[strings.ToLower(t.name)] = true
@@ -360,14 +360,14 @@ func (c *composition) crawlersWithoutFetchRule() (others []groupNames) {
 		}
 		known[folded] = true
 	}
-	if !c.plan.byCrawler[AnyCrawler].isAboutFetching() {
+	if !c.plan.byCrawler[AnyCrawler].changesAccess() {
 		others = append(others, groupNames{AnyCrawler})
 	}
 	return others
 }
 
-// isAboutFetching reports whether a rule allows or disallows paths for the crawler. It is false for
+// changesAccess reports whether a rule allows or disallows paths for the crawler. It is false for
 // nil.
-func (w *crawlerRules) isAboutFetching() bool {
+func (w *crawlerRules) changesAccess() bool {
 	return w != nil && (w.wholeSiteLine != "" || len(w.pathLines) > 0)
 }

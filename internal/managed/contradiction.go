@@ -53,7 +53,7 @@ func findContradiction(rules []rule) error {
 						}
 					}
 				}
-				if err := checkLimits(name, statements, compared); err != nil {
+				if err := checkSearchLimits(name, statements, compared); err != nil {
 					return &RuleError{r.name, r.At, err}
 				}
 				for _, host := range at {
@@ -66,8 +66,8 @@ func findContradiction(rules []rule) error {
 	return nil
 }
 
-// checkLimits returns an error if the search for contradictions takes too much memory or time.
-func checkLimits(name string, statements, compared int) error {
+// checkSearchLimits returns an error if the search for contradictions takes too much memory or time.
+func checkSearchLimits(name string, statements, compared int) error {
 	switch {
 	case statements > maxStatements:
 		return fmt.Errorf("with this rule there are more than %d lines for single crawlers; name fewer crawlers or paths", maxStatements)

@@ -63,7 +63,7 @@ func (p Period) fileLines(base []byte, host string) (lines []string) {
 	if err != nil {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
+	for _, line := range splitLines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}

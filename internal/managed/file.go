@@ -103,7 +103,7 @@ func (f *baseFile) groupContent(places []agentLine) (lines []string) {
 		g := f.groups[p.group]
 		whole := slices.ContainsFunc(places, func(q agentLine) bool { return q.group == p.group && !f.isSeparatedFromRules(q) })
 		for _, line := range f.contentLineNumbers(p.group) {
-			if agents := f.usageAgents[line]; agents != nil && !hasAgentBetween(places, agents[0].Line, line) {
+			if agents := f.usageAgents[line]; agents != nil && !hasAgentLineBetween(places, agents[0].Line, line) {
 				continue // the line is for other crawlers
 			}
 			if whole || !slices.ContainsFunc(g.Rules, func(r policy.Rule) bool { return r.Line == line && !r.Allow }) {
@@ -115,9 +115,9 @@ func (f *baseFile) groupContent(places []agentLine) (lines []string) {
 	return lines
 }
 
-// hasAgentBetween reports whether one of the user-agent lines has a line number in [from, before).
+// hasAgentLineBetween reports whether one of the user-agent lines has a line number in [from, before).
 // places must be in file order.
-func hasAgentBetween(places []agentLine, from, before int) bool {
+func hasAgentLineBetween(places []agentLine, from, before int) bool {
 	i, _ := slices.BinarySearchFunc(places, from, func(p agentLine, line int) int { return p.agent.Line - line })
 	return i < len(places) && places[i].agent.Line < before
 }
@@ -148,9 +148,9 @@ func (f *baseFile) trimmedLine(number int) string {
 	return strings.Trim(s, " \t\r\n")
 }
 
-// removeAgents removes user-agent lines, and the rules and extension lines of their groups that
+// removeAgentLines removes user-agent lines, and the rules and extension lines of their groups that
 // then apply to no crawler.
-func (f *baseFile) removeAgents(places []agentLine) {
+func (f *baseFile) removeAgentLines(places []agentLine) {
 	for _, p := range places {
 		f.removed[p.agent.Line] = true
 		agents := f.groups[p.group].Agents

@@ -107,28 +107,32 @@ func (p *Plan) findErrors(base, text []byte, host string) []Finding {
 		return found
 	}
 	robots := policy.Parse(text)
-	return p.newFindings(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
+	return p.findingsNotInBase(base, text, robots, host, errorsOf(policy.Parse(base)), errorsOf(robots))
 }
 
 // findProblems returns the problems that the plan adds to a base. text is the file composed from
 // base for host.
 func (p *Plan) findProblems(base, text []byte, host string) []Finding {
 	before, after := policy.Parse(base), policy.Parse(text)
-	found := p.newFindings(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
+	found := p.findingsNotInBase(base, text, after, host, lint.CheckParsed(before, lint.Options{}).Findings, lint.CheckParsed(after, lint.Options{}).Findings)
 	return append(found, p.findRuleProblems(before, after, host)...)
 }
 
-// newFindings returns the findings in after that before lacks, each with the rules of its line.
+// findingsNotInBase returns the findings in after that before lacks, each with the rules of its line.
 // before are the findings about the base, which the owner wrote, and after those about the composed
 // file, text.
-func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
+func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host string, before, after []lint.Finding) (found []Finding) {
+	if len(after) == 0 {
+		return nil
+	}
+	baseLines, lines := splitLines(string(base)), splitLines(string(text))
 	var sources map[int][]*rule
 	known := make(map[string]bool)
 	for _, f := range before {
-		known[string(f.Code)+"\n"+textOfLine(base, f.Line)] = true
+		known[string(f.Code)+"\n"+trimmedLine(baseLines, f.Line)] = true
 	}
 	for _, f := range after {
-		line := textOfLine(text, f.Line)
+		line := trimmedLine(lines, f.Line)
 		if known[string(f.Code)+"\n"+line] || slices.Contains(intended, f.Code) {
 			continue
 		}
@@ -154,14 +158,13 @@ func (p *Plan) newFindings(base, text []byte, robots *policy.Robots, host string
 // retired crawlers of a class, and search engines that are disallowed by name.
 var intended = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
-// textOfLine returns the trimmed line with a number, counted from 1, or "".
-func textOfLine(text []byte, number int) string {
-	for line := range strings.Lines(string(text)) {
-		if number--; number == 0 {
-			return strings.Trim(line, " \t\r\n")
-		}
+// trimmedLine returns the line with a number, which counts from 1, without surrounding space. It
+// returns "" for the number 0 of a finding about the whole file.
+func trimmedLine(lines []string, number int) string {
+	if number < 1 || number > len(lines) {
+		return ""
 	}
-	return ""
+	return strings.Trim(lines[number-1], " \t\r\n")
 }
 
 // findRuleProblems returns findings about rules that have no effect, that allow paths disallowed by

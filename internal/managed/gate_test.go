@@ -121,3 +121,22 @@ func TestCheckWithHosts(t *testing.T) {
 		t.Errorf("%d texts, found %+v", report.CheckedFiles, report.Findings)
 	}
 }
+
+// A finding about a line of the base stops no file, whatever the line ends of the base.
+func TestFindingsOfTheBase(t *testing.T) {
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{disallow("GPTBot")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := s.FindPeriod("a.test", epoch).FilePlan()
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		base := []byte(strings.ReplaceAll("User-agent: *\nDisallow: /a\nDisallow /b\nDisallow: /c\n", "\n", end))
+		text, err := plan.Compose(base, "a.test")
+		if err == nil {
+			err = GateWarnings.Check(plan, base, text, "a.test")
+		}
+		if err != nil {
+			t.Errorf("with lines that end in %q: %v", end, err)
+		}
+	}
+}

@@ -16,8 +16,8 @@ import (
 // nameResolver finds the product tokens for the words of rules, such as classes, in a registry.
 type nameResolver struct {
 	registry      *uaident.Registry
-	chains        []groupNames // of all registered crawlers
-	stored        bool         // the words come from a stored spec and were valid then
+	crawlerNames  []groupNames // of all registered crawlers
+	isStoredSpec  bool         // the words come from a stored spec and were valid then
 	tokensByWords map[string][]string
 }
 
@@ -25,7 +25,7 @@ type nameResolver struct {
 func newNameResolver(registry *uaident.Registry) *nameResolver {
 	n := &nameResolver{registry: registry, tokensByWords: make(map[string][]string)}
 	for _, c := range registry.Crawlers() {
-		n.chains = append(n.chains, crawlerGroupNames(&c))
+		n.crawlerNames = append(n.crawlerNames, crawlerGroupNames(&c))
 	}
 	return n
 }
@@ -129,7 +129,7 @@ func (n *nameResolver) resolveTokens(words []string) (names []string, err error)
 		token, meant := strings.CutPrefix(word, judge.TokenPrefix)
 		if c := n.registry.Lookup(token); c != nil {
 			token = c.Token
-		} else if !meant && (!n.stored || word == strings.ToLower(word)) { // may be a class of a newer version
+		} else if !meant && (!n.isStoredSpec || word == strings.ToLower(word)) { // may be a class of a newer version
 			return nil, unknownNameError(n.registry, word)
 		}
 		if err := checkName(token); err != nil {

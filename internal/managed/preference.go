@@ -250,7 +250,7 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 		missing[folded] = c.plan.missingPreferences(lines)
 	}
 	for i := range c.file.groups {
-		left := c.file.remainingAgents(i)
+		left := c.file.remainingAgentLines(i)
 		if lackSamePreferences(left, missing) {
 			continue
 		}
@@ -263,12 +263,12 @@ func (c *composition) addPreferencesToGroups() (moved []*appendedGroup) {
 					return nil
 				}
 				moved = append(moved, &appendedGroup{comment: c.plan.preferenceComment(), names: []string{a.Name}, lines: lines})
-				c.file.removeAgents(places[folded])
+				c.file.removeAgentLines(places[folded])
 			}
 		}
 	}
 	for i := range c.file.groups {
-		if left := c.file.remainingAgents(i); len(left) > 0 && !isWildcard(left[0].Name) {
+		if left := c.file.remainingAgentLines(i); len(left) > 0 && !isWildcard(left[0].Name) {
 			if lacks := missing[strings.ToLower(left[0].Name)]; len(lacks) > 0 {
 				c.file.insertIntoGroup(i, append([]string{c.plan.preferenceComment()}, lacks...))
 			}
@@ -314,8 +314,8 @@ func (f *baseFile) agentLinesByName() map[string][]agentLine {
 	return all
 }
 
-// remainingAgents returns the user-agent lines of a group that were not removed.
-func (f *baseFile) remainingAgents(group int) (agents []policy.Agent) {
+// remainingAgentLines returns the user-agent lines of a group that were not removed.
+func (f *baseFile) remainingAgentLines(group int) (agents []policy.Agent) {
 	for _, a := range f.groups[group].Agents {
 		if !f.removed[a.Line] {
 			agents = append(agents, a)

@@ -83,7 +83,7 @@ func newPlan(resolver *nameResolver, rules []*rule, sitemaps, lines []string) (*
 		return nil, err
 	}
 	slices.Sort(p.crawlerOrder)
-	p.findInheritors(resolver.chains)
+	p.findInheritors(resolver.crawlerNames)
 	return p, nil
 }
 

@@ -249,7 +249,7 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 		return nil, fmt.Errorf("stored rules: %w", err)
 	}
 	resolver := newNameResolver(registry)
-	resolver.stored = true
+	resolver.isStoredSpec = true
 	return makeSchedule(resolver, stored)
 }
 

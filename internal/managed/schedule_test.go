@@ -237,3 +237,18 @@ func TestHostAsWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestFutureChangesOfLineEnds(t *testing.T) {
+	rule := during(disallow("GPTBot", "/b"), "r", epoch.Add(time.Hour), time.Time{})
+	s, err := NewSchedule(uaident.Default(), Spec{Rules: []Rule{rule}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		base := strings.ReplaceAll("User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /a\n", "\n", end)
+		changes := s.FindPeriod("a.test", epoch).FutureChanges([]byte(base), "a.test", epoch)
+		if len(changes) != 1 || strings.Join(changes[0].Added, ", ") != "Disallow: /a, Disallow: /b" || len(changes[0].Removed) > 0 {
+			t.Errorf("%q: %+v", end, changes)
+		}
+	}
+}

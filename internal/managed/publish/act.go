@@ -17,7 +17,7 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 	shown, _ := p.site.History()
 	changed, err := p.updateHistory(ctx, nil, func(s History) (History, *Change, error) {
 		if id == "" {
-			if err := checkUnreplaced(&s, &shown, verb); err != nil {
+			if err := checkSameChange(&s, &shown, verb); err != nil {
 				return s, nil, err
 			}
 		}
@@ -43,9 +43,9 @@ func (p *Publisher) ApplyAction(ctx context.Context, verb, id string, by Decisio
 	return changed, p.applyHistory(context.WithoutCancel(ctx))
 }
 
-// checkUnreplaced returns [ErrOther] if an action without an ID would apply to another change in
+// checkSameChange returns [ErrOther] if an action without an ID would apply to another change in
 // the stored history, now, than in the history that this instance has reported, shown.
-func checkUnreplaced(now, shown *History, verb string) error {
+func checkSameChange(now, shown *History, verb string) error {
 	was, is := shown.changeForAction(verb), now.changeForAction(verb)
 	if was != nil && is != nil && was.Number != is.Number {
 		return fmt.Errorf("%w: %s", ErrOther, is.ID)

@@ -87,16 +87,16 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 	return f.reasonsOrLimit(left)
 }
 
-// shutOutReasons returns a reason for each page that the trial's rules disallow now, the published
+// disallowedVisitReasons returns a reason for each page that the trial's rules disallow now, the published
 // rules allow, and a search engine requested in the last 24 hours.
-func (p *Publisher) shutOutReasons(published, trial *managed.Schedule) []string {
+func (p *Publisher) disallowedVisitReasons(published, trial *managed.Schedule) []string {
 	if managed.SameEffectFor(published, trial, searchEngines(p.Registry)) {
 		return nil
 	}
 	f, hosts := p.newReasonFinder(false)
 	f.engines = nil
 	compare := managed.Comparison{Before: published, After: trial, Hosts: hosts, Base: p.NewBaseLookup(), Now: p.Now(), OnlyNow: true, MaxPairs: maxCompared}
-	compare.ForEachDifference(f.addShutOut)
+	compare.ForEachDifference(f.addNewlyDisallowed)
 	return f.reasons
 }
 
@@ -152,7 +152,7 @@ func (f *reasonFinder) reasonAdder(confirm ConfirmationMode) func(managed.FilePa
 	if confirm == ConfirmAny {
 		return f.addDifference
 	}
-	return f.addShutOut
+	return f.addNewlyDisallowed
 }
 
 // reasonsOrLimit returns the reasons. If there are none, but left files were not compared, that is
@@ -182,9 +182,9 @@ func (f *reasonFinder) addReason(reason, hosts string, p managed.FilePair) {
 	f.reasons = append(f.reasons, reason+hosts+describeStart(p))
 }
 
-// addShutOut adds reasons if search engines may newly not fetch / or a page that they requested in
+// addNewlyDisallowed adds reasons if search engines may newly not fetch / or a page that they requested in
 // the last 24 hours. A first change with staging may disallow everything.
-func (f *reasonFinder) addShutOut(p managed.FilePair) {
+func (f *reasonFinder) addNewlyDisallowed(p managed.FilePair) {
 	before, after := policy.Parse(p.Before), policy.Parse(p.After)
 	engines := f.engines
 	if f.isFirstChange && string(p.After) == managed.Staging {

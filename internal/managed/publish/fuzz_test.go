@@ -25,7 +25,7 @@ func FuzzState(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		storage := storetest.New()
 		s := NewStore(storage, "a.test", NewSiteHistory(), func() time.Time { return now })
-		if err := storage.Store(t.Context(), s.stateKey(), []byte(text)); err != nil {
+		if err := storage.Store(t.Context(), s.historyKey(), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		state, err := s.ReadHistory(t.Context())
@@ -54,7 +54,7 @@ func FuzzState(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if err := storage.Store(t.Context(), s.stateKey(), data); err != nil {
+			if err := storage.Store(t.Context(), s.historyKey(), data); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.ReadHistory(t.Context()); errors.Is(err, ErrDamaged) {

@@ -422,7 +422,7 @@ func (h History) Rollback(id string, by Decision, now time.Time) (History, *Chan
 	number := h.ChangeCount + 1
 	if id == "" {
 		var err error
-		if id, number, err = h.changeToRestore(); err != nil {
+		if id, number, err = h.findChangeToRestore(); err != nil {
 			return h, nil, err
 		}
 	}
@@ -442,10 +442,10 @@ func (h History) Rollback(id string, by Decision, now time.Time) (History, *Chan
 	return h, &h.Past[0], nil
 }
 
-// changeToRestore returns the ID of the rules that a rollback without an ID restores, and the
+// findChangeToRestore returns the ID of the rules that a rollback without an ID restores, and the
 // number of a change that was made after them. A restored change counts at its original position,
 // so each further rollback goes further back.
-func (h *History) changeToRestore() (id string, number int, err error) {
+func (h *History) findChangeToRestore() (id string, number int, err error) {
 	current := h.Published
 	for current.Origin == FromRollback {
 		if current.ID == SpecID(Empty) {

@@ -32,7 +32,7 @@ func TestHostileState(t *testing.T) {
 	} {
 		storage := storetest.New()
 		s := NewStore(storage, "a.test", NewSiteHistory(), time.Now)
-		if err := storage.Store(t.Context(), s.stateKey(), []byte(tc.state)); err != nil {
+		if err := storage.Store(t.Context(), s.historyKey(), []byte(tc.state)); err != nil {
 			t.Fatal(err)
 		}
 		state, err := s.ReadHistory(t.Context())

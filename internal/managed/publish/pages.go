@@ -386,17 +386,17 @@ func (p *Publisher) awaitServedRules(ctx context.Context) *servedRules {
 	select {
 	case <-p.rulesReady:
 	case <-timer.C:
-		if p.servedRules.CompareAndSwap(nil, p.servedWithoutChange(p.rulesWithoutHistory())) {
+		if p.servedRules.CompareAndSwap(nil, p.newServedRules(p.rulesWithoutHistory())) {
 			close(p.rulesReady)
 		}
 	case <-ctx.Done():
-		return p.servedWithoutChange(p.rulesWithoutHistory()) // the client has left
+		return p.newServedRules(p.rulesWithoutHistory()) // the client has left
 	}
 	return p.servedRules.Load()
 }
 
-// servedWithoutChange returns served rules for a schedule that belongs to no change of the history.
-func (p *Publisher) servedWithoutChange(s *managed.Schedule) *servedRules {
+// newServedRules returns served rules for a schedule that belongs to no change of the history.
+func (p *Publisher) newServedRules(s *managed.Schedule) *servedRules {
 	return &servedRules{published: servedSchedule{schedule: s, since: p.minFileDate}}
 }
 

@@ -82,14 +82,14 @@ func (b *Decision) String() string {
 // published.
 func (p *Publisher) FetchedBy() []string {
 	if state, _ := p.History(); state.Published != nil {
-		return p.fetchedByDuring(state.Published)
+		return p.fetchersSincePublication(state.Published)
 	}
 	return nil
 }
 
-// fetchedByDuring returns the crawlers that have fetched the robots.txt since c was published. At
+// fetchersSincePublication returns the crawlers that have fetched the robots.txt since c was published. At
 // most [MaxLines] are named, the others are counted.
-func (p *Publisher) fetchedByDuring(c *Change) []string {
+func (p *Publisher) fetchersSincePublication(c *Change) []string {
 	all := p.FetchedSince(p.place.hostMatcher(), c.PublishedAt)
 	if more := len(all) - MaxLines; more > 0 {
 		all = append(all[:MaxLines:MaxLines], fmt.Sprintf("%d more", more))
@@ -107,7 +107,7 @@ func (p *Publisher) recordFetchers(before, after History) History {
 	i := slices.IndexFunc(after.Past, func(c Change) bool { return c.Number == was.Number })
 	if i >= 0 {
 		after.Past = slices.Clone(after.Past)
-		after.Past[i].FetchedBy = p.fetchedByDuring(was)
+		after.Past[i].FetchedBy = p.fetchersSincePublication(was)
 	}
 	return after
 }

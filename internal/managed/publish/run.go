@@ -23,7 +23,7 @@ const (
 func (p *Publisher) run(ctx context.Context) {
 	retry := firstRetry
 	_, err := p.store.ReadHistory(ctx)
-	if !p.awaitRunning(ctx) {
+	if !p.awaitConfigRunning(ctx) {
 		return
 	}
 	// A configuration that fails to load does not call Begin, so the previous one remains the latest.
@@ -57,8 +57,8 @@ func (p *Publisher) run(ctx context.Context) {
 	}
 }
 
-// awaitRunning waits until Caddy runs the configuration. It returns false if ctx ends first.
-func (p *Publisher) awaitRunning(ctx context.Context) bool {
+// awaitConfigRunning waits until Caddy runs the configuration. It returns false if ctx ends first.
+func (p *Publisher) awaitConfigRunning(ctx context.Context) bool {
 	const longest = time.Second
 	for wait := time.Millisecond; !p.IsRunning(); wait = min(2*wait, longest) {
 		select {

@@ -58,12 +58,12 @@ var ErrLost = errors.New("the stored history is gone")
 // A spec is written before the history that refers to it. After a crash, a spec may be unused, but
 // no change lacks its spec. The next write deletes unused specs.
 type Store struct {
-	storage   Storage
-	directory string
-	site      *SiteHistory
-	now       func() time.Time
-	lastData  []byte  // last read value
-	lastState History // of lastData
+	storage     Storage
+	directory   string
+	site        *SiteHistory
+	now         func() time.Time
+	lastData    []byte  // last read value
+	lastHistory History // of lastData
 	// OnDamaged is called after a damaged history was moved to another key. It may be nil.
 	OnDamaged func(key string, err error)
 }
@@ -75,7 +75,7 @@ func NewStore(storage Storage, name string, site *SiteHistory, now func() time.T
 	return &Store{storage: storage, directory: path.Join(Directory, hex.EncodeToString(sum[:16])), site: site, now: now}
 }
 
-func (s *Store) stateKey() string         { return s.directory + "/state.json" }
+func (s *Store) historyKey() string       { return s.directory + "/state.json" }
 func (s *Store) specKey(id string) string { return s.directory + "/specs/" + id + ".json" }
 
 // ReadHistory reads the history. If nothing is stored, it returns the zero History, or [ErrLost] if
@@ -98,7 +98,7 @@ func (s *Store) ReadHistory(ctx context.Context) (History, error) {
 
 // read reads the history, and data, its stored form. data is nil if nothing is stored.
 func (s *Store) read(ctx context.Context) (state History, data []byte, err error) {
-	data, err = s.load(ctx, s.stateKey())
+	data, err = s.load(ctx, s.historyKey())
 	if errors.Is(err, fs.ErrNotExist) {
 		return History{}, nil, nil
 	}
@@ -106,18 +106,18 @@ func (s *Store) read(ctx context.Context) (state History, data []byte, err error
 		return History{}, nil, err
 	}
 	if s.lastData != nil && bytes.Equal(data, s.lastData) {
-		return s.lastState, data, nil
+		return s.lastHistory, data, nil
 	}
 	if objects, arrays := jsontext.CountContainers(data); len(data) > maxState || objects > maxStateObjects || arrays > maxStateArrays {
-		return History{}, data, fmt.Errorf("%w: %s: the value is larger than a history can be", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: the value is larger than a history can be", ErrDamaged, s.historyKey())
 	}
 	if err := json.Unmarshal(data, &state); err != nil || !isValidCounter(state.Revision-1) || !isValidCounter(int64(state.ChangeCount)) {
-		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.stateKey()), err)
+		return History{}, data, errors.Join(fmt.Errorf("%w: %s", ErrDamaged, s.historyKey()), err)
 	}
 	if !state.allPastEnded() {
-		return History{}, data, fmt.Errorf("%w: %s: a past change has no end time", ErrDamaged, s.stateKey())
+		return History{}, data, fmt.Errorf("%w: %s: a past change has no end time", ErrDamaged, s.historyKey())
 	}
-	s.lastData, s.lastState = data, state
+	s.lastData, s.lastHistory = data, state
 	return state, data, nil
 }
 
@@ -224,7 +224,7 @@ func (s *Store) Update(ctx context.Context, spec []byte, step HistoryStep) (afte
 func (s *Store) writeHistory(ctx context.Context, state History) error {
 	data, err := json.Marshal(state)
 	if err == nil {
-		err = s.store(ctx, s.stateKey(), data)
+		err = s.store(ctx, s.historyKey(), data)
 	}
 	if err == nil {
 		s.site.setHistory(state)
@@ -239,7 +239,7 @@ func (s *Store) readOrRecover(ctx context.Context) (History, []byte, error) {
 	known, ok := s.site.History()
 	switch {
 	case errors.Is(err, ErrDamaged):
-		aside := fmt.Sprintf("%s.damaged-%d", s.stateKey(), s.now().Unix())
+		aside := fmt.Sprintf("%s.damaged-%d", s.historyKey(), s.now().Unix())
 		if kept := s.store(ctx, aside, data); kept != nil {
 			return History{}, nil, errors.Join(err, kept)
 		}

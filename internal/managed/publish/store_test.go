@@ -120,7 +120,7 @@ func TestDamagedState(t *testing.T) {
 			s = newStore(storage)
 		}
 		damaged := []byte(`{"published": {"id"`)
-		if err := storage.Store(t.Context(), s.stateKey(), damaged); err != nil {
+		if err := storage.Store(t.Context(), s.historyKey(), damaged); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.ReadHistory(t.Context()); !errors.Is(err, ErrDamaged) {

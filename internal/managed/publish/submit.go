@@ -97,7 +97,7 @@ func (p *Publisher) serveWithoutHistory(ctx context.Context, failed error) {
 	if served := p.ServedSchedule(); p.hasEnded || served != nil && bytes.Equal(served.EncodeSpec(), next.EncodeSpec()) {
 		return
 	}
-	p.setServedRules(p.servedWithoutChange(next))
+	p.setServedRules(p.newServedRules(next))
 }
 
 // The maximum wait for the first read of the storage. During backgroundWait, the published file

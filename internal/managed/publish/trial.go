@@ -77,7 +77,7 @@ func (p *Publisher) endTrialIfDue(ctx context.Context) error {
 		if err := errors.Join(err, lost); err != nil {
 			return err
 		}
-		why = p.shutOutReasons(published, trial)
+		why = p.disallowedVisitReasons(published, trial)
 	}
 	if over := !c.TrialEnd.IsZero() && !p.Now().Before(c.TrialEnd); len(why) == 0 && !over {
 		return nil
