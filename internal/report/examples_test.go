@@ -219,7 +219,7 @@ func TestExamples(t *testing.T) {
 		Findings: []AuditFinding{{
 			Kind: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", IsSearchEngine: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
 			CountedSince: now.Truncate(time.Hour).Add(-time.Hour), Total: 150, Contradicting: 51, Percent: 34, Status: "refused",
-			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
+			Text: "verified bingbot: 34 % of the allowed pages (51 of 150) were refused, mostly with status 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
 		Crawlers: []CrawlerResponses{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,

@@ -45,7 +45,7 @@ func FindProtectionProblem(state *policy.State, source string) *ProtectionProble
 	case n.Detail == "":
 		n.Detail = fmt.Sprintf("the answer is status %d", state.Current.Status)
 		if source == "url" {
-			n.Remedy = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
+			n.Remedy = "correct the URL in the option source, or let the URL answer any client with status 200 and the robots.txt"
 		}
 	}
 	return n
@@ -90,7 +90,7 @@ var details = map[ProtectionProblemCause]string{
 
 // cures are the remedies by cause.
 var cures = map[ProtectionProblemCause]string{
-	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
+	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, as a client with the address 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name a file with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
 	WebPage:        "serve a text file at /robots.txt; its route must come before the route of the app that answers all paths",
