@@ -75,7 +75,7 @@ func changeAlerts(sites map[string][]report.ManagedChange, now time.Time) (found
 		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
 		case latest.State == report.ChangeWaiting:
 			found = append(found, waitingChangeAlert(site, &latest))
-		case latest.StopReason != "" && now.Sub(latest.Since) < overRetention:
+		case latest.StopReason != "" && now.Sub(latest.Since) < endedRetention:
 			found = append(found, stoppedChangeAlert(site, &latest))
 		}
 	}

@@ -34,7 +34,7 @@ func TestManaged(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("it is over", "over warning base_failing")
 	w.texts = nil
-	w.leap(2 * overRetention)
+	w.leap(2 * endedRetention)
 
 	file := report.ManagedBase{Kind: "file", File: "/srv/base.txt", FailingSince: w.time.Add(-time.Hour), Failure: "permission denied"}
 	w.texts = texts{{Host: "a.test", Base: file}, {Host: "b.test", Base: file}}

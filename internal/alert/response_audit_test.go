@@ -12,20 +12,20 @@ import (
 )
 
 // gets counts answers to a crawler.
-func (w *world) gets(n int, a ledger.Answer) {
+func (w *world) gets(n int, a ledger.Response) {
 	a.At, a.Site = w.time, "a.test"
 	for range n {
-		w.counted.RecordAnswer(&a)
+		w.counted.RecordResponse(&a)
 	}
 }
 
 // TestResponseAudit tells of a crawler that does not get what its robots.txt allows, until it
 // does, and of nobody who only uses its name.
 func TestResponseAudit(t *testing.T) {
-	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
+	bing := ledger.Response{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
 	liar := bing
 	liar.Identity = verify.Claimed
-	with := func(a ledger.Answer, kind responseaudit.RequestKind, status responseaudit.StatusClass) ledger.Answer {
+	with := func(a ledger.Response, kind responseaudit.RequestKind, status responseaudit.StatusClass) ledger.Response {
 		a.Kind, a.Status = kind, status
 		return a
 	}

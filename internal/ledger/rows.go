@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// minIdleToDisplace is the time without requests after which a crawler can lose its row to another
+// minIdleToLoseRow is the time without requests after which a crawler can lose its row to another
 // crawler.
-const minIdleToDisplace = 24 * time.Hour
+const minIdleToLoseRow = 24 * time.Hour
 
 // rowKey identifies a row of a site.
 type rowKey struct {
@@ -83,11 +83,11 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 		if !w.NamedByRobots {
 			unnamed++
 		}
-		if at-w.LastSeen >= minIdleToDisplace.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
+		if at-w.LastSeen >= minIdleToLoseRow.Milliseconds() && (idle < 0 || w.LastSeen < s.Rows[idle].LastSeen) {
 			idle = i
 		}
 	}
-	if own < maxRows && (named || unnamed < maxRows-namedShare) {
+	if own < maxRows && (named || unnamed < maxRows-reservedRows) {
 		return true
 	}
 	if idle < 0 {

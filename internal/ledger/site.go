@@ -52,11 +52,11 @@ type LineHits struct {
 // Bounds of a site: rows of single crawlers, rows reserved for crawlers that the robots.txt
 // names, versions, and lines of a version.
 const (
-	maxRows    = 48
-	namedShare = 12
-	maxFiles   = 2
-	maxLines   = 4096
-	maxHosts   = 32
+	maxRows      = 48
+	reservedRows = 12
+	maxFiles     = 2
+	maxLines     = 4096
+	maxHosts     = 32
 )
 
 // Revision returns a number that grows with every change of the site's data.

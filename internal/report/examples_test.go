@@ -153,7 +153,7 @@ func TestExamples(t *testing.T) {
 			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstFetched: ago(28 * time.Hour), LastFetched: ago(4 * time.Minute), Text: text,
 				Diff: []DiffLine{{" ", "User-agent: *", 1}, {" ", "Disallow: /private/", 2}, {" ", "Disalow: /tmp/", 3}, {"+", "# models", 4},
 					{"+", "User-agent: GPTBot", 5}, {"+", "Disallow: /", 6}},
-				ChangedVerdicts: []ChangedVerdict{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", NewRule: "Disallow: /", Line: 6, Count: 90}}},
+				ChangedVerdicts: []ChangedVerdict{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", Rule: "Disallow: /", Line: 6, Count: 90}}},
 			{Version: old, Status: 200, Bytes: len(oldText), Rules: 2, FirstFetched: ago(9 * 24 * time.Hour), LastFetched: ago(28*time.Hour + time.Minute), ReplacedAt: ago(28 * time.Hour),
 				Text: oldText, Diff: []DiffLine{}, ChangedVerdicts: []ChangedVerdict{}},
 		},

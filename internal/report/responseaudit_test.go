@@ -18,7 +18,7 @@ func answering() *Source {
 	l := ledger.New(func() time.Time { return now })
 	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.RequestKind, status responseaudit.StatusClass, ago time.Duration) {
 		for range n {
-			l.RecordAnswer(&ledger.Answer{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
+			l.RecordResponse(&ledger.Response{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
 		}
 	}
 	noon := 2 * time.Hour
