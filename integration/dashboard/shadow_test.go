@@ -50,11 +50,11 @@ func TestTriedText(t *testing.T) {
 		}
 	}
 	day.change = func(s *report.ShadowTrials) {
-		s.Trials, s.TrialFiles[0].Version, s.TrialFiles[0].Error = []report.Trial{}, "", "there is none (status 404 Not Found)"
+		s.Trials, s.TrialFiles[0].Version, s.TrialFiles[0].Error = []report.Trial{}, "", "the file does not exist (status 404 Not Found)"
 	}
 	p := open(t, serveDay(t, day), wide)
 	p.show("#/robots?site=example.com")
-	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt cannot be read, so no trial runs: there is none (status 404 Not Found).") {
+	if text := p.eval(panel); !strings.Contains(text, "/srv/next.txt cannot be read, so no trial runs: the file does not exist (status 404 Not Found).") {
 		t.Errorf("it does not say why nothing is tried: %s", text)
 	}
 	day.change = func(s *report.ShadowTrials) { s.Trials, s.TrialFiles[0].Error = []report.Trial{}, "" } // the trial may be at another site

@@ -139,7 +139,7 @@ func TestRegistryPropose(t *testing.T) {
 	}
 	harness.Get(t, "http://127.0.0.1:"+port+"/robots.txt", "ThinkHarvestBot/1.0", harness.Host("a.test:"+port))
 	out, stderr, code := harness.Command(t, "", "robots-guard", "registry", "propose", "--address", "127.0.0.1:"+admin)
-	if code != 0 || !strings.Contains(out, "# ThinkHarvestBot: 26 requests since ") || !strings.Contains(out, "fetched robots.txt once, from 1 network, class by structure: crawler") {
+	if code != 0 || !strings.Contains(out, "# ThinkHarvestBot: 26 requests since ") || !strings.Contains(out, "from 1 network, fetched robots.txt once, class by structure: crawler") {
 		t.Fatalf("exit status %d: %s%s", code, out, stderr)
 	}
 	server.Stop()

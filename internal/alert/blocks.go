@@ -173,12 +173,12 @@ func (x *blockRecord) newAlert() Alert {
 	severity, identity := Critical, "It is verified."
 	if x.Identity != verify.Verified {
 		severity, name = Warning, "A client that claims to be "+claimedName
-		identity = fmt.Sprintf("The guard could not verify the search engine: the client's identity is %s.", x.Identity)
+		identity = fmt.Sprintf("The guard could not verify that it is the search engine (identity %s).", x.Identity)
 	}
 	return Alert{
 		ID: newID(SearchBlocked, x.Site, x.Crawler, string(severity), x.Rule, x.Group), Kind: SearchBlocked, Severity: severity,
 		Site: x.Site, Crawler: x.Crawler, Since: x.firstBlock, Title: name + " is blocked at " + x.Site,
-		Detail: fmt.Sprintf("%s Line %d, %q of User-agent: %s, disallows %s. No group of the robots.txt names this crawler.",
+		Detail: fmt.Sprintf("%s Line %d, %q in the group User-agent: %s, disallows %s. No group of the robots.txt names this crawler.",
 			identity, x.Line, text.Printable(x.Rule), text.Printable(x.Group), text.Printable(x.Path)),
 		Remedy: searchRemedy, RemedySnippet: onlyLogOption(x.Crawler, x.Identity == verify.Verified),
 	}

@@ -29,7 +29,7 @@ func TestSearchBlocked(t *testing.T) {
 	w.RecordBlock(googlebot(verify.Verified))
 	w.pass(time.Minute)
 	a := w.only()
-	if a.Severity != Critical || a.Remedy != searchRemedy || a.RemedySnippet != "only_log verified Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.` {
+	if a.Severity != Critical || a.Remedy != searchRemedy || a.RemedySnippet != "only_log verified Googlebot" || a.Detail != `It is verified. Line 2, "Disallow: /private/" in the group User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.` {
 		t.Errorf("%+v", a)
 	}
 	for range 4 {

@@ -41,7 +41,7 @@ func TestChanges(t *testing.T) {
 	w.pass(time.Minute)
 	w.want("another is tried", "over warning change_stopped, over warning change_waiting")
 	w.changes["a.test,b.test"] = stopped
-	w.leap(overRetention + time.Minute)
-	w.leap(overRetention)
+	w.leap(endedRetention + time.Minute)
+	w.leap(endedRetention)
 	w.want("after a day", "")
 }

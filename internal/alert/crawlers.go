@@ -54,8 +54,8 @@ func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 		found = append(found, Alert{
 			ID: newID(NewCrawler, a.name), Kind: NewCrawler, Severity: Info, Crawler: a.name, Since: a.firstSeen,
 			Title:         a.name + " is new here",
-			Detail:        fmt.Sprintf("The crawler sent %d requests in 24 hours, the first at %s. No robots.txt names this crawler.", a.requests, formatTime(a.firstSeen, now)),
-			Remedy:        "Add these lines to robots.txt if you do not want the crawler, else acknowledge.",
+			Detail:        fmt.Sprintf("The crawler sent %d requests in the last 24 hours. It was first seen at %s. No robots.txt names it.", a.requests, formatTime(a.firstSeen, now)),
+			Remedy:        "If you do not want this crawler, add these lines to robots.txt. Otherwise acknowledge the alert.",
 			RemedySnippet: disallowGroup(a.name),
 		})
 	}
@@ -117,9 +117,9 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 		found = append(found, Alert{
 			ID: newID(ReadyForEnforce, s.Name), Kind: ReadyForEnforce, Severity: Info, Site: s.Name, Since: first.Add(minMonitorTime),
 			Title: s.Name + " is ready for enforce",
-			Detail: fmt.Sprintf("It was monitored for 7 days. In mode enforce, %d requests would have been blocked, but none from search engines, previews or feed readers that the robots.txt does not name.",
+			Detail: fmt.Sprintf("The site was in mode monitor for 7 days. In mode enforce, %d requests would have been blocked. None of them was from a search engine, link preview or feed reader that the robots.txt does not name.",
 				impact.WouldBlock),
-			Remedy:        "Replace robots_guard of this site.",
+			Remedy:        "Replace robots_guard of this site with this line, and reload.",
 			RemedySnippet: "robots_guard enforce",
 		})
 	}

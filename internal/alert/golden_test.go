@@ -46,7 +46,7 @@ func TestExample(t *testing.T) {
 		{
 			ID: newID(SearchBlocked, "example.com"), Kind: SearchBlocked, Severity: Critical, Site: "example.com", Crawler: "Googlebot", Since: ago(3 * time.Minute),
 			Title:  "Googlebot is blocked at example.com",
-			Detail: `It is verified. Line 2, "Disallow: /private/" of User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.`,
+			Detail: `It is verified. Line 2, "Disallow: /private/" in the group User-agent: *, disallows /private/a. No group of the robots.txt names this crawler.`,
 			Remedy: searchRemedy, RemedySnippet: "only_log verified Googlebot", State: Open,
 		},
 		{

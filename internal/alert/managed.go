@@ -36,21 +36,21 @@ func managedAlerts(texts report.ManagedFiles, now time.Time) (found []Alert) {
 
 func baseFailureAlert(s *report.ManagedSite) Alert {
 	source := cmp.Or(text.Printable(s.Base.File), "The site's own robots.txt")
-	consequence := "No good copy is stored, so the site's own answer is served without your rules."
+	consequence := "No earlier good copy is stored, so the site's own robots.txt is served without your rules."
 	if s.Version != "" {
-		consequence = "The last good one is used, with your rules."
+		consequence = "The last good copy is used, with your rules."
 	}
 	return Alert{
 		ID: newID(BaseFailing, cmp.Or(s.Base.File, s.Host)), Kind: BaseFailing, Severity: Warning, Site: s.Host, Since: s.Base.FailingSince,
-		Title:         "The base of the robots.txt of " + hostName(s) + " cannot be read",
+		Title:         "The robots.txt to which robots_txt adds rules at " + hostName(s) + " cannot be read",
 		Detail:        fmt.Sprintf("%s: %s. %s", source, text.Printable(s.Base.Failure), consequence),
-		Remedy:        "See why it is not served. If the site has no robots.txt of its own, write base none.",
+		Remedy:        "Find out why it is not served. If the site has no robots.txt of its own, write base none into robots_txt.",
 		RemedySnippet: "caddy robots-guard managed show " + shellQuote(s.Host),
 	}
 }
 
 func refusedFileAlert(s *report.ManagedSite) Alert {
-	consequence := "The site's own answer is served without your rules."
+	consequence := "The site's own robots.txt is served without your rules."
 	if s.Version != "" {
 		consequence = "The previous file stays in force, version " + s.Version + "."
 	}
@@ -75,7 +75,7 @@ func changeAlerts(sites map[string][]report.ManagedChange, now time.Time) (found
 		switch latest := slices.MaxFunc(sites[site], func(a, b report.ManagedChange) int { return a.Number - b.Number }); {
 		case latest.State == report.ChangeWaiting:
 			found = append(found, waitingChangeAlert(site, &latest))
-		case latest.StopReason != "" && now.Sub(latest.Since) < overRetention:
+		case latest.StopReason != "" && now.Sub(latest.Since) < endedRetention:
 			found = append(found, stoppedChangeAlert(site, &latest))
 		}
 	}
@@ -88,7 +88,7 @@ func waitingChangeAlert(site string, change *report.ManagedChange) Alert {
 		ID: newID(ChangeUnconfirmed, site, change.ID), Kind: ChangeUnconfirmed, Severity: Warning, Site: site, Since: change.Since,
 		Title:         "A change of the robots.txt of " + text.Printable(site) + " waits for confirmation",
 		Detail:        strings.TrimSpace(reasons + " Until then the previous file stays in force."),
-		Remedy:        "If you want the change, confirm the change. Otherwise remove the rule from the configuration.",
+		Remedy:        "If you want the change, confirm it with this command. Otherwise undo it in the configuration.",
 		RemedySnippet: "caddy robots-guard managed confirm --site " + shellQuote(site) + ` --why "..."`,
 	}
 }
@@ -96,9 +96,9 @@ func waitingChangeAlert(site string, change *report.ManagedChange) Alert {
 func stoppedChangeAlert(site string, change *report.ManagedChange) Alert {
 	return Alert{
 		ID: newID(ChangeStopped, site, change.ID), Kind: ChangeStopped, Severity: Warning, Site: site, Since: change.Since,
-		Title:         "The trial of a change of the robots.txt of " + text.Printable(site) + " has ended by itself",
+		Title:         "A change of the robots.txt of " + text.Printable(site) + " was rejected by its trial",
 		Detail:        formatSentence(change.StopReason) + " The previous file stays in force.",
-		Remedy:        "Change the rules. If they are intended, load them with rollout now and confirm them.",
+		Remedy:        "Correct the rules. If they are intended, set the option \"rollout now\", reload, and confirm the change.",
 		RemedySnippet: "caddy robots-guard managed history --site " + shellQuote(site),
 	}
 }

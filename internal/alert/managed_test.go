@@ -27,19 +27,19 @@ func TestManaged(t *testing.T) {
 	w.want("it may pass", "")
 	w.pass(2 * time.Minute)
 	w.want("it does not", "open warning base_failing")
-	if a := w.only(); a.Site != "a.test" || !strings.Contains(a.Detail, "502 Bad Gateway. The last good one is used") || !a.Since.Equal(start) {
+	if a := w.only(); a.Site != "a.test" || !strings.Contains(a.Detail, "502 Bad Gateway. The last good copy is used") || !a.Since.Equal(start) {
 		t.Errorf("got %+v", a)
 	}
 	w.texts[0].Base.Failure, w.texts[0].Base.FailingSince = "", time.Time{}
 	w.pass(time.Minute)
 	w.want("it is over", "over warning base_failing")
 	w.texts = nil
-	w.leap(2 * overRetention)
+	w.leap(2 * endedRetention)
 
 	file := report.ManagedBase{Kind: "file", File: "/srv/base.txt", FailingSince: w.time.Add(-time.Hour), Failure: "permission denied"}
 	w.texts = texts{{Host: "a.test", Base: file}, {Host: "b.test", Base: file}}
 	w.pass(minUnreachableTime + time.Minute)
-	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. No good copy is stored") {
+	if a := w.only(); !strings.Contains(a.Detail, "/srv/base.txt: permission denied. No earlier good copy is stored") {
 		t.Errorf("got %+v", a)
 	}
 	w.texts = texts{{Host: "c.test", Version: "653da2ad012c", Refused: &report.ManagedRefusal{Since: w.time, Reason: "gate: rule press: it allows bingbot to fetch /private/press"}}}

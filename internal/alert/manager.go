@@ -19,9 +19,9 @@ const (
 
 	// Limits of a list. More alerts that are open or acknowledged come only from the sites
 	// of the configuration: the numbers of alerts that clients can cause have limits below.
-	maxAlerts     = 500
-	maxOverAlerts = 50
-	overRetention = 24 * time.Hour // time for which an ended alert is listed
+	maxAlerts      = 500
+	maxEndedAlerts = 50
+	endedRetention = 24 * time.Hour // time for which an ended alert is listed
 )
 
 // StateSource provides the state that a [Manager] examines. All methods must be safe for concurrent
@@ -67,12 +67,12 @@ type Manager struct {
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
 	acknowledgements acknowledgementStore
 	latest           []Alert       // all alerts at the last update
-	latestReplaced   chan struct{} // closed by the next update
+	updated          chan struct{} // closed by the next update
 }
 
 // NewManager returns a Manager without alerts. now returns the current time.
 func NewManager(state StateSource, now func() time.Time) *Manager {
-	return &Manager{state: state, now: now, ledgerLoads: make(map[*time.Time]bool), alerts: make(map[string]Alert), latestReplaced: make(chan struct{})}
+	return &Manager{state: state, now: now, ledgerLoads: make(map[*time.Time]bool), alerts: make(map[string]Alert), updated: make(chan struct{})}
 }
 
 // Watch updates the alerts now and every minute, until ctx ends. ctx is the context of a
@@ -115,7 +115,7 @@ func (m *Manager) lastConfigLoad() (last time.Time) {
 func (m *Manager) Latest() (alerts []Alert, updated <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.latest, m.latestReplaced
+	return m.latest, m.updated
 }
 
 // List returns the alerts. It first updates them if the last update is more than a second ago.
@@ -168,7 +168,7 @@ func (m *Manager) update(now time.Time) {
 	for id, a := range m.alerts {
 		switch {
 		case current[id]:
-		case !a.isListed(now), a.State == Over && now.Sub(a.Until) >= overRetention:
+		case !a.isListed(now), a.State == Over && now.Sub(a.Until) >= endedRetention:
 			delete(m.alerts, id)
 		case a.State == Open:
 			a.State, a.Until = Over, now.UTC()
@@ -176,18 +176,18 @@ func (m *Manager) update(now time.Time) {
 		}
 	}
 	m.acknowledgements.prune(now, current)
-	m.removeExpired()
+	m.removeOldestEnded()
 	m.latest = m.allAlerts(now)
-	close(m.latestReplaced)
-	m.latestReplaced = make(chan struct{})
+	close(m.updated)
+	m.updated = make(chan struct{})
 }
 
-// removeExpired removes the alerts that ended first, if more than maxOverAlerts have ended. The
-// caller must have locked m.mu.
-func (m *Manager) removeExpired() {
+// removeOldestEnded removes the alerts that ended first, if more than maxEndedAlerts have ended.
+// The caller must have locked m.mu.
+func (m *Manager) removeOldestEnded() {
 	over := slices.DeleteFunc(slices.Collect(maps.Values(m.alerts)), func(a Alert) bool { return a.State != Over })
 	slices.SortFunc(over, func(a, b Alert) int { return b.Until.Compare(a.Until) })
-	for _, a := range over[min(len(over), maxOverAlerts):] {
+	for _, a := range over[min(len(over), maxEndedAlerts):] {
 		delete(m.alerts, a.ID)
 	}
 }

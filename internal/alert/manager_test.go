@@ -195,11 +195,11 @@ func TestBounds(t *testing.T) {
 	}
 	clear(w.sites)
 	w.leap(time.Minute)
-	if n := len(w.List().Alerts); n != maxOverAlerts {
-		t.Errorf("%d are shown that are over, want %d", n, maxOverAlerts)
+	if n := len(w.List().Alerts); n != maxEndedAlerts {
+		t.Errorf("%d are shown that are over, want %d", n, maxEndedAlerts)
 	}
-	if n := len(w.alerts); n != maxOverAlerts {
-		t.Errorf("%d ended alerts in memory, want %d", n, maxOverAlerts)
+	if n := len(w.alerts); n != maxEndedAlerts {
+		t.Errorf("%d ended alerts in memory, want %d", n, maxEndedAlerts)
 	}
 	w.leap(25 * time.Hour)
 	if n := len(w.List().Alerts); n != 0 || len(w.alerts) != 0 || len(w.acknowledgements.byID) != 0 {

@@ -3,7 +3,6 @@ package alert
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
@@ -43,18 +42,18 @@ func responseAuditAlert(x *report.AuditFinding, severity Severity, now time.Time
 	}
 	a := Alert{
 		ID: newID(Kind(x.Kind), x.Site, x.Token, x.Identity), Kind: Kind(x.Kind), Severity: severity, Site: x.Site, Crawler: x.Token, Since: x.Since,
-		Detail: fmt.Sprintf("%s %d of %d answers since %s.", formatSentence(x.Text), x.Contradicting, x.Total, formatTime(x.CountedSince, now)),
+		Detail: fmt.Sprintf("%s The numbers count from %s.", formatSentence(x.Text), formatTime(x.CountedSince, now)),
 	}
 	switch x.Kind {
 	case responseaudit.PagesRefused:
 		a.Title = fmt.Sprintf("%s is refused %d %% of the pages that the robots.txt of %s allows", who, x.Percent, x.Site)
-		a.Remedy = "If you want this crawler, exempt its requests from the firewall, bot filter or rate limit. If you do not, disallow the crawler in the robots.txt, which the crawler reads."
+		a.Remedy = "If you want this crawler, exempt its requests from the firewall, bot filter or rate limit. Otherwise disallow it in the robots.txt."
 	case responseaudit.PagesFail:
 		a.Title = fmt.Sprintf("%s gets errors for %d %% of its pages at %s", who, x.Percent, x.Site)
-		a.Remedy = "See why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
+		a.Remedy = "Find out why the server fails. A search engine that gets errors comes less often, and in the end drops the pages."
 	case responseaudit.RobotsFails:
 		a.Title = fmt.Sprintf("%s does not get the robots.txt of %s", who, x.Site)
-		a.Remedy = "Let everybody fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
+		a.Remedy = "Let all clients fetch /robots.txt. After 5xx and 429 a crawler assumes that nothing is allowed, after 401 and 403 that everything is allowed."
 	}
 	return a
 }
@@ -64,8 +63,8 @@ func responseAuditAlert(x *report.AuditFinding, severity Severity, now time.Time
 func withheldAlerts(withheld []responseaudit.WithheldFinding, now time.Time) (found []Alert) {
 	for i := range withheld[:min(len(withheld), maxResponseAuditAlerts)] {
 		w := &withheld[i]
-		title, remedy, _ := strings.Cut(w.Description(now), "; ")
-		detail := fmt.Sprintf("At %s %d of its requests for /robots.txt got no file since then.", w.Site, w.Responses)
+		title, remedy := w.ProblemAndRemedy(now)
+		detail := fmt.Sprintf("%d requests for /robots.txt at %s got no robots.txt.", w.Responses, w.Site)
 		if w.Responses == 0 {
 			detail = fmt.Sprintf("The self-test found this problem at %s.", w.Site)
 		}
@@ -73,8 +72,8 @@ func withheldAlerts(withheld []responseaudit.WithheldFinding, now time.Time) (fo
 			ID:   newID(RobotsWithheld, w.Site, w.Token, strconv.Itoa(int(w.Substitute))),
 			Kind: RobotsWithheld, Severity: Warning, Site: w.Site, Crawler: w.Token, Since: w.Since,
 			Title:         capitalize(title),
-			Detail:        detail + " A crawler that cannot fetch the file does not follow the rules.",
-			Remedy:        capitalize(remedy) + ": leave the path out of its matcher, as below.",
+			Detail:        detail + " A crawler that cannot fetch the file cannot follow the rules.",
+			Remedy:        capitalize(remedy) + ": add this line to the matcher of the handler that answers instead.",
 			RemedySnippet: "not path /robots.txt",
 		})
 	}

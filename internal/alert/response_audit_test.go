@@ -12,20 +12,20 @@ import (
 )
 
 // gets counts answers to a crawler.
-func (w *world) gets(n int, a ledger.Answer) {
+func (w *world) gets(n int, a ledger.Response) {
 	a.At, a.Site = w.time, "a.test"
 	for range n {
-		w.counted.RecordAnswer(&a)
+		w.counted.RecordResponse(&a)
 	}
 }
 
 // TestResponseAudit tells of a crawler that does not get what its robots.txt allows, until it
 // does, and of nobody who only uses its name.
 func TestResponseAudit(t *testing.T) {
-	bing := ledger.Answer{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
+	bing := ledger.Response{Token: "bingbot", Class: uaident.Search, Identity: verify.Verified}
 	liar := bing
 	liar.Identity = verify.Claimed
-	with := func(a ledger.Answer, kind responseaudit.RequestKind, status responseaudit.StatusClass) ledger.Answer {
+	with := func(a ledger.Response, kind responseaudit.RequestKind, status responseaudit.StatusClass) ledger.Response {
 		a.Kind, a.Status = kind, status
 		return a
 	}
@@ -40,7 +40,7 @@ func TestResponseAudit(t *testing.T) {
 	w.leap(ledgerReadInterval)
 	w.want("a third is refused", "open warning pages_refused")
 	a := w.only()
-	if a.Title != "bingbot is refused 34 % of the pages that the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "34 of 100 answers") {
+	if a.Title != "bingbot is refused 34 % of the pages that the robots.txt of a.test allows" || !a.Since.Equal(start) || !strings.Contains(a.Detail, "(34 of 100) were refused") {
 		t.Errorf("%+v", a)
 	}
 	w.leap(3 * time.Hour)
@@ -83,7 +83,12 @@ func TestWithheld(t *testing.T) {
 	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found this problem at a.test.") {
 		t.Errorf("%+v", a)
 	}
+	w.withheld[0].Substitute, w.withheld[0].Location = responseaudit.RedirectElsewhere, "https://login.test/?a; b"
+	w.pass(time.Minute)
+	if a := w.List().Alerts[0]; !strings.Contains(a.Title, "is redirected to https://login.test/?a; b instead of") || !strings.HasPrefix(a.Remedy, "Exclude /robots.txt from the login") {
+		t.Errorf("%+v", a)
+	}
 	w.withheld = nil
 	w.pass(time.Minute)
-	w.want("the file", "over warning robots_withheld")
+	w.want("the file", "over warning robots_withheld, over warning robots_withheld")
 }

@@ -28,8 +28,8 @@ func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 		found = append(found, Alert{
 			ID: newID(StorageFailing), Kind: StorageFailing, Severity: Warning, Since: since,
 			Title:  "Saving to the storage fails",
-			Detail: formatSentence(err.Error()) + " A restart loses all data since then.",
-			Remedy: "Look at the storage of the Caddyfile; the log has each attempt.",
+			Detail: formatSentence(err.Error()) + " A restart loses the data since the last successful write.",
+			Remedy: "Check the storage in the Caddyfile. The log shows each failed attempt.",
 		})
 	}
 	for _, list := range state.AddressLists() {
@@ -57,9 +57,9 @@ func serverAlerts(state StateSource, now time.Time) (found []Alert) {
 func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	a := Alert{
 		ID: newID(ListsStale, list.Source), Kind: ListsStale, Severity: Warning, Since: list.CheckedAt,
-		Title:         "The addresses of " + joinNames(list.Crawlers) + " are out of date",
+		Title:         "The address list of " + joinNames(list.Crawlers) + " is out of date",
 		Detail:        fmt.Sprintf("%s could never be read.", text.Printable(list.Source)),
-		Remedy:        "See whether this server can reach the list. Without the list these crawlers are verified by names only, or not at all.",
+		Remedy:        "Check whether this server can reach the list. Without the list, these crawlers are verified by DNS names only, or not at all.",
 		RemedySnippet: "curl -I " + shellQuote(list.Source),
 	}
 	if len(list.Crawlers) == 1 {
@@ -69,7 +69,7 @@ func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.CheckedAt, now))
 	}
 	if list.NextFetch.IsZero() { // a file
-		a.RemedySnippet, a.Remedy = "", "See whether the file exists and the server can read the file."
+		a.RemedySnippet, a.Remedy = "", "Check whether the file exists and the server can read it."
 	}
 	if list.Err != nil {
 		a.Detail += " " + formatSentence(list.Err.Error())
@@ -96,8 +96,8 @@ func unregisteredCrawlerAlerts(proposals []report.RegistryProposal, now time.Tim
 		found = append(found, Alert{
 			ID: newID(CrawlerWave, p.Name, p.LastWave.Format(time.RFC3339)), Kind: CrawlerWave, Severity: Warning, Crawler: p.Name, Since: p.LastWave,
 			Title:         fmt.Sprintf("%s comes from %d networks at once", p.Name, p.WaveNetworks),
-			Detail:        fmt.Sprintf("Within ten minutes this name came from about %d networks, far more than before. No registry contains the name and %s: %s", p.WaveNetworks, p.DescribeFetchesAndNetworks(), p.UserAgent),
-			Remedy:        "Add these lines to robots.txt if you do not want this crawler; enforce blocks the crawler from then on.",
+			Detail:        fmt.Sprintf("Within ten minutes, clients with this name came from about %d networks, far more than before. The name is in no registry. So far: %s. User-Agent: %s", p.WaveNetworks, p.DescribeNetworksAndFetches(), p.UserAgent),
+			Remedy:        "If you do not want this crawler, add these lines to robots.txt. In mode enforce, the guard then blocks it.",
 			RemedySnippet: disallowGroup(p.Name),
 		})
 	}
@@ -105,8 +105,8 @@ func unregisteredCrawlerAlerts(proposals []report.RegistryProposal, now time.Tim
 		found = append(found, Alert{
 			ID: newID(UnknownCrawler, p.Name), Kind: UnknownCrawler, Severity: Info, Crawler: p.Name, Since: p.FirstSeen,
 			Title:         p.Name + " is in no registry",
-			Detail:        fmt.Sprintf("The client calls itself a robot, has sent many requests (%d so far), %s: %s", p.Requests, p.DescribeFetchesAndNetworks(), p.UserAgent),
-			Remedy:        "Find out the operator and the purpose, and write both into the global option robots_guard. Until then the client is of class crawler.",
+			Detail:        fmt.Sprintf("The client calls itself a robot. So far: %d requests, %s. User-Agent: %s", p.Requests, p.DescribeNetworksAndFetches(), p.UserAgent),
+			Remedy:        "Find out the operator and the purpose, and add this line with both to the global option robots_guard. Until then the client has the class crawler.",
 			RemedySnippet: p.Option,
 		})
 	}

@@ -40,7 +40,7 @@ func TestLists(t *testing.T) {
 	w.want("at first", "")
 	w.pass(time.Minute)
 	list := w.List()
-	if len(list.Alerts) != 2 || list.Alerts[1].Title != "The addresses of B, C, D and 1 more are out of date" || !strings.HasPrefix(list.Alerts[1].RemedySnippet, "curl ") {
+	if len(list.Alerts) != 2 || list.Alerts[1].Title != "The address list of B, C, D and 1 more is out of date" || !strings.HasPrefix(list.Alerts[1].RemedySnippet, "curl ") {
 		t.Fatalf("%+v", list.Alerts)
 	}
 	if a := list.Alerts[0]; a.Crawler != "F" || a.RemedySnippet != "" || !strings.HasSuffix(a.Detail, "could never be read. No such file.") {
@@ -69,7 +69,7 @@ func TestUnknownCrawlers(t *testing.T) {
 		{Name: "GuessBot", Class: "crawler", Requests: 4000, Error: 3500},
 		{Name: "Quuxle", Class: "other", Requests: 5000},
 	}
-	if a := w.only(); a.Kind != UnknownCrawler || a.Crawler != "ThinkHarvestBot" || !strings.Contains(a.Detail, "4120 so far), never fetched robots.txt, from 3 networks: ThinkHarvestBot/1.0") || a.RemedySnippet != "crawler ThinkHarvestBot {\n}" {
+	if a := w.only(); a.Kind != UnknownCrawler || a.Crawler != "ThinkHarvestBot" || !strings.Contains(a.Detail, "So far: 4120 requests, from 3 networks, never fetched robots.txt. User-Agent: ThinkHarvestBot/1.0") || a.RemedySnippet != "crawler ThinkHarvestBot {\n}" {
 		t.Errorf("%+v", a)
 	}
 	w.proposals = nil
@@ -84,7 +84,7 @@ func TestCrawlerWave(t *testing.T) {
 	wave := report.RegistryProposal{Name: "ThinkHarvestBot", Class: "crawler", Requests: 4120, Networks: 300, UserAgent: "ThinkHarvestBot/1.0", FirstSeen: start, LastWave: start, WaveNetworks: 180}
 	w.proposals = []report.RegistryProposal{wave}
 	if a := w.only(); a.Kind != CrawlerWave || a.Severity != Warning || a.Crawler != "ThinkHarvestBot" || a.Title != "ThinkHarvestBot comes from 180 networks at once" ||
-		a.RemedySnippet != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "never fetched robots.txt, from 300 networks: ThinkHarvestBot/1.0") {
+		a.RemedySnippet != "User-agent: ThinkHarvestBot\nDisallow: /" || !strings.Contains(a.Detail, "So far: from 300 networks, never fetched robots.txt. User-Agent: ThinkHarvestBot/1.0") {
 		t.Errorf("%+v", a)
 	}
 	w.proposals[0].WaveNetworks = 400 // it is the same wave

@@ -94,7 +94,7 @@ func (s *siteRobots) unreachableAlerts() []Alert {
 		Kind: Unreachable, Severity: Warning, Since: s.State.FailingSince,
 		Title:         "The robots.txt of " + s.title + " cannot be read",
 		Detail:        formatSentence(report.DescribeFetchProblem(s.State)) + " Search engines may stop crawling the site.",
-		Remedy:        "See why the server does not serve the file, then let the guard fetch the file again.",
+		Remedy:        "Find out why the server does not serve the file. The guard fetches it again by itself.",
 		RemedySnippet: s.showCommand(),
 	})
 }
@@ -128,7 +128,7 @@ func (s *siteRobots) rulesGoneAlerts() []Alert {
 	return s.completeAlert(Alert{
 		Kind: RobotsGone, Severity: severity, Since: previous.ReplacedAt,
 		Title: fmt.Sprintf("The robots.txt of %s %s", s.title, title),
-		Detail: fmt.Sprintf("%s Until %s there %s. Nothing is forbidden now.",
+		Detail: fmt.Sprintf("%s Until %s the file had %s. Nothing is disallowed now.",
 			formatSentence(problem.Detail), formatTime(previous.ReplacedAt, s.now), formatRuleCount(previous.Robots.RuleCount())),
 		Remedy:        formatSentence(problem.Remedy) + " If this is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
@@ -143,7 +143,7 @@ func (s *siteRobots) notProtectingAlerts() []Alert {
 	return s.completeAlert(Alert{
 		Kind: NotProtecting, Severity: Warning, Since: s.State.Current.FirstFetched,
 		Title:         "Nothing is protected at " + s.title,
-		Detail:        "The site is in enforce, but " + problem.Detail + ".",
+		Detail:        "The site is in mode enforce, but nothing is blocked: " + problem.Detail + ".",
 		Remedy:        formatSentence(problem.Remedy),
 		RemedySnippet: s.showCommand(),
 	}, string(problem.Cause))
@@ -175,9 +175,9 @@ func (s *siteRobots) searchShutOutAlerts() []Alert {
 	return s.completeAlert(Alert{
 		Kind: RobotsShutsOutSearch, Severity: Critical, Since: current.FirstFetched,
 		Title: "The new robots.txt of " + s.title + " shuts out search engines",
-		Detail: fmt.Sprintf("Line %d, %q of User-agent: %s, disallows /. The version before allowed it for %s.",
+		Detail: fmt.Sprintf("Line %d, %q in the group User-agent: %s, disallows /. The previous version allowed / for %s.",
 			firstVerdict.Rule.Line, text.Printable(firstVerdict.Rule.String()), text.Printable(firstVerdict.Group.Name), joinNames(engines)),
-		Remedy:        "If this is the file of a staging site, restore the file of this site. If you want this file, acknowledge the alert.",
+		Remedy:        "If this file belongs to a staging site, restore the robots.txt of this site. If it is intended, acknowledge the alert.",
 		RemedySnippet: s.showCommand(),
 	}, formatVersion(current))
 }
@@ -190,9 +190,9 @@ func (s *siteRobots) delayedChangeAlerts() []Alert {
 	return s.completeAlert(Alert{
 		Kind: ChangeDelayed, Severity: Warning, Since: current.FirstFetched,
 		Title: "A change of the robots.txt of " + s.title + " is held back",
-		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s; the log says which.",
+		Detail: fmt.Sprintf("The new file disallows pages that search engines were served in the last 24 hours. For these pages the previous file stays in force until %s. The log lists them.",
 			formatTime(s.HeldUntil, s.now)),
-		Remedy:        "If the change is a mistake, restore the robots.txt. If you want the change, wait, or write this line and reload.",
+		Remedy:        "If the change is a mistake, restore the robots.txt. If you want it now, add this line to robots_guard of the site and reload.",
 		RemedySnippet: "change_guard off",
 	}, formatVersion(current))
 }
@@ -203,15 +203,15 @@ func (s *siteRobots) changedRulesAlerts() []Alert {
 		return nil
 	}
 	previous := s.State.Previous[0]
-	detail := fmt.Sprintf("At %s there %s, before that %d.", formatTime(current.FirstFetched, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
+	detail := fmt.Sprintf("Since %s the file has %s, before that it had %d.", formatTime(current.FirstFetched, s.now), formatRuleCount(current.Robots.RuleCount()), previous.Robots.RuleCount())
 	if findings, more := current.Robots.Findings(); len(findings) > 0 {
-		detail += fmt.Sprintf(" lint has %d findings.", len(findings)+more)
+		detail += fmt.Sprintf(" lint reports %d findings.", len(findings)+more)
 	}
 	return s.completeAlert(Alert{
 		Kind: RobotsChanged, Severity: Info, Since: current.FirstFetched,
 		Title:         "The robots.txt of " + s.title + " has changed",
 		Detail:        detail,
-		Remedy:        "Look at the difference. If you want the change, acknowledge the alert.",
+		Remedy:        "Check the change with this command. If it is intended, acknowledge the alert.",
 		RemedySnippet: "caddy robots-guard status " + shellQuote(s.Authority),
 	}, formatVersion(previous), formatVersion(current))
 }
@@ -238,10 +238,10 @@ func alwaysDisallowedAll(s *policy.State) bool {
 
 func formatVersion(v *policy.Version) string { return ledger.Version(v.Hash).String() }
 
-// formatRuleCount returns the verb and the number of rules, such as "were 3 rules".
+// formatRuleCount returns a number of rules, such as "3 rules".
 func formatRuleCount(n int) string {
 	if n == 1 {
-		return "was 1 rule"
+		return "1 rule"
 	}
-	return fmt.Sprintf("were %d rules", n)
+	return fmt.Sprintf("%d rules", n)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
@@ -24,7 +25,10 @@ func formatSentence(words string) string {
 }
 
 // capitalize converts the first letter to upper case.
-func capitalize(s string) string { return strings.ToUpper(s[:min(len(s), 1)]) + s[min(len(s), 1):] }
+func capitalize(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
+}
 
 // formatTime formats a time in UTC, with the date unless it is the date of now.
 func formatTime(t, now time.Time) string {

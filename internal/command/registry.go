@@ -242,7 +242,7 @@ func (g *registryRunner) proposeCrawlers(cmd *cobra.Command) error {
 			if p.Error > 0 {
 				about = "up to "
 			}
-			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, formatTime(p.FirstSeen), p.DescribeFetchesAndNetworks(), p.Class)
+			fmt.Fprintf(w, "# %s: %s%d requests since %s, %s, class by structure: %s\n", p.Name, about, p.Requests, formatTime(p.FirstSeen), p.DescribeNetworksAndFetches(), p.Class)
 			fmt.Fprintf(w, "# %s\n%s\n\n", text.Printable(p.UserAgent), p.Option)
 		}
 		if len(found.Proposals) == 0 {

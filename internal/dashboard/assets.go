@@ -16,8 +16,8 @@ var files embed.FS
 // page is the file served for the directory.
 const page = "index.html"
 
-// asset is a static file of the dashboard, such as a script.
-type asset struct {
+// staticFile is a static file of the dashboard, such as a script.
+type staticFile struct {
 	body        []byte
 	contentType string
 	etag        string
@@ -31,13 +31,13 @@ var contentTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// loadAssets returns the embedded static files by name. Requests never access the file system.
-func loadAssets() map[string]asset {
+// loadStaticFiles returns the embedded static files by name. Requests never access the file system.
+func loadStaticFiles() map[string]staticFile {
 	entries, err := files.ReadDir("assets")
 	if err != nil {
 		panic(err) // embedded files are always readable
 	}
-	assets := make(map[string]asset, len(entries))
+	assets := make(map[string]staticFile, len(entries))
 	for _, entry := range entries {
 		body, err := files.ReadFile("assets/" + entry.Name())
 		if err != nil {
@@ -47,12 +47,12 @@ func loadAssets() map[string]asset {
 		if contentType == "" {
 			panic("dashboard: no content type for " + entry.Name())
 		}
-		assets[entry.Name()] = asset{body, contentType, entityTag(body)}
+		assets[entry.Name()] = staticFile{body, contentType, entityTag(body)}
 	}
 	return assets
 }
 
-func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+func (a staticFile) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Content-Type", a.contentType)
 	serveBody(w, r, a.body, a.etag)

@@ -12,14 +12,14 @@ import (
 // nil. user returns the name of the logged-in user, or "". Only a logged-in user can acknowledge
 // alerts, so a nil user disables acknowledgements.
 func New(views func() Views, alerts Alerts, user func(*http.Request) string) http.Handler {
-	return &handler{views: views, alerts: alerts, user: user, assets: loadAssets()}
+	return &handler{views: views, alerts: alerts, user: user, assets: loadStaticFiles()}
 }
 
 type handler struct {
 	views  func() Views
 	alerts Alerts
 	user   func(*http.Request) string
-	assets map[string]asset
+	assets map[string]staticFile
 }
 
 // contentSecurityPolicy lets the page load its own files and nothing else, and

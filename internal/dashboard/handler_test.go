@@ -246,7 +246,7 @@ func TestRedirects(t *testing.T) {
 // No script or style of the page stands in its markup, and nothing in it can
 // make markup of a text: the policy forbids both, and so does this.
 func TestAssetsKeepThePolicy(t *testing.T) {
-	for name, file := range loadAssets() {
+	for name, file := range loadStaticFiles() {
 		text := string(file.body)
 		for _, forbidden := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "new Function", " style=", "javascript:\"", "http://"} {
 			if strings.Contains(strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), forbidden) {

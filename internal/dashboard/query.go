@@ -29,7 +29,7 @@ func parseQuery(raw string, limit int) (query, error) {
 	}
 	if text := values.Get("after"); text != "" {
 		if q.after, err = strconv.Atoi(text); err != nil || q.after < 0 {
-			return query{}, fmt.Errorf("after %.20q is not a value of the field next", text)
+			return query{}, fmt.Errorf("after %.20q is invalid; use the value of next in the previous page", text)
 		}
 	}
 	if text := values.Get("limit"); text != "" {

@@ -150,7 +150,7 @@ func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code
 	}
 	token, class, named := j.ledgerIdentity()
 	g.Metrics.CountResponse(class, kind, status, size)
-	g.state.Ledger.RecordAnswer(&ledger.Answer{
+	g.state.Ledger.RecordResponse(&ledger.Response{
 		At: j.judgedAt, Site: j.Site.Label, Token: token, NamedByRobots: named, Class: class, Identity: j.Verification,
 		Kind: kind, Status: status, Bytes: size,
 	})

@@ -31,7 +31,7 @@ func (g *Guard) answers() (sum responseaudit.ResponseCounts) {
 	now := time.Now()
 	for _, s := range g.state.Ledger.Snapshot().Sites {
 		for _, row := range s.Rows {
-			sum.Add(row.SumAnswers(ledger.Days, now.Add(-time.Hour), now))
+			sum.Add(row.SumResponses(ledger.Days, now.Add(-time.Hour), now))
 		}
 	}
 	return sum

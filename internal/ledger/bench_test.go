@@ -30,7 +30,7 @@ func BenchmarkTraffic(b *testing.B) {
 					q := &requests[i%len(requests)]
 					l.Record(at(q, now))
 					if q.Action == judge.NoAction {
-						l.RecordAnswer(&Answer{At: now, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity, Status: responseaudit.StatusSuccess, Bytes: 1024})
+						l.RecordResponse(&Response{At: now, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity, Status: responseaudit.StatusSuccess, Bytes: 1024})
 					}
 				}
 			})
@@ -55,7 +55,7 @@ func BenchmarkWaiting(b *testing.B) {
 			q := at(&requests[i%len(requests)], time.Now())
 			l.Record(q)
 			if q.Action == judge.NoAction {
-				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Status: responseaudit.StatusSuccess, Bytes: 1024})
+				l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, Class: q.Class, Status: responseaudit.StatusSuccess, Bytes: 1024})
 			}
 		}
 	})

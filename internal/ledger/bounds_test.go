@@ -69,7 +69,7 @@ func TestRoomComesBack(t *testing.T) {
 		}
 		return tokens
 	}
-	for i := range maxRows - namedShare {
+	for i := range maxRows - reservedRows {
 		c.advance(time.Second)
 		ask(fmt.Sprint("bot", i), false)
 	}
@@ -87,7 +87,7 @@ func TestRoomComesBack(t *testing.T) {
 			t.Fatal("there is room for more than the share of the unnamed")
 		}
 	}
-	c.advance(minIdleToDisplace - time.Duration(maxRows-namedShare)*time.Second + 2*time.Second)
+	c.advance(minIdleToLoseRow - time.Duration(maxRows-reservedRows)*time.Second + 2*time.Second)
 	if ask("later", false); !slices.Contains(rows(), "later") || slices.Contains(rows(), "bot0") {
 		t.Error("a crawler that was not seen for long makes no room")
 	}
@@ -112,7 +112,7 @@ func TestLedgerHostile(t *testing.T) {
 			q.GroupLine = i + 1
 			q.Network = addr.NetworkOfAddr(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
-			l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
+			l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
 				Kind: responseaudit.RequestKind(i % int(responseaudit.NumKinds)), Status: responseaudit.StatusClass(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
 		}
 		l.flush()
@@ -217,7 +217,7 @@ func TestLedgerOfManySites(t *testing.T) {
 				q := gptbot(c.now().Add(time.Duration(i-perSite)*time.Hour), "/")
 				q.Site, q.Token = fmt.Sprintf("site%d.example.com", site), fmt.Sprint("bot", i)
 				l.Record(q)
-				l.RecordAnswer(&Answer{At: q.At, Site: q.Site, Token: q.Token, Status: responseaudit.StatusSuccess, Bytes: 1024})
+				l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, Status: responseaudit.StatusSuccess, Bytes: 1024})
 			}
 		}
 		l.flush()

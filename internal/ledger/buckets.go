@@ -9,7 +9,7 @@ import (
 // bucket is the counters of one step of a time series. The first element is the number of the step
 // since the Unix epoch.
 type bucket interface {
-	RequestBucket | AnswerBucket | HumanVisitBucket
+	RequestBucket | ResponseBucket | HumanVisitBucket
 }
 
 // searchBuckets returns the index of the bucket of a step, and whether it exists. Without the
@@ -97,8 +97,8 @@ func mergeBuckets[C bucket](to *[]C, from []C, maxSteps uint32, add func(to, fro
 	}
 }
 
-// AnswerHours is the length of the hourly series of a [Timeline].
-const AnswerHours = 48
+// ResponseHours is the length of the hourly series of a [Timeline].
+const ResponseHours = 48
 
 // Timeline counts the same events in two time series, hourly and daily. Buckets are sorted by time,
 // oldest first. Steps without events have no bucket.
@@ -109,7 +109,7 @@ type Timeline[C bucket] [2][]C
 var timelineResolutions = [2]struct {
 	Resolution
 	maxSteps uint32
-}{{Hours, AnswerHours}, {Days, uint32(Days.NumSteps())}}
+}{{Hours, ResponseHours}, {Days, uint32(Days.NumSteps())}}
 
 // Series returns the hourly or the daily series. r must be Hours or Days.
 func (t *Timeline[C]) Series(r Resolution) []C { return t[r-Hours] }

@@ -34,17 +34,17 @@ const (
 // maxText is the maximum size of the strings of a request in bytes.
 const maxText = maxMethod + maxAgent + maxTarget + maxToken + maxSiteName + maxRule
 
-// roomy is the capacity in requests that a recordBatch retains after counting.
-const roomy = 4 * bufferRequests
+// retainedCapacity is the capacity in requests that a recordBatch retains after counting.
+const retainedCapacity = 4 * bufferRequests
 
 // recordBatch contains recorded requests, responses and visits that are not counted yet. Strings
 // from clients are copied into the field text. All other strings belong to the configuration, the
 // registry or a robots.txt, which live longer.
 type recordBatch struct {
-	requests []Request
-	answers  []Answer
-	visits   []humanVisit
-	text     []byte
+	requests  []Request
+	responses []Response
+	visits    []humanVisit
+	text      []byte
 }
 
 // addRequest appends a request. For a request that is neither disallowed nor stale, it leaves out
@@ -76,19 +76,19 @@ func stringCapacity(requests int) int { return max(requests*requestBytes, buffer
 
 // hasRoom reports whether the batch can take another request without exceeding most requests.
 func (b *recordBatch) hasRoom(most int) bool {
-	return len(b.requests) < most && len(b.answers) < most && len(b.visits) < most && len(b.text) <= stringCapacity(most)-maxText
+	return len(b.requests) < most && len(b.responses) < most && len(b.visits) < most && len(b.text) <= stringCapacity(most)-maxText
 }
 
 // clear removes all records. It releases the memory of a batch that became larger than usual.
 func (b *recordBatch) clear() {
-	if cap(b.requests) > roomy || cap(b.answers) > roomy || cap(b.visits) > roomy {
+	if cap(b.requests) > retainedCapacity || cap(b.responses) > retainedCapacity || cap(b.visits) > retainedCapacity {
 		*b = recordBatch{} // after a long delay
 		return
 	}
 	clear(b.requests)
-	clear(b.answers)
+	clear(b.responses)
 	clear(b.visits)
-	b.requests, b.answers, b.visits, b.text = b.requests[:0], b.answers[:0], b.visits[:0], b.text[:0]
+	b.requests, b.responses, b.visits, b.text = b.requests[:0], b.responses[:0], b.visits[:0], b.text[:0]
 }
 
 // recordBuffer collects records until the ledger counts them. It takes more than bufferRequests

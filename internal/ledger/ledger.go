@@ -121,11 +121,11 @@ func (l *Ledger) countBatch() {
 		s.countHost(q)
 		s.countLines(q)
 	}
-	for i := range l.batch.answers {
-		a := &l.batch.answers[i]
+	for i := range l.batch.responses {
+		a := &l.batch.responses[i]
 		s := l.getOrCreateSite(a.Site)
 		s.revision++
-		l.getOrCreateRow(s, newRowKey(a.Token, a.Class, a.Identity), a.NamedByRobots, a.At.UnixMilli()).countAnswer(a)
+		l.getOrCreateRow(s, newRowKey(a.Token, a.Class, a.Identity), a.NamedByRobots, a.At.UnixMilli()).countResponse(a)
 	}
 	for _, v := range l.batch.visits {
 		s := l.getOrCreateSite(v.site)

@@ -49,9 +49,9 @@ func TestFetchedVersion(t *testing.T) {
 		fetches []Version // before the request
 		want    FetchedVersion
 	}{
-		{"it never fetched", nil, Never},
-		{"it fetched the old version", []Version{old}, OldText},
-		{"it fetched both", []Version{old, current}, CurrentText},
+		{"it never fetched", nil, NeverFetched},
+		{"it fetched the old version", []Version{old}, OldVersion},
+		{"it fetched both", []Version{old, current}, CurrentVersion},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newClock()

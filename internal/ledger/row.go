@@ -37,8 +37,8 @@ type Row struct {
 
 	Series [numResolutions]Series `json:"series"`
 
-	// Answers count the site's responses to the crawler. See SumAnswers.
-	Answers Timeline[AnswerBucket] `json:"answers,omitzero"`
+	// Responses count the site's responses to the crawler. See SumResponses.
+	Responses Timeline[ResponseBucket] `json:"answers,omitzero"`
 
 	// Names are the names of the clients that share this row. NamesOfViolators are those with
 	// disallowed requests.
@@ -133,9 +133,9 @@ func (w *Row) countInBucket(c *RequestBucket, q *Request) {
 		c.increment(CountWouldBlock)
 	}
 	if q.AgainstPreference {
-		c.increment(CountAgainst)
-		if w.lastFetchedVersion(q) == CurrentText {
-			c.increment(CountTold)
+		c.increment(CountAgainstPreference)
+		if w.lastFetchedVersion(q) == CurrentVersion {
+			c.increment(CountAgainstAfterFetch)
 		}
 	}
 	if q.Slowed {
@@ -197,11 +197,11 @@ func (w *Row) internUserAgent(userAgent string) string {
 func (w *Row) lastFetchedVersion(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
-		return Never
+		return NeverFetched
 	case fetch.Version == q.Rule.Version, fetch.At >= q.VersionFetched.UnixMilli():
-		return CurrentText
+		return CurrentVersion
 	}
-	return OldText
+	return OldVersion
 }
 
 // merge adds the data of another row to w.
@@ -226,7 +226,7 @@ func (w *Row) merge(other *Row) {
 	for r := range numResolutions {
 		w.Series[r].merge(r, other.Series[r])
 	}
-	w.Answers.merge(&other.Answers, (*AnswerBucket).addCounts)
+	w.Responses.merge(&other.Responses, (*ResponseBucket).addCounts)
 	if isSharedToken(w.Token) {
 		w.Names.Merge(other.namesForSharedRow(other.Names, verdictCounters[:]...), maxNames)
 		w.NamesOfViolators.Merge(other.namesForSharedRow(other.NamesOfViolators, CountDisallowed), maxNames)
@@ -248,7 +248,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	for r := range numResolutions {
 		w.Series[r].prune(r, now, retention)
 	}
-	w.Answers.prune(now, retention)
+	w.Responses.prune(now, retention)
 	w.Names.Prune(now, retention)
 	w.NamesOfViolators.Prune(now, retention)
 	w.Rules.Prune(now, retention)

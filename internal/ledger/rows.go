@@ -10,9 +10,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// minIdleToDisplace is the time without requests after which a crawler can lose its row to another
+// minIdleToLoseRow is the time without requests after which a crawler can lose its row to another
 // crawler.
-const minIdleToDisplace = 24 * time.Hour
+const minIdleToLoseRow = 24 * time.Hour
 
 // rowKey identifies a row of a site.
 type rowKey struct {
@@ -109,10 +109,10 @@ func (s *Site) makeRoomForRow(named bool, at int64) bool {
 			idlest = i
 		}
 	}
-	if own < maxRows && (named || unnamed < maxRows-namedShare) {
+	if own < maxRows && (named || unnamed < maxRows-reservedRows) {
 		return true
 	}
-	if idleAt := s.Rows[idlest].LastSeen + minIdleToDisplace.Milliseconds(); at < idleAt {
+	if idleAt := s.Rows[idlest].LastSeen + minIdleToLoseRow.Milliseconds(); at < idleAt {
 		s.fullUntil = idleAt
 		return false
 	}

@@ -21,7 +21,7 @@ func TestRowsWithAndWithoutCache(t *testing.T) {
 		for i := range 20_000 {
 			at = at.Add(time.Duration(random.IntN(30)) * time.Second)
 			if random.IntN(2000) == 0 {
-				at = at.Add(minIdleToDisplace - time.Hour)
+				at = at.Add(minIdleToLoseRow - time.Hour)
 			}
 			token := fmt.Sprint("bot", min(random.IntN(60), random.IntN(90)))
 			named := random.IntN(40) == 0
@@ -34,7 +34,7 @@ func TestRowsWithAndWithoutCache(t *testing.T) {
 				w.FirstSeen, w.LastSeen, w.NamedByRobots = at.UnixMilli(), at.UnixMilli(), w.NamedByRobots || named
 				got[j] = fmt.Sprint(w.key())
 				if i%5000 == 0 {
-					s.prune(at.UnixMilli(), 10*minIdleToDisplace)
+					s.prune(at.UnixMilli(), 10*minIdleToLoseRow)
 				}
 			}
 			if got[0] != got[1] {
@@ -51,7 +51,7 @@ func TestRowsWithAndWithoutCache(t *testing.T) {
 		if a, b := names(cached), names(plain); !slices.Equal(a, b) {
 			t.Fatalf("seed %d: rows %v, without cache %v", seed, a, b)
 		}
-		if len(cached.Rows) <= maxRows-namedShare {
+		if len(cached.Rows) <= maxRows-reservedRows {
 			t.Fatalf("seed %d: only %d rows", seed, len(cached.Rows))
 		}
 	}

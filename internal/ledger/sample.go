@@ -28,25 +28,25 @@ type FetchedVersion uint8
 
 // Values of [FetchedVersion].
 const (
-	Never       FetchedVersion = iota // no robots fetch was seen
-	OldText                           // an earlier version
-	CurrentText                       // the version that decided
-	numKnown
+	NeverFetched   FetchedVersion = iota // the crawler has not fetched robots.txt
+	OldVersion                           // an earlier version than the one that decided
+	CurrentVersion                       // the version that decided
+	numFetchedVersions
 )
 
-var knownWords = [numKnown]string{"never", "old", "current"}
+var fetchedVersionWords = [numFetchedVersions]string{"never", "old", "current"}
 
 // String returns "never", "old" or "current".
-func (k FetchedVersion) String() string { return knownWords[min(k, numKnown-1)] }
+func (k FetchedVersion) String() string { return fetchedVersionWords[min(k, numFetchedVersions-1)] }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (k FetchedVersion) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (k *FetchedVersion) UnmarshalText(text []byte) error {
-	i := slices.Index(knownWords[:], string(text))
+	i := slices.Index(fetchedVersionWords[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("unknown fetched version %.40q; want one of %v", text, knownWords)
+		return fmt.Errorf("unknown fetched version %.40q; want one of %v", text, fetchedVersionWords)
 	}
 	*k = FetchedVersion(i)
 	return nil

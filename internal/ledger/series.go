@@ -18,11 +18,11 @@ const (
 	CountStale
 	CountExempt
 	CountUnknown
-	CountBlocked    // refused by the guard
-	CountWouldBlock // passed, but enforce would block
-	CountAgainst    // allowed, but against a preference for the use of the class
-	CountTold       // CountAgainst by crawlers that fetched that version
-	CountSlowed     // refused as too early
+	CountBlocked           // refused by the guard
+	CountWouldBlock        // passed, but enforce would block
+	CountAgainstPreference // allowed, but against a preference for the use of the class
+	CountAgainstAfterFetch // CountAgainstPreference by crawlers that fetched that version
+	CountSlowed            // refused because it came too early
 	// Disallowed requests that were blocked, and that only_log exempted. All other disallowed
 	// requests pass until the site enforces.
 	CountViolationBlocked

@@ -74,9 +74,9 @@ type visitKey struct {
 	target        RawText
 }
 
-// oneIn is N if one in N new visits replaces a recent visit when the sample is full. A large N
-// extends the covered time and limits the effect of one fast crawler.
-const oneIn = 8
+// replacementOdds is N if one in N new visits replaces a recent visit when the sample is full. A
+// large N extends the covered time and limits the effect of one fast crawler.
+const replacementOdds = 8
 
 // Record adds a visit to the sample. It copies the strings of v that belong to a request.
 func (s *ServedPages) Record(v CrawlerVisit) {
@@ -95,7 +95,7 @@ func (s *ServedPages) Record(v CrawlerVisit) {
 	if place == maxVisits {
 		place = s.nextToReplace
 		s.nextToReplace = (s.nextToReplace + 1) % maxVisits
-		if old := s.visits[place]; v.At.Sub(old.At) < ServedWindow && rand.IntN(oneIn) != 0 {
+		if old := s.visits[place]; v.At.Sub(old.At) < ServedWindow && rand.IntN(replacementOdds) != 0 {
 			return
 		}
 	}

@@ -34,7 +34,7 @@ type Site struct {
 	// rowIndex has the rows by key. It is nil for few rows, and after a change of the rows until the
 	// next search.
 	rowIndex map[rowKey]*Row
-	// fullUntil is the time, in Unix milliseconds, before which no row can be displaced by a crawler
+	// fullUntil is the time, in Unix milliseconds, before which no row can be given to a crawler
 	// that robots.txt does not name. 0 if unknown.
 	fullUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
@@ -58,11 +58,11 @@ type LineHits struct {
 // Bounds of a site: rows of single crawlers, rows reserved for crawlers that the robots.txt
 // names, versions, and lines of a version.
 const (
-	maxRows    = 48
-	namedShare = 12
-	maxFiles   = 2
-	maxLines   = 4096
-	maxHosts   = 32
+	maxRows      = 48
+	reservedRows = 12
+	maxFiles     = 2
+	maxLines     = 4096
+	maxHosts     = 32
 )
 
 // Revision returns a number that grows with every change of the site's data.

@@ -166,19 +166,19 @@ type lineKey struct {
 	nth   int    // ordinal among equal lines
 }
 
-// maxContinued is the maximum number of lines to compare. A rule counts once for each name of its
-// group.
-const maxContinued = 4 * maxLines
+// maxComparedLines is the maximum number of lines to compare. A rule counts once for each name of
+// its group.
+const maxComparedLines = 4 * maxLines
 
 // lineNumbers returns the line number of each User-agent line and each rule. It stops after
-// maxContinued lines.
+// maxComparedLines lines.
 func lineNumbers(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {
 		equal[key]++
 		key.nth = equal[key]
 		lines[key] = line
-		return len(lines) < maxContinued
+		return len(lines) < maxComparedLines
 	}
 	for _, group := range robots.Groups() {
 		for _, agent := range group.Agents {

@@ -164,7 +164,7 @@ func checkSketch[K comparable](t *testing.T, s spacesaving.Sketch[K], most, keyB
 // more of them.
 func TestStoredCounts(t *testing.T) {
 	all := CounterValues{CountAllowed: 1, CountDisallowed: 2, CountStale: 3, CountExempt: 4, CountUnknown: 5, CountBlocked: 6, CountWouldBlock: 7,
-		CountAgainst: 8, CountTold: 9, CountSlowed: 10, CountViolationBlocked: 11, CountViolationOnlyLogged: 12}
+		CountAgainstPreference: 8, CountAgainstAfterFetch: 9, CountSlowed: 10, CountViolationBlocked: 11, CountViolationOnlyLogged: 12}
 	for cell, want := range map[string]CounterValues{
 		"1,2,3,4,5,6,7,8,9,10,11,12":    all,
 		"1,2":                           {CountAllowed: 1, CountDisallowed: 2},

@@ -26,7 +26,7 @@ func TestStoredWords(t *testing.T) {
 			func(b []byte) (fmt.Stringer, error) { var a judge.Action; err := a.UnmarshalText(b); return a, err }},
 		{"claimed unknown verified spoofed", []encoding.TextMarshaler{verify.Claimed, verify.Unknown, verify.Verified, verify.Spoofed},
 			func(b []byte) (fmt.Stringer, error) { var i verify.State; err := i.UnmarshalText(b); return i, err }},
-		{"never old current", []encoding.TextMarshaler{Never, OldText, CurrentText},
+		{"never old current", []encoding.TextMarshaler{NeverFetched, OldVersion, CurrentVersion},
 			func(b []byte) (fmt.Stringer, error) { var k FetchedVersion; err := k.UnmarshalText(b); return k, err }},
 	} {
 		for i, word := range strings.Fields(tc.words) {

@@ -35,14 +35,14 @@ type fileState struct {
 func newFileCollector(b metricBuilder, hosts *hosts) fileCollector {
 	c := fileCollector{
 		hosts:          hosts,
-		lastFetch:      b.newDesc("read_timestamp_seconds", "When the robots.txt of a configured host was last read with success.", "host"),
+		lastFetch:      b.newDesc("read_timestamp_seconds", "Time of the last successful fetch of the robots.txt of a configured host.", "host"),
 		firstFetch:     b.newDesc("changed_timestamp_seconds", "Time of the first fetch of the current robots.txt of a configured host.", "host"),
-		failingSince:   b.newDesc("unreachable_since_timestamp_seconds", "Since when the robots.txt of a configured host cannot be read; absent while the file can be read.", "host"),
+		failingSince:   b.newDesc("unreachable_since_timestamp_seconds", "Time since which the robots.txt of a configured host cannot be fetched; absent while it can.", "host"),
 		findings:       b.newDesc("findings", "Findings of the parser in the current robots.txt of a configured host.", "host", "finding"),
 		rootDisallowed: b.newDesc("root_disallowed", "1 if the current robots.txt of a configured host forbids / to crawlers that it does not name, else 0.", "host"),
 		rules:          b.newDesc("rules", "Rules in the current robots.txt of a configured host; 0 if there is none.", "host"),
 		crawlDelay:     b.newDesc("crawl_delay_seconds", "Crawl-delay of the current robots.txt of a configured host for unnamed crawlers; 0 for none.", "host"),
-		crawlerFetches: b.newDesc("crawler_read_timestamp_seconds", "When a crawler last read the robots.txt; absent if it did not since the start.", "host", "crawler"),
+		crawlerFetches: b.newDesc("crawler_read_timestamp_seconds", "Time of the last request of a crawler for the robots.txt; absent without one since the start.", "host", "crawler"),
 	}
 	b.registerCollector(c.collect, c.lastFetch, c.firstFetch, c.failingSince, c.findings, c.rootDisallowed, c.rules, c.crawlDelay, c.crawlerFetches)
 	return c

@@ -67,23 +67,23 @@ func New(state StateSource, kinds, results []string) *Metrics {
 	m := &Metrics{
 		registry: b.Registry, hosts: new(hosts), responseMetrics: newResponseMetrics(b), rateMetrics: newRateMetrics(b),
 
-		handlers:          b.newGauge("handlers", "Handlers in the running configuration, by mode.", "mode"),
+		handlers:          b.newGauge("handlers", "Handlers robots_guard in the running configuration, by mode.", "mode"),
 		fetches:           b.newCounter("fetches_total", "Fetches of a robots.txt, by source and result.", "source", "result"),
-		fetchDuration:     b.newHistogram("fetch_duration_seconds", "How long reading a robots.txt took.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10}, "source"),
-		undecidedForwards: b.newCounter("undecided_total", "Requests to decide that were not answered, by reason.", "reason"),
+		fetchDuration:     b.newHistogram("fetch_duration_seconds", "Duration of fetching a robots.txt.", []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10}, "source"),
+		undecidedForwards: b.newCounter("undecided_total", "Requests of other proxies to decide that got no decision, by reason.", "reason"),
 
 		verifications:        b.newCounter("identity_checks_total", "Verifications of crawlers by method and result. 0 without verify.", "method", "identity"),
 		verificationCounters: make(seriesByIndex[prometheus.Counter], int(verify.WebBotAuth+1)*int(verify.Spoofed+1)),
 		signatures:           b.newCounter("signature_checks_total", "Checked signatures of crawler requests (Web Bot Auth), by result.", "reason"),
-		directoryFetches:     b.newCounter("signature_directory_fetches_total", "Attempts to read the key directory of a signing agent, by whether it can be used.", "result"),
+		directoryFetches:     b.newCounter("signature_directory_fetches_total", "Fetches of the key directories of signing agents, by result.", "result"),
 
 		storageWrites: b.newCounter("storage_writes_total", "Attempts to write a value to the storage.", "kind", "result"),
-		storageReads:  b.newCounter("storage_reads_total", "Stored values of all instances that were read, by result.", "kind", "result"),
-		lastWrite:     b.newGauge("storage_write_timestamp_seconds", "When a value was last written to the storage with success, 0 if never.").WithLabelValues(),
+		storageReads:  b.newCounter("storage_reads_total", "Reads of stored values of all instances, by result.", "kind", "result"),
+		lastWrite:     b.newGauge("storage_write_timestamp_seconds", "Time of the last successful write to the storage; 0 if there was none.").WithLabelValues(),
 		notifications: b.newCounter("notifications_total", "Alert messages to the receivers of notify, by result of the last attempt.", "result"),
 
-		composeErrors: b.newCounter("compose_errors_total", "Robots.txt files not composed or published, by failed step.", "stage"),
-		changeStates:  b.newCounter("changes_total", "State changes of robots_txt changes by this instance, by new state.", "state"),
+		composeErrors: b.newCounter("compose_errors_total", "Failures to compose or publish a robots.txt, by step.", "stage"),
+		changeStates:  b.newCounter("changes_total", "Changes of robots_txt that got a new state on this instance, by state.", "state"),
 	}
 	m.fileCollector = newFileCollector(b, m.hosts)
 	registerRequestMetrics(b, m.hosts)

@@ -26,7 +26,7 @@ type rateMetrics struct {
 func newRateMetrics(b metricBuilder) rateMetrics {
 	classes := uaident.Classes()
 	m := rateMetrics{
-		ratedRequests:      b.newCounter("rate_requests_total", "Requests of crawlers to which a Crawl-delay or a limit applies, by whether the request was over it.", "class", "rate"),
+		ratedRequests:      b.newCounter("rate_requests_total", "Requests of crawlers with a Crawl-delay or a limit, by whether the request exceeded it.", "class", "rate"),
 		ratedCounters:      make(seriesByIndex[prometheus.Counter], len(classes)*numRateStates),
 		firstByte:          b.newHistogram("first_byte_seconds", "Time to the first byte of responses to crawlers that were not slowed.", []float64{.05, .25, 1, 2, 5, 15}, "class"),
 		firstByteObservers: make(seriesByIndex[prometheus.Observer], len(classes)),

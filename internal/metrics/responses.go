@@ -25,7 +25,7 @@ func newResponseMetrics(b metricBuilder) responseMetrics {
 		responses:       b.newCounter("answers_total", "Answers of the site to requests that its robots.txt allows, by the class of the crawler.", "class", "status"),
 		robotsResponses: b.newCounter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
 		bytes:           b.newCounter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
-		visits:          b.newCounter("visits_total", "Pages that people opened from an assistant, as their browsers say.", "assistant"),
+		visits:          b.newCounter("visits_total", "Pages that people opened from an AI assistant, by the Referer of their browsers.", "assistant"),
 		counters:        make(seriesByIndex[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
 	}
 }

@@ -65,8 +65,8 @@ func registerStateMetrics(b metricBuilder, state StateSource) {
 
 	held := b.newDesc("change_held", "1 for a configured host while the change guard keeps an earlier robots.txt in force.", "host")
 	unprotected := b.newDesc("not_protecting", "1 for a configured host in enforce while its robots.txt disallows nothing, by cause.", "host", "cause")
-	searchBlocked := b.newDesc("search_blocked_timestamp_seconds", "When a search engine was last blocked by a rule that does not name it; absent if none was recently.", "host", "crawler", "identity")
-	findings := b.newDesc("parity_findings", "Crawlers with a finding about responses, by host and finding; absent if none.", "host", "finding")
+	searchBlocked := b.newDesc("search_blocked_timestamp_seconds", "Time of the last block of a search engine by a rule that does not name it; absent without a recent one.", "host", "crawler", "identity")
+	findings := b.newDesc("parity_findings", "Crawlers whose responses contradict the robots.txt, by host and finding; absent if there are none.", "host", "finding")
 	b.registerCollector(func(m metricSink) {
 		for host := range state.HostsWithHold() {
 			m.sendGauge(held, 1, host)
@@ -83,7 +83,7 @@ func registerStateMetrics(b metricBuilder, state StateSource) {
 	}, held, unprotected, searchBlocked, findings)
 
 	waiting := b.newDesc("changes_waiting", "Changes of robots_txt waiting for confirmation.")
-	next := b.newDesc("next_text_timestamp_seconds", "Time of the next scheduled file of a robots_txt, 0 for none.")
+	next := b.newDesc("next_text_timestamp_seconds", "Time of the next scheduled change of a robots.txt of robots_txt; 0 for none.")
 	b.registerCollector(func(m metricSink) {
 		m.sendGauge(waiting, float64(state.WaitingChanges()))
 		at := 0.0
@@ -99,8 +99,8 @@ func registerStateMetrics(b metricBuilder, state StateSource) {
 // the registry.
 func registerIdentityMetrics(b metricBuilder, state StateSource) {
 	lookups := b.newDesc("dns_lookups_total", "DNS lookups of addresses of crawlers, by result.", "result")
-	running := b.newDesc("dns_lookups_running", "Look-ups of addresses under way.")
-	waiting := b.newDesc("dns_lookups_waiting", "Waiting look-ups of addresses.")
+	running := b.newDesc("dns_lookups_running", "DNS lookups in progress.")
+	waiting := b.newDesc("dns_lookups_waiting", "DNS lookups that wait to start.")
 	b.registerCollector(func(m metricSink) {
 		stats := state.VerifierStats()
 		m.sendCounter(lookups, stats.LookupsVerified, "verified")
@@ -111,9 +111,9 @@ func registerIdentityMetrics(b metricBuilder, state StateSource) {
 		m.sendGauge(waiting, float64(stats.Waiting))
 	}, lookups, running, waiting)
 
-	prefixes := b.newDesc("address_list_prefixes", "Prefixes in a list of crawler addresses; 0 if it was never read.", "list")
-	checked := b.newDesc("address_list_checked_timestamp_seconds", "When a list of crawler addresses was last known to be current.", "list")
-	keys := b.newDesc("signature_directory_keys", "Usable keys in the key directory of a signing agent; 0 if it was never read.", "agent")
+	prefixes := b.newDesc("address_list_prefixes", "Prefixes in a list of crawler addresses; 0 if the list was never read.", "list")
+	checked := b.newDesc("address_list_checked_timestamp_seconds", "Time at which a list of crawler addresses was last known to be current.", "list")
+	keys := b.newDesc("signature_directory_keys", "Usable keys in the key directory of a signing agent; 0 if the directory was never read.", "agent")
 	b.registerCollector(func(m metricSink) {
 		for _, list := range state.AddressLists() {
 			m.sendGauge(prefixes, float64(list.Prefixes), list.Source)
@@ -126,8 +126,8 @@ func registerIdentityMetrics(b metricBuilder, state StateSource) {
 		}
 	}, prefixes, checked, keys)
 
-	entries := b.newDesc("registry_entries", "Entries of the registry that the configuration names; 0 if it was never read.")
-	registryChecked := b.newDesc("registry_checked_timestamp_seconds", "When the registry was last known to be current.")
+	entries := b.newDesc("registry_entries", "Entries of the registry file or URL in the configuration; 0 if it was never read.")
+	registryChecked := b.newDesc("registry_checked_timestamp_seconds", "Time at which the registry was last known to be current.")
 	b.registerCollector(func(m metricSink) {
 		r := state.Registry()
 		if r == nil {

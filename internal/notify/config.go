@@ -94,7 +94,7 @@ func (c *ReceiverConfig) Validate() error {
 // ValidateAll checks all receivers of a configuration, including their number and duplicates.
 func ValidateAll(configs []ReceiverConfig) error {
 	if len(configs) > maxReceivers {
-		return fmt.Errorf("%d times notify; the maximum is %d receivers", len(configs), maxReceivers)
+		return fmt.Errorf("notify is set %d times; the maximum is %d receivers", len(configs), maxReceivers)
 	}
 	seenURLs := make(map[string]bool)
 	for i := range configs {
@@ -144,7 +144,7 @@ func newDestination(rawURL, secret string) (d destination, err error) {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return newWebhook(u, secret)
 	case secret != "":
-		return d, errors.New("secret signs messages to an http or https URL only; remove it")
+		return d, errors.New("secret works only with an http or https URL; remove the option")
 	}
 	return newService(u)
 }

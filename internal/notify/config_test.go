@@ -56,7 +56,7 @@ func TestURLs(t *testing.T) {
 		"https://hooks.slack.com/services/secret": "write the URL of the service slack: slack://hook:",
 		"https://discord.com/api/webhooks/secret": "write the URL of the service discord: discord://<token>@<id>",
 		"https://ntfy.sh/secret":                  "ntfy://",
-		"slack://secret@webhook":                  "the URL is no slack:// URL of shoutrrr; write slack://hook:",
+		"slack://secret@webhook":                  "the URL is not valid for the service slack; write slack://hook:",
 		"telegram://secret":                       "see https://shoutrrr.nickfedor.com/",
 		"generic://a.test/secret":                 `unknown service "generic"`,
 		"logger://":                               `unknown service "logger"`,

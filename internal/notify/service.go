@@ -62,7 +62,7 @@ func newService(u *url.URL) (d destination, err error) {
 		if exampleURL := exampleURLs[name]; exampleURL != "" {
 			example = " write " + exampleURL + ", and"
 		}
-		return d, fmt.Errorf("the URL is no %s:// URL of shoutrrr;%s see %s", name, example, serviceDocsURL)
+		return d, fmt.Errorf("the URL is not valid for the service %s;%s see %s", name, example, serviceDocsURL)
 	}
 	return destination{name: name, url: u, sender: s}, nil
 }
@@ -89,7 +89,7 @@ func (s *shoutrrrService) send(ctx context.Context, m Message) (retryAfter time.
 	select {
 	case s.sendLock <- struct{}{}:
 	default:
-		return 0, errors.New("the previous attempt has not ended")
+		return 0, errors.New("the previous attempt to send has not ended yet")
 	}
 	sender, err := new(router.ServiceRouter).Locate(s.url)
 	if err != nil {

@@ -100,7 +100,7 @@ func (w *webhook) send(ctx context.Context, m Message) (retryAfter time.Duration
 	case status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status >= 500:
 		return limit.RetryAfter(response.Header, m.Sent), fmt.Errorf("the receiver answers status %d", status)
 	case status >= 300 && status < 400:
-		return noRetry, fmt.Errorf("the receiver answers status %d, and redirects are not followed; write the URL that it leads to", status)
+		return noRetry, fmt.Errorf("the receiver answers status %d, and redirects are not followed; set the URL to the target of the redirect", status)
 	default:
 		return noRetry, fmt.Errorf("the receiver answers status %d; check the URL", status)
 	}

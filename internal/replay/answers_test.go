@@ -35,8 +35,8 @@ func TestAnswers(t *testing.T) {
 	for _, f := range r.Findings {
 		texts = append(texts, f.Text)
 	}
-	if got, want := strings.Join(texts, "\n"), "GPTBot: /robots.txt not served in 100 % of its requests (5 of 5), mostly for 5xx\n"+
-		"Googlebot: 30 % of the pages that it may fetch (10 of 33) refused, mostly by 401, 402, 403, 407 or 451"; got != want {
+	if got, want := strings.Join(texts, "\n"), "GPTBot: 100 % of the requests for /robots.txt (5 of 5) failed, mostly with status 5xx\n"+
+		"Googlebot: 30 % of the allowed pages (10 of 33) were refused, mostly with status 401, 402, 403, 407 or 451"; got != want {
 		t.Errorf("found\n%s\nwant\n%s", got, want)
 	}
 	for _, c := range r.Crawlers {
@@ -50,7 +50,7 @@ func TestAnswers(t *testing.T) {
 	}
 	var table bytes.Buffer
 	r.WriteText(&table)
-	if want := "30 % of the pages that it may fetch (10 of 33)"; !strings.Contains(table.String(), want) {
+	if want := "30 % of the allowed pages (10 of 33)"; !strings.Contains(table.String(), want) {
 		t.Errorf("the table lacks %q:\n%s", want, table.String())
 	}
 }

@@ -16,8 +16,8 @@ func countAgainstPreference(class string, entries []siteRow) *RequestsAgainstPre
 	use, ok := judge.DocumentedUse(known)
 	a := RequestsAgainstPreference{Class: class, Preference: use.String() + "=n"}
 	for _, e := range entries {
-		a.Requests += e.counts[ledger.CountAgainst]
-		a.AfterFetch += e.counts[ledger.CountTold]
+		a.Requests += e.counts[ledger.CountAgainstPreference]
+		a.AfterFetch += e.counts[ledger.CountAgainstAfterFetch]
 	}
 	if !ok || a.Requests == 0 {
 		return nil

@@ -37,8 +37,7 @@ type Crawler struct {
 	Compliance *float64       `json:"compliance,omitempty"` // percent; absent without judged requests
 	// TopPath is the disallowed path that the crawler requested most often, if any.
 	TopPath *Violation `json:"top_path,omitempty"`
-	// Action is the action on its last disallowed or stale request: logged or blocked, or none
-	// without such a request.
+	// Action is the guard's last action on a request of the crawler: blocked, logged, or none.
 	Action    string    `json:"action"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`

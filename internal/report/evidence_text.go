@@ -127,9 +127,9 @@ func (e Evidence) describeSender() string {
 	c := e.Crawler
 	switch {
 	case c.Token == judge.SpoofedName && len(c.Names) > 0:
-		return "clients under false names: they call themselves " + formatNames(c.Names, titleNames)
+		return "clients with false names, which call themselves " + formatNames(c.Names, titleNames)
 	case c.Token == judge.SpoofedName:
-		return "clients under false names"
+		return "clients with false names"
 	case c.Token == judge.OtherName && len(c.Names) > 0:
 		return "clients that call themselves " + formatNames(c.Names, titleNames)
 	case c.Token == judge.OtherName:

@@ -153,7 +153,7 @@ func TestExamples(t *testing.T) {
 			{Version: current, Status: 200, Bytes: len(text), Rules: 3, FirstFetched: ago(28 * time.Hour), LastFetched: ago(4 * time.Minute), Text: text,
 				Diff: []DiffLine{{" ", "User-agent: *", 1}, {" ", "Disallow: /private/", 2}, {" ", "Disalow: /tmp/", 3}, {"+", "# models", 4},
 					{"+", "User-agent: GPTBot", 5}, {"+", "Disallow: /", 6}},
-				ChangedVerdicts: []ChangedVerdict{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", NewRule: "Disallow: /", Line: 6, Count: 90}}},
+				ChangedVerdicts: []ChangedVerdict{{Token: "GPTBot", Path: "/articles/1?page=2", Before: "allowed", After: "disallowed", Rule: "Disallow: /", Line: 6, Count: 90}}},
 			{Version: old, Status: 200, Bytes: len(oldText), Rules: 2, FirstFetched: ago(9 * 24 * time.Hour), LastFetched: ago(28*time.Hour + time.Minute), ReplacedAt: ago(28 * time.Hour),
 				Text: oldText, Diff: []DiffLine{}, ChangedVerdicts: []ChangedVerdict{}},
 		},
@@ -219,7 +219,7 @@ func TestExamples(t *testing.T) {
 		Findings: []AuditFinding{{
 			Kind: responseaudit.PagesRefused, Site: "example.com", Token: "bingbot", Class: "search", Identity: "verified", IsSearchEngine: true, Since: now.Truncate(time.Hour).Add(-2 * time.Hour),
 			CountedSince: now.Truncate(time.Hour).Add(-time.Hour), Total: 150, Contradicting: 51, Percent: 34, Status: "refused",
-			Text: "verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
+			Text: "verified bingbot: 34 % of the allowed pages (51 of 150) were refused, mostly with status 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
 		}},
 		Crawlers: []CrawlerResponses{
 			{Token: "bingbot", Operator: "Microsoft", Class: "search", Identity: "verified", Answers: 480, Bytes: 6_120_000,

@@ -36,7 +36,7 @@ func ParseFilter(query url.Values) (Filter, error) {
 		f.Window = Range
 		var err error
 		if f.From, err = time.Parse(time.RFC3339, query.Get("from")); err != nil {
-			return Filter{}, fmt.Errorf("from %.40q is not a time, for example 2026-11-21T14:00:00Z", query.Get("from"))
+			return Filter{}, fmt.Errorf("from %.40q is not a time; use one such as 2026-11-21T14:00:00Z", query.Get("from"))
 		}
 		if text := query.Get("to"); text != "" {
 			if f.To, err = time.Parse(time.RFC3339, text); err != nil || !f.To.After(f.From) {

@@ -129,8 +129,8 @@ type ManagedFiles interface {
 	Site(host string, now time.Time) (ManagedDetail, bool)
 }
 
-// maxManaged is the maximum number of hosts in a list.
-const maxManaged = 1000
+// maxManagedHosts is the maximum number of hosts in a list.
+const maxManagedHosts = 1000
 
 // ManagedRobots returns the state of robots_txt. ok is false if the filter selects a site without
 // robots_txt.
@@ -147,7 +147,7 @@ func (s *Source) ManagedRobots(f Filter) (m ManagedRobots, ok bool) {
 		return m, ok
 	}
 	sites := s.ManagedFiles.Sites(s.Now)
-	m.MoreHosts = max(0, len(sites)-maxManaged)
+	m.MoreHosts = max(0, len(sites)-maxManagedHosts)
 	m.Managed = append(m.Managed, sites[:len(sites)-m.MoreHosts]...)
 	return m, true
 }

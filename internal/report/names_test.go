@@ -80,7 +80,7 @@ func TestNames(t *testing.T) {
 func TestEvidenceOfShared(t *testing.T) {
 	for id, want := range map[string][]string{
 		"_spoofed:crawler": {
-			"Requests that robots.txt disallows, by clients under false names: they call themselves Googlebot (64 times), bingbot (2 times)\n",
+			"Requests that robots.txt disallows, by clients with false names, which call themselves Googlebot (64 times), bingbot (2 times)\n",
 			"Names:       Googlebot (64 times), bingbot (2 times)\n", "GET a.example.net/private/  ", "identity spoofed, as Googlebot\n",
 		},
 		"_other:crawler": {

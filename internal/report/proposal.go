@@ -33,19 +33,19 @@ type RegistryProposal struct {
 	Option string `json:"option"`
 }
 
-// DescribeFetchesAndNetworks describes the clients, such as "fetched robots.txt 3 times, from 12
-// networks".
-func (p *RegistryProposal) DescribeFetchesAndNetworks() string {
-	reads := "never fetched robots.txt"
+// DescribeNetworksAndFetches describes the clients, such as "from 12 networks, fetched robots.txt
+// 3 times".
+func (p *RegistryProposal) DescribeNetworksAndFetches() string {
+	fetches := "never fetched robots.txt"
 	switch {
 	case p.RobotsFetches == 1:
-		reads = "fetched robots.txt once"
+		fetches = "fetched robots.txt once"
 	case p.RobotsFetches > 1:
-		reads = fmt.Sprintf("fetched robots.txt %d times", p.RobotsFetches)
+		fetches = fmt.Sprintf("fetched robots.txt %d times", p.RobotsFetches)
 	}
 	networks := fmt.Sprintf("%d networks", p.Networks)
 	if p.Networks == 1 {
 		networks = "1 network"
 	}
-	return reads + ", from " + networks
+	return "from " + networks + ", " + fetches
 }

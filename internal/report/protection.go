@@ -38,14 +38,14 @@ func FindProtectionProblem(state *policy.State, source string) *ProtectionProble
 		return nil
 	}
 	cause := protectionProblemCause(state.Current)
-	n := &ProtectionProblem{Cause: cause, Detail: details[cause], Remedy: cures[cause]}
+	n := &ProtectionProblem{Cause: cause, Detail: problemDetails[cause], Remedy: remedies[cause]}
 	switch {
 	case source == "file" && cause == NoFile:
 		n.Detail, n.Remedy = "the file does not exist", "create the file, or correct its path in the option source"
 	case n.Detail == "":
 		n.Detail = fmt.Sprintf("the answer is status %d", state.Current.Status)
 		if source == "url" {
-			n.Remedy = "correct the URL in the option source, or let it answer 200 with the robots.txt to any client"
+			n.Remedy = "correct the URL in the option source, or let the URL answer any client with status 200 and the robots.txt"
 		}
 	}
 	return n
@@ -80,17 +80,17 @@ func protectionProblemCause(v *policy.Version) ProtectionProblemCause {
 	return NoRules
 }
 
-// details describe the response for causes that the status does not describe.
-var details = map[ProtectionProblemCause]string{
+// problemDetails describe the response for causes that the status does not describe.
+var problemDetails = map[ProtectionProblemCause]string{
 	WebPage: "the answer is a web page",
 	UTF16:   "the file is UTF-16",
 	Blank:   "the file is empty or has only comments",
 	NoRules: "no rule disallows anything",
 }
 
-// cures are the remedies by cause.
-var cures = map[ProtectionProblemCause]string{
-	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, from 192.0.2.1",
+// remedies are the remedies by cause.
+var remedies = map[ProtectionProblemCause]string{
+	RefusedToGuard: "allow /robots.txt without a login and in firewalls; the guard fetches it without a login, as a client with the address 192.0.2.1",
 	NoFile:         `serve a robots.txt, or name a file with "source file <path>"`,
 	Redirected:     "let /robots.txt answer with the file itself, or redirect to it in at most five steps",
 	WebPage:        "serve a text file at /robots.txt; its route must come before the route of the app that answers all paths",

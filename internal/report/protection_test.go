@@ -64,8 +64,8 @@ func TestNotProtecting(t *testing.T) {
 			}
 		})
 	}
-	if len(seen) != len(cures) {
-		t.Errorf("%d of %d causes were seen", len(seen), len(cures))
+	if len(seen) != len(remedies) {
+		t.Errorf("%d of %d causes were seen", len(seen), len(remedies))
 	}
 	never := policy.State{}.AfterFetch(policy.FetchResult{Status: 503}, now, freshness, 0)
 	if FindProtectionProblem(nil, "server") != nil || FindProtectionProblem(&never, "server") != nil {

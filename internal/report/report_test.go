@@ -256,7 +256,7 @@ func TestRanges(t *testing.T) {
 func TestParseFilterRefuses(t *testing.T) {
 	for filter, want := range map[string]string{
 		"window=2h":               "unknown window \"2h\"; use one of [1h 24h 7d 30d]",
-		"from=yesterday":          "from \"yesterday\" is not a time, for example",
+		"from=yesterday":          "from \"yesterday\" is not a time; use one such as",
 		"to=2026-11-21T14:00:00Z": "from \"\" is not a time",
 		"from=2026-11-21T14:00:00Z&to=2026-11-21T14:00:00Z": "is not a time after from",
 		"class=searching":  "unknown class \"searching\"",

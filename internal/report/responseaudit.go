@@ -96,7 +96,7 @@ func (s *Source) ResponseAudit(f Filter) ResponseAudit {
 
 // responseResolution returns the resolution in which responses are counted for the whole window.
 func (v *filteredSource) responseResolution() ledger.Resolution {
-	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.AnswerHours - 1) * time.Hour)) {
+	if v.from.Before(v.now.Truncate(time.Hour).Add(-(ledger.ResponseHours - 1) * time.Hour)) {
 		return ledger.Days
 	}
 	return ledger.Hours
@@ -105,7 +105,7 @@ func (v *filteredSource) responseResolution() ledger.Resolution {
 // responsesInWindow returns the responses to a crawler in the window.
 func (v *filteredSource) responsesInWindow(row *ledger.Row) responseaudit.ResponseCounts {
 	r := v.responseResolution()
-	return row.SumAnswers(r, v.from, v.end.Add(-1))
+	return row.SumResponses(r, v.from, v.end.Add(-1))
 }
 
 // countReferrals returns the pages that the AI crawlers of each operator fetched, and the visits
@@ -148,7 +148,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 				continue
 			}
 			var steps []responseaudit.HourCounts
-			for _, cell := range row.Answers.Series(ledger.Hours) {
+			for _, cell := range row.Responses.Series(ledger.Hours) {
 				steps = append(steps, responseaudit.HourCounts{At: cell.StartTime(ledger.Hours), ResponseCounts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)

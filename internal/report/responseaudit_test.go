@@ -18,7 +18,7 @@ func answering() *Source {
 	l := ledger.New(func() time.Time { return now })
 	gets := func(n int, site, token string, class uaident.Class, who verify.State, kind responseaudit.RequestKind, status responseaudit.StatusClass, ago time.Duration) {
 		for range n {
-			l.RecordAnswer(&ledger.Answer{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
+			l.RecordResponse(&ledger.Response{At: now.Add(-ago), Site: site, Token: token, Class: class, Identity: who, Kind: kind, Status: status, Bytes: 100})
 		}
 	}
 	noon := 2 * time.Hour
@@ -68,8 +68,8 @@ func TestParity(t *testing.T) {
 		texts = append(texts, f.Text)
 	}
 	want := []string{
-		"verified bingbot: 34 % of the pages that it may fetch (51 of 150) refused, mostly by 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
-		"claimed bingbot: 100 % of the pages that it may fetch (70 of 70) refused, mostly by 401, 402, 403, 407 or 451, since 14:00 UTC on 21 November",
+		"verified bingbot: 34 % of the allowed pages (51 of 150) were refused, mostly with status 401, 402, 403, 407 or 451, since 12:00 UTC on 21 November",
+		"claimed bingbot: 100 % of the allowed pages (70 of 70) were refused, mostly with status 401, 402, 403, 407 or 451, since 14:00 UTC on 21 November",
 	}
 	if strings.Join(texts, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found\n%s", strings.Join(texts, "\n"))

@@ -79,11 +79,11 @@ type DiffLine struct {
 
 // ChangedVerdict is a path for which two versions have different verdicts.
 type ChangedVerdict struct {
-	Token   string `json:"token"`
-	Path    string `json:"path"`
-	Before  string `json:"before"` // allowed or disallowed
-	After   string `json:"after"`
-	NewRule string `json:"rule,omitempty"` // the new rule
-	Line    int    `json:"line,omitempty"`
-	Count   uint64 `json:"count"` // requests in the ledger
+	Token  string `json:"token"`
+	Path   string `json:"path"`
+	Before string `json:"before"` // allowed or disallowed
+	After  string `json:"after"`
+	Rule   string `json:"rule,omitempty"` // the new rule
+	Line   int    `json:"line,omitempty"`
+	Count  uint64 `json:"count"` // requests in the ledger
 }

@@ -195,8 +195,8 @@ func diffByLCS(before, after []string, offset int) (lines []DiffLine) {
 	return lines
 }
 
-// maxRejudged is the maximum number of changed verdicts of a version.
-const maxRejudged = 50
+// maxChangedVerdicts is the maximum number of changed verdicts of a version.
+const maxChangedVerdicts = 50
 
 // findChangedVerdicts returns the stored paths for which two versions have different verdicts. Each
 // path is judged for the crawler that requested it.
@@ -221,14 +221,14 @@ func (v *filteredSource) findChangedVerdicts(before, after *policy.Robots) []Cha
 			}
 			list = append(list, ChangedVerdict{
 				Token: e.row.Token, Path: item.Key.Path, Before: formatVerdict(was), After: formatVerdict(is),
-				NewRule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
+				Rule: is.Rule.String(), Line: is.Rule.Line, Count: item.Count,
 			})
 		}
 	}
 	slices.SortFunc(list, func(a, b ChangedVerdict) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Path, b.Path))
 	})
-	return list[:min(len(list), maxRejudged)]
+	return list[:min(len(list), maxChangedVerdicts)]
 }
 
 func formatVerdict(v policy.Verdict) string {

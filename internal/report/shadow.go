@@ -96,9 +96,9 @@ func DescribeTrialProblem(s *policy.State) string {
 	case trouble != "" || s == nil || s.Current == nil || shadow.ReadableVersion(s) != nil:
 		return trouble
 	case shadow.IsWebPage(s.Current):
-		return "the response is a web page without a rule"
+		return "the response is a web page, not a robots.txt"
 	}
-	return "there is none (" + describeStatus(s.Current.Status) + ")"
+	return "the file does not exist (" + describeStatus(s.Current.Status) + ")"
 }
 
 // Shadow returns the trials at the sites that match the filter.

@@ -91,10 +91,10 @@ func (l SiteState) storedVersions() []*policy.Version {
 
 // siteRow is a row of the ledger that matches a filter, with its numbers in the window.
 type siteRow struct {
-	site         string
-	row          *ledger.Row
-	counts       ledger.CounterValues // in the window
-	countsBefore ledger.CounterValues // in the previous period, if counted
+	site           string
+	row            *ledger.Row
+	counts         ledger.CounterValues // in the window
+	previousCounts ledger.CounterValues // in the previous period, if counted
 }
 
 // filteredSource is a Source with the ledger rows that match a filter.
@@ -123,7 +123,7 @@ func (s *Source) applyFilter(f Filter) *filteredSource {
 			series := row.Series[v.resolution]
 			e := siteRow{site: site.Name, row: row, counts: series.Sum(v.resolution, v.from, v.end.Add(-1))}
 			if !v.previousFrom.IsZero() {
-				e.countsBefore = series.Sum(v.resolution, v.previousFrom, v.from.Add(-1))
+				e.previousCounts = series.Sum(v.resolution, v.previousFrom, v.from.Add(-1))
 			}
 			v.entries = append(v.entries, e)
 		}
@@ -171,7 +171,7 @@ func (v *filteredSource) sumPreviousCounts(entries []siteRow) *RequestCounts {
 	}
 	var sum ledger.CounterValues
 	for _, e := range entries {
-		sum.Add(e.countsBefore)
+		sum.Add(e.previousCounts)
 	}
 	counts := newRequestCounts(sum)
 	return &counts

@@ -17,8 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxTrouble is the maximum length of a quoted error in bytes.
-const maxTrouble = 400
+// maxErrorBytes is the maximum length of a quoted error in bytes.
+const maxErrorBytes = 400
 
 // DescribeFetchProblem describes why the last fetch of a robots.txt failed. The result is "" if it
 // did not fail.
@@ -39,7 +39,7 @@ func DescribeFetchProblem(s *policy.State) string {
 func DescribeError(err error) string { return describeErrorAndStatus(err, 0) }
 
 func describeErrorAndStatus(err error, status int) string {
-	said := text.Truncate(err.Error(), maxTrouble)
+	said := text.Truncate(err.Error(), maxErrorBytes)
 	if status != 0 {
 		said = describeStatus(status) + ", " + said
 	}

@@ -45,7 +45,7 @@ func TestTrouble(t *testing.T) {
 		}
 	}
 	long := policy.State{}.AfterFetch(policy.FetchResult{Err: errors.New(strings.Repeat("x", 1<<20))}, now, freshness, 0)
-	if n := len(DescribeFetchProblem(&long)); n > maxTrouble {
+	if n := len(DescribeFetchProblem(&long)); n > maxErrorBytes {
 		t.Errorf("an error takes %d bytes", n)
 	}
 	if got := DescribeFetchProblem(nil); got != "" {

@@ -12,15 +12,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxTop is the maximum number of crawlers in the summary.
-const maxTop = 10
+// maxTopCrawlers is the maximum number of crawlers in the summary.
+const maxTopCrawlers = 10
 
 // Summary returns the data of the dashboard's first page for the requests that match the filter.
 func (s *Source) Summary(f Filter) Summary {
 	v := s.applyFilter(f)
 	all := v.newCrawlers()
 	sum := Summary{
-		ViewHeader: v.header(), RequestCounts: v.sumCounts(v.entries), Previous: v.sumPreviousCounts(v.entries), Crawlers: len(all), SitesNow: []SiteSummary{}, Top: all[:min(len(all), maxTop)],
+		ViewHeader: v.header(), RequestCounts: v.sumCounts(v.entries), Previous: v.sumPreviousCounts(v.entries), Crawlers: len(all), SitesNow: []SiteSummary{}, Top: all[:min(len(all), maxTopCrawlers)],
 		SearchBlocked: v.listBlockedSearchEngines(), Series: v.newTimeSeries(v.entries), Changes: v.siteChanges(v.siteNames()), History: s.History,
 	}
 	for _, site := range v.Ledger.Sites {

@@ -63,16 +63,16 @@ type Finding struct {
 // Percent returns Contradicting as a percentage of Total, rounded down.
 func (f Finding) Percent() int { return int(100 * f.Contradicting / f.Total) }
 
-// Description describes the finding, such as "34 % of the pages that it may fetch (51 of 150)
-// refused, mostly by 401, 402, 403, 407 or 451".
+// Description describes the finding, such as "34 % of the allowed pages (51 of 150) were refused,
+// mostly with status 401, 402, 403, 407 or 451".
 func (f Finding) Description() string {
 	return fmt.Sprintf(descriptions[f.Kind], f.Percent(), f.Contradicting, f.Total, f.MostFrequent.describeCodes())
 }
 
 var descriptions = map[FindingKind]string{
-	PagesRefused: "%d %% of the pages that it may fetch (%d of %d) refused, mostly by %s",
-	PagesFail:    "%d %% of the pages that it may fetch (%d of %d) answered %[4]s",
-	RobotsFails:  "/robots.txt not served in %d %% of its requests (%d of %d), mostly for %s",
+	PagesRefused: "%d %% of the allowed pages (%d of %d) were refused, mostly with status %s",
+	PagesFail:    "%d %% of the allowed pages (%d of %d) failed with status %[4]s",
+	RobotsFails:  "%d %% of the requests for /robots.txt (%d of %d) failed, mostly with status %s",
 }
 
 // evaluate sets the numbers of f from c, and reports whether they exceed the threshold.

@@ -75,7 +75,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v after noon: since %v", tc.at, found[0].Since)
 		}
 	}
-	if found := FindInTotalCounts(day[2].ResponseCounts, false); found[0].Description() != "40 % of the pages that it may fetch (20 of 50) refused, mostly by 401, 402, 403, 407 or 451" {
+	if found := FindInTotalCounts(day[2].ResponseCounts, false); found[0].Description() != "40 % of the allowed pages (20 of 50) were refused, mostly with status 401, 402, 403, 407 or 451" {
 		t.Errorf("in words: %s", found[0].Description())
 	}
 	// A slow crawler is seen over a day.

@@ -83,9 +83,15 @@ type WithheldFinding struct {
 	SameForSelfTest bool   // the self-test with the crawler's name gets the same response
 }
 
-// Description describes the finding with its remedy, such as "GPTBot gets a web page (status 403)
-// instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge".
+// Description describes the finding with its remedy, see [WithheldFinding.ProblemAndRemedy].
 func (w *WithheldFinding) Description(now time.Time) string {
+	problem, remedy := w.ProblemAndRemedy(now)
+	return problem + "; " + remedy
+}
+
+// ProblemAndRemedy describes the finding, such as "GPTBot gets a web page (status 403) instead of robots.txt
+// since 12:00 UTC", and what to do, such as "exclude /robots.txt from the challenge".
+func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy string) {
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {
 	case w.IsVerified:
@@ -99,15 +105,15 @@ func (w *WithheldFinding) Description(now time.Time) string {
 	}
 	switch w.Substitute {
 	case RedirectElsewhere:
-		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s; exclude /robots.txt from the login or challenge", who, w.Location, since)
+		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s", who, w.Location, since), "exclude /robots.txt from the login or challenge"
 	case NoAnswer:
-		return fmt.Sprintf("%s gets no response for robots.txt since %s; exclude /robots.txt from what closes the connection, such as abort", who, since)
+		return fmt.Sprintf("%s gets no response for robots.txt since %s", who, since), "exclude /robots.txt from the handler that closes the connection, such as abort"
 	}
-	remedy := "exclude /robots.txt from the challenge"
+	remedy = "exclude /robots.txt from the challenge"
 	if w.SameForGuard && w.Status == 200 { // can be an application that serves its page for all paths
-		remedy = "let /robots.txt answer with a text file or 404, and exclude it from a challenge"
+		remedy = "serve a text file or 404 at /robots.txt, and exclude the path from any challenge"
 	}
-	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s; %s", who, w.Status, since, remedy)
+	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s", who, w.Status, since), remedy
 }
 
 // Bounds of a WithheldTracker.

@@ -185,11 +185,11 @@ func TestWithheldSays(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	gptbot := RobotsFetcher{Token: "GPTBot", IsVerified: true}
 	for want, w := range map[string]WithheldFinding{
-		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                          {RobotsFetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
-		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; let /robots.txt answer with a text file or 404, and exclude it from a challenge": {RobotsFetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
-		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                         {RobotsFetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
-		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":                                 {RobotsFetcher: gptbot, Substitute: NoAnswer, Since: at},
-		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from what closes the connection, such as abort":      {RobotsFetcher: RobotsFetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
+		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                                 {RobotsFetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
+		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; serve a text file or 404 at /robots.txt, and exclude the path from any challenge":       {RobotsFetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
+		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                                {RobotsFetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
+		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort":                            {RobotsFetcher: gptbot, Substitute: NoAnswer, Since: at},
+		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort": {RobotsFetcher: RobotsFetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
 	} {
 		if got := w.Description(at.Add(time.Hour)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

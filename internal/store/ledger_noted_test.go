@@ -14,7 +14,7 @@ import (
 func TestLedgerStoreWithoutRequests(t *testing.T) {
 	for what, happens := range map[string]func(*instance){
 		"an answer": func(i *instance) {
-			i.counted.RecordAnswer(&ledger.Answer{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: responseaudit.KindAllowed, Status: responseaudit.StatusSuccess})
+			i.counted.RecordResponse(&ledger.Response{At: i.time, Site: "a.test", Token: "GPTBot", Class: uaident.AITraining, Kind: responseaudit.KindAllowed, Status: responseaudit.StatusSuccess})
 		},
 		"a visit":                       func(i *instance) { i.counted.RecordAssistantVisit("a.test", 0, i.time) },
 		"a visit where nobody else was": func(i *instance) { i.counted.RecordAssistantVisit("b.test", 0, i.time) },

@@ -100,7 +100,7 @@ const pace = (r) => [h("span", { class: "nowrap", title: `last 24 hours: ${rate(
   r.exceeds ? badge("severity warning", "too fast") : null];
 
 // habits describe the operator's documented behavior about Crawl-delay.
-const habits = { obeys: "obeys it", ignores: "ignores it", undocumented: "not documented" };
+const habits = { obeys: "obeys Crawl-delay", ignores: "ignores Crawl-delay", undocumented: "support not documented" };
 
 // more returns the button for more rows, or null.
 export function more(state, total) {

@@ -11,8 +11,8 @@ import (
 )
 
 // answered is an answer to GPTBot at example.com.
-func answered(at time.Time, status responseaudit.StatusClass, bytes int64) *Answer {
-	return &Answer{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
+func answered(at time.Time, status responseaudit.StatusClass, bytes int64) *Response {
+	return &Response{At: at, Site: "example.com", Token: "GPTBot", Class: uaident.AITraining, Identity: verify.Claimed, Status: status, Bytes: bytes}
 }
 
 // TestAnswers counts answers with the row of their crawler, whichever is counted first,
@@ -21,13 +21,13 @@ func TestAnswers(t *testing.T) {
 	c := newClock()
 	l := New(c.now)
 	for i := range 100 {
-		l.RecordAnswer(answered(c.now(), responseaudit.StatusSuccess, 1<<30))
+		l.RecordResponse(answered(c.now(), responseaudit.StatusSuccess, 1<<30))
 		l.Record(gptbot(c.now(), fmt.Sprint("/", i)))
 	}
-	l.RecordAnswer(answered(c.now().Add(-time.Hour), responseaudit.StatusRefused, -1))
+	l.RecordResponse(answered(c.now().Add(-time.Hour), responseaudit.StatusRefused, -1))
 	verified := answered(c.now(), responseaudit.StatusServerError, 5)
 	verified.Identity, verified.Kind = verify.Verified, responseaudit.KindRobotsTxt
-	l.RecordAnswer(verified)
+	l.RecordResponse(verified)
 
 	s := l.Snapshot()
 	if len(s.Sites) != 1 || len(s.Sites[0].Rows) != 2 {
@@ -37,7 +37,7 @@ func TestAnswers(t *testing.T) {
 		t.Helper()
 		for _, row := range s.Rows {
 			for _, r := range []Resolution{Hours, Days} {
-				sum := row.SumAnswers(r, noon.Add(-24*time.Hour), c.now())
+				sum := row.SumResponses(r, noon.Add(-24*time.Hour), c.now())
 				want := responseaudit.ResponseCounts{Bytes: times * 100 << 30}
 				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
@@ -65,13 +65,13 @@ func TestAnswers(t *testing.T) {
 	l.RestoreSite(stored.Site, noon)
 	check("restored", l.Snapshot().Sites[0], 2)
 
-	c.advance(AnswerHours * time.Hour)
+	c.advance(ResponseHours * time.Hour)
 	l.Record(gptbot(c.now(), "/"))
 	for _, row := range l.Snapshot().Sites[0].Rows {
-		if n := len(row.Answers.Series(Hours)); n > 0 {
-			t.Errorf("%d hours are kept after %d", n, AnswerHours)
+		if n := len(row.Responses.Series(Hours)); n > 0 {
+			t.Errorf("%d hours are kept after %d", n, ResponseHours)
 		}
-		if len(row.Answers.Series(Days)) == 0 {
+		if len(row.Responses.Series(Days)) == 0 {
 			t.Error("no day is kept")
 		}
 	}
@@ -81,10 +81,10 @@ func TestAnswers(t *testing.T) {
 func TestAnswersLate(t *testing.T) {
 	var w Row
 	for _, hours := range []int{0, -2, -1, -47, -48, -2, 1, -47} {
-		w.countAnswer(&Answer{Status: responseaudit.StatusNotFound, At: noon.Add(time.Duration(hours) * time.Hour)})
+		w.countResponse(&Response{Status: responseaudit.StatusNotFound, At: noon.Add(time.Duration(hours) * time.Hour)})
 	}
 	var got []string
-	for _, c := range w.Answers.Series(Hours) {
+	for _, c := range w.Responses.Series(Hours) {
 		counts := c.Counts()
 		got = append(got, fmt.Sprint(c.StartTime(Hours).Sub(noon).Hours(), ":", counts.Total()))
 	}
@@ -95,7 +95,7 @@ func TestAnswersLate(t *testing.T) {
 
 // TestAnswersStop keeps counts that are as large as they can be.
 func TestAnswersStop(t *testing.T) {
-	var most AnswerBucket
+	var most ResponseBucket
 	for i := range most {
 		most[i] = 1<<32 - 1
 	}
@@ -112,7 +112,7 @@ func BenchmarkRecordAnswer(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		a := answered(time.Now(), responseaudit.StatusSuccess, 1234)
 		for pb.Next() {
-			l.RecordAnswer(a)
+			l.RecordResponse(a)
 		}
 	})
 }
