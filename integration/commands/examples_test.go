@@ -59,11 +59,11 @@ func TestHelpExamples(t *testing.T) {
 		`caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compatible; GPTBot/1.3)" /private/report`:      1,
 		"caddy robots-guard explain --robots robots.txt --token Googlebot /private/report":                                        1,
 		"caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/": 1,
-		"caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log":                                                  1, "caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log": 1,
-		`caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log`: 1,
-		"caddy robots-guard audit --robots robots.txt --rate --paths access.log":                                              1,
-		"zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -":                                               1,
-		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                        1,
+		"caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log":                                                  1,
+		`caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log`:     1,
+		"caddy robots-guard audit --robots robots.txt --rate --paths access.log":                                                  1,
+		"zcat logs/*.gz | caddy robots-guard audit --robots versions/ --json -":                                                   1,
+		"caddy robots-guard diff --fail-on any-block --json robots.txt robots.new.txt":                                            1,
 	}
 	ran := 0
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(strings.ReplaceAll(string(page), "\r\n", "\n"), -1) {

@@ -62,7 +62,6 @@ Exit status: 1 if the report has violations, or the checked report of abuse is w
 		Example: `
 caddy robots-guard audit --robots robots.txt /var/log/caddy/access.log
 caddy robots-guard audit --robots https://example.com/robots.txt --since 30d "/var/log/nginx/access.log*"
-caddy robots-guard audit --robots robots.txt --config Caddyfile /var/log/caddy/access.log
 caddy robots-guard audit --robots robots.txt --rate --paths access.log
 caddy robots-guard audit --robots robots.txt --xarf reports --reporter "Example Ltd <abuse@example.com>" access.log
 caddy robots-guard audit --verify-report reports/0001-198.51.100.0_24-GPTBot.json

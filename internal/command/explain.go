@@ -54,7 +54,6 @@ caddy robots-guard explain --robots robots.txt --user-agent "Mozilla/5.0 (compat
 caddy robots-guard explain --robots robots.txt --token Googlebot /private/report
 caddy robots-guard explain --robots robots.txt --config Caddyfile --user-agent Bingbot/2.0 https://example.com/private/
 caddy robots-guard explain --brief --robots robots.txt --token GPTBot /private/report /
-caddy robots-guard explain --brief --robots https://example.com/robots.txt --token Bingbot https://example.com/a "/b?c=d"
 echo '{"user_agent":"GPTBot/1.2","url":"/private/report"}' | caddy robots-guard explain --batch --robots robots.txt
 `,
 		RunE: wrapRun(x.run),

@@ -33,7 +33,6 @@ Exit status: 1 if --ip finds that the name is false.
 `,
 		Example: `
 caddy robots-guard identify "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
-caddy robots-guard identify --json curl/8.7.1
 caddy robots-guard identify < user-agents.txt
 caddy robots-guard identify --ip 66.249.66.1 --online "Mozilla/5.0 (compatible; Googlebot/2.1)"
 caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.3

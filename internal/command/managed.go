@@ -53,8 +53,6 @@ Exit status of check: 1 if the option gate refuses the robots.txt of a site.
 `,
 		Example: `
 caddy robots-guard managed check
-caddy robots-guard managed check --config Caddyfile --base robots.txt
-caddy robots-guard managed show
 caddy robots-guard managed show example.com
 caddy robots-guard managed history --site example.com
 caddy robots-guard managed confirm --why "the shop is closed" --ticket OPS-12

@@ -48,7 +48,6 @@ Exit status: 1 if diff finds a difference.
 `,
 		Example: `
 caddy robots-guard registry show Googlebot
-caddy robots-guard registry show --stale 180d
 caddy robots-guard registry export > registry.json
 caddy robots-guard registry diff registry.json
 caddy robots-guard registry status

@@ -56,7 +56,6 @@ not get the test message.
 `,
 		Example: `
 caddy robots-guard status
-caddy robots-guard status example.com
 caddy robots-guard status --top
 caddy robots-guard status --refresh example.com
 caddy robots-guard status --end-grace example.com
