@@ -7,10 +7,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// appLibraries are names that a phone's system library appends to the name of an app.
+// appLibraries are system libraries of phones. They append their name to the name of an app.
 var appLibraries = [...]string{"CFNetwork/", "Dalvik/"}
 
-// webViewMarkers mark an app that shows pages in an embedded browser.
+// webViewMarkers occur in the User-Agents of apps that show pages in an embedded browser.
 var webViewMarkers = [...]string{"; wv)", "Electron/", "FBAV/"}
 
 // appDeviceNames are device names in the User-Agents of apps.
@@ -62,8 +62,8 @@ func (s *parsedUserAgent) containsAny(texts []string) bool {
 	return false
 }
 
-// browserProducts end the User-Agents of WebKit and Chromium, after the products of an
-// application.
+// browserProducts are the last products in the User-Agents of browser engines. An application on
+// such an engine writes its name before them.
 var browserProducts = [...]string{" Chrome/", " Safari/", " Electron/"}
 
 // belongsToApplication reports whether the name ua[start:end] in a browser's User-Agent is an

@@ -13,9 +13,9 @@ const (
 	appEngineIDPrefix = "appid: "
 )
 
-// replaceAppEngineToken replaces the token of App Engine by the name of the program. App Engine
-// remains in the chain. Anybody can give a program the name of a crawler, so the name of a
-// registry entry is not accepted.
+// replaceAppEngineToken returns id with the name of the App Engine program as its token, if id is
+// App Engine's. A robots.txt can still address the program as AppEngine-Google. Anybody can give a
+// program the name of a crawler, so a name in the registry is not accepted.
 func (s *parsedUserAgent) replaceAppEngineToken(r *Registry, id Identity) Identity {
 	if len(id.Token) != len(appEngineToken) || !hasFoldedPrefix(id.Token, appEngineToken) {
 		return id

@@ -29,7 +29,8 @@ func contactLength(ua string, start, end int) int {
 	return end - start
 }
 
-// endsContact reports whether a URL or mail address ends before a byte.
+// endsContact holds true for each byte that cannot be part of a URL or mail address in a
+// User-Agent.
 var endsContact = [256]bool{
 	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
@@ -113,8 +114,8 @@ func isSourceCodeURL(contact string) bool {
 	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
 }
 
-// codeHosts host the source of programs. An address on them identifies a program, not its
-// operator.
+// codeHosts host the source code of programs. A URL on such a host identifies a program that many
+// people run, not an operator.
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
 
 // isCodeHost reports whether host is one of codeHosts, ignoring www. and the port.

@@ -4,7 +4,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Identify is Default().Identify.
+// Identify identifies a User-Agent with the built-in registry. It is short for
+// Default().Identify(ua).
 func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil) }
 
 // Identify returns the identity of a User-Agent. Any bytes are valid. An empty User-Agent, or
@@ -71,7 +72,7 @@ func (s *parsedUserAgent) startsLikeBrowser() bool {
 	return false
 }
 
-// identify returns the identity for a User-Agent that is not clearly a browser's.
+// identify returns the identity for a User-Agent for which isPlainBrowser is false.
 func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	registered, program := s.findRegistered(r)
 	isOwnName := registered.Crawler != nil && !s.isOnlyMentioned(registered)

@@ -95,8 +95,8 @@ func isGenericRobotWord(w string) bool {
 	return isOneOf(w, genericRobotWords[:])
 }
 
-// nextNameWordEnd returns the end of the word after at, if that word continues a name whose last
-// word ends at at. Otherwise the result is 0.
+// nextNameWordEnd returns the end of the next word of a name of which at is the end so far. The
+// result is 0 if no word follows that can be in the name.
 func (s *parsedUserAgent) nextNameWordEnd(at int) int {
 	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
 		return 0
@@ -163,8 +163,8 @@ func canBeInName(w string) bool {
 	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.IsDigit(w[1]))
 }
 
-// canNameEnd reports whether a name without a robot word can end at at: before a version, a
-// comment, a contact, a separator or the end of the User-Agent.
+// canNameEnd reports whether a name without a robot word can end at the offset at: before a
+// version, a comment, a contact, a separator or the end of the User-Agent.
 func (s *parsedUserAgent) canNameEnd(at int) bool {
 	rest := s.ua[at:]
 	rest = strings.TrimLeft(rest, " ")

@@ -37,8 +37,11 @@ func (o *Overlay) WithApplications() *Overlay {
 // firstWordFilter is a Bloom filter for the hashes of the first words of an overlay's names.
 type firstWordFilter [4]uint64
 
+// add adds the hash of a word.
 func (f *firstWordFilter) add(hash uint32) { f[hash>>6&3] |= 1 << (hash & 63) }
 
+// mayContain reports whether the hash may have been added. The result is never false for an added
+// hash.
 func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<<(hash&63)) != 0 }
 
 // overlayName is a group name of a robots.txt in an [Overlay].
@@ -82,6 +85,7 @@ func (r *Registry) Overlay(names []string) *Overlay {
 	return o
 }
 
+// hasLetter reports whether s contains an ASCII letter.
 func hasLetter(s string) bool {
 	for i := range len(s) {
 		if words.Fold[s[i]]&words.Letter != 0 {
@@ -144,13 +148,13 @@ func (s *parsedUserAgent) identifyByOverlayName(o *Overlay, until int, withVersi
 	return Identity{}
 }
 
-// canWordEnd reports whether the byte at at cannot continue a word.
+// canWordEnd reports whether a word can end at the offset at, because no byte of a word follows.
 func (s *parsedUserAgent) canWordEnd(at int) bool {
 	return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot
 }
 
-// hasVersionFrom reports whether the word that begins at start contains a version from at to its
-// end.
+// hasVersionFrom reports whether the rest of a word, from the offset at on, is a version. The word
+// begins at start.
 func (s *parsedUserAgent) hasVersionFrom(start, at int) bool {
 	return versionOffset(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }

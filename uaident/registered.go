@@ -77,8 +77,8 @@ func (s *parsedUserAgent) hasDeviceWords() bool {
 	return s.numStopWords > 1 || s.signBits&kindSign(words.Device) != 0
 }
 
-// canProductEnd reports whether the name of a product can end at end. "Java/17" is a product,
-// and "Java(TM) Runtime" is not.
+// canProductEnd reports whether the name of a product can end at the offset end. In "Java/17" Java
+// is a product, and in "Java(TM) Runtime" it is not.
 func (s *parsedUserAgent) canProductEnd(end int) bool {
 	return s.canNameEnd(end) && (end == len(s.ua) || s.ua[end] != '(')
 }

@@ -30,17 +30,18 @@ type wordSet struct {
 	wordOptions
 }
 
-// wordOptions restricts the places of a name where a word of a wordSet counts. By default a word
-// must stand at the end of a part.
+// wordOptions say at which places of a name a word of a wordSet counts. By default a word must
+// stand at the end of a part of the name.
 type wordOptions struct {
-	// anywhere allows all places.
+	// anywhere lets a word stand anywhere in a name. The other options then have no effect.
 	anywhere bool
-	// maxWholePart is the length in bytes up to which a word must be a whole part, so that
-	// "prefetch" does not contain fetch.
+	// maxWholePart restricts short words: a word of at most so many bytes must be a whole part of
+	// the name. So "prefetch" does not contain fetch.
 	maxWholePart int
-	// afterCapitals also starts a part directly after capital letters: AIAgent.
+	// afterCapitals lets a part begin after capital letters without a separator: Agent in AIAgent.
 	afterCapitals bool
-	// onlyAtEnd allows only a plural, digits or a version after a word.
+	// onlyAtEnd requires a word to be the end of the name, before at most a plural, digits or a
+	// version.
 	onlyAtEnd bool
 }
 
@@ -60,7 +61,7 @@ var robotParts = newWordSet(wordOptions{}, "bot", "crawler", "spider", "crawl", 
 // robotAddressWords occur in addresses of robots.
 var robotAddressWords = newWordSet(wordOptions{anywhere: true}, "crawl", "robot", "spider")
 
-// genericRobotWords are words for robots.
+// genericRobotWords are general words for robots, which name no particular robot.
 var genericRobotWords = [...]string{
 	"bot", "bots", "crawl", "crawler", "crawlers", "robot", "robots", "spider", "spiders", "webcrawler", "webspider", "spyder", "scraper",
 }
@@ -74,27 +75,27 @@ var serviceWords = newWordSet(wordOptions{anywhere: true},
 	"opengraph", "oembed", // sources of link previews
 )
 
-// serviceParts occur in the names of such robots as separate parts. ShoppingBot and
-// ScrapingBot do not contain one, Foo-Bot-Preview does.
+// serviceParts occur as whole parts in the names of robots that act for a person or a site: Preview
+// in Foo-Bot-Preview. ShoppingBot does not contain pingbot.
 var serviceParts = newWordSet(wordOptions{maxWholePart: len("pingbot")},
 	"pingbot", "preview", "previewer",
 	"webcal", "caldav", // calendar subscriptions
 )
 
-// servicePrefixes stand directly before "bot" in the names of such robots: StatusBot,
-// calendar-bot, Acme RSS Bot.
+// servicePrefixes stand directly before "bot" in the names of robots that act for a person or a
+// site: StatusBot, calendar-bot, Acme RSS Bot.
 var servicePrefixes = [...]string{
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
 	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
 	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
 }
 
-// monitorPrefixes are servicePrefixes for names of one word only. An Acme Price Monitoring
-// Bot crawls.
+// monitorPrefixes are like servicePrefixes, but only in the same word as "bot". A MonitoringBot
+// monitors a site, and an Acme Price Monitoring Bot crawls.
 var monitorPrefixes = [...]string{"monitor", "monitoring"}
 
-// nonCrawlerParts are endings of the names of programs that monitor or show a site, or act for a
-// person. Such a program can follow the convention of crawlers.
+// nonCrawlerParts are endings in the names of programs that monitor or show a site, or act for a
+// person. Such a program is not a crawler, even if it follows the convention of crawlers.
 var nonCrawlerParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true},
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                       // synthetic requests of a monitor
@@ -102,8 +103,8 @@ var nonCrawlerParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: tru
 	"proxy", "gateway", "reader", "feed", "rss", // proxies and readers: FlipboardProxy, Hatena-Mobile-Gateway
 )
 
-// nonCrawlerEndParts are nonCrawlerParts at the end of a name only. An EmailHunter is not a mail
-// program.
+// nonCrawlerEndParts are like nonCrawlerParts, but only at the end of a name. AcmeMail is a mail
+// program, and EmailHunter is not.
 var nonCrawlerEndParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true, onlyAtEnd: true},
 	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
 	"health", "ping", "checker", "verifier", "verify",
@@ -193,8 +194,8 @@ func hasFoldedSuffix(s, suffix string) bool {
 	return len(s) >= len(suffix) && hasFoldedPrefix(s[len(s)-len(suffix):], suffix)
 }
 
-// hasGoogleForm reports whether a name has the form of Google's fetchers. Many such fetchers act
-// for other people.
+// hasGoogleForm reports whether a name has the form Google-Foo or Foo-Google of Google's fetchers.
+// Many of these fetchers act for other people.
 func hasGoogleForm(name string) bool {
 	return hasFoldedPrefix(name, "google-") || hasFoldedSuffix(name, "-google")
 }
@@ -202,7 +203,7 @@ func hasGoogleForm(name string) bool {
 // looksLikeLibrary reports whether a word is spelled like the name of an HTTP library.
 func looksLikeLibrary(w string) bool { return libraryParts.isIn(w) }
 
-// isIn reports whether name contains a word of the set at a place where the word counts.
+// isIn reports whether name contains a word of the set at a place that the set's options allow.
 func (p *wordSet) isIn(name string) bool {
 	for i := range len(name) - 1 {
 		letter := (name[i] | 0x20) - 'a'

@@ -70,10 +70,12 @@ const (
 	signUnknown                       // an unknown word
 )
 
-// kindSign returns the bit of parsedUserAgent.signBits for a kind of word.
+// kindSign returns the bit of parsedUserAgent.signBits that is set if the User-Agent contains a
+// word of the kind.
 func kindSign(k words.Kind) uint32 { return 1 << k }
 
-// depthChange is the change of the comment depth at a byte.
+// depthChange holds 1 for a byte that opens a comment, -1 for a byte that closes a comment, and 0
+// for other bytes.
 var depthChange = [256]int8{'(': 1, ')': -1, '[': 1, ']': -1}
 
 // Prefixes of most browsers. splitWords skips them without parsing, which halves the time for a
@@ -259,8 +261,8 @@ func (r *Registry) isStopWord(hash uint32) bool {
 	return words.HashTag(slot) == words.HashTag(hash) && words.KeyNumber(slot) <= r.numPlainStopKeys && slot != 0
 }
 
-// lookUp sets the key and kind of a word from the registry. lookUp leaves a word that the registry
-// lacks unchanged.
+// lookUp sets the key and kind of a word from the registry. A word that the registry lacks stays
+// unchanged.
 func (s *parsedUserAgent) lookUp(r *Registry, w *word) {
 	for i := words.FirstSlot(w.hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]

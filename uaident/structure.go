@@ -269,7 +269,7 @@ func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
 	return id
 }
 
-// topLevelDomains are the top-level domains that make a product a domain name.
+// topLevelDomains are the endings by which a word is taken for a domain name.
 var topLevelDomains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
 // isDomain reports whether a word is a domain name below one of topLevelDomains. The bundle ID of

@@ -50,7 +50,8 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	return compile(r.vocabulary(), merged)
 }
 
-// collectNames validates new crawlers. names contains all their names as foldName returns them.
+// collectNames returns the names of new crawlers, folded by foldName, and an error for each invalid
+// crawler or duplicate name.
 func (r *Registry) collectNames(crawlers []Crawler) (names map[string]bool, errs []error) {
 	names = make(map[string]bool)
 	for _, c := range crawlers {
@@ -81,7 +82,7 @@ func (c *Crawler) foldName(name string) string {
 // the content of words.json.
 func NewRegistry(v words.Vocabulary) (*Registry, error) { return compile(v, nil) }
 
-// compile returns a registry of the given crawlers and of the words that are not names.
+// compile returns a registry of the given crawlers. v are the words that are not names.
 func compile(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
 	var names []words.CrawlerName
 	for i, c := range crawlers {

@@ -1,7 +1,7 @@
 package registry
 
-// browsers are User-Agents of common browsers. A registry that identifies one of them as a
-// crawler is rejected.
+// browsers are User-Agents of common browsers. A registry must not identify any of them as a
+// crawler.
 var browsers = [...]string{
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
 	"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0",

@@ -21,7 +21,7 @@ const (
 	maxName      = 64
 )
 
-// minRequests is the number of requests from which a name is proposed.
+// minRequests is the minimum number of requests with a name before Proposals returns the name.
 const minRequests = 20
 
 // UnregisteredRequest is a request of a client whose name is not in the registry.

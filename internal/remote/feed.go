@@ -66,7 +66,7 @@ type FeedState[T any] struct {
 	ConfirmedAt  time.Time   // last time when the content in use was current
 }
 
-// NewFeed returns a Feed without fetching.
+// NewFeed returns a Feed. NewFeed fetches nothing.
 func NewFeed[T any](c FeedConfig[T]) *Feed[T] {
 	return &Feed[T]{FeedConfig: c, fetching: make(chan struct{}, 1)}
 }

@@ -27,7 +27,8 @@ func RunPeriodically(ctx context.Context, step func(context.Context) time.Durati
 	}
 }
 
-// Jitter shortens d by a random amount up to 10 %, to spread the fetches of several instances.
+// Jitter returns d shortened by a random amount of up to 10 %, so that instances do not fetch at
+// the same time.
 func Jitter(d time.Duration) time.Duration { return d - rand.N(d/10+1) }
 
 // RetryDelay returns the wait after a failed fetch of a URL. failures is the number of consecutive

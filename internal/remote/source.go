@@ -44,7 +44,7 @@ type FetchResult struct {
 	Lifetime time.Duration
 }
 
-// SourceSettings describe the content of a source, for messages and limits.
+// SourceSettings describe what a source contains, for limits and error messages.
 type SourceSettings struct {
 	// OptionName is the configuration option that names the source, such as rules.
 	OptionName string

@@ -19,7 +19,8 @@ type Change struct {
 	Fields []FieldChange `json:"fields,omitempty"`
 }
 
-// FieldChange is a changed field with its values as JSON. A missing value is "".
+// FieldChange is a changed field with its JSON values before and after the change. A field that is
+// missing has the value "".
 type FieldChange struct {
 	Field  string `json:"field"`
 	Before string `json:"before,omitempty"`

@@ -99,7 +99,8 @@ func (l *List) validateSource() error {
 	return nil
 }
 
-// namesCrawler reports whether name is the token or alias of a crawler in c, or its operator.
+// namesCrawler reports whether c.Crawlers contains a crawler with the token, alias or operator
+// name.
 func (c *Config) namesCrawler(name string) bool {
 	for i := range c.Crawlers {
 		if matchesCrawler(name, &c.Crawlers[i]) {

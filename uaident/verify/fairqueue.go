@@ -14,8 +14,8 @@ type fairQueue struct {
 	size      int
 }
 
-// operatorJobs are the queued lookups of one operator, grouped by network. The scope identifies the
-// operator.
+// operatorJobs are the queued lookups of one operator, grouped by network. scope is the hash of the
+// operator's domains.
 type operatorJobs struct {
 	scope    uint64
 	networks []*networkJobs // in order of turns; none is empty
@@ -185,7 +185,7 @@ func (o *operatorJobs) longestNetwork() (most *networkJobs) {
 }
 
 // crowdedScope returns the scope of the operator whose new lookups cannot displace queued lookups,
-// or 0. That operator has the most queued lookups, and none of its networks has more than one.
+// or 0. That operator has the most queued lookups, and each from a different network.
 func (q *fairQueue) crowdedScope() uint64 {
 	if o := q.longestOperator(); o != nil && len(o.longestNetwork().jobs) <= 1 {
 		return o.scope

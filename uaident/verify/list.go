@@ -36,14 +36,14 @@ type addressList struct {
 	state  listState
 }
 
-// activeTable is an immutable set of the prefixes of a list. A client without a matching prefix can
-// be denied until deniesUntil.
+// activeTable holds the prefixes of a loaded list. A client whose address is not in the list can be
+// denied before deniesUntil. An activeTable is immutable.
 type activeTable struct {
 	*prefixTable
 	deniesUntil monotime
 }
 
-// listState is what is known about the last load of an address list.
+// listState holds the times, validators and errors of the loads of an address list.
 type listState struct {
 	etag, lastModified       string    // of the response in use
 	lastChanged, lastChecked time.Time // see ListStatus

@@ -151,7 +151,8 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 	q.startReady()
 }
 
-// updateCrowdedScope sets crowdedScope for the present queue. The caller must lock mu.
+// updateCrowdedScope computes crowdedScope again after a change of the queue. The caller must lock
+// mu.
 func (q *lookupQueue) updateCrowdedScope() {
 	if q.newJobs.size >= q.maxWaiting-q.maxWaiting/recheckShare {
 		q.crowdedScope.Store(q.newJobs.crowdedScope())

@@ -73,13 +73,14 @@ func (p *networkState) relevantUntil() monotime {
 	return max(monotime(p.lookupRate.DueTime()), monotime(p.slowUntil.Load()))
 }
 
-// mayStartLookup reports whether the rate of the network allows a lookup now. ahead is the allowed
-// burst, as the time by which a lookup may be too early.
+// mayStartLookup reports whether the rate of the network allows a lookup now. ahead is the maximum
+// time by which a lookup may be too early, and so allows a burst.
 func (p *networkState) mayStartLookup(now, ahead monotime) bool {
 	return p == nil || p.lookupRate.TimeUntilDue(time.Duration(now)) < time.Duration(ahead)
 }
 
-// countLookup counts a lookup. each is the time that one lookup uses of the network's rate.
+// countLookup counts a lookup. each is the minimum interval between lookups of the network on
+// average.
 func (p *networkState) countLookup(now, each monotime) {
 	p.lookupRate.Charge(time.Duration(now), time.Duration(each))
 }

@@ -108,7 +108,8 @@ func findListObjects(text string) (lists []json.RawMessage) {
 	return lists
 }
 
-// isList reports whether a JSON object contains an array of [listFormats].
+// isList reports whether a JSON object is an address list, with an array in one of the
+// [listFormats].
 func isList(object json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object, &fields) != nil {

@@ -22,8 +22,8 @@ type monotime int64
 
 const maxMonotime = monotime(1<<63 - 1)
 
-// resultKey identifies a reverse DNS lookup: the address of the client, and the scope of the
-// operator.
+// resultKey identifies a reverse DNS lookup: the address of the client, and a hash of the domains
+// that its name may have.
 type resultKey struct {
 	addr  [16]byte
 	scope uint64 // the domains, see hashScope

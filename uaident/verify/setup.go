@@ -109,8 +109,8 @@ func sharesOperatorAddresses(c *uaident.Crawler) bool {
 }
 
 // crawlerMethods are the address lists and domains of one crawler. rangesComplete and dnsComplete
-// report whether the lists and domains are complete by the operator or the site's owner, so that
-// they can deny a client.
+// report whether the operator or the site's owner states that these are complete. Only complete
+// lists or domains can deny a client.
 type crawlerMethods struct {
 	lists                       []listKey
 	suffixes                    []string

@@ -16,7 +16,7 @@ import (
 // Options configure a [Verifier] for its whole life. The zero value of a field is its
 // default.
 type Options struct {
-	// Resolver answers look-ups instead of a DNS server, for tests.
+	// Resolver answers DNS lookups instead of a DNS server, for tests.
 	Resolver Resolver
 	// Transport fetches address lists. The default connects directly or through the proxy of
 	// the environment. Only https URLs are fetched.

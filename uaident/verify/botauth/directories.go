@@ -10,7 +10,7 @@ import (
 // DirectoryStatus is the state of an agent's key directory.
 type DirectoryStatus struct {
 	Agent, Operator string
-	// KeyCount is the number of keys in the directory that this package supports.
+	// KeyCount is the number of usable Ed25519 keys in the directory.
 	KeyCount int
 	// Fetched is the time of the last successful fetch, and Expires is the end of the fetched
 	// directory's freshness. Both are zero before the first successful fetch.

@@ -38,7 +38,7 @@ func (k publicKey) isCurrentAt(now time.Time) bool {
 	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
 }
 
-// jwk lists the supported fields of a JSON Web Key (RFC 7517, RFC 8037).
+// jwk is a JSON Web Key (RFC 7517, RFC 8037) with the fields that parseKeys reads.
 type jwk struct {
 	KeyType   string  `json:"kty"`
 	Curve     string  `json:"crv"`
