@@ -25,11 +25,11 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 	return err
 }
 
-// FindManagedHandlers returns [handlerorder.FindManagedHandlers] for all robots_txt handlers of a configuration. The
+// FindManagedHandlers returns [handlerorder.FindRobotsTXTHandlers] for all robots_txt handlers of a configuration. The
 // first call computes the result.
-func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (texts handlerorder.ManagedHandlers, err error) {
+func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (texts handlerorder.RobotsTXTHandlers, err error) {
 	if a.cachedManagedHandlers == nil {
-		a.cachedManagedHandlers, err = handlerorder.FindManagedHandlers(ctx, name)
+		a.cachedManagedHandlers, err = handlerorder.FindRobotsTXTHandlers(ctx, name)
 	}
 	return a.cachedManagedHandlers, err
 }

@@ -100,7 +100,7 @@ func (r *Rollout) publishRollout() publish.Rollout {
 }
 
 // check returns an error if the rollout does not fit the hosts or the positions of its robots_txt.
-func (r *Rollout) check(hosts []string, places []handlerorder.ManagedHandler) error {
+func (r *Rollout) check(hosts []string, places []handlerorder.RobotsTXTHandler) error {
 	if r == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 
 // checkShadow returns an error unless a guard compares a change at every position of a robots_txt.
 // Routes of unknown handlers may contain a guard.
-func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
+func (r *Rollout) checkShadow(places []handlerorder.RobotsTXTHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestAnOldRequestIsNoChange(t *testing.T) {
 func TestChangeGuardOverReloads(t *testing.T) {
 	s := newGuardedSite(t, loose)
 	first, endFirst := context.WithCancel(t.Context())
-	s.g.state.changeGuard.KeepInUse(first)
+	s.g.state.changeGuard.AddUser(first)
 	s.visit(uaGooglebot, "/a", http.StatusOK)
 
 	reload := func(change time.Duration) context.CancelFunc {
@@ -42,7 +42,7 @@ func TestChangeGuardOverReloads(t *testing.T) {
 		s.observe()
 		ctx, end := context.WithCancel(t.Context())
 		if g.ChangeGuard > 0 {
-			g.state.changeGuard.KeepInUse(ctx)
+			g.state.changeGuard.AddUser(ctx)
 		}
 		return end
 	}

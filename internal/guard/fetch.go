@@ -71,7 +71,7 @@ func (s *State) newRefresher(e *policy.Entry, find func(policy.Key) (*Guard, *ca
 	if g == nil || g.SourceKey != "" {
 		return nil, errNoSite
 	}
-	r := site.NewVirtualRequest(server, key, s.proxies.proxyOf(server))
+	r := site.NewGuardRequest(server, key, s.proxies.proxyOf(server))
 	if r == nil {
 		return nil, errNoProxy
 	}

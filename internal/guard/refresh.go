@@ -81,7 +81,7 @@ func awaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan 
 
 // withTimeout limits the time of a fetch and updates the fetch metrics. It cancels the context instead of
 // setting a deadline, because reverse_proxy treats a deadline as a failure of the upstream.
-func (g *Guard) withTimeout(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+func (g *Guard) withTimeout(fetch site.FetchFunc, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)

@@ -91,7 +91,7 @@ func (s *State) HostsWithHold() map[string]bool {
 }
 
 // WatchServed records pages served to search engines until ctx ends, for [State.Visits].
-func (s *State) WatchServed(ctx context.Context) { s.changeGuard.KeepInUse(ctx) }
+func (s *State) WatchServed(ctx context.Context) { s.changeGuard.AddUser(ctx) }
 
 // Visits returns the pages recently served to search engines.
 func (s *State) Visits() []ledger.Visit { return s.changeGuard.RecentVisits() }
