@@ -91,7 +91,7 @@ func (p *PlacedHandler) trialObstacle() string {
 	case config.Source.URL != "" || config.Source.File != "":
 		return "the robots_guard of this site reads its robots.txt from its option source; remove this option"
 	case config.Shadow != nil:
-		return "the robots_guard of this site already compares its option shadow; remove this option, or wait"
+		return "the robots_guard of this site already compares its option shadow; remove this option, or wait until this comparison ends"
 	}
 	return ""
 }

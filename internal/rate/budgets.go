@@ -76,10 +76,10 @@ func NewBudgets(start time.Time) *Budgets {
 // over the budget of its network is not charged to the shared budget, and vice versa. ChargeRequest
 // allocates only for the first request of a budget.
 //
-// In mode [Enforce] each request over the enforced rate gets 429. In mode [SlowSearch] at most one in twenty
-// of the requests in the last 24 hours gets 429, for each verified crawler and for each network
-// with a claimed name. After 24 hours with such responses, ChargeRequest passes all requests on
-// until the crawler has stayed within the rate for 24 hours.
+// In mode [Enforce] each request over the enforced rate gets 429. In mode [SlowSearch] at most one
+// in twenty of the requests in the last 24 hours gets 429, for each verified crawler and for each
+// network with a claimed name. After 24 hours with such responses, ChargeRequest passes all
+// requests on until the crawler has stayed within the rate for 24 hours.
 //
 // If the rules limit concurrent requests, a request within the rate holds a slot until the caller
 // calls [Concurrency.ReleaseSlot].

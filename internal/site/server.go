@@ -38,7 +38,7 @@ type ServerSource struct {
 	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once for adding the bypasses
 }
 
-// maxRunningRequests bounds the running virtual requests of a handler, including abandoned requests
+// maxRunningRequests bounds the guard's own running requests of a handler, including abandoned ones
 // that ignore their cancellation.
 const maxRunningRequests = 256
 
