@@ -89,16 +89,16 @@ type App struct {
 	cancel       context.CancelFunc
 	storeStopped <-chan struct{} // closed when the store has stopped
 
-	managedStarters       []ManagedStarter             // handlers that start with the configuration
-	publishers            []*publish.Publisher         // publishers of these handlers
-	afterRestore          func()                       // called after the store has loaded its data
-	storesManagedBases    bool                         // whether bases are stored
-	isOrderChecked        bool                         // whether the order of handlers was checked
-	hasGuard              bool                         // whether a site uses the app
-	needsIdentity         bool                         // whether an option depends on verified identities
-	usesPathVerdict       bool                         // whether the configuration uses the path verdict
-	cachedManagedHandlers handlerorder.ManagedHandlers // cached by FindManagedHandlers
-	metricsRegistered     bool                         // whether the collectors are registered with the configuration
+	managedStarters       []ManagedStarter               // handlers that start with the configuration
+	publishers            []*publish.Publisher           // publishers of these handlers
+	afterRestore          func()                         // called after the store has loaded its data
+	storesManagedBases    bool                           // whether bases are stored
+	isOrderChecked        bool                           // whether the order of handlers was checked
+	hasGuard              bool                           // whether a site uses the app
+	needsIdentity         bool                           // whether an option depends on verified identities
+	usesPathVerdict       bool                           // whether the configuration uses the path verdict
+	cachedManagedHandlers handlerorder.RobotsTXTHandlers // cached by FindManagedHandlers
+	metricsRegistered     bool                           // whether the collectors are registered with the configuration
 }
 
 // CaddyModule returns the Caddy module information.

@@ -27,10 +27,10 @@ func (a *App) registerMetrics(ctx caddy.Context) (err error) {
 }
 
 // FindManagedHandlers returns the robots_txt handlers of a configuration, by the name that name
-// returns for their JSON. It caches the result of [handlerorder.FindManagedHandlers].
-func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (handlers handlerorder.ManagedHandlers, err error) {
+// returns for their JSON. It caches the result of [handlerorder.FindRobotsTXTHandlers].
+func (a *App) FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (handlers handlerorder.RobotsTXTHandlers, err error) {
 	if a.cachedManagedHandlers == nil {
-		a.cachedManagedHandlers, err = handlerorder.FindManagedHandlers(ctx, name)
+		a.cachedManagedHandlers, err = handlerorder.FindRobotsTXTHandlers(ctx, name)
 	}
 	return a.cachedManagedHandlers, err
 }

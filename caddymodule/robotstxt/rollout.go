@@ -101,7 +101,7 @@ func (r *Rollout) historyRollout() publish.Rollout {
 
 // checkSite returns an error if the rollout is impossible on a site with these hosts or at one of these
 // places. A nil *Rollout is valid.
-func (r *Rollout) checkSite(hosts []string, places []handlerorder.ManagedHandler) error {
+func (r *Rollout) checkSite(hosts []string, places []handlerorder.RobotsTXTHandler) error {
 	if r == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (r *Rollout) checkHosts(hosts []string) error {
 
 // checkShadow returns an error if no guard could compare a change on live requests at one of these
 // places. A route with unknown handlers may contain a guard.
-func (r *Rollout) checkShadow(places []handlerorder.ManagedHandler) error {
+func (r *Rollout) checkShadow(places []handlerorder.RobotsTXTHandler) error {
 	if r.Stage != rolloutShadow {
 		return nil
 	}

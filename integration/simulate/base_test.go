@@ -123,7 +123,7 @@ func (b *base) answer() policy.FetchResult {
 type ownTexts struct{ *instance }
 
 // Prepare implements [guardsite.Source].
-func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (guardsite.Fetch, bool) {
+func (o ownTexts) Prepare(_ *http.Request, key policy.Key) (guardsite.FetchFunc, bool) {
 	w := o.world
 	b := w.owner.bases[w.site(key.Host)]
 	if b == nil {

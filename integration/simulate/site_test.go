@@ -148,7 +148,7 @@ func (s *site) note(text string, now time.Time) {
 }
 
 // Prepare implements [guardsite.Source].
-func (i *instance) Prepare(_ *http.Request, key policy.Key) (guardsite.Fetch, bool) {
+func (i *instance) Prepare(_ *http.Request, key policy.Key) (guardsite.FetchFunc, bool) {
 	w := i.world
 	if isLargeTenant(key.Host) {
 		return func(context.Context, *policy.Version) policy.FetchResult {

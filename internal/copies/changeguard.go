@@ -74,9 +74,9 @@ func (c *ChangeGuard) NumSites(segment policy.Segment) int {
 	return 0
 }
 
-// KeepInUse registers a user of c until ctx is done. A user is a guard with the option
-// change_guard, or a reader of the served pages. When the last user ends, c drops all its data.
-func (c *ChangeGuard) KeepInUse(ctx context.Context) {
+// AddUser registers a user of c until ctx is done. A user is a guard with the option change_guard,
+// or a reader of the served pages. When the last user ends, c drops all its data.
+func (c *ChangeGuard) AddUser(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.numUsers.Add(1)
@@ -89,8 +89,8 @@ func (c *ChangeGuard) KeepInUse(ctx context.Context) {
 	})
 }
 
-// HoldsOfSite returns the served pages and the holds of a robots.txt, or nil if c has none.
-func (c *ChangeGuard) HoldsOfSite(key policy.Key) *guardedSite {
+// FindSite returns the served pages and the holds of a robots.txt, or nil if c has none.
+func (c *ChangeGuard) FindSite(key policy.Key) *guardedSite {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if sites := c.sites[key.Segment()]; sites != nil {
@@ -146,7 +146,7 @@ type ChangedHolds struct {
 // Callers call UpdateHolds after each fetch and again before they block a request, so that no
 // request is blocked between a change and its hold.
 func (c *ChangeGuard) UpdateHolds(key policy.Key, state *policy.State, maxHoldTime time.Duration, keepSlashes bool) (holds []Hold, changes ChangedHolds) {
-	site := c.HoldsOfSite(key)
+	site := c.FindSite(key)
 	if site == nil || state.Current == nil {
 		return nil, ChangedHolds{}
 	}
@@ -234,7 +234,7 @@ func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 
 // EndHolds ends and returns all holds of a robots.txt.
 func (c *ChangeGuard) EndHolds(key policy.Key) (ended []Hold) {
-	site := c.HoldsOfSite(key)
+	site := c.FindSite(key)
 	if site == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func (c *ChangeGuard) HostsWithHold() map[string]bool {
 // LastHoldEnd returns the time at which the last current hold of a robots.txt ends, or the zero
 // time without a hold.
 func (c *ChangeGuard) LastHoldEnd(key policy.Key) (until time.Time) {
-	site := c.HoldsOfSite(key)
+	site := c.FindSite(key)
 	if site == nil {
 		return time.Time{}
 	}
@@ -288,14 +288,14 @@ func (c *ChangeGuard) LastHoldEnd(key policy.Key) (until time.Time) {
 	return until
 }
 
-// IsUsed reports whether c has a user, see [ChangeGuard.KeepInUse].
+// IsUsed reports whether c has a user, see [ChangeGuard.AddUser].
 func (c *ChangeGuard) IsUsed() bool { return c.numUsers.Load() > 0 }
 
 // RecentVisits returns the pages of configured sites recently served to search engines.
 func (c *ChangeGuard) RecentVisits() (visits []ledger.CrawlerVisit) {
 	now := c.now()
 	for _, key := range c.ConfiguredSites() {
-		if site := c.HoldsOfSite(key); site != nil {
+		if site := c.FindSite(key); site != nil {
 			site.mu.Lock()
 			visits = append(visits, site.servedPages.Recent(now)...)
 			site.mu.Unlock()

@@ -39,7 +39,7 @@ func (c *ChangeGuard) Revisions(key policy.Key) (holdRevision, visitRevision uin
 // Snapshot returns the served pages and the holds of a site for storage. ok is false if there are
 // none.
 func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, ok bool) {
-	site := c.HoldsOfSite(key)
+	site := c.FindSite(key)
 	if site == nil {
 		return ledger.ChangeGuardState{}, false
 	}

@@ -25,7 +25,7 @@ type changingSite struct {
 func newChangingSite(t *testing.T, text string) *changingSite {
 	s := &changingSite{key: policy.Key{Site: "a.test", Host: "a.test"}, now: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)}
 	s.c.Clock = func() time.Time { return s.now }
-	s.c.KeepInUse(t.Context())
+	s.c.AddUser(t.Context())
 	s.become(text)
 	return s
 }
@@ -74,9 +74,9 @@ func TestGuarded(t *testing.T) {
 	is(false, 0, "at first")
 	first, endFirst := context.WithCancel(t.Context())
 	second, endSecond := context.WithCancel(t.Context())
-	c.KeepInUse(first)
+	c.AddUser(first)
 	is(true, 0, "with a guard")
-	c.KeepInUse(second)
+	c.AddUser(second)
 	c.RecordServedPage(key, &policy.Version{}, ledger.CrawlerVisit{Crawler: "Googlebot", Target: "/a"})
 	is(true, 1, "with a visit")
 	endFirst()
@@ -119,10 +119,10 @@ func TestSitesAreBounded(t *testing.T) {
 			if n := restored(tc.most - 1); n != tc.most {
 				t.Errorf("where there is room for one it is not restored: %d", n)
 			}
-			if restored(tc.most); s.c.HoldsOfSite(key(tc.most)) != nil || s.c.HoldsOfSite(key(0)) == nil {
+			if restored(tc.most); s.c.FindSite(key(tc.most)) != nil || s.c.FindSite(key(0)) == nil {
 				t.Error("what is restored pushes out another")
 			}
-			if restored(0); len(s.c.HoldsOfSite(key(0)).servedPages.Recent(s.now)) != 2 {
+			if restored(0); len(s.c.FindSite(key(0)).servedPages.Recent(s.now)) != 2 {
 				t.Error("of what is known nothing is restored where all is full")
 			}
 		}
@@ -130,7 +130,7 @@ func TestSitesAreBounded(t *testing.T) {
 			s.key = key(i)
 			s.visit("Googlebot", "/a")
 		}
-		if n := s.c.NumSites(tc.segment); n != tc.most || s.c.HoldsOfSite(key(0)) != nil {
+		if n := s.c.NumSites(tc.segment); n != tc.most || s.c.FindSite(key(0)) != nil {
 			t.Errorf("%d sites are remembered, want %d without the first", n, tc.most)
 		}
 	}

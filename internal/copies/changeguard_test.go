@@ -77,7 +77,7 @@ func TestLook(t *testing.T) {
 				if began != step.began || len(news.Lifted) != step.lifted || len(news.Expired) != step.ended || held != step.held {
 					t.Errorf("%d: %d began, %d lifted, %d ended, %d held, want %d, %d, %d, %d", i, began, len(news.Lifted), len(news.Expired), held, step.began, step.lifted, step.ended, step.held)
 				}
-				changed := step.become != "" && s.c.HoldsOfSite(s.key) != nil || step.ended > 0
+				changed := step.become != "" && s.c.FindSite(s.key) != nil || step.ended > 0
 				last := revision
 				if revision, _ = s.c.Revisions(s.key); (revision > last) != changed || revision < last {
 					t.Errorf("%d: revision %d after %d, changed %v", i, revision, last, changed)
@@ -112,7 +112,7 @@ func TestHoldsAreBounded(t *testing.T) {
 // TestLookAtNothing looks at sites of which nothing is known.
 func TestLookAtNothing(t *testing.T) {
 	s := newChangingSite(t, forbid())
-	if held, _ := s.look(); held != 0 || s.c.HoldsOfSite(s.key) != nil {
+	if held, _ := s.look(); held != 0 || s.c.FindSite(s.key) != nil {
 		t.Error("a look remembers a site")
 	}
 	if holds, visits := s.c.Revisions(s.key); holds != 0 || visits != 0 {

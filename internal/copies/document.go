@@ -118,11 +118,11 @@ func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err e
 		return s, d, errors.New("the document must name either a host or a source")
 	}
 	if len(s.Files) > maxCopiedFiles+maxServedFiles+1 || len(s.LostAtByToken) > maxTokens+1 {
-		return s, d, errors.New("the document has too many files or tokens")
+		return s, d, errors.New("the document has too many files or product tokens")
 	}
 	for _, f := range s.Files {
 		if len(f.Served) > maxTokens+1 || f.ProxyTime < 0 {
-			return s, d, errors.New("a file has too many tokens or a negative time")
+			return s, d, errors.New("a file in the document has too many product tokens, or the time extra is negative")
 		}
 	}
 	return s, d, nil
@@ -199,7 +199,7 @@ func (h *History) parseStoredFiles(s StoredHost) ([]*policy.Version, error) {
 			versions[i] = v
 		}
 		if size += len(v.Robots.Text()); size > maxTextBytes+policy.MaxSize {
-			return nil, fmt.Errorf("the files have more than %d bytes", maxTextBytes+policy.MaxSize)
+			return nil, fmt.Errorf("the robots.txt files of the host have more than %d bytes", maxTextBytes+policy.MaxSize)
 		}
 	}
 	return versions, nil

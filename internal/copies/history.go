@@ -58,7 +58,7 @@ func NewHistory(derive func(*policy.Robots) any) *History {
 	return h
 }
 
-// hostSetIndex returns the index into History.hostSets.
+// hostSetIndex returns the index into History.hostSets: 0 for configured hosts, 1 for other hosts.
 func hostSetIndex(configured bool) int {
 	if configured {
 		return 0

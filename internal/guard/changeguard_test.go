@@ -245,7 +245,7 @@ func TestOnlyVerifiedVisitsCount(t *testing.T) {
 		t.Cleanup(s.g.Identity.Verifier.Close)
 		j.Verification, j.Verdict, j.Version = who, judge.Allowed, s.entry.State().Current
 		s.g.recordAllowedPage(j)
-		if got := s.g.state.changeGuard.HoldsOfSite(j.Site.Key) != nil; got != want {
+		if got := s.g.state.changeGuard.FindSite(j.Site.Key) != nil; got != want {
 			t.Errorf("%s: the page is remembered: %t, want %t", who, got, want)
 		}
 	}

@@ -64,7 +64,7 @@ const shut = "User-agent: *\nDisallow: /\n"
 
 // guards turns on the change guard of an instance.
 func (i *guardInstance) guards(t *testing.T) *guardInstance {
-	i.shared.changeGuard.KeepInUse(t.Context())
+	i.shared.changeGuard.AddUser(t.Context())
 	return i
 }
 
@@ -175,7 +175,7 @@ func TestSiblingsAgreeAboutAHeldChange(t *testing.T) {
 	first.later(t, time.Second)
 	second.time = first.time
 	second.Sync(ctx)
-	if second.shared.changeGuard.HoldsOfSite(siteA) == nil {
+	if second.shared.changeGuard.FindSite(siteA) == nil {
 		t.Fatal("a sibling does not know what was served")
 	}
 

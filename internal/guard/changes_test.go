@@ -42,7 +42,7 @@ func TestChangeGuardOverReloads(t *testing.T) {
 		s.observe()
 		ctx, end := context.WithCancel(t.Context())
 		if g.ChangeGuardTime > 0 {
-			g.state.changeGuard.KeepInUse(ctx)
+			g.state.changeGuard.AddUser(ctx)
 		}
 		return end
 	}

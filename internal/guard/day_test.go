@@ -65,7 +65,7 @@ func (s *managedSite) answer(host string) policy.FetchResult {
 }
 
 // Prepare implements [site.Source].
-func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
+func (s *managedSite) Prepare(_ *http.Request, key policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult { return s.answer(key.Host) }, true
 }
 

@@ -23,7 +23,7 @@ type hostSource struct {
 	text  func(key policy.Key) string
 }
 
-func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
+func (s *hostSource) Prepare(_ *http.Request, key policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte(s.text(key))}

@@ -73,7 +73,7 @@ func (s *State) prepareFetchWithoutRequest(e *policy.Entry, find func(policy.Key
 	if g == nil || g.SourceKey != "" {
 		return nil, errNoSite
 	}
-	r := site.NewVirtualRequest(server, key, s.proxies.lastProxyOfServer(server))
+	r := site.NewGuardRequest(server, key, s.proxies.lastProxyOfServer(server))
 	if r == nil {
 		return nil, errNoProxy
 	}

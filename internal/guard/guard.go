@@ -81,7 +81,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 		g.Sites.AddHosts(g.ForwardAuth)
 	}
 	if g.ChangeGuardTime > 0 {
-		g.state.changeGuard.KeepInUse(ctx)
+		g.state.changeGuard.AddUser(ctx)
 	}
 	if g.SourceKey != "" {
 		g.state.sources.add(ctx, g)

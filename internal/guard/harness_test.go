@@ -26,7 +26,7 @@ type scriptedSource struct {
 	reads  atomic.Int32
 }
 
-func (s *scriptedSource) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
+func (s *scriptedSource) Prepare(*http.Request, policy.Key) (site.FetchFunc, bool) {
 	return func(ctx context.Context, _ *policy.Version) policy.FetchResult {
 		s.reads.Add(1)
 		return s.answer(ctx)

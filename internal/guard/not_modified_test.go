@@ -14,7 +14,7 @@ import (
 // fetchingSource is a source whose responses depend on the guard's copy.
 type fetchingSource func(have *policy.Version) policy.FetchResult
 
-func (s fetchingSource) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
+func (s fetchingSource) Prepare(*http.Request, policy.Key) (site.FetchFunc, bool) {
 	return func(_ context.Context, have *policy.Version) policy.FetchResult { return s(have) }, true
 }
 

@@ -84,7 +84,7 @@ func startAndAwaitFetch(ctx context.Context, entry *policy.Entry, refresh func()
 // limitFetchTime returns a fetch with the timeout FetchTimeout that also updates the fetch metrics.
 // It cancels the context instead of setting a deadline, because reverse_proxy treats a deadline as
 // a failure of the upstream.
-func (g *Guard) limitFetchTime(fetch site.Fetch, have *policy.Version, key policy.Key) func() policy.FetchResult {
+func (g *Guard) limitFetchTime(fetch site.FetchFunc, have *policy.Version, key policy.Key) func() policy.FetchResult {
 	return func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		defer cancel(nil)

@@ -94,7 +94,7 @@ func (s *State) HostsWithHold() map[string]bool {
 
 // RecordServedPages makes the guards record the pages served to search engines until ctx ends, for
 // [State.ServedPages].
-func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.KeepInUse(ctx) }
+func (s *State) RecordServedPages(ctx context.Context) { s.changeGuard.AddUser(ctx) }
 
 // ServedPages returns the recorded pages recently served to search engines, see
 // [State.RecordServedPages].

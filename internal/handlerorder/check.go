@@ -48,7 +48,8 @@ func checkGuards(handlers []*PlacedHandler) error {
 	return checkUnreachableOrDuplicate(handlers, Guard, duplicateGuardError)
 }
 
-// checkDisallowed returns an error for a [Disallowed] matcher without a guard before it.
+// checkDisallowed returns an error for a robots_disallowed matcher without a robots_guard before
+// it.
 func (w *routeWalker) checkDisallowed() error {
 	for _, m := range w.unguarded {
 		var config struct {

@@ -27,7 +27,7 @@ func newTrialObstacles(guards []*PlacedHandler) trialObstacles {
 		}
 		t.addObstacle(someHost, obstacle)
 		for _, host := range g.Hosts {
-			if isUnanalyzable(host) {
+			if isUnclearPattern(host) {
 				t.addObstacle(anyHost, obstacle)
 			}
 			t.addObstacle(strings.ToLower(host), obstacle)
@@ -43,9 +43,9 @@ func (t trialObstacles) addObstacle(key, obstacle string) {
 	}
 }
 
-// isUnanalyzable reports whether a host has a placeholder, or a wildcard in another form than
+// isUnclearPattern reports whether a host has a placeholder, or a wildcard in another form than
 // *.example.com. trialObstacles cannot tell which names these hosts include.
-func isUnanalyzable(host string) bool {
+func isUnclearPattern(host string) bool {
 	return strings.ContainsAny(strings.TrimPrefix(host, "*."), "*{")
 }
 
@@ -63,7 +63,7 @@ func (t trialObstacles) obstacleForHosts(hosts []string) string {
 	for _, host := range hosts {
 		keys = append(keys, strings.ToLower(host), wildcardFor(host), wildcardPrefix+strings.ToLower(host))
 	}
-	if len(hosts) == 0 || slices.ContainsFunc(hosts, isUnanalyzable) {
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, isUnclearPattern) {
 		keys = append(keys, someHost)
 	}
 	found := ""
@@ -91,7 +91,7 @@ func (p *PlacedHandler) trialObstacle() string {
 	case config.Source.URL != "" || config.Source.File != "":
 		return "the robots_guard of this site reads its robots.txt from its option source; remove this option"
 	case config.Shadow != nil:
-		return "the robots_guard of this site already compares its option shadow; remove this option, or wait"
+		return "the robots_guard of this site already compares its option shadow; remove this option, or wait until this comparison ends"
 	}
 	return ""
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Rate is the generic cell rate algorithm in eight bytes. A Rate stores the time at which the
-// next event is due at the mean rate. The distance of the stored time from now is the used part
-// of the burst. Times are durations since the start of any clock. The caller passes interval
-// and burst with each call. Several goroutines may use a Rate at once.
+// Rate is a rate limiter with a burst in eight bytes (the generic cell rate algorithm). It stores
+// the time at which the next event is due at the mean rate. The distance of the stored time from
+// now is the used part of the burst. Times are durations since the start of any clock. The caller
+// passes interval and burst with each call. Several goroutines may use a Rate at once.
 //
-// The zero Rate has no events, for a clock that starts at zero. Unlike golang.org/x/time/rate,
-// Rate needs no lock and does not wait.
+// The zero Rate has no events, for a clock that starts at zero. Unlike golang.org/x/time/rate, Rate
+// needs no lock and does not wait.
 type Rate struct{ dueTime atomic.Int64 }
 
 // Allow reports whether an event is allowed now, at this mean interval and with this burst.

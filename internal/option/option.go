@@ -237,7 +237,7 @@ func ParseDuration(arg string) (caddy.Duration, bool) {
 	return caddy.Duration(d), err == nil && d > 0
 }
 
-// ParseDurationOrOff accepts a positive duration, or "off" for the value off.
+// ParseDurationOrOff returns a function that accepts a positive duration, and "off" for offValue.
 func ParseDurationOrOff(offValue caddy.Duration) func(string) (caddy.Duration, bool) {
 	return func(arg string) (caddy.Duration, bool) {
 		if arg == "off" {

@@ -58,8 +58,8 @@ func (o *Option) pathToNestedOption(name string) string {
 }
 
 // explainMissingBrace returns err, an error in the block of the option named block. If err is about
-// an option that belongs after this block, the new error says that a brace is missing. options are
-// the options of the enclosing block.
+// an option of the enclosing block, it returns another error, which says that a brace is missing.
+// options are the options of the enclosing block.
 func explainMissingBrace(d *caddyfile.Dispenser, err error, block string, options []Option) error {
 	unrecognized, ok := errors.AsType[*unknownOptionError](err)
 	if !ok || !slices.ContainsFunc(options, func(o Option) bool { return o.Name == unrecognized.name && o.correctBlock == "" }) {

@@ -14,7 +14,7 @@ type budget struct {
 	lastUsed   atomic.Int64  // time of the last use; see table.findBudget
 	requests   requestWindow // requests to which the Crawl-delay applies
 	concurrent Concurrency   // concurrent requests; see Budgets.acquireSlot
-	// Requests within the rate, by Crawl-delay and by the configured limit.
+	// These rates contain the charged requests, by Crawl-delay and by the configured limit.
 	crawlDelayRate, configuredRate limit.Rate
 	searchSlowingState             atomic.Pointer[searchSlowing] // nil until a search engine is slowed
 	refusedRequests                limit.Rate                    // of a network, by the shared budget of its claimed name; see refundSharedCount

@@ -13,7 +13,8 @@ import (
 
 // Client identifies the client of a request for [Budgets.ChargeRequest].
 type Client struct {
-	// Site is the key of the robots.txt. UnknownHost is true for an unknown host.
+	// Site is the key of the robots.txt. UnknownHost is true if the configuration does not name the
+	// host.
 	Site        *policy.Key
 	UnknownHost bool
 	// Token is the name of the crawler as in the registry, a robots.txt or a limit. It is "" for
@@ -66,18 +67,19 @@ func NewBudgets(start time.Time) *Budgets {
 
 // ChargeRequest charges a request to the budgets of its client and returns the pace of the client:
 //   - A verified crawler has one budget for each site, from all addresses.
-//   - A claimed crawler uses the budget of its network, and then the shared budget of the
-//     claimed name. Software that anybody can run has no shared budget.
+//   - A crawler that is neither verified nor spoofed uses the budget of its network, and then the
+//     budget of its claimed name, which all such networks share. Software that anybody can run has
+//     no shared budget.
 //   - A spoofed or unknown client uses the budget of its network.
 //
 // Each configured limit has a separate budget, so that limits do not affect each other. A request
-// over the budget of its network is not charged to the shared budget, and vice versa. Charge
+// over the budget of its network is not charged to the shared budget, and vice versa. ChargeRequest
 // allocates only for the first request of a budget.
 //
-// In mode [Enforce] a request over the rate is slowed. In mode [SlowSearch] at most one in twenty
-// of the requests in the last 24 hours is slowed, for each verified crawler and for each network
-// with a claimed name. After slowing for 24 hours, Charge slows no more requests until the crawler
-// has stayed within the rate for 24 hours.
+// In mode [Enforce] each request over the enforced rate gets 429. In mode [SlowSearch] at most one
+// in twenty of the requests in the last 24 hours gets 429, for each verified crawler and for each
+// network with a claimed name. After 24 hours with such responses, ChargeRequest passes all
+// requests on until the crawler has stayed within the rate for 24 hours.
 //
 // If the rules limit concurrent requests, a request within the rate holds a slot until the caller
 // calls [Concurrency.ReleaseSlot].
@@ -197,7 +199,7 @@ func (b *Budgets) hashName(site uint64, token string) uint64 {
 	return mixBits(bits.RotateLeft64(site, 32) ^ maphash.String(b.seed, token))
 }
 
-// hashNetwork returns a hash of h, the hash of a site or of a name, and a network.
+// hashNetwork returns a hash of a network together with h, the hash of a site or of a name.
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])

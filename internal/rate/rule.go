@@ -7,7 +7,8 @@ import "time"
 type Rule struct {
 	// Interval is the mean time between two requests.
 	Interval time.Duration
-	// Burst is the maximum number of requests at the same time. Values below 1 mean 1.
+	// Burst is the number of requests that may come at once, without an interval between them.
+	// Values below 1 mean 1.
 	Burst int
 }
 

@@ -44,9 +44,9 @@ type storedCounts struct {
 type peers struct {
 	isSharing        atomic.Bool
 	mu               sync.Mutex
-	byInstance       map[string]*peer // by instance
-	hasOtherRequests bool             // some budget includes requests to other instances
-	sharedBudgets    []sharedBudget   // may include evicted budgets
+	byInstance       map[string]*importedCounts // by instance
+	hasOtherRequests bool                       // some budget includes requests to other instances
+	sharedBudgets    []sharedBudget             // may include evicted budgets
 }
 
 // sharedBudget is a budget whose request counts instances share, with the table of the budget.
@@ -55,8 +55,8 @@ type sharedBudget struct {
 	table *table
 }
 
-// peer has the request counts last imported from another instance.
-type peer struct {
+// importedCounts has the request counts last imported from another instance.
+type importedCounts struct {
 	saved       time.Time     // time of the export by the other instance's clock
 	lastChanged time.Duration // time by our clock at which saved last changed
 	hasChanged  bool          // saved has changed since the first import
@@ -169,11 +169,11 @@ func (p *peers) recordPeerCounts(instance string, saved time.Time, requests map[
 	case known == nil && len(p.byInstance) >= maxPeers:
 	case known == nil:
 		if p.byInstance == nil {
-			p.byInstance = make(map[string]*peer)
+			p.byInstance = make(map[string]*importedCounts)
 		}
-		p.byInstance[instance] = &peer{saved: saved, lastChanged: now}
+		p.byInstance[instance] = &importedCounts{saved: saved, lastChanged: now}
 	case !known.saved.Equal(saved):
-		*known = peer{saved: saved, lastChanged: now, hasChanged: true, requests: requests}
+		*known = importedCounts{saved: saved, lastChanged: now, hasChanged: true, requests: requests}
 	}
 }
 

@@ -48,7 +48,7 @@ func (t *table) findBudget(key uint64, now time.Duration) *budget {
 	return t.addBudget(p, key, now)
 }
 
-// contains reports whether the table still contains b, or has evicted it.
+// contains reports whether b is still in the table and was not evicted.
 func (t *table) contains(b *budget) bool {
 	p := &t.buckets[b.key&uint64(len(t.buckets)-1)]
 	for i := range p {

@@ -39,9 +39,9 @@ func lastFetched(e *policy.Entry) (at time.Time) {
 }
 
 // formerKeys returns the keys that the robots.txt of a site may have had in a previous
-// configuration. There, the host may have had another server, or no second server. A wildcard, a
-// site for any host or a separate site may have had the host. A source is the same for every
-// server.
+// configuration. That configuration may have had the host at another server, or at one server
+// instead of several. The host may have been a separate site, or only in a wildcard or in a site
+// for any host. A source is the same for every server.
 func (s *Site) formerKeys(server *caddyhttp.Server) (others []policy.Key) {
 	add := func(other policy.Key) {
 		if other != s.Key && !slices.Contains(others, other) {

@@ -64,9 +64,9 @@ func TestConditionalReading(t *testing.T) {
 
 func TestConditionalVirtualRequest(t *testing.T) {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://example.com/x", nil))
-	u := newAuthority(pattern).url("/robots.txt")
+	u := newAuthority(pattern).urlOfPath("/robots.txt")
 	serve := func(conditions http.Header) policy.FetchResult {
-		return NewServerSource(false).serve(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
+		return NewServerSource(false).serveGuardRequest(t.Context(), tagged(`"1"`, ""), pattern, u, conditions)
 	}
 	if answer := serve(conditionalHeader(&policy.Version{ETag: `"1"`})); answer.AccessResult() != policy.NotModified {
 		t.Errorf("meaning %s (%v), want unchanged", answer.AccessResult(), answer.Err)

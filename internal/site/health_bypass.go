@@ -29,13 +29,13 @@ type healthCheckBypass struct {
 	transport *http.Transport
 }
 
-// hiddenExchangeKey is the context key for the *hiddenExchange of one of the guard's own requests.
-type hiddenExchangeKey struct{}
+// hiddenOutcomeKey is the context key for the *hiddenOutcome of one of the guard's own requests.
+type hiddenOutcomeKey struct{}
 
-// hiddenExchange has what the server hides from the guard in one of the guard's own requests: an
+// hiddenOutcome has what the server hides from the guard in one of the guard's own requests: an
 // upstream's response, if [healthCheckBypass] kept the response from the proxy, and a handler's
 // error.
-type hiddenExchange struct {
+type hiddenOutcome struct {
 	mu           sync.Mutex
 	hiddenResult *policy.FetchResult
 	handlerErr   error // last error of a handler of the site
@@ -45,7 +45,7 @@ type hiddenExchange struct {
 // requests. Without the record, the guard would know only the status of Caddy's error response. err
 // is the error of a handler of the site, or nil.
 func RecordHandlerError(ctx context.Context, err error) error {
-	if x, ok := ctx.Value(hiddenExchangeKey{}).(*hiddenExchange); ok && err != nil {
+	if x, ok := ctx.Value(hiddenOutcomeKey{}).(*hiddenOutcome); ok && err != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.handlerErr = err
@@ -53,9 +53,9 @@ func RecordHandlerError(ctx context.Context, err error) error {
 	return err
 }
 
-// recordedHandlerError returns the last error passed to [RecordHandlerError], without its position
-// in Caddy's code, or nil.
-func (x *hiddenExchange) recordedHandlerError() error {
+// recordedHandlerError returns the last error passed to [RecordHandlerError], or nil. It omits the
+// error's position in Caddy's code.
+func (x *hiddenOutcome) recordedHandlerError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if handled, ok := errors.AsType[caddyhttp.HandlerError](x.handlerErr); ok {
@@ -67,13 +67,13 @@ func (x *hiddenExchange) recordedHandlerError() error {
 // errHiddenFromProxy replaces the failure for the proxy.
 var errHiddenFromProxy = fmt.Errorf("ignored by passive health checks: %w", context.Canceled)
 
-func (x *hiddenExchange) setHiddenResult(a policy.FetchResult) {
+func (x *hiddenOutcome) setHiddenResult(a policy.FetchResult) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.hiddenResult = &a
 }
 
-func (x *hiddenExchange) getHiddenResult() *policy.FetchResult {
+func (x *hiddenOutcome) getHiddenResult() *policy.FetchResult {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.hiddenResult
@@ -118,13 +118,13 @@ func (s *transportSet) add(transport *http.Transport) bool {
 
 // RoundTrip implements [http.RoundTripper] for [http.Transport.RegisterProtocol].
 func (s *healthCheckBypass) RoundTrip(req *http.Request) (*http.Response, error) {
-	ex, _ := req.Context().Value(hiddenExchangeKey{}).(*hiddenExchange)
+	ex, _ := req.Context().Value(hiddenOutcomeKey{}).(*hiddenOutcome)
 	if ex == nil {
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
 	// Without its exchange, the request skips the bypass on the second pass.
-	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), hiddenExchangeKey{}, nil)))
+	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), hiddenOutcomeKey{}, nil)))
 	switch {
 	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
 		return nil, err

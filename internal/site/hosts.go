@@ -64,7 +64,7 @@ func (s *Sites) HostsOfServer(server *caddyhttp.Server) *Hosts {
 		return known.(*Hosts)
 	}
 	h := NewHosts(server)
-	h.Name = s.serverName(server)
+	h.Name = s.serverNameInKeys(server)
 	s.byServer.Store(server, h)
 	return h
 }
@@ -110,10 +110,10 @@ func (s *Sites) IsHostLabel(label string) (named bool) {
 	return named
 }
 
-// serverName returns the name of a server in [policy.Key]: its listener addresses if another server
+// serverNameInKeys returns the name of a server in [policy.Key]: its listener addresses if another server
 // has a guard for the same host, otherwise "". The same host at two servers is two sites. With an
 // empty name, instances with other listeners can share the data of a site.
-func (s *Sites) serverName(server *caddyhttp.Server) string {
+func (s *Sites) serverNameInKeys(server *caddyhttp.Server) string {
 	if server == nil || s.Servers == nil {
 		return ""
 	}
@@ -252,7 +252,7 @@ func (h *Hosts) configuredName(host string) string {
 func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
-	host, port := cutPort(r.Host)
+	host, port := splitPortLikeCaddy(r.Host)
 	if len(host) > MaxHost {
 		key.Host = NormalizeHost(host, key.Secure)
 		return key

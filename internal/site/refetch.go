@@ -20,11 +20,11 @@ const (
 	maxIncompleteAge = 2 * time.Second
 )
 
-// refetchIncomplete returns a Fetch that repeats fetch once, after refetchDelay, if the fetched
-// file may be incomplete. During a rewrite, a file may be empty or missing for a moment. Without
-// the second fetch, the guard would use the incomplete file until the copy expires and for the
-// grace afterwards.
-func refetchIncomplete(fetch Fetch) Fetch {
+// refetchIfIncomplete returns a FetchFunc that repeats fetch once, after refetchDelay, if the
+// fetched file may be incomplete. During a rewrite, a file may be empty or missing for a moment.
+// Without the second fetch, the guard would use the incomplete file until the copy expires and for
+// the grace afterwards.
+func refetchIfIncomplete(fetch FetchFunc) FetchFunc {
 	return func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		answer := fetch(ctx, stored)
 		if !mayBeIncomplete(answer, stored, time.Now()) {

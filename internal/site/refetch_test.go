@@ -53,7 +53,7 @@ func TestReadWhileWritten(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				reads := 0
-				fetch := refetchIncomplete(func(context.Context, *policy.Version) policy.FetchResult {
+				fetch := refetchIfIncomplete(func(context.Context, *policy.Version) policy.FetchResult {
 					if reads++; reads == 1 {
 						return tc.first
 					}
@@ -73,7 +73,7 @@ func TestReadWhileWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		emptied := refetchIncomplete(func(context.Context, *policy.Version) policy.FetchResult { return answer(200, "", "", "") })
+		emptied := refetchIfIncomplete(func(context.Context, *policy.Version) policy.FetchResult { return answer(200, "", "", "") })
 		if got := emptied(ctx, have); got.Status != http.StatusOK || got.Err != nil {
 			t.Errorf("with no time for a second reading: %+v", got)
 		}

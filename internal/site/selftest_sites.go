@@ -92,7 +92,7 @@ func newSelfTestSite(server *caddyhttp.Server, hosts *Hosts, host string, handle
 	}
 	secure := usesTLS(server)
 	key := hosts.KeyForAuthority(HostAsSent(name, secure), secure)
-	req := NewVirtualRequest(server, key, nil)
+	req := NewGuardRequest(server, key, nil)
 	if req == nil {
 		return site, false
 	}

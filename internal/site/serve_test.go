@@ -14,7 +14,7 @@ import (
 // serveOnce makes a handler respond to a virtual request for /robots.txt.
 func serveOnce(ctx context.Context, handler http.HandlerFunc) policy.FetchResult {
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
-	return NewServerSource(false).serve(ctx, handler, pattern, newAuthority(pattern).url("/robots.txt"), nil)
+	return NewServerSource(false).serveGuardRequest(ctx, handler, pattern, newAuthority(pattern).urlOfPath("/robots.txt"), nil)
 }
 
 // TestServeRecovers checks that a panic matters only before enough of the body was read.
@@ -75,23 +75,23 @@ func TestServeBoundsAbandoned(t *testing.T) {
 	release := make(chan struct{})
 	s := NewServerSource(false)
 	pattern := virtualOf(httptest.NewRequest(http.MethodGet, "http://a.test/x", nil))
-	u := newAuthority(pattern).url("/robots.txt")
+	u := newAuthority(pattern).urlOfPath("/robots.txt")
 	deaf := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrFetchTimeout)
 	for range maxRunningRequests {
-		if answer := s.serve(ctx, deaf, pattern, u, nil); answer.Err != ErrFetchTimeout {
+		if answer := s.serveGuardRequest(ctx, deaf, pattern, u, nil); answer.Err != ErrFetchTimeout {
 			t.Fatal(answer.Err)
 		}
 	}
-	if answer := s.serve(t.Context(), deaf, pattern, u, nil); answer.Err == nil || !strings.Contains(answer.Err.Error(), "still hang") {
+	if answer := s.serveGuardRequest(t.Context(), deaf, pattern, u, nil); answer.Err == nil || !strings.Contains(answer.Err.Error(), "still hang") {
 		t.Fatalf("got %v", answer.Err)
 	}
 	close(release)
 	for s.runningRequests.Load() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if answer := s.serve(t.Context(), deaf, pattern, u, nil); answer.Err != nil {
+	if answer := s.serveGuardRequest(t.Context(), deaf, pattern, u, nil); answer.Err != nil {
 		t.Error(answer.Err)
 	}
 }

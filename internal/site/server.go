@@ -38,7 +38,7 @@ type ServerSource struct {
 	bypassOnce      sync.Map // *caddyhttp.Server to the *sync.Once for adding the bypasses
 }
 
-// maxRunningRequests bounds the running virtual requests of a handler, including abandoned requests
+// maxRunningRequests bounds the guard's own running requests of a handler, including abandoned ones
 // that ignore their cancellation.
 const maxRunningRequests = 256
 
@@ -49,24 +49,24 @@ func NewServerSource(allowPrivate bool) *ServerSource {
 }
 
 // Prepare implements [Source]. ok is false if the context of r has no Caddy server.
-func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch Fetch, ok bool) {
+func (s *ServerSource) Prepare(r *http.Request, key policy.Key) (fetch FetchFunc, ok bool) {
 	server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if !ok {
 		return nil, false
 	}
 	s.bypassHealthChecks(server)
-	client := newVirtualClient(server, s.ClientAddr)
+	client := newApparentClient(server, s.ClientAddr)
 	virtual := newRequestTemplate(r, key, client)
 	ownAuthority, isProxied := newAuthority(virtual), client.isForwarded(r)
-	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
-		return FollowRedirects(ctx, ownAuthority.url("/robots.txt"), ownAuthority.includesURL, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
+	return refetchIfIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+		return FollowRedirects(ctx, ownAuthority.urlOfPath("/robots.txt"), ownAuthority.includesURL, conditionalHeader(stored), func(ctx context.Context, u *url.URL, conditions http.Header) policy.FetchResult {
 			if ownAuthority.includesURL(u) {
-				return s.serve(ctx, server, virtual, u, conditions)
+				return s.serveGuardRequest(ctx, server, virtual, u, conditions)
 			}
 			if hosts := s.hostsAtRedirectTarget(u, ownAuthority, server); hosts != nil && !isProxied {
 				if template := s.requestTemplateForHost(u, hosts, virtual); template != nil {
 					s.bypassHealthChecks(hosts.Server)
-					return s.serve(ctx, hosts.Server, template, u, conditions)
+					return s.serveGuardRequest(ctx, hosts.Server, template, u, conditions)
 				}
 			}
 			return s.outbound.get(ctx, u, conditions)
@@ -83,7 +83,7 @@ func (s *ServerSource) bypassHealthChecks(server *caddyhttp.Server) {
 // newRequestTemplate returns the template for the guard's own requests about a site. It copies only
 // the parts of r that select the site, in canonical form. Other parts describe client, the apparent
 // client.
-func newRequestTemplate(r *http.Request, key policy.Key, client virtualClient) *http.Request {
+func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) *http.Request {
 	virtual := &http.Request{
 		Method:     http.MethodGet,
 		Proto:      "HTTP/1.1",
@@ -130,7 +130,7 @@ func newRequestTemplate(r *http.Request, key policy.Key, client virtualClient) *
 	// Keep the values of the connection. The server replaces the request's own values, which
 	// handlers modify. The client's request may end first.
 	ctx := context.WithoutCancel(r.Context())
-	ctx = context.WithValue(ctx, virtualKey{}, true)
+	ctx = context.WithValue(ctx, guardRequestKey{}, true)
 	ctx = context.WithValue(ctx, caddyhttp.ErrorCtxKey, nil) // the guard may be inside handle_errors
 	ctx = caddyhttp.ContextWithIdleTimeouts(ctx, nil, nil)
 	return virtual.WithContext(ctx)
@@ -162,7 +162,7 @@ func newAuthority(virtual *http.Request) authority {
 	return a
 }
 
-func (a authority) url(path string) *url.URL {
+func (a authority) urlOfPath(path string) *url.URL {
 	return &url.URL{Scheme: a.scheme, Host: a.host, Path: path}
 }
 
@@ -171,17 +171,17 @@ func (a authority) includesURL(u *url.URL) bool {
 	return u.Scheme == a.scheme && slices.Contains(a.normalizedHosts, NormalizeHost(u.Host, a.scheme == "https"))
 }
 
-// serve makes the server respond to a copy of template for u. It waits neither for the rest of a
+// serveGuardRequest makes the server respond to a copy of template for u. It waits neither for the rest of a
 // long body nor for a handler that ignores ctx.
-func (s *ServerSource) serve(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
+func (s *ServerSource) serveGuardRequest(ctx context.Context, server http.Handler, template *http.Request, u *url.URL, conditions http.Header) policy.FetchResult {
 	// The server sees a cancellation without a cause, as if a client had disconnected.
 	// reverse_proxy treats other errors, for example a deadline, as a failure of the upstream and
 	// marks the upstream as down.
 	serveCtx, cancel := context.WithCancel(template.Context())
 	defer cancel()
 
-	ex := new(hiddenExchange)
-	requestCtx := context.WithValue(serveCtx, hiddenExchangeKey{}, ex)
+	ex := new(hiddenOutcome)
+	requestCtx := context.WithValue(serveCtx, hiddenOutcomeKey{}, ex)
 	requestCtx = context.WithValue(requestCtx, userAgentKey{}, nil) // requests made by a handler have the guard's User-Agent
 	req := template.Clone(requestCtx)
 	req.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery, ForceQuery: u.ForceQuery}
@@ -199,7 +199,7 @@ func (s *ServerSource) serve(ctx context.Context, server http.Handler, template 
 	done := make(chan error, 1)
 	go func() {
 		defer s.runningRequests.Add(-1)
-		done <- serveRecovered(server, rec, req)
+		done <- serveAndRecover(server, rec, req)
 	}()
 	var err error
 	select {
@@ -244,10 +244,10 @@ const statusClientClosedRequest = 499
 // ErrResponseAborted means that a handler stopped before the end of its response.
 var ErrResponseAborted = errors.New("the answer broke off")
 
-// serveRecovered calls ServeHTTP and returns a panic as an error. Handlers panic with
+// serveAndRecover calls ServeHTTP and returns a panic as an error. Handlers panic with
 // [http.ErrAbortHandler] if they cannot complete a response. An unrecovered panic in this goroutine
 // would end the process.
-func serveRecovered(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
+func serveAndRecover(server http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
 	defer func() {
 		switch v := recover(); v {
 		case nil:
@@ -267,7 +267,7 @@ type userAgentKey struct{}
 
 // PrepareWithUserAgent is like [ServerSource.Prepare], but the server gets userAgent. Requests to
 // other servers still have the User-Agent of the guard.
-func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, userAgent string) (fetch Fetch, ok bool) {
+func (s *ServerSource) PrepareWithUserAgent(r *http.Request, key policy.Key, userAgent string) (fetch FetchFunc, ok bool) {
 	return s.Prepare(r.WithContext(context.WithValue(r.Context(), userAgentKey{}, userAgent)), key)
 }
 
@@ -297,10 +297,10 @@ func (s *ServerSource) hostsAtRedirectTarget(u *url.URL, own authority, server *
 func (s *ServerSource) requestTemplateForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
 	key := hosts.KeyForAuthority(HostAsSent(u.Host, secure), secure)
-	other := NewVirtualRequest(hosts.Server, key, nil)
+	other := NewGuardRequest(hosts.Server, key, nil)
 	if other == nil {
 		return nil
 	}
 	ctx := context.WithValue(other.Context(), userAgentKey{}, r.Context().Value(userAgentKey{}))
-	return newRequestTemplate(other.WithContext(ctx), key, newVirtualClient(hosts.Server, s.ClientAddr))
+	return newRequestTemplate(other.WithContext(ctx), key, newApparentClient(hosts.Server, s.ClientAddr))
 }

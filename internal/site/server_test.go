@@ -283,5 +283,5 @@ func siteKey(r *http.Request) policy.Key {
 
 // virtualOf returns the guard's own request for the site of a request.
 func virtualOf(r *http.Request) *http.Request {
-	return newRequestTemplate(r, siteKey(r), virtualClient{addr: outsideIPv4})
+	return newRequestTemplate(r, siteKey(r), apparentClient{addr: outsideIPv4})
 }

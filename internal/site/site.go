@@ -17,7 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Site is the site whose robots.txt applies to a request.
+// Site is a website whose robots.txt applies to a request, identified by scheme, host and server.
 type Site struct {
 	Key    policy.Key  // key of its robots.txt
 	ownKey *policy.Key // key of the site itself if different from Key, else nil
@@ -162,9 +162,9 @@ func NormalizeHost(host string, secure bool) string {
 	return strings.TrimSuffix(name, ".") + port
 }
 
-// cutPort splits an authority into the host and the port with its colon. An IPv6 address gets
+// splitPortLikeCaddy splits an authority into the host and the port with its colon. An IPv6 address gets
 // brackets. Any other host loses its brackets, even a single bracket, as in Caddy.
-func cutPort(authority string) (host, port string) {
+func splitPortLikeCaddy(authority string) (host, port string) {
 	host, port = addr.SplitPort(authority)
 	inner := addr.Unbracket(host)
 	if colons := strings.Contains(inner, ":"); len(inner) < len(host) && colons || !colons && !strings.ContainsAny(authority, "[]") {

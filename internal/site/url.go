@@ -42,7 +42,7 @@ func (s *URLSource) Key() string {
 var errUnconfiguredHost = errors.New("the client chose this host, which may be any host in your network; add the host to the option decide, or remove allow_private")
 
 // Prepare implements [Source]. ok is always true, since the URL needs no request.
-func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bool) {
+func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch FetchFunc, ok bool) {
 	if !strings.Contains(s.Key(), HostPlaceholder) {
 		return s.Fetch, true
 	}
@@ -55,15 +55,15 @@ func (s *URLSource) Prepare(_ *http.Request, key policy.Key) (fetch Fetch, ok bo
 	return s.newFetch(rawURL, host), true
 }
 
-// Fetch fetches the URL and follows redirects, as described at [Fetch].
+// Fetch fetches the URL and follows redirects, as described at [FetchFunc].
 func (s *URLSource) Fetch(ctx context.Context, stored *policy.Version) policy.FetchResult {
 	return s.newFetch(s.url, s.host)(ctx, stored)
 }
 
-// newFetch returns a Fetch that requests a URL, with host as the Host if set, and follows
+// newFetch returns a FetchFunc that requests a URL, with host as the Host if set, and follows
 // redirects.
-func (s *URLSource) newFetch(rawURL, host string) Fetch {
-	return refetchIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
+func (s *URLSource) newFetch(rawURL, host string) FetchFunc {
+	return refetchIfIncomplete(func(ctx context.Context, stored *policy.Version) policy.FetchResult {
 		u, err := url.Parse(rawURL)
 		if err != nil {
 			return policy.FetchResult{Err: fmt.Errorf("source: %w", err)}

@@ -6,7 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 )
 
-// RoutePlace describes the surroundings of a route in the configuration of a server.
+// RoutePlace says for which hosts a route is, and whether it handles errors.
 type RoutePlace struct {
 	// Hosts are the names in the route's host matchers, or else those of the enclosing routes. Nil
 	// means any host.

@@ -87,7 +87,7 @@ func serverFromRequest(r *http.Request) *caddyhttp.Server {
 }
 
 // refreshBase starts to fetch a base if it is due. done is the result of [policy.Entry.Refresh].
-func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.Fetch) (done <-chan struct{}) {
+func (p *Publisher) refreshBase(key policy.Key, entry *policy.Entry, fetch site.FetchFunc) (done <-chan struct{}) {
 	have := entry.Current()
 	return entry.Refresh(policy.FreshnessPolicy{Default: baseLife, Min: time.Minute, Max: policy.MaxAge}, func() policy.FetchResult {
 		ctx, cancel := context.WithCancelCause(context.Background())

@@ -15,7 +15,7 @@ import (
 // slowBases is a source that needs a second for each base.
 type slowBases struct{}
 
-func (slowBases) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
+func (slowBases) Prepare(*http.Request, policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		time.Sleep(time.Second)
 		return policy.FetchResult{Status: http.StatusOK, Body: []byte("User-agent: *\nDisallow: /base\n")}

@@ -18,7 +18,7 @@ import (
 // ownText is the site's own robots.txt, with a lifetime of one minute.
 type ownText struct{ text atomic.Value }
 
-func (o *ownText) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
+func (o *ownText) Prepare(*http.Request, policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := o.text.Load().(string)
 		if text == "" {

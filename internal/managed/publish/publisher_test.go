@@ -23,7 +23,7 @@ import (
 // bases is a source with a different file for each site.
 type bases struct{ version atomic.Int64 }
 
-func (b *bases) Prepare(_ *http.Request, key policy.Key) (site.Fetch, bool) {
+func (b *bases) Prepare(_ *http.Request, key policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		text := fmt.Sprintf("User-agent: *\nDisallow: /%s/%d\n", key.Host, b.version.Load())
 		return policy.FetchResult{Status: 200, Header: http.Header{"Cache-Control": {"max-age=86400"}}, Body: []byte(text)}

@@ -21,7 +21,7 @@ type flaky struct {
 	text string
 }
 
-func (f *flaky) Prepare(*http.Request, policy.Key) (site.Fetch, bool) {
+func (f *flaky) Prepare(*http.Request, policy.Key) (site.FetchFunc, bool) {
 	return func(context.Context, *policy.Version) policy.FetchResult {
 		if f.text == "" {
 			return policy.FetchResult{Status: 503}

@@ -18,17 +18,17 @@ var (
 	outsideIPv6 = netip.MustParseAddr("2001:db8::1")
 )
 
-// virtualClient is the apparent client of the guard's own requests to a server.
-type virtualClient struct {
+// apparentClient is the client that the guard's own requests to a server seem to come from.
+type apparentClient struct {
 	addr         netip.Addr
 	headerFields []string // header fields with the client's address behind a trusted proxy
 }
 
-// newVirtualClient returns the apparent client of the guard's own requests to a server. configured
+// newApparentClient returns the apparent client of the guard's own requests to a server. configured
 // is the configured address. The zero Addr means the default, which is IPv6 only if the server
 // listens on IPv6 only.
-func newVirtualClient(server *caddyhttp.Server, configured netip.Addr) virtualClient {
-	client := virtualClient{addr: configured, headerFields: server.ClientIPHeaders}
+func newApparentClient(server *caddyhttp.Server, configured netip.Addr) apparentClient {
+	client := apparentClient{addr: configured, headerFields: server.ClientIPHeaders}
 	switch {
 	case configured.IsValid():
 	case len(server.Listen) > 0 && !slices.ContainsFunc(server.Listen, acceptsIPv4):
@@ -51,11 +51,11 @@ func acceptsIPv4(listen string) bool {
 }
 
 // remoteAddr returns the address in the format of [http.Request.RemoteAddr].
-func (o virtualClient) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
+func (o apparentClient) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
 
 // setClientFields sets the client's address in the header of a request through a trusted proxy. Origins
 // read X-Forwarded-For, even if the server reads other fields.
-func (o virtualClient) setClientFields(header http.Header) {
+func (o apparentClient) setClientFields(header http.Header) {
 	for _, name := range append([]string{"X-Forwarded-For"}, o.headerFields...) {
 		header.Set(name, o.addr.String())
 	}
@@ -64,7 +64,7 @@ func (o virtualClient) setClientFields(header http.Header) {
 // isForwarded reports whether a trusted proxy forwarded a request and described the client in the
 // header. A request without these fields comes from the proxy's machine or its network, and does
 // not show how outside clients connect.
-func (o virtualClient) isForwarded(r *http.Request) bool {
+func (o apparentClient) isForwarded(r *http.Request) bool {
 	names := append([]string{"X-Forwarded-For", ForwardedProto, ForwardedHost}, o.headerFields...)
 	return IsTrustedProxy(r) && slices.ContainsFunc(names, func(name string) bool { return r.Header.Get(name) != "" })
 }

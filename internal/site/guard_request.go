@@ -30,11 +30,11 @@ func TrustedProxyOf(r *http.Request) *TrustedProxy {
 	return &TrustedProxy{RemoteAddr: r.RemoteAddr, SetsProto: LastForwardedLine(r.Header, ForwardedProto) != "", SetsHost: LastForwardedLine(r.Header, ForwardedHost) != ""}
 }
 
-// NewVirtualRequest returns a request for the robots.txt of a site as a client would send it to
+// NewGuardRequest returns a request for the robots.txt of a site as a client would send it to
 // server, for a fetch that no client's request caused. proxy is a known proxy of the site or nil.
-// NewVirtualRequest returns nil if the site needs a proxy and none is known, for example for https
-// on a server without TLS. It also returns nil if the key has only a digest of the host.
-func NewVirtualRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedProxy) *http.Request {
+// NewGuardRequest returns nil if the site needs a proxy and none is known, for example for https on
+// a server without TLS. It also returns nil if the key has only a digest of the host.
+func NewGuardRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedProxy) *http.Request {
 	encrypted := usesTLS(server)
 	proxied := key.ForwardedHost != "" || key.Secure != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// ManagedHandler is a robots_txt handler with its place in the configuration.
-type ManagedHandler struct {
+// RobotsTXTHandler is a robots_txt handler with its place in the configuration.
+type RobotsTXTHandler struct {
 	Name          string // of its configuration
 	Server        string
 	Hosts         []string // empty for any host
@@ -16,15 +16,15 @@ type ManagedHandler struct {
 }
 
 // SiteName returns the name of the handler's site for messages, for example "site example.com".
-func (t *ManagedHandler) SiteName() string { return siteName(t.Server, t.Hosts) }
+func (t *RobotsTXTHandler) SiteName() string { return siteName(t.Server, t.Hosts) }
 
-// ManagedHandlers are the robots_txt handlers of an HTTP app.
-type ManagedHandlers []ManagedHandler
+// RobotsTXTHandlers are the robots_txt handlers of an HTTP app.
+type RobotsTXTHandlers []RobotsTXTHandler
 
-// FindManagedHandlers returns the robots_txt handlers in the HTTP app. ctx belongs to the first of
-// them. name returns the name in a handler's configuration.
-func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (managed ManagedHandlers, err error) {
-	managed = ManagedHandlers{}
+// FindRobotsTXTHandlers returns the robots_txt handlers in the HTTP app. ctx belongs to the first
+// of them. name returns the name in a handler's configuration.
+func FindRobotsTXTHandlers(ctx caddy.Context, name func(config json.RawMessage) string) (managed RobotsTXTHandlers, err error) {
+	managed = RobotsTXTHandlers{}
 	var guards []*PlacedHandler
 	for serverName, server := range allServers(ctx) {
 		placed, err := FindHandlers(serverName, routesAsJSON(server.Routes))
@@ -36,7 +36,7 @@ func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) st
 			case Guard:
 				guards = append(guards, p)
 			case RobotsTXT:
-				managed = append(managed, ManagedHandler{Name: name(p.Config), Server: serverName, Hosts: p.Hosts})
+				managed = append(managed, RobotsTXTHandler{Name: name(p.Config), Server: serverName, Hosts: p.Hosts})
 			}
 		}
 	}
@@ -51,13 +51,13 @@ func FindManagedHandlers(ctx caddy.Context, name func(config json.RawMessage) st
 }
 
 // FilterByName returns those handlers that have the given name in their configuration.
-func (all ManagedHandlers) FilterByName(name string) ManagedHandlers {
-	return slices.DeleteFunc(slices.Clone(all), func(t ManagedHandler) bool { return t.Name != name })
+func (all RobotsTXTHandlers) FilterByName(name string) RobotsTXTHandlers {
+	return slices.DeleteFunc(slices.Clone(all), func(t RobotsTXTHandler) bool { return t.Name != name })
 }
 
 // HostsOfName returns the hosts of those handlers that have the given name. A snippet may put the
 // same name into several sites. An empty list means any host.
-func (all ManagedHandlers) HostsOfName(name string) (hosts []string) {
+func (all RobotsTXTHandlers) HostsOfName(name string) (hosts []string) {
 	for _, t := range all {
 		if t.Name != name {
 			continue

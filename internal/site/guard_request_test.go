@@ -39,7 +39,7 @@ func TestRequestsForSites(t *testing.T) {
 			if tc.encrypted {
 				server.TLSConnPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
 			}
-			r := NewVirtualRequest(server, tc.key, tc.proxy)
+			r := NewGuardRequest(server, tc.key, tc.proxy)
 			if (r == nil) != tc.none {
 				t.Fatalf("a request: %t, want %t", r != nil, !tc.none)
 			}
@@ -62,10 +62,10 @@ func TestRequestsForSites(t *testing.T) {
 func TestProxyOf(t *testing.T) {
 	key := policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}
 	want := TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}
-	if got := TrustedProxyOf(NewVirtualRequest(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
+	if got := TrustedProxyOf(NewGuardRequest(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := TrustedProxyOf(NewVirtualRequest(new(caddyhttp.Server), policy.Key{Host: "a.test"}, &want)); got != nil {
+	if got := TrustedProxyOf(NewGuardRequest(new(caddyhttp.Server), policy.Key{Host: "a.test"}, &want)); got != nil {
 		t.Errorf("a proxy for a direct request: %+v", got)
 	}
 }

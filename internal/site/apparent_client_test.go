@@ -33,7 +33,7 @@ func TestOutsideAddress(t *testing.T) {
 		{"a configured IPv6 address", []string{":443"}, "2001:db8:9::1", "[2001:db8:9::1]:1"},
 	} {
 		from, _ := netip.ParseAddr(tc.from)
-		if got := newVirtualClient(&caddyhttp.Server{Listen: tc.listen}, from).remoteAddr(); got != tc.want {
+		if got := newApparentClient(&caddyhttp.Server{Listen: tc.listen}, from).remoteAddr(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestOutsiderBehindProxies(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "http://a.test/x", nil)
 			r = r.WithContext(context.WithValue(r.Context(), caddyhttp.VarsCtxKey, map[string]any{caddyhttp.TrustedProxyVarKey: tc.trusted}))
 			r.Header, r.RemoteAddr = tc.sent, "10.0.0.5:999"
-			got := newRequestTemplate(r, siteKey(r), newVirtualClient(server, netip.Addr{}))
+			got := newRequestTemplate(r, siteKey(r), newApparentClient(server, netip.Addr{}))
 			tc.want.Set("User-Agent", GuardUserAgent)
 			if got.RemoteAddr != tc.from || !equalHeaders(got.Header, tc.want) {
 				t.Errorf("from %s with %v, want from %s with %v", got.RemoteAddr, got.Header, tc.from, tc.want)
