@@ -75,7 +75,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"one of two by its port", twice, "http://a.test:8082/private/", "mode enforce"},
 		{"the other", twice, "http://a.test:8081/private/", "mode monitor"},
 		{"one of two by its scheme", twice, "https://a.test/private/", "mode enforce"},
-		{"a port that something outside maps", twice, "http://a.test:9000/private/", "the site has several robots_guard, and this is the first"},
+		{"a port that something outside maps", twice, "http://a.test:9000/private/", "the site has several robots_guard; this is the action of the first"},
 		{"redirected by Caddy, before any host by http", redirected, "http://a.test/private/", "mode enforce"},
 		{"any host by http", redirected, "http://c.test/private/", "mode monitor"},
 		{"a host that is by http, too", redirected, "http://b.test/private/", "mode enforce"},
@@ -90,7 +90,7 @@ func TestSiteOfAURL(t *testing.T) {
 		{"none", all, "https://d.test/private/", "no robots_guard is configured for d.test; configured sites: a.test, www.a.test, b.test, c.test"},
 		{"no host", all, "/private/", "several sites use robots_guard"},
 		{"no host, one site", []Site{enforced}, "/private/", "mode enforce"},
-		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, HasMatchers: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard, and this is the first"},
+		{"the first of several", []Site{watched, enforced, {Hosts: watched.Hosts, HasMatchers: true, Settings: enforce}}, "https://b.test/private/", "the site has several robots_guard; this is the action of the first"},
 		{"two that are alike", []Site{watched, watched}, "https://b.test/private/", "mode monitor"},
 		{"any host", []Site{watched, {Settings: judge.Settings{Enforce: true}}}, "https://d.test/private/", "robots_guard, mode enforce"},
 	} {
