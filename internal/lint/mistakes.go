@@ -99,8 +99,8 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	return true
 }
 
-// checkSlashes adds a finding for a rule with // in its path, because links rarely have //.
-func (c *checker) checkSlashes(number int, l line) {
+// checkDoubleSlash adds a finding for a rule with // in its path, because links rarely have //.
+func (c *checker) checkDoubleSlash(number int, l line) {
 	path, _, _ := strings.Cut(l.value, "?")
 	i := strings.Index(path, "//")
 	if i < 0 || i > 0 && path[i-1] == ':' { // a URL

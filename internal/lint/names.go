@@ -49,8 +49,8 @@ func findCrawler(name string) (c *uaident.Crawler, token string) {
 	return nil, ""
 }
 
-// trimName returns a name in a user-agent line up to the first / or *.
-func trimName(name string) string {
+// trimVersionAndStar returns a name in a user-agent line up to the first / or *.
+func trimVersionAndStar(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	name, _, _ = strings.Cut(name, "*")
 	return strings.TrimSpace(name)
@@ -81,7 +81,7 @@ func (c *checker) checkNames() {
 				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
 				continue
 			}
-			name := trimName(a.Name)
+			name := trimVersionAndStar(a.Name)
 			crawler, token := findCrawler(a.Name)
 			if c.checkSpelling(a) {
 				continue
