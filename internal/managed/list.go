@@ -125,7 +125,7 @@ func (d listDecoder) readRule() (r Rule, err error) {
 		return r, err
 	}
 	if begin > 0 {
-		d.Seek(begin)
+		d.SetErrorOffset(begin)
 	}
 	r.At = d.Position()
 	return r, d.checkRule(&r, says)
