@@ -124,15 +124,15 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	}
 }
 
-// hasVersion matches a name with only a version after it.
-var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
+// nameWithVersion matches a name that is followed only by a version.
+var nameWithVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
 // checkVersion adds a finding for a name with a version, such as GPTBot/1.0. Names in RFC 9309
 // section 2.2.1 have only letters, "_" and "-". Google's library stops at any other character. Some
 // parsers, such as Python's urllib.robotparser, remove the version only from the crawler's own
 // name. A group with a version then never applies.
 func (c *checker) checkVersion(a policy.Agent, name string) {
-	if hasVersion.MatchString(a.Name) {
+	if nameWithVersion.MatchString(a.Name) {
 		c.addOncePerFile(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
 	}
 }

@@ -190,6 +190,7 @@ func (s *ruleSet) checkRuleSet() {
 }
 
 // literalBytes are bytes that have no special meaning in the canonical form of a rule or a target.
+// Letters that are rare in paths come first.
 const literalBytes = "QZXJKVWYABCDEFGHILMNOPRSTUqzxjkvwyabcdefghilmnoprstu0123456789~_!'(),;:@"
 
 // findUnusedByte returns a literal byte that no rule of the set contains, or "" if there is none.

@@ -40,7 +40,7 @@ func (w *worker) countForChallenge(who *cachedIdentity, blocked bool) {
 	}
 }
 
-// pageEndings has the extensions of pages. Most have none.
+// pageEndings are the file name extensions of web pages. Most pages have none.
 var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
 
 // isPage reports whether the extension of a path is that of a web page (or missing), and not that

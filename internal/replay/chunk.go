@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, in bytes, and is the size of a chunk. The limits of servers for a request
-// are far lower.
+// maxLine is the maximum length of a line, in bytes, and the size of a chunk. Servers limit the
+// length of a request to far less.
 const maxLine = 512 << 10
 
 // chunk is a part of a log that ends at the end of a line. One worker judges its lines.
@@ -39,7 +39,7 @@ type malformedLine struct {
 	text   string
 }
 
-// maxExamples bounds the malformed lines in the report.
+// maxExamples is the maximum number of malformed lines in the report.
 const maxExamples = 5
 
 // readChunks splits a log into chunks until the log ends or ctx is done. It takes unused chunks

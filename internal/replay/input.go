@@ -271,7 +271,8 @@ func skipByteOrderMark(r io.Reader) io.Reader {
 	return io.MultiReader(bytes.NewReader(first[:n]), r)
 }
 
-// maxWindow bounds the memory of a zstd stream, in bytes. It suffices for zstd --ultra --long=27.
+// maxWindow is the maximum memory for decompressing a zstd stream, in bytes. It suffices for zstd
+// --ultra --long=27.
 const maxWindow = 128 << 20
 
 // readCloser combines a reader with the closer of its source.

@@ -44,7 +44,7 @@ type hostCache struct {
 	count        uint64       // lines since the host was last counted
 }
 
-// maxHost bounds the length of a host in a log, in bytes. A longer host is another site.
+// maxHost is the maximum length of a host in a log, in bytes. A longer host matches no site.
 const maxHost = 300
 
 // countAndMatch counts a line with this host, and reports whether the line's request is to be

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// visitInterval is the time between two writes of a site of which only the visits have changed.
+	// visitInterval is the minimum time between two writes of a site whose delayed changes have not
+	// changed, but only its visits.
 	visitInterval = time.Minute
 
-	// maxChangeSites is the maximum number of sites to read per instance.
+	// maxChangeSites is the maximum number of values of the kind "changes" to read per instance.
 	maxChangeSites = 2048
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopyHosts is the maximum number of hosts to read per instance.
+// maxCopyHosts is the maximum number of values of the kind "copies" to read per instance.
 const maxCopyHosts = 2048
 
 // newCopyValues returns the values of the kind "copies". There is one for each host, with the

@@ -15,7 +15,7 @@ const rootDir = "robots_guard/v1"
 // quarantineDir is the name of an instance's directory for invalid values.
 const quarantineDir = "set_aside"
 
-// basePrefix is the name prefix for bases of composed robots.txt files.
+// basePrefix begins the names of the values with base files, to which robots_txt adds rules.
 const basePrefix = "base-"
 
 // The suffixes of the names of values.
@@ -55,7 +55,8 @@ func parseKey(name string) (k key, ok bool) {
 	return k, isJSON && slices.Contains(kindNames[:], k.kind)
 }
 
-// sharedDir is the directory of the robots_txt changes. All instances write to this directory.
+// sharedDir is the directory with the changes of managed robots.txt files, which all instances
+// write.
 const sharedDir = "managed"
 
 // parseInstance returns the instance to which a listed key or directory belongs, or "".

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	// maxLedgers is the maximum number of peers whose ledgers are read. The most recent peers come
-	// first.
+	// maxLedgers is the maximum number of peers whose ledgers are read. The peers that wrote last
+	// are read.
 	maxLedgers = 8
 
-	// maxLedgerSites is the maximum number of sites to read per instance. A ledger has fewer sites.
+	// maxLedgerSites is the maximum number of values of the kind "ledger" to read per instance. A
+	// ledger has fewer sites.
 	maxLedgerSites = 4096
 )
 

@@ -23,7 +23,7 @@ const (
 var noteNames = [...]string{alertsName, sentName, rangesName, ratesName}
 
 const (
-	// minWriteInterval is the minimum time between two writes of the address lists.
+	// minWriteInterval is the minimum time between two writes of the address lists of crawlers.
 	minWriteInterval = 10 * time.Second
 	// maxNote is the maximum size of a note in bytes.
 	maxNote = 1 << 20

@@ -46,7 +46,8 @@ func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	summary.recordFailure(err)
 }
 
-// maxInvalidValues is the maximum number of remembered invalid values.
+// maxInvalidValues is the maximum number of invalid values that are recorded, so that each is
+// logged once.
 const maxInvalidValues = 1024
 
 // invalidValues records which invalid values were logged, so that each is logged once. The zero

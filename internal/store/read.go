@@ -12,11 +12,11 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// parallelReads is the number of concurrent reads. A remote storage can be slow.
+// parallelReads is the maximum number of concurrent reads. A remote storage can be slow.
 const parallelReads = 8
 
-// maxObjects is the maximum number of objects in a JSON value, because a small value can use much
-// memory. The largest written value, of readers, has 8,000 objects.
+// maxObjects is the maximum number of objects in a JSON value, because a small value can need much
+// memory. The largest written value has 8,000 objects.
 const maxObjects = 20_000
 
 // Read restores the stored values of all instances, except the ledger, and removes values that were

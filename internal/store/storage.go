@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// operationTimeout is the maximum time of a storage operation.
+// operationTimeout is the timeout for an operation of the storage.
 const operationTimeout = 10 * time.Second
 
 // Storage has the methods of Caddy's storage that a store uses. Writes must be atomic. The error

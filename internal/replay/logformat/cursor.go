@@ -96,7 +96,7 @@ func (c *jsonCursor) readValue() (raw []byte, ok bool) {
 	return c.data[start:c.position], c.position > start
 }
 
-// endsWord has the bytes after a number or a word.
+// endsWord is true for the bytes that end a number, true, false or null.
 var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
 // skipNested skips an object or array with all nested values.
