@@ -23,7 +23,7 @@ const AlertsPath = "/robots_guard/alerts"
 // TestNotifyPath is the path of the endpoint that sends a test message to each receiver of alerts,
 // without retries:
 //
-// \tPOST /robots_guard/alerts/test
+//	POST /robots_guard/alerts/test
 //
 // The response is a [NotifyTest].
 const TestNotifyPath = AlertsPath + "/test"

@@ -4,7 +4,7 @@ import "bytes"
 
 // textParser parses lines in the Combined and Common formats, with or without a host in front:
 //
-// \t[host[:port]] client ident user [time] "request" status size ["referer" "user agent" ...]
+//	[host[:port]] client ident user [time] "request" status size ["referer" "user agent" ...]
 //
 // It ignores the fields after the User-Agent of a Combined line.
 type textParser struct {
