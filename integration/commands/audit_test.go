@@ -106,7 +106,7 @@ func TestAudit(t *testing.T) {
 		{name: "both on standard input", args: []string{"audit", "-r", "-", "-"}, code: 2, stderr: "--robots cannot be standard input"},
 		{name: "no such robots.txt", args: []string{"audit", "-r", filepath.Join(dir, "no.txt"), log}, code: 2, stderr: "no.txt"},
 		{name: "no such log", args: []string{"audit", "-r", robots, filepath.Join(dir, "no.log")}, code: 2, stderr: "no.log does not exist"},
-		{name: "a directory", args: []string{"audit", "-r", robots, dir}, code: 2, stderr: "is a directory; name its files"},
+		{name: "a directory", args: []string{"audit", "-r", robots, dir}, code: 2, stderr: "is a directory; give its files"},
 		{name: "a bad time", args: []string{"audit", "-r", robots, "--since", "yesterday", log}, code: 2, stderr: "is not a time; write for example 2026-11-20"},
 		{name: "a bad site", args: []string{"audit", "-r", robots, "--site", "a/b", log}, code: 2, stderr: "is not a site; write one like example.com"},
 	})

@@ -75,7 +75,7 @@ type Guard struct {
 	Key policy.Key
 }
 
-// ExplainPath is the path that explains a verdict by POST.
+// ExplainPath is the path of the endpoint that explains the verdict on a request, by POST.
 const ExplainPath = "/robots_guard/explain"
 
 // API serves the endpoints of robots_guard in Caddy's admin API.

@@ -20,7 +20,8 @@ import (
 // with the alert.
 const AlertsPath = "/robots_guard/alerts"
 
-// TestNotifyPath sends each receiver of notify a test message, without retries:
+// TestNotifyPath is the path of the endpoint that sends a test message to each receiver of alerts,
+// without retries:
 //
 //	POST /robots_guard/alerts/test
 //

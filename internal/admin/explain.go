@@ -13,7 +13,7 @@ import (
 // serveExplain responds with the verdict of the running server on a request. It uses the current
 // robots.txt and the settings of the site:
 //
-// \tPOST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
+//	POST /robots_guard/explain  {"user_agent": "...", "url": "https://example.com/x"}
 //
 // The optional "identity" is the assumed identity of the client: verified, claimed, unknown or
 // spoofed. The default is claimed. The default of "method" is GET. The response is an

@@ -27,7 +27,7 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 		switch {
 		case server != "" && key.Server != server:
 			continue
-		case key.Source == "" && scheme != "" && scheme != schemeOf(key):
+		case key.Source == "" && scheme != "" && scheme != keyScheme(key):
 			continue
 		}
 		own, _ := addr.SplitPort(key.Host)
@@ -90,7 +90,7 @@ func splitScheme(name string) (scheme, authority string) {
 	return "", name
 }
 
-func schemeOf(key policy.Key) string {
+func keyScheme(key policy.Key) string {
 	if key.Secure {
 		return "https"
 	}

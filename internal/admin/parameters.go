@@ -19,7 +19,7 @@ import (
 // filters are the URL parameters that filter a report.
 var filters = []string{"site", "host", "class", "identity", "window", "from", "to"}
 
-// pageFilters are the URL parameters of a report with pages.
+// pageFilters are the URL parameters of a report that is sent in pages.
 var pageFilters = append(slices.Clip(filters), "limit", "after")
 
 // newRoute returns a route for the given methods (words separated by spaces) and URL parameters.
@@ -83,7 +83,7 @@ func parseNumber(query url.Values, name string, fallback, least, most int) (int,
 	return n, nil
 }
 
-// maxBody bounds the body of a request, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 128 << 10
 
 // readBody decodes the JSON object in the body of a request into a struct. An unknown field is an

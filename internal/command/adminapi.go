@@ -90,14 +90,15 @@ func isAdminDisabled(config []byte) bool {
 	return json.Unmarshal(config, &parsed) == nil && parsed.Admin.Disabled
 }
 
-// maxAdminAnswer bounds a response, in bytes. It is larger than any response of the admin API.
-// Another server may listen at the address.
+// maxAdminAnswer is the maximum size of a response, in bytes. Caddy's admin API sends no larger
+// response, but another server may listen at the address.
 const maxAdminAnswer = 64 << 20
 
-// adminTimeout is the timeout for a request. A refresh of robots.txt takes the longest.
+// adminTimeout is the timeout for a request to the admin API. Refreshing a robots.txt takes the
+// longest.
 const adminTimeout = 2 * time.Minute
 
-// errTimeout is the error of a server that neither responds nor closes the connection.
+// errTimeout is the error if the server does not respond within adminTimeout.
 var errTimeout = errors.New("did not answer within " + text.Duration(adminTimeout))
 
 // sendAndDecode sends a request, decodes the JSON response into answer, and returns the response.
@@ -190,5 +191,5 @@ func (s adminAddress) explainError(err error) error {
 	return fmt.Errorf("no server responds at %s: %s; start it, or %s", s, report.DescribeError(errors.New(reason)), addressHint)
 }
 
-// addressHint is the advice if the command reached another server.
+// addressHint is the advice in errors if another server may have responded.
 const addressHint = "give the address of the admin API with --address or --config"

@@ -19,11 +19,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxAbuseReports bounds the number of reports. The sources with the most requests have precedence.
+// maxAbuseReports is the maximum number of reports. The sources with the most requests get a
+// report.
 const maxAbuseReports = 1000
 
-// maxAbuseReportSize bounds a report to verify, in bytes. It suffices for a robots.txt of 500 KiB in
-// Base64 and the requests.
+// maxAbuseReportSize is the maximum size of a report to verify, in bytes. It suffices for a
+// robots.txt of 500 KiB in Base64 and the requests.
 const maxAbuseReportSize = 4 << 20
 
 // writeAbuseReports writes an abuse report for each source (network and crawler) into the directory

@@ -51,7 +51,8 @@ func (a *batchAgent) UnmarshalJSON(value []byte) error {
 // and 0 mean no time.
 type batchTime struct{ time.Time }
 
-// maxBatchTime bounds times, in Unix seconds. A time in the year 2242 or later is a mistake.
+// maxBatchTime is an exclusive limit for times, in Unix seconds. A time in the year 2242 or later
+// is a mistake.
 const maxBatchTime = 1 << 33
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -147,7 +148,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 	return v
 }
 
-// defaultSite is a site without a configuration.
+// defaultSite judges requests by the default settings, because there is no configuration.
 var defaultSite = explain.Site{Registry: uaident.Default()}
 
 // findRobots returns the robots.txt in a request, or else the version from --robots for its host

@@ -100,7 +100,7 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	return report.Failed > 0, x.output.print(cmd, report, report.WriteText)
 }
 
-// maxCases bounds a table of test cases, in bytes.
+// maxCases is the maximum size of a table of test cases, in bytes.
 const maxCases = 16 << 20
 
 // readCases reads a table of test cases from a file, or from standard input for -.

@@ -41,7 +41,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 	}
 }
 
-// wildcardWord replaces a wildcard in a reported URL.
+// wildcardWord replaces each wildcard of a rule in an example URL.
 const wildcardWord = "example"
 
 // matchingPaths returns example paths that a canonical rule matches. Some paths are as short as
@@ -75,7 +75,7 @@ func ensureLeadingSlash(path string) string {
 	return path
 }
 
-// maxPattern is the maximum length of rules to intersect, in bytes.
+// maxPattern is the maximum length of two rules for which a common path is searched, in bytes.
 const maxPattern = 300
 
 // findCommonPath returns a shortest path that both canonical rules match. ok is false if there is

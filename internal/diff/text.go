@@ -36,7 +36,7 @@ func (c *Change) writeText(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s: %s\n", of.Class, text.Printable(names))
 	}
-	before, after := groupName(c.OldGroup), groupName(c.NewGroup)
+	before, after := displayGroupName(c.OldGroup), displayGroupName(c.NewGroup)
 	if before == after {
 		fmt.Fprintf(w, "  group: %s\n", after)
 	} else {
@@ -62,7 +62,7 @@ func (c *Change) writeText(w io.Writer) {
 	}
 }
 
-func groupName(name string) string {
+func displayGroupName(name string) string {
 	if name == "" {
 		return "none"
 	}

@@ -74,7 +74,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 		TargetForms: []TargetForm{}, Matches: []RuleMatch{},
 		Robots: Robots{Name: from.Name, Note: from.Note},
 		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
-		Reason: reasonText(result),
+		Reason: formatReason(result),
 	}
 	if r.Token != "" {
 		e.Client.replaceByToken(r.Token, s.Registry, from.Robots)
@@ -139,8 +139,8 @@ func isWildcardExempt(r judge.Reason) bool {
 	return r == judge.ReasonClass || r == judge.ReasonMethod || r == judge.ReasonWellKnown
 }
 
-// reasonText returns the reason for a verdict as a sentence.
-func reasonText(r *judge.Result) string {
+// formatReason returns the reason for a verdict as a sentence.
+func formatReason(r *judge.Result) string {
 	switch {
 	case r.Verdict == judge.Disallowed, r.Reason == judge.ReasonRule:
 		return fmt.Sprintf("%s in line %d is %s", r.RobotsVerdict.Rule, r.RobotsVerdict.Rule.Line, judge.ReasonRule)

@@ -86,7 +86,7 @@ func (p *printer) printClient(c *Client) {
 		p.printLine("does not claim to be a crawler: class %s", c.Class)
 		return
 	default:
-		p.printLine("claims to be %s, class %s; evidence: %s", c.Name, c.Class, evidenceText(c.Evidence))
+		p.printLine("claims to be %s, class %s; evidence: %s", c.Name, c.Class, describeEvidence(c.Evidence))
 	}
 	if c.Identity != "claimed" {
 		p.printLine("its assumed identity is %s", c.Identity)
@@ -108,8 +108,8 @@ var wordKinds = map[string]string{
 	"tool": "a word for its purpose", "unknown": "an unknown word",
 }
 
-// evidenceText returns in words by what evidence a client was identified.
-func evidenceText(e string) string {
+// describeEvidence returns in words by what evidence a client was identified.
+func describeEvidence(e string) string {
 	switch e {
 	case "registry":
 		return "its name in the registry"

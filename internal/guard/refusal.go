@@ -193,13 +193,13 @@ func explainTooFast(j *Judgement, wait int) string {
 		fmt.Fprintf(&b, "limit: %d requests at a time (%s)\n", p.Limit.Concurrent, text.Printable(p.Limit.ExceededPart(true)))
 	case p.IsOverLimit:
 		fmt.Fprintf(&b, "%s sends requests faster than this site allows.\n\n", name)
-		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.Span(p.Limit.Per))
+		fmt.Fprintf(&b, "limit: %d requests in %s\n", p.Limit.Requests, text.FormatSpan(p.Limit.Per))
 	default:
 		fmt.Fprintf(&b, "%s sends requests faster than the robots.txt of this site allows.\n\n", name)
 		fmt.Fprintf(&b, "file:  %s\n", text.Printable(j.Site.OwnKey().String()+"/robots.txt"))
 		fmt.Fprintf(&b, "line:  Crawl-delay: %s (line %d)\n", strconv.FormatFloat(p.Delay.Interval.Seconds(), 'f', -1, 64), p.Delay.Line)
 		if p.EnforcedInterval != p.Delay.Interval {
-			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.Span(p.EnforcedInterval))
+			fmt.Fprintf(&b, "applied: %s, the longest Crawl-delay that this site enforces\n", text.FormatSpan(p.EnforcedInterval))
 		}
 	}
 	fmt.Fprintf(&b, "again: in %s\n", formatSeconds(wait))

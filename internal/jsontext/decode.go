@@ -11,7 +11,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Decoder decodes JSON with a fixed structure and records positions for errors.
+// Decoder reads a JSON file with a known structure. Its errors have the line and the column of a
+// mistake.
 type Decoder struct {
 	scanner
 	name      string // name of the file, for errors
@@ -20,8 +21,9 @@ type Decoder struct {
 	line      int
 }
 
-// NewDecoder returns a decoder for data, which must be a single JSON value. For other data
-// NewDecoder returns an error with the reason. empty is the advice in the error for empty data.
+// NewDecoder returns a decoder for data, which must be a single JSON value. For other data it
+// returns an error that tells the reason. If data is empty, the error ends with the advice in
+// empty.
 func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
@@ -48,7 +50,7 @@ func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
 	return d, nil
 }
 
-// invalidUTF8Offset returns the offset of the first invalid UTF-8.
+// invalidUTF8Offset returns the offset of the first byte that is not UTF-8, or the length of data.
 func invalidUTF8Offset(data []byte) (offset int) {
 	for offset < len(data) {
 		r, size := utf8.DecodeRune(data[offset:])
@@ -60,7 +62,7 @@ func invalidUTF8Offset(data []byte) (offset int) {
 	return offset
 }
 
-// ErrorAt returns an error with the line and the column of an offset.
+// ErrorAt returns an error with the name of the file, and the line and the column of an offset.
 func (d *Decoder) ErrorAt(offset int, format string, args ...any) error {
 	before := d.data[:min(max(offset, 0), len(d.data))]
 	line := 1 + bytes.Count(before, []byte("\n"))
@@ -68,20 +70,20 @@ func (d *Decoder) ErrorAt(offset int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %w", d.name, line, column, fmt.Errorf(format, args...))
 }
 
-// Errorf returns an error about the last token.
+// Errorf returns an error with the line and the column of the last token.
 func (d *Decoder) Errorf(format string, args ...any) error { return d.ErrorAt(d.pos, format, args...) }
 
-// Offset returns the offset of the last token.
+// Offset returns the offset of the last token in the data.
 func (d *Decoder) Offset() int { return d.pos }
 
-// Seek sets the offset for Mistake and Place.
-func (d *Decoder) Seek(offset int) { d.pos = offset }
+// SetErrorOffset sets the offset that Errorf and Position use until the next token is read.
+func (d *Decoder) SetErrorOffset(offset int) { d.pos = offset }
 
-// Peek moves to the next token. Peek returns the first byte and the offset. At the end the byte is
-// 0.
+// Peek returns the first byte of the next token, and its offset, without reading the token. At the
+// end of the data the byte is 0.
 func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
 
-// Skip skips a value of any type.
+// Skip reads a value of any type with all nested values, and drops it.
 func (d *Decoder) Skip() {
 	for depth := 0; ; {
 		switch d.Next().FirstByte {
@@ -98,20 +100,21 @@ func (d *Decoder) Skip() {
 	}
 }
 
-// Position returns the position of the last token as name:line.
+// Position returns the file name and the line of the last token, as "name:line".
 func (d *Decoder) Position() string {
 	d.line += bytes.Count(d.data[d.lineStart:d.pos], []byte("\n"))
 	d.lineStart = d.pos
 	return fmt.Sprintf("%s:%d", d.name, d.line)
 }
 
-// Next reads a token.
+// Next reads the next token.
 func (d *Decoder) Next() (t Token) {
 	t, d.pos = d.scanner.next()
 	return t
 }
 
-// readStart reads the start of an object or an array.
+// readStart reads the token that starts an object ({) or an array ([). want says in the error what
+// was expected.
 func (d *Decoder) readStart(first byte, want string) error {
 	if t := d.Next(); t.FirstByte != first {
 		return d.Errorf("%s, and not %s", want, t)
@@ -119,7 +122,9 @@ func (d *Decoder) readStart(first byte, want string) error {
 	return nil
 }
 
-// ReadObject reads an object. An unknown or repeated field is an error.
+// ReadObject reads an object. It calls read for each field, which must read the value. An unknown
+// or repeated field is an error. want says what was expected, for the error if the next value is no
+// object.
 func (d *Decoder) ReadObject(want string, fields []string, read func(field string) error) error {
 	if err := d.readStart('{', want); err != nil {
 		return err
@@ -143,7 +148,8 @@ func (d *Decoder) ReadObject(want string, fields []string, read func(field strin
 	return nil
 }
 
-// SuggestField suggests fields similar to a misspelled field.
+// SuggestField returns a hint for an error about an unknown field: the most similar field, or all
+// fields.
 func SuggestField(field string, fields []string) string {
 	const longest = 80 // longer names get no hint
 	if near := text.Nearest(field[:min(len(field), longest)], fields); near != "" {
@@ -155,7 +161,8 @@ func SuggestField(field string, fields []string) string {
 	return "known are " + strings.Join(fields, ", ")
 }
 
-// ReadArray reads an array.
+// ReadArray reads an array. It calls read for each element, which must read the element. want says
+// what was expected, for the error if the next value is no array.
 func (d *Decoder) ReadArray(want string, read func() error) error {
 	if err := d.readStart('[', want); err != nil {
 		return err
@@ -163,7 +170,7 @@ func (d *Decoder) ReadArray(want string, read func() error) error {
 	return d.ReadRemainingArray(read)
 }
 
-// ReadRemainingArray reads an array after its start.
+// ReadRemainingArray reads an array of which the token [ was read already.
 func (d *Decoder) ReadRemainingArray(read func() error) error {
 	for d.More() {
 		if err := read(); err != nil {
@@ -174,7 +181,8 @@ func (d *Decoder) ReadRemainingArray(read func() error) error {
 	return nil
 }
 
-// ReadString reads a string. null is an empty string.
+// ReadString reads the value of a field, which must be a string or null. It returns "" for null. An
+// empty string is an error.
 func (d *Decoder) ReadString(field string) (string, error) {
 	t := d.Next()
 	switch {
@@ -188,7 +196,7 @@ func (d *Decoder) ReadString(field string) (string, error) {
 	return t.Text, nil
 }
 
-// ReadStrings reads an array of at least one string.
+// ReadStrings reads an array of strings, with at least one string, none of them empty.
 func (d *Decoder) ReadStrings(field, want string) (all []string, err error) {
 	if err := d.readStart('[', want); err != nil {
 		return nil, err
@@ -196,7 +204,7 @@ func (d *Decoder) ReadStrings(field, want string) (all []string, err error) {
 	return d.ReadRemainingStrings(field, want)
 }
 
-// ReadRemainingStrings reads an array of strings after its start.
+// ReadRemainingStrings does the same as ReadStrings after the token [ was read.
 func (d *Decoder) ReadRemainingStrings(field, want string) (all []string, err error) {
 	begin := d.pos
 	err = d.ReadRemainingArray(func() error {

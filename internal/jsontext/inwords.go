@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// RemoveGoTypes removes Go's type names from an error of package json. They do not help authors of JSON.
+// RemoveGoTypes returns an error of package json without the names of Go types, which do not help
+// the author of the JSON.
 func RemoveGoTypes(err error) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {

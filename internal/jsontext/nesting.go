@@ -1,8 +1,8 @@
 package jsontext
 
-// CountContainers returns the number of objects and arrays in JSON. Callers limit both numbers
-// before decoding, because short JSON can need much memory. The number of objects includes nulls,
-// because a null can need the memory of an object.
+// CountContainers returns the numbers of objects and arrays in JSON. Callers limit both before
+// decoding, because short JSON can need much memory. Each null counts as an object, because it can
+// need as much memory.
 func CountContainers(text []byte) (objects, arrays int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

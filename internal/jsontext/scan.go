@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Token is a JSON token: the first byte, which shows the type, and the value of a string or number.
-// The scanner needs a fifth of the time of [json.Decoder.Token].
+// Token is a JSON token. FirstByte tells its type. Text is the decoded value of a string, or the
+// text of a number, true, false or null.
 type Token struct {
 	FirstByte byte
 	Text      string
@@ -16,13 +16,14 @@ type Token struct {
 // Null is the first byte of null.
 const Null = 'n'
 
-// scanner reads the tokens of valid JSON.
+// scanner splits valid JSON into tokens. It needs a fifth of the time of [json.Decoder.Token].
 type scanner struct {
 	data []byte
 	end  int // end of the last token
 }
 
-// peek moves to the next token.
+// peek skips white space, commas and colons, and returns the first byte of the next token. At the
+// end it returns 0.
 func (s *scanner) peek() (first byte) {
 	for ; s.end < len(s.data); s.end++ {
 		switch c := s.data[s.end]; c {
@@ -34,13 +35,13 @@ func (s *scanner) peek() (first byte) {
 	return 0
 }
 
-// More reports whether the object or array has another element.
+// More reports whether the current object or array has another element.
 func (s *scanner) More() bool {
 	c := s.peek()
 	return c != 0 && c != ']' && c != '}'
 }
 
-// next reads a token and returns its offset.
+// next reads the next token and returns its offset.
 func (s *scanner) next() (t Token, at int) {
 	t.FirstByte = s.peek()
 	at = s.end
@@ -61,7 +62,7 @@ func (s *scanner) next() (t Token, at int) {
 	return t, at
 }
 
-// readString reads a string.
+// readString reads the string at the current position and returns its decoded value.
 func (s *scanner) readString() (text string) {
 	begin, plain := s.end, true
 	for s.end++; s.data[s.end] != '"'; s.end++ {
@@ -78,7 +79,7 @@ func (s *scanner) readString() (text string) {
 	return text
 }
 
-// String describes a token for errors.
+// String describes the token for an error, for example "an object" or "the number 1".
 func (t Token) String() string {
 	switch t.FirstByte {
 	case '{':

@@ -18,7 +18,8 @@ type comparedCrawler struct {
 	source     string
 }
 
-// comparedCrawlers are the compared crawlers. Undocumented behavior is assumed to follow RFC 9309.
+// comparedCrawlers are the crawlers and parsers in a [Comparison]. Undocumented behavior is assumed
+// to follow RFC 9309.
 var comparedCrawlers = []comparedCrawler{
 	{
 		name: "Googlebot", groupNames: []string{"Googlebot"}, lenient: true, delay: "ignored",

@@ -9,12 +9,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// longDelay is the Crawl-delay from which a crawler cannot fetch a larger site completely. Bing
-// supports no longer delay.
+// longDelay is a Crawl-delay above which a crawler can fetch only a part of a large site. It is
+// also the longest delay that Bing supports.
 const longDelay = 30 * time.Second
 
-// longCrawl is the time after which a complete crawl is too slow, since its first pages are
-// outdated.
+// longCrawl is the duration of a complete crawl above which the copies of the first pages are too
+// old.
 const longCrawl = 30 * 24 * time.Hour
 
 // minBingDelay is the minimum delay that Bing supports.

@@ -218,14 +218,14 @@ func (c *checker) addParserFindings() {
 		}
 		column := 0
 		if f.Line > 0 {
-			column = c.columnOf(f)
+			column = c.findingColumn(f)
 		}
 		c.report.Findings = append(c.report.Findings, Finding{Code: f.Code, Severity: f.Severity, Line: f.Line, Column: column, Message: f.Message})
 	}
 }
 
-// columnOf returns the column for a finding of package policy, which has only a line.
-func (c *checker) columnOf(f policy.Finding) int {
+// findingColumn returns the column for a finding of package policy, which has only a line.
+func (c *checker) findingColumn(f policy.Finding) int {
 	l := c.lineByNumber(f.Line)
 	switch f.Code {
 	case policy.NotText:

@@ -62,14 +62,14 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			if len(g.Rules) > 0 {
-				ruled[strings.ToLower(trimName(a.Name))] = true
+				ruled[strings.ToLower(trimVersionAndStar(a.Name))] = true
 			}
 		}
 	}
 	for _, g := range c.groups {
 		if len(g.Agents) > 0 && len(g.Rules) == 0 {
 			found[g.Agents[0].Line] = !slices.ContainsFunc(g.Agents, func(a policy.Agent) bool {
-				return a.Name == "" || a.Name[0] == '*' || policy.IsTraining(a.Name) || ruled[strings.ToLower(trimName(a.Name))]
+				return a.Name == "" || a.Name[0] == '*' || policy.IsTraining(a.Name) || ruled[strings.ToLower(trimVersionAndStar(a.Name))]
 			})
 		}
 	}
@@ -93,7 +93,7 @@ func (c *checker) checkCrawlersInTwoGroups() {
 				continue
 			}
 			_, named := findCrawler(before.Name)
-			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !sameRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
+			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !equalRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
 				c.addValueFinding(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
 					quoteExcerpt(token), quoteExcerpt(named), before.Line)
 			}
@@ -101,8 +101,8 @@ func (c *checker) checkCrawlersInTwoGroups() {
 	}
 }
 
-// sameRules reports whether two groups have the same rules in the same order.
-func sameRules(a, b []policy.Rule) bool {
+// equalRules reports whether two groups have the same rules in the same order.
+func equalRules(a, b []policy.Rule) bool {
 	return slices.EqualFunc(a, b, func(a, b policy.Rule) bool {
 		return a.Allow == b.Allow && a.CanonicalPath() == b.CanonicalPath()
 	})

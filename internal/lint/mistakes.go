@@ -11,15 +11,15 @@ import (
 const keyPattern = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
 
 var (
-	// joinedKey matches a key after a value in the same line. The key must have a colon, or precede
-	// a path.
+	// joinedKey matches a second key, after a value in the same line. The key must precede a colon
+	// or a path.
 	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// twoKeys matches two keys before the first colon.
+	// twoKeys matches a line with a second key before its first colon.
 	twoKeys = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
 	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
 	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
-	// writtenInName matches a written line break in a name.
+	// writtenInName matches a line break in a name that is written as a backslash and a letter.
 	writtenInName = regexp.MustCompile(`\\[nr]`)
 	// regexpName matches syntax of regular expressions that is not in any crawler's name.
 	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
@@ -99,8 +99,8 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	return true
 }
 
-// checkSlashes adds a finding for a rule with // in its path, because links rarely have //.
-func (c *checker) checkSlashes(number int, l line) {
+// checkDoubleSlash adds a finding for a rule with // in its path, because links rarely have //.
+func (c *checker) checkDoubleSlash(number int, l line) {
 	path, _, _ := strings.Cut(l.value, "?")
 	i := strings.Index(path, "//")
 	if i < 0 || i > 0 && path[i-1] == ':' { // a URL

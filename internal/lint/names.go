@@ -49,8 +49,8 @@ func findCrawler(name string) (c *uaident.Crawler, token string) {
 	return nil, ""
 }
 
-// trimName returns a name in a user-agent line up to the first / or *.
-func trimName(name string) string {
+// trimVersionAndStar returns a name in a user-agent line up to the first / or *.
+func trimVersionAndStar(name string) string {
 	name, _, _ = strings.Cut(name, "/")
 	name, _, _ = strings.Cut(name, "*")
 	return strings.TrimSpace(name)
@@ -81,7 +81,7 @@ func (c *checker) checkNames() {
 				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
 				continue
 			}
-			name := trimName(a.Name)
+			name := trimVersionAndStar(a.Name)
 			crawler, token := findCrawler(a.Name)
 			if c.checkSpelling(a) {
 				continue
@@ -124,15 +124,15 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	}
 }
 
-// hasVersion matches a name with only a version after it.
-var hasVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
+// nameWithVersion matches a name that is followed only by a version.
+var nameWithVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
 // checkVersion adds a finding for a name with a version, such as GPTBot/1.0. Names in RFC 9309
 // section 2.2.1 have only letters, "_" and "-". Google's library stops at any other character. Some
 // parsers, such as Python's urllib.robotparser, remove the version only from the crawler's own
 // name. A group with a version then never applies.
 func (c *checker) checkVersion(a policy.Agent, name string) {
-	if hasVersion.MatchString(a.Name) {
+	if nameWithVersion.MatchString(a.Name) {
 		c.addOncePerFile(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
 	}
 }

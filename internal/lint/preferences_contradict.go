@@ -43,7 +43,7 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
 			if names++; names <= maxStatedNames && !policy.IsTraining(a.Name) {
-				check(c.robots.Select(isWildcardName(a.Name), trimName(a.Name)), "")
+				check(c.robots.Select(isWildcardName(a.Name), trimVersionAndStar(a.Name)), "")
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 			if names++; names > maxNames {
 				return
 			}
-			if trimName(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
+			if trimVersionAndStar(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
 				break // one finding per group
 			}
 		}
@@ -34,7 +34,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 // stated has the lines of the * group for each target. checkOmitted reports whether it added a
 // finding.
 func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, stated [][]policy.Statement) bool {
-	group := c.robots.Select(false, trimName(a.Name))
+	group := c.robots.Select(false, trimVersionAndStar(a.Name))
 	var own policy.Preferences
 	lines := make(map[policy.Use]int) // of the * group
 	for i := range targets {

@@ -31,7 +31,7 @@ func (c *checker) checkRecords() {
 			continue
 		}
 		reported[key] = true
-		c.reportRecord(key, r)
+		c.explainRecord(key, r)
 	}
 }
 
@@ -44,8 +44,8 @@ func appliesToGroup(key string) bool {
 	return false
 }
 
-// reportRecord adds a finding about which crawlers read lines with this key.
-func (c *checker) reportRecord(key string, r policy.Record) {
+// explainRecord adds a finding about which crawlers read lines with this key.
+func (c *checker) explainRecord(key string, r policy.Record) {
 	at := c.lineByNumber(r.Line).keyColumn()
 	switch key {
 	case "host":

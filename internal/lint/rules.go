@@ -59,7 +59,7 @@ func (c *checker) checkRuleSets() {
 	names, seen, reported := make(map[string]bool), make(map[string]bool), make(map[int]bool)
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
-			name := strings.ToLower(trimName(a.Name))
+			name := strings.ToLower(trimVersionAndStar(a.Name))
 			if isWildcardName(a.Name) {
 				name = "*"
 			}
@@ -110,7 +110,7 @@ func (c *checker) checkPath(number int, l line) {
 	if findWrittenLineBreak(l) >= 0 {
 		return // see checkLines
 	}
-	c.checkSlashes(number, l)
+	c.checkDoubleSlash(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
 		c.addValueFinding(RegexpInPath, number, "%s in %s has no special meaning, because a rule is not a regular expression; write * for any characters and $ for the end of the URL",
 			quoteExcerpt(escape), quoteExcerpt(l.value))
@@ -190,6 +190,7 @@ func (s *ruleSet) checkRuleSet() {
 }
 
 // literalBytes are bytes that have no special meaning in the canonical form of a rule or a target.
+// Letters that are rare in paths come first.
 const literalBytes = "QZXJKVWYABCDEFGHILMNOPRSTUqzxjkvwyabcdefghilmnoprstu0123456789~_!'(),;:@"
 
 // findUnusedByte returns a literal byte that no rule of the set contains, or "" if there is none.
@@ -236,7 +237,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 				quoteExcerpt(by.String()), by.Line)
 		}
 	case r.Allow:
-		s.checkIndex(r, canonical)
+		s.checkIndexPage(r, canonical)
 	}
 }
 
@@ -288,9 +289,9 @@ func mayOverlap(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// checkIndex adds a finding for an Allow rule about an index page, because for Google the rule also
-// allows the otherwise disallowed directory.
-func (s *ruleSet) checkIndex(r policy.Rule, canonical string) {
+// checkIndexPage adds a finding for an Allow rule about an index page, because for Google the rule
+// also allows the otherwise disallowed directory.
+func (s *ruleSet) checkIndexPage(r policy.Rule, canonical string) {
 	i := strings.LastIndexByte(canonical, '/')
 	if i < 0 || !strings.HasPrefix(canonical[i:], "/index.htm") || strings.Contains(canonical[:i], "*") {
 		return

@@ -110,7 +110,7 @@ func (d listDecoder) readRule() (r Rule, err error) {
 		return r, err
 	}
 	if begin > 0 {
-		d.Seek(begin)
+		d.SetErrorOffset(begin)
 	}
 	for _, preference := range []string{r.ContentUsage, r.ContentSignal} {
 		if preference != "" {

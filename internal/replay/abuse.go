@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// AbuseReport is a report about a source in the format XARF v4, type connection/scraping.
-// https://github.com/xarf/xarf-spec defines the format. The schemas are in testdata/xarf.
+// AbuseReport is a report about one [Source] of violations, in the format XARF v4, type
+// connection/scraping. https://github.com/xarf/xarf-spec defines the format. The schemas are in
+// testdata/xarf.
 type AbuseReport struct {
 	Version           string     `json:"xarf_version"`
 	ID                string     `json:"report_id"` // a random UUID
@@ -33,18 +34,18 @@ type AbuseReport struct {
 	EvidenceSource    string     `json:"evidence_source"`
 	Evidence          []Evidence `json:"evidence"`
 	Tags              []string   `json:"tags"`
-	// Description is a summary for people.
+	// Description is a summary of the report in sentences.
 	Description string `json:"description"`
 }
 
-// Contact is the author or the sender of a report.
+// Contact identifies the organization that reports or sends an abuse report.
 type Contact struct {
 	Organization string `json:"org"`
 	Contact      string `json:"contact"` // an email address
 	Domain       string `json:"domain"`
 }
 
-// Evidence is a file attached to a report.
+// Evidence is a file attached to an abuse report.
 type Evidence struct {
 	ContentType string `json:"content_type"`
 	Description string `json:"description"`
@@ -59,16 +60,18 @@ const (
 	requestsEvidence = "What was requested, and the rules that disallow it"
 )
 
-// requests is the JSON content of the evidence about the requests.
-type requests struct {
-	// Name is the claimed name of the client, or "" if the name is not recognised.
+// requestsContent is the JSON content of the attached file about the requests.
+type requestsContent struct {
+	// Name is the crawler name that the client claims, or "" if neither the registry nor the
+	// robots.txt has the name.
 	Name             string       `json:"claimed_name,omitempty"`
 	RobotsServedFrom *time.Time   `json:"robots_txt_from,omitempty"` // when the file was first served, if known
 	Rules            []SourceRule `json:"rules"`
 	Samples          []Sample     `json:"samples"`
 }
 
-// ParseContact parses the author of a report, such as "Example Ltd <abuse@example.com>".
+// ParseContact parses the reporting organization and its email address, such as "Example Ltd
+// <abuse@example.com>".
 func ParseContact(s string) (c Contact, err error) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Name == "" {
@@ -80,8 +83,8 @@ func ParseContact(s string) (c Contact, err error) {
 	return Contact{Organization: a.Name, Contact: a.Address, Domain: a.Address[strings.LastIndexByte(a.Address, '@')+1:]}, nil
 }
 
-// NewAbuseReport makes the report of a source. The report has the client's claimed name but no
-// operator, since anybody can send any User-Agent.
+// NewAbuseReport returns the abuse report about a source. The report names the claimed crawler but
+// no operator, because anybody can send any User-Agent.
 func NewAbuseReport(s *Source, from Contact) (*AbuseReport, error) {
 	report := &AbuseReport{
 		Version: "4.2.0", ID: newUUID(), Timestamp: s.Last.UTC(), Reporter: from, Sender: from, Source: s.Network.String(),
@@ -97,7 +100,7 @@ func NewAbuseReport(s *Source, from Contact) (*AbuseReport, error) {
 	}
 	report.Description = fmt.Sprintf("%d requests from %s for URLs that the robots.txt of the site disallows to the client that sent them, %s to %s. They came from a client %s; the name is from its User-Agent and was not verified. "+
 		"The robots.txt and the first requests are attached.", s.Requests, report.Source, report.FirstSeen.Format(time.RFC3339), report.LastSeen.Format(time.RFC3339), name)
-	content := requests{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
+	content := requestsContent{Name: s.Crawler, Rules: s.Rules, Samples: s.Samples}
 	if s.RobotsVersion.From.Unix() > 0 {
 		content.RobotsServedFrom = &s.RobotsVersion.From
 	}

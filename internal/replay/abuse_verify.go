@@ -16,21 +16,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// VerificationResult is the result of [VerifyAbuseReport].
+// VerificationResult has the mistakes that [VerifyAbuseReport] found in an abuse report.
 type VerificationResult struct {
 	Report       *AbuseReport
 	RobotsSHA256 string // the SHA-256 of the attached robots.txt, in hexadecimal
 	SampleCount  int    // number of attached requests
-	// Errors has an entry for each sample not disallowed by the robots.txt, or disallowed by a rule
-	// outside the report.
+	// Errors has a sentence for each attached request that the attached robots.txt does not
+	// disallow, or disallows by a rule that the report omits.
 	Errors []string
-	// Contradictions are contradictory facts of the report. The report is correct if Errors and
-	// Contradictions are empty.
+	// Contradictions has a sentence for each fact of the report that contradicts its attached
+	// requests. The report is correct if Errors and Contradictions are empty.
 	Contradictions []string
 }
 
-// VerifyAbuseReport checks the sample requests of a report against the attached robots.txt. It
-// returns an error for another kind of report, and for a report changed after its creation.
+// VerifyAbuseReport judges the requests attached to an abuse report by the attached robots.txt. It
+// returns an error if text is not such a report, or if an attached file does not match its hash.
 func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
 	var report AbuseReport
 	if err := json.Unmarshal(text, &report); err != nil {
@@ -47,7 +47,7 @@ func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationRe
 	if err != nil {
 		return nil, err
 	}
-	var attached requests
+	var attached requestsContent
 	if err := json.Unmarshal(content, &attached); err != nil {
 		return nil, fmt.Errorf("the attached requests cannot be read: %w", err)
 	}
@@ -63,12 +63,13 @@ func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationRe
 			result.Errors = append(result.Errors, wrong)
 		}
 	}
-	result.Contradictions = report.contradictions(attached.Samples)
+	result.Contradictions = report.findContradictions(attached.Samples)
 	return result, nil
 }
 
-// contradictions compares the report with its samples.
-func (r *AbuseReport) contradictions(samples []Sample) (found []string) {
+// findContradictions compares the source, the times and the number of requests in the report with
+// the attached requests.
+func (r *AbuseReport) findContradictions(samples []Sample) (found []string) {
 	say := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if r.LastSeen.Before(r.FirstSeen) {
 		say("last_seen %s is before first_seen %s", r.LastSeen.Format(time.RFC3339), r.FirstSeen.Format(time.RFC3339))
@@ -96,7 +97,8 @@ func (r *AbuseReport) contradictions(samples []Sample) (found []string) {
 	return found
 }
 
-// verifySample returns the error of a sample, or "".
+// verifySample returns a sentence if the robots.txt does not disallow the request by one of the
+// rules, and otherwise "".
 func verifySample(s *Sample, rules []SourceRule, robots *policy.Robots, registry *uaident.Registry, overlay *uaident.Overlay) string {
 	var settings judge.Settings
 	var scratch judge.Scratch
@@ -115,8 +117,8 @@ func verifySample(s *Sample, rules []SourceRule, robots *policy.Robots, registry
 	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
 }
 
-// decodeEvidence returns the content of an evidence, or an error if the evidence is missing or its hash
-// is wrong.
+// decodeEvidence returns the content of the attached file with a description. It returns an error
+// if the file is missing or does not match its hash.
 func (r *AbuseReport) decodeEvidence(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// countResponse counts the response to a judged request. Responses of the guard itself are left
-// out. Only Caddy's log marks the guard's responses. In other logs a blocked request looks like a
-// refusal by the site.
+// countResponse counts the status of the response to a judged request. It ignores responses of
+// robots_guard, which only Caddy's log marks. In other logs a blocked request looks like a refusal
+// by the site.
 func (w *worker) countResponse(c *crawlerCount) {
 	status, ok := responseaudit.ClassifyStatus(w.record.Status)
 	if !ok || w.record.AnsweredByGuard {
@@ -30,7 +30,8 @@ func (w *worker) countResponse(c *crawlerCount) {
 	c.responses.Bytes += uint64(w.record.Bytes)
 }
 
-// ResponsesReport has the numbers of responses to a crawler by verdict.
+// ResponsesReport has the numbers of responses to a crawler, by verdict on the request and by
+// status.
 type ResponsesReport struct {
 	Allowed      responseaudit.StatusCounts `json:"allowed"`
 	Forbidden    responseaudit.StatusCounts `json:"forbidden"`
@@ -39,7 +40,8 @@ type ResponsesReport struct {
 	Bytes        uint64                     `json:"bytes"` // 0 if the log has no sizes
 }
 
-// FindingReport describes responses that contradict the robots.txt.
+// FindingReport describes a contradiction between the robots.txt and the responses to a crawler,
+// such as errors for allowed URLs.
 type FindingReport struct {
 	Kind          responseaudit.FindingKind `json:"what"`
 	Token         string                    `json:"token"`
@@ -51,20 +53,21 @@ type FindingReport struct {
 	Text          string                    `json:"text"`
 }
 
-// responsesReport returns the report of a crawler, or nil if the log has no status.
-func responsesReport(c *responseaudit.ResponseCounts) *ResponsesReport {
+// newResponsesReport returns the report about the responses to a crawler, or nil if the log has no
+// status.
+func newResponsesReport(c *responseaudit.ResponseCounts) *ResponsesReport {
 	if c.Total() == 0 {
 		return nil
 	}
 	return &ResponsesReport{c.StatusCounts(responseaudit.KindAllowed), c.StatusCounts(responseaudit.KindForbidden), c.StatusCounts(responseaudit.KindNoRule), c.StatusCounts(responseaudit.KindRobotsTxt), c.Bytes}
 }
 
-// fillFindings adds a finding for each contradiction between responses and the robots.txt, the
-// largest share first.
+// fillFindings sets r.Findings. The finding with the largest share of contradicting responses comes
+// first.
 func (r *Report) fillFindings(p *replayPlan, t *tally) {
 	r.Findings = []FindingReport{}
 	for id := range t.crawlers {
-		c, key := &t.crawlers[id], p.crawlers.keyOf(int32(id))
+		c, key := &t.crawlers[id], p.crawlers.lookUpKey(int32(id))
 		if key.name == otherName || !key.class.IsCrawler() {
 			continue
 		}

@@ -10,15 +10,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// countPath counts the request of the record. blocked reports whether mode enforce blocks the
-// request.
-func (w *worker) countPath(who *cachedIdentity, blocked bool) {
+// countForChallenge counts the current request in the challenge report. blocked tells whether mode
+// enforce blocks the request.
+func (w *worker) countForChallenge(who *cachedIdentity, blocked bool) {
 	r, c := &w.record, &w.tally.challenge
-	decoded := w.pathOf(r.Target)
+	decoded := w.decodePath(r.Target)
 	current := &w.versions[w.version]
 	disallowed := judge.DisallowsPath(current.robots, "*", unsafeString(r.Target), unsafeString(decoded), current.settings.KeepSlashes)
 	person := who.isBrowser && len(r.UserAgent) > 0
-	if person && methodOf(r.Method) == "GET" && isPage(decoded) {
+	if person && methodText(r.Method) == "GET" && isPage(decoded) {
 		c.Pages++
 		if disallowed {
 			c.ChallengedPages++
@@ -40,26 +40,26 @@ func (w *worker) countPath(who *cachedIdentity, blocked bool) {
 	}
 }
 
-// pageEndings has the extensions of pages. Most have none.
+// pageEndings are the file name extensions of web pages. Most pages have none.
 var pageEndings = []string{"", ".asp", ".aspx", ".cgi", ".htm", ".html", ".jsp", ".php", ".shtml", ".xhtml"}
 
-// isPage reports whether a path has the extension of a page, and not the extension of an image or
-// another part of a page.
+// isPage reports whether the extension of a path is that of a web page (or missing), and not that
+// of an image, a script or a style sheet.
 func isPage(p []byte) bool {
 	name := p[bytes.LastIndexByte(p, '/')+1:]
 	return slices.Contains(pageEndings, strings.ToLower(path.Ext(string(name))))
 }
 
-// ChallengeReport compares a challenge on every page with a challenge on disallowed pages only, by
-// the matcher robots_disallowed *.
+// ChallengeReport compares a challenge on every page with a challenge only on disallowed pages,
+// which the matcher robots_disallowed * selects.
 type ChallengeReport struct {
-	// Pages is the number of pages opened by browsers. ChallengedPages is the number of these pages
-	// disallowed in the * group.
+	// Pages is the number of pages that browsers requested. ChallengedPages is the number of these
+	// pages that the * group disallows.
 	Pages           uint64 `json:"pages"`
 	ChallengedPages uint64 `json:"challenged"`
-	// Requests is the number of requests for disallowed URLs, and the sum of the next four fields.
-	// Browsers and programs meet a challenge. Blocked crawlers are blocked in mode enforce. Passed
-	// crawlers are exempt, or their group allows the URL.
+	// Requests is the number of requests for URLs that the * group disallows. It is the sum of the
+	// next four fields. Browsers and programs meet a challenge. Blocked crawlers are blocked in
+	// mode enforce. Passed crawlers are exempt, or their own group allows the URL.
 	Requests        uint64 `json:"requests"`
 	BrowserRequests uint64 `json:"browsers"`
 	ProgramRequests uint64 `json:"programs"`
@@ -67,7 +67,7 @@ type ChallengeReport struct {
 	Passed          uint64 `json:"passed"`
 }
 
-// add adds the numbers of another report.
+// add adds the counts of another worker's report.
 func (c *ChallengeReport) add(o *ChallengeReport) {
 	c.Pages += o.Pages
 	c.ChallengedPages += o.ChallengedPages
@@ -78,17 +78,17 @@ func (c *ChallengeReport) add(o *ChallengeReport) {
 	c.Passed += o.Passed
 }
 
-// Describe returns the report in words.
+// Describe returns the report as sentences.
 func (c *ChallengeReport) Describe() []string {
 	return []string{
-		fmt.Sprintf("Pages opened by browsers: %d. A challenge on every page meets all of them, a challenge on disallowed pages meets %d (%s).",
-			c.Pages, c.ChallengedPages, percent(c.ChallengedPages, c.Pages)),
+		fmt.Sprintf("Pages opened by browsers: %d. A challenge on every page would meet all of them, and a challenge on disallowed pages %d (%s).",
+			c.Pages, c.ChallengedPages, formatPercent(c.ChallengedPages, c.Pages)),
 		fmt.Sprintf("Requests for disallowed URLs: %d. The challenge meets browsers (%d) and other programs (%d), enforce blocks crawlers (%d): %s. Crawlers that pass: %d.",
-			c.Requests, c.BrowserRequests, c.ProgramRequests, c.Blocked, percent(c.Requests-c.Passed, c.Requests), c.Passed),
+			c.Requests, c.BrowserRequests, c.ProgramRequests, c.Blocked, formatPercent(c.Requests-c.Passed, c.Requests), c.Passed),
 	}
 }
 
-func percent(part, all uint64) string {
+func formatPercent(part, all uint64) string {
 	if all == 0 {
 		return "0 %"
 	}

@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, in bytes, and is the size of a chunk. The limits of servers for a request
-// are far lower.
+// maxLine is the maximum length of a line, in bytes, and the size of a chunk. Servers limit the
+// length of a request to far less.
 const maxLine = 512 << 10
 
-// chunk is a part of a log, split at the end of a line.
+// chunk is a part of a log that ends at the end of a line. One worker judges its lines.
 type chunk struct {
 	input  *logInput
 	buffer []byte // has maxLine bytes
@@ -23,7 +23,8 @@ type chunk struct {
 
 	done chan struct{} // receives a value when a worker has finished the chunk
 
-	// Results of the worker, which the sequence reads in the order of the log.
+	// These are the results of the worker. The results of all chunks are added in the order of the
+	// log.
 	lines     int
 	malformed int
 	examples  []malformedLine
@@ -31,18 +32,18 @@ type chunk struct {
 	paths     []byte // paths of the events
 }
 
-// malformedLine is a malformed line.
+// malformedLine is a line that is too long or not in the format of the log.
 type malformedLine struct {
 	line   int // counted from 1 within the chunk
 	reason string
 	text   string
 }
 
-// maxExamples bounds the malformed lines in the report.
+// maxExamples is the maximum number of malformed lines in the report.
 const maxExamples = 5
 
-// readChunks splits a log into chunks until the log ends or ctx is done. emit becomes the owner of
-// a chunk, and free supplies used chunks.
+// readChunks splits a log into chunks until the log ends or ctx is done. It takes unused chunks
+// from free, and calls emit with each filled chunk.
 func readChunks(ctx context.Context, in *logInput, free <-chan *chunk, emit func(*chunk)) (err error) {
 	text, err := in.openLines()
 	if err != nil {

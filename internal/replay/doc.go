@@ -5,6 +5,6 @@
 // parallel. The memory depends on the registry, the robots.txt and the number of processors, and
 // not on the logs.
 //
-// [NewAbuseReport] writes and [VerifyAbuseReport] checks abuse reports about requests that a robots.txt
-// disallows.
+// [NewAbuseReport] writes and [VerifyAbuseReport] checks abuse reports about requests that a
+// robots.txt disallows.
 package replay

@@ -17,13 +17,13 @@ const (
 	maxRuleCrawlers  = 20
 )
 
-// fill converts the tally into the report.
+// fill sets the fields of the report from the merged counts of all workers.
 func (r *Report) fill(p *replayPlan, t *tally, s *orderedResults, o *Options, logs []*logInput) {
 	r.Lines, r.Malformed, r.OtherLines, r.OtherSiteLines, r.OtherTimeLines = t.lines, t.malformed, t.otherLines, t.otherSiteLines, t.otherTimeLines
 	r.Browsers, r.Requests, r.Examples = t.browsers, t.requests, s.examples
 	r.noUserAgents = t.noUserAgent == t.browsers
 	if t.first <= t.last {
-		r.First, r.Last = timePointer(t.first), timePointer(t.last)
+		r.First, r.Last = unixNanoPointer(t.first), unixNanoPointer(t.last)
 	}
 	r.Sites = append([]string{}, o.Sites...)
 	r.fillVersions(p)
@@ -31,7 +31,7 @@ func (r *Report) fill(p *replayPlan, t *tally, s *orderedResults, o *Options, lo
 	r.fillRules(p, t)
 	r.fillPaths(p, t)
 	if p.collectSources {
-		r.Sources = t.sources.sources(p)
+		r.Sources = t.sources.listSources(p)
 	}
 	if p.collectPaths {
 		r.Challenge = &t.challenge
@@ -51,8 +51,8 @@ func (r *Report) fill(p *replayPlan, t *tally, s *orderedResults, o *Options, lo
 func (r *Report) fillVersions(p *replayPlan) {
 	for _, v := range p.versions {
 		report := VersionReport{Name: v.name, RuleCount: v.robots.RuleCount()}
-		if !v.isOnly() {
-			report.From = timePointer(v.from)
+		if !v.isOnlyOfHost() {
+			report.From = unixNanoPointer(v.from)
 		}
 		r.Robots = append(r.Robots, report)
 	}
@@ -65,18 +65,18 @@ func (r *Report) fillCrawlers(p *replayPlan, t *tally) {
 		if c.requests == 0 {
 			continue
 		}
-		key := p.crawlers.keyOf(int32(id))
+		key := p.crawlers.lookUpKey(int32(id))
 		row := CrawlerReport{
 			Token: key.name, Class: key.class.String(), Requests: c.requests, Disallowed: c.disallowed, Stale: c.stale, Exempt: c.exempt,
 			Allowed: c.requests - c.disallowed - c.stale - c.exempt, RobotsFetches: c.robotsRequests, RobotsStatus: c.fetchStatus,
 		}
 		if c.fetchStatus > 0 && c.fetchedAt != 0 {
-			row.LastRobotsFetch = timePointer(c.fetchedAt)
+			row.LastRobotsFetch = unixNanoPointer(c.fetchedAt)
 		}
 		if c.lastRequest != 0 {
-			row.LastRequest = timePointer(c.lastRequest)
+			row.LastRequest = unixNanoPointer(c.lastRequest)
 		}
-		row.Rate, row.Responses = p.newRateReport(&c, key.name), responsesReport(&c.responses)
+		row.Rate, row.Responses = p.newRateReport(&c, key.name), newResponsesReport(&c.responses)
 		r.Crawlers = append(r.Crawlers, row)
 		class := classes[key.class]
 		if class == nil {
@@ -116,7 +116,7 @@ func (r *Report) fillRules(p *replayPlan, t *tally) {
 		}
 		rule.Group = min(rule.Group, validUTF8(c.group)) // a group may have several names
 		rule.Requests += c.count
-		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.keyOf(key.crawler).name, Requests: c.count})
+		rule.Crawlers = append(rule.Crawlers, RuleCrawlers{Token: p.crawlers.lookUpKey(key.crawler).name, Requests: c.count})
 	}
 	r.Rules = []RuleReport{}
 	for _, rule := range rules {
@@ -135,7 +135,7 @@ func (r *Report) fillRules(p *replayPlan, t *tally) {
 func (r *Report) fillPaths(p *replayPlan, t *tally) {
 	r.Paths = []PathReport{}
 	for _, e := range t.paths.Items {
-		r.Paths = append(r.Paths, PathReport{Path: validUTF8(e.Key.path), Token: p.crawlers.keyOf(e.Key.crawler).name, Requests: e.Count, CountError: e.Error})
+		r.Paths = append(r.Paths, PathReport{Path: validUTF8(e.Key.path), Token: p.crawlers.lookUpKey(e.Key.crawler).name, Requests: e.Count, CountError: e.Error})
 	}
 	slices.SortStableFunc(r.Paths, func(a, b PathReport) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Path, b.Path), strings.Compare(a.Token, b.Token))
@@ -143,10 +143,10 @@ func (r *Report) fillPaths(p *replayPlan, t *tally) {
 	r.Paths = r.Paths[:min(len(r.Paths), maxReportedPaths)]
 }
 
-func timePointer(at int64) *time.Time {
+func unixNanoPointer(at int64) *time.Time {
 	t := fromUnixNano(at)
 	return &t
 }
 
-// validUTF8 replaces invalid UTF-8, to make a client's string valid in JSON.
+// validUTF8 replaces invalid UTF-8 in a string from a client, which JSON cannot contain.
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

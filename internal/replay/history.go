@@ -8,22 +8,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// RobotsHistory has versions of the robots.txt of some hosts, to judge single requests. A
-// RobotsHistory is immutable and safe for concurrent use.
+// RobotsHistory has the versions of the robots.txt of one or more hosts, for judging single
+// requests. It is immutable and safe for concurrent use.
 type RobotsHistory struct {
 	versions []datedVersion
 	byHost   map[string]versionRange // nil if all hosts share the versions
 }
 
-// NewRobotsHistory parses versions, as [ReadVersions] returns them. An empty list is an error.
+// NewRobotsHistory parses the versions, for example those of [ReadVersions]. It returns an error
+// for an empty list.
 func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory, error) {
 	versions, err := parseVersions(&Options{Versions: all}, registry)
-	return &RobotsHistory{versions, versionsByHost(versions)}, err
+	return &RobotsHistory{versions, groupVersionsByHost(versions)}, err
 }
 
-// RobotsAt returns the robots.txt served by a host at a time, and the file's names missing in the
-// registry. The first version also applies before its time. The zero time selects the last version.
-// At returns nil for an unknown host. Ports and letter case of host are ignored.
+// RobotsAt returns the robots.txt that a host served at a time, and its overlay: the crawler names
+// that only the file defines. The first version also applies before its time. The zero time selects
+// the last version. RobotsAt returns nil for an unknown host. It ignores the port and the letter
+// case of host.
 func (t *RobotsHistory) RobotsAt(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {
@@ -36,6 +38,6 @@ func (t *RobotsHistory) RobotsAt(host string, when time.Time) (*policy.Robots, *
 	if !when.IsZero() {
 		nanos = when.UnixNano()
 	}
-	v := &t.versions[of.from+versionAt(t.versions[of.from:of.to], nanos)]
+	v := &t.versions[of.from+findVersion(t.versions[of.from:of.to], nanos)]
 	return v.robots, v.overlay
 }

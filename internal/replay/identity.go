@@ -8,7 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// cachedIdentity is the identity of a User-Agent under a version of the robots.txt.
+// cachedIdentity is the crawler or browser that a User-Agent claims to be. It depends on the
+// version of the robots.txt, which can define crawler names.
 type cachedIdentity struct {
 	userAgent []byte
 	hash      uint64
@@ -27,11 +28,12 @@ const (
 	maxCachedAgentLen = 512
 )
 
-// identify returns the claimed identity of a User-Agent. The result is valid until the next call.
+// identify returns the crawler or browser that a User-Agent claims to be. The result is valid until
+// the next call.
 func (w *worker) identify(userAgent []byte) *cachedIdentity {
 	if len(userAgent) > maxCachedAgentLen {
 		who := &w.identities[maxIdentities]
-		w.identifyByVersion(who, unsafeString(userAgent))
+		w.identifyUncached(who, unsafeString(userAgent))
 		return who
 	}
 	hash := maphash.Bytes(w.seed, userAgent)
@@ -41,13 +43,13 @@ func (w *worker) identify(userAgent []byte) *cachedIdentity {
 	}
 	who.userAgent = append(who.userAgent[:0], userAgent...)
 	who.hash, who.version, who.isUsed = hash, int32(w.version), true
-	w.identifyByVersion(who, unsafeString(who.userAgent))
+	w.identifyUncached(who, unsafeString(who.userAgent))
 	return who
 }
 
-// identifyByVersion identifies a User-Agent by the registry and the names in the current version, as the handler
-// does.
-func (w *worker) identifyByVersion(who *cachedIdentity, userAgent string) {
+// identifyUncached sets the fields of who for a User-Agent. It uses the registry and the crawler
+// names in the current version of the robots.txt, as the handler does.
+func (w *worker) identifyUncached(who *cachedIdentity, userAgent string) {
 	current := &w.versions[w.version]
 	who.client = current.settings.Identify(w.registry, userAgent, current.overlay)
 	who.groupCache = judge.GroupCache{}
@@ -58,20 +60,21 @@ func (w *worker) identifyByVersion(who *cachedIdentity, userAgent string) {
 	if name == "" {
 		name = otherName
 	}
-	who.crawlerNumber = w.crawlers.numberOf(crawlerKey{name, who.client.Class})
+	who.crawlerNumber = w.crawlers.assignNumber(crawlerKey{name, who.client.Class})
 }
 
-// judgeRequest sets w.result to the verdict of a version about the request in the record.
+// judgeRequest sets w.result to the result of judging the current request by a version of the
+// robots.txt.
 func (w *worker) judgeRequest(who *cachedIdentity, current *datedVersion) {
-	q := w.judgeRequestOf(who)
+	q := w.newJudgeRequest(who)
 	current.settings.Judge(&q, judge.Rules{Robots: current.robots}, &w.scratch, &w.result)
 }
 
-// judgeRequestOf converts the record into a request.
-func (w *worker) judgeRequestOf(who *cachedIdentity) judge.Request {
+// newJudgeRequest converts w.record into a request for package judge.
+func (w *worker) newJudgeRequest(who *cachedIdentity) judge.Request {
 	r := &w.record
 	return judge.Request{
-		Client: who.client, Method: methodOf(r.Method), Target: unsafeString(r.Target),
-		Path: unsafeString(w.pathOf(r.Target)), GroupCache: &who.groupCache,
+		Client: who.client, Method: methodText(r.Method), Target: unsafeString(r.Target),
+		Path: unsafeString(w.decodePath(r.Target)), GroupCache: &who.groupCache,
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
-// logInput is a log to read.
+// logInput is an access log to read: a file or standard input.
 type logInput struct {
 	name         string
 	format       *logformat.Format
@@ -37,8 +37,8 @@ type logInput struct {
 // detectionSize is the number of bytes that are read to recognise the format.
 const detectionSize = 64 << 10
 
-// expandPatterns replaces patterns like access.log* by the matching files. A file with the same
-// name as a pattern has precedence.
+// expandPatterns replaces each pattern, such as access.log*, by the matching files. If a file with
+// the name of the pattern exists, the pattern is that file's name. The same file twice is an error.
 func expandPatterns(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -52,7 +52,7 @@ func expandPatterns(names []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(name)
 		if err != nil {
-			return nil, fmt.Errorf("the pattern %s cannot be read: %w", name, err)
+			return nil, fmt.Errorf("the pattern %s is invalid: %w", name, err)
 		}
 		if len(matches) == 0 {
 			return nil, fmt.Errorf("no file matches %s", name)
@@ -62,15 +62,15 @@ func expandPatterns(names []string) ([]string, error) {
 	seen := make(map[string]bool)
 	for _, name := range files {
 		if seen[name] {
-			return nil, fmt.Errorf("%s is named twice; its requests would count twice", name)
+			return nil, fmt.Errorf("%s is given twice, so its requests would count twice; give it once", name)
 		}
 		seen[name] = true
 	}
 	return files, nil
 }
 
-// openInputs opens the named logs, recognises their formats, and sorts the logs by the time of their
-// first request.
+// openInputs returns the logs with their formats, sorted by the time of their first request. If a
+// log has no times, the logs keep the given order.
 func openInputs(names []string, stdin io.Reader) ([]*logInput, error) {
 	names, err := expandPatterns(names)
 	if err != nil {
@@ -96,7 +96,8 @@ func openInputs(names []string, stdin io.Reader) ([]*logInput, error) {
 	return all, nil
 }
 
-// checkReadable reports an error if the file is missing or not readable.
+// checkReadable returns an error if the file is missing or is a directory. Otherwise it sets
+// in.size and in.open.
 func (in *logInput) checkReadable() error {
 	info, err := os.Stat(in.name)
 	switch {
@@ -105,7 +106,7 @@ func (in *logInput) checkReadable() error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return fmt.Errorf("%s is a directory; name its files, for example %s", in.name, filepath.Join(in.name, "access.log*"))
+		return fmt.Errorf("%s is a directory; give its files, for example %s", in.name, filepath.Join(in.name, "access.log*"))
 	}
 	if info.Mode().IsRegular() {
 		in.size = info.Size()
@@ -124,7 +125,7 @@ var unsupportedSignatures = []struct{ magic, advice string }{
 	{"\xfe\xff", "is UTF-16; save the log as UTF-8"},
 }
 
-// detect reads the head of the log and recognises the compression and the format.
+// detect sets the compression and the format of the log from its first bytes.
 func (in *logInput) detect() error {
 	file, err := in.open()
 	if err != nil {
@@ -143,7 +144,8 @@ func (in *logInput) detect() error {
 	return in.detectFormat(head)
 }
 
-// readHead returns the first uncompressed bytes and a reader of the rest.
+// readHead sets the compression. It returns the first detectionSize bytes of the uncompressed log,
+// and a reader for the following bytes.
 func (in *logInput) readHead(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
 	raw := bufio.NewReaderSize(file, 1<<16)
 	magic, err := raw.Peek(6)
@@ -175,7 +177,8 @@ func (in *logInput) readHead(file io.ReadCloser) (head []byte, text io.ReadClose
 	return head, text, nil
 }
 
-// detectFormat sets the format and the time of the first request from the head of the log.
+// detectFormat sets the format and the time of the first request from the first bytes of the
+// uncompressed log.
 func (in *logInput) detectFormat(head []byte) error {
 	if in.readErr != nil {
 		return nil
@@ -190,10 +193,10 @@ func (in *logInput) detectFormat(head []byte) error {
 	case err != nil:
 		return fmt.Errorf("%s: %w", in.name, err)
 	}
-	p := in.format.Parser()
+	p := in.format.NewParser()
 	var r logformat.Record
 	for line := range bytes.Lines(head) {
-		if what, _ := p.Parse(logformat.TrimEnd(line), &r); what == logformat.Request {
+		if what, _ := p.Parse(logformat.TrimLineEnd(line), &r); what == logformat.Request {
 			in.firstRequest, in.hasTimes, in.hasRequests = r.At, r.HasTime, true
 			break
 		}
@@ -201,23 +204,26 @@ func (in *logInput) detectFormat(head []byte) error {
 	return nil
 }
 
-// adviseOnError adds advice to an error of reading the log, which may be nil.
-func (in *logInput) adviseOnError(err error) error {
+// explainReadError adds the name of the log and advice to an error of reading the log. nil stays
+// nil.
+func (in *logInput) explainReadError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF) && in.compression != "":
-		return fmt.Errorf("%s cannot be read to the end: its %s data ends in the middle (%w); take a whole copy", in.name, in.compression, err)
+		return fmt.Errorf("%s cannot be read to the end: its %s data is cut off (%w); copy the whole file", in.name, in.compression, err)
 	}
 	return fmt.Errorf("%s cannot be read to the end: %w", in.name, err)
 }
 
-// containsNUL reports whether a NUL is near the start of a file. No log format has NULs.
+// containsNUL reports whether the first 4 KiB of a file contain a NUL byte. No log format has NUL
+// bytes.
 func containsNUL(head []byte) bool {
 	return bytes.IndexByte(head[:min(len(head), 4096)], 0) >= 0
 }
 
-// openLines opens the log to read the lines. Call reader once.
+// openLines returns a reader for the whole uncompressed log. It may be called only once, because
+// standard input cannot be read again.
 func (in *logInput) openLines() (io.ReadCloser, error) {
 	if in.opened != nil {
 		return in.opened, nil
@@ -233,7 +239,8 @@ func (in *logInput) openLines() (io.ReadCloser, error) {
 	return text, err
 }
 
-// decompress decompresses raw and skips a byte order mark. Closing the result closes file.
+// decompress returns a reader of the uncompressed bytes of raw, without a byte order mark. Closing
+// the reader closes file.
 func (in *logInput) decompress(raw io.Reader, file io.Closer) (io.ReadCloser, error) {
 	switch in.compression {
 	case "gzip":
@@ -241,19 +248,20 @@ func (in *logInput) decompress(raw io.Reader, file io.Closer) (io.ReadCloser, er
 		if err != nil {
 			return nil, err
 		}
-		return readCloser{withoutByteOrderMark(z), closers{z, file}}, nil
+		return readCloser{skipByteOrderMark(z), closers{z, file}}, nil
 	case "zstd":
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, err
 		}
-		return readCloser{withoutByteOrderMark(z), closers{z.IOReadCloser(), file}}, nil
+		return readCloser{skipByteOrderMark(z), closers{z.IOReadCloser(), file}}, nil
 	}
-	return readCloser{withoutByteOrderMark(raw), file}, nil
+	return readCloser{skipByteOrderMark(raw), file}, nil
 }
 
-// withoutByteOrderMark skips a byte order mark. The next read returns an error of r again.
-func withoutByteOrderMark(r io.Reader) io.Reader {
+// skipByteOrderMark returns a reader for r without a leading byte order mark. It ignores an error
+// of r, which the next read returns again.
+func skipByteOrderMark(r io.Reader) io.Reader {
 	const mark = "\ufeff"
 	first := make([]byte, len(mark))
 	n, _ := io.ReadFull(r, first)
@@ -263,16 +271,17 @@ func withoutByteOrderMark(r io.Reader) io.Reader {
 	return io.MultiReader(bytes.NewReader(first[:n]), r)
 }
 
-// maxWindow bounds the memory of a zstd stream, in bytes. It suffices for zstd --ultra --long=27.
+// maxWindow is the maximum memory for decompressing a zstd stream, in bytes. It suffices for zstd
+// --ultra --long=27.
 const maxWindow = 128 << 20
 
-// readCloser is a reader with the closers to call after reading.
+// readCloser combines a reader with the closer of its source.
 type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
-// closers close in their order.
+// closers is a list of closers. Close calls all of them in order.
 type closers []io.Closer
 
 func (c closers) Close() (err error) {

@@ -66,10 +66,10 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		want string
 	}{
 		{"missing", []string{filepath.Join(dir, "no.log")}, "no.log does not exist"},
-		{"a directory", []string{dir}, "is a directory; name its files, for example " + filepath.Join(dir, "access.log*")},
+		{"a directory", []string{dir}, "is a directory; give its files, for example " + filepath.Join(dir, "access.log*")},
 		{"no match", []string{filepath.Join(dir, "no*.log")}, "no file matches"},
-		{"a bad pattern", []string{filepath.Join(dir, "[")}, "cannot be read"},
-		{"twice", []string{log, filepath.Join(dir, "good*")}, "is named twice"},
+		{"a bad pattern", []string{filepath.Join(dir, "[")}, "is invalid"},
+		{"twice", []string{log, filepath.Join(dir, "good*")}, "is given twice"},
 		{"binary", []string{write("binary", "\x7fELF\x00\x00\x00\x00abc")}, "is a binary file, not a log"},
 		{"UTF-16", []string{write("utf16", "\xff\xfe1\x009\x002\x00.\x00")}, "utf16 is UTF-16; save the log as UTF-8"},
 		{"UTF-16, the other way", []string{write("utf16be", "\xfe\xff\x001\x009\x002")}, "utf16be is UTF-16; save the log as UTF-8"},
@@ -91,12 +91,12 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 	}
 	whole := compressed(t, combinedLog(1, 3000), 1)
 	r, err = Run(context.Background(), Options{Logs: []string{write("cut.gz", string(whole[:len(whole)/2])), log}, Versions: oneVersion(rules)})
-	if err == nil || r == nil || !strings.Contains(err.Error(), "cut.gz cannot be read to the end: its gzip data ends in the middle") || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
+	if err == nil || r == nil || !strings.Contains(err.Error(), "cut.gz cannot be read to the end: its gzip data is cut off") || strings.Count(err.Error(), "EOF") != 1 || r.Lines < 100 || r.Incomplete == "" || r.Logs[1].Lines+r.Logs[0].Lines != int(r.Lines) {
 		t.Errorf("cut: %v, %+v", err, r)
 	}
 	for name, short := range map[string]string{"header.gz": string(whole[:10]), "start.gz": string(whole[:15]), "frame.zst": "\x28\xb5\x2f\xfd"} {
 		r, err = Run(context.Background(), Options{Logs: []string{write(name, short), log}, Versions: oneVersion(rules)})
-		if err == nil || r == nil || !strings.Contains(err.Error(), name+" cannot be read to the end: its ") || !strings.Contains(err.Error(), "data ends in the middle") || r.Requests != 1 || r.Logs[0].Empty || len(r.Notes) > 0 {
+		if err == nil || r == nil || !strings.Contains(err.Error(), name+" cannot be read to the end: its ") || !strings.Contains(err.Error(), "data is cut off") || r.Requests != 1 || r.Logs[0].Empty || len(r.Notes) > 0 {
 			t.Errorf("%s: %v, %+v", name, err, r)
 		}
 		r, err = Run(context.Background(), Options{Logs: []string{"-"}, Stdin: strings.NewReader(short), Versions: oneVersion(rules)})

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// fillNotes adds the limits of the report, for example lines without a time.
+// fillNotes sets r.Notes to sentences about what the report omits or assumes, for example about
+// logs without times.
 func (r *Report) fillNotes(p *replayPlan, t *tally, o *Options, logs []*logInput) {
 	r.Notes = []string{}
 	note := func(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
@@ -22,7 +23,7 @@ func (r *Report) fillNotes(p *replayPlan, t *tally, o *Options, logs []*logInput
 	if p.byHost == nil && t.lines > 0 && t.otherSiteLines == t.lines-t.malformed-t.otherLines-t.otherTimeLines && t.otherSiteLines > 0 && len(r.Hosts) > 0 {
 		note("No request is for %s; the logs contain %s.", strings.Join(o.Sites, " or "), r.Hosts[0].Host)
 	}
-	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && hasUserAgents(logs) {
+	if t.requests == 0 && t.noUserAgent == t.browsers && t.browsers > 1 && anyHasUserAgents(logs) {
 		note("No request has a User-Agent; if the log omits this header, configure the server to log User-Agent.")
 	}
 	if t.beforeFirst > 0 {
@@ -32,13 +33,13 @@ func (r *Report) fillNotes(p *replayPlan, t *tally, o *Options, logs []*logInput
 		note("The logs have no times, so the report has no rates.")
 	}
 	if n := t.sources.droppedRequests; n > 0 {
-		note("%d violations are missing in the reports: they came from more than %d sources.", n, maxSources)
+		note("%d violations are missing in the reports of abuse: the logs have violations from more than %d sources (network and crawler).", n, maxSources)
 	}
 	if n := t.sources.maskedRequests; n > 0 {
-		note("%d violations are missing in the reports: the end of their addresses was cut off before they were logged.", n)
+		note("%d violations are missing in the reports of abuse: the end of their addresses was cut off before they were logged.", n)
 	}
 	if n := t.sources.nonPublicRequests; n > 0 {
-		note("%d violations are missing in the reports: the log has no time or no public address for them.", n)
+		note("%d violations are missing in the reports of abuse: the log has no time or no public address for them.", n)
 	}
 	if t.tooLong > 0 {
 		note("%d lines were longer than 512 KiB and skipped.", t.tooLong)
@@ -48,7 +49,7 @@ func (r *Report) fillNotes(p *replayPlan, t *tally, o *Options, logs []*logInput
 	}
 }
 
-// noteHosts adds remarks about hosts without a robots.txt of their own, and about requests without
+// noteHosts adds notes about hosts that have no robots.txt of their own, and about requests without
 // a host.
 func (r *Report) noteHosts(p *replayPlan, t *tally, o *Options, note func(format string, args ...any)) {
 	var names, without []string
@@ -61,17 +62,18 @@ func (r *Report) noteHosts(p *replayPlan, t *tally, o *Options, note func(format
 	}
 	switch {
 	case p.byHost == nil && len(names) > 1 && len(o.Sites) == 0:
-		note("The logs contain several hosts, and all were judged by the same robots.txt: %s. Use --site to choose a host, or --robots with a directory that has a robots.txt for each host.", listNames(names))
+		note("The logs contain several hosts, and all were judged by the same robots.txt: %s. Use --site to choose a host, or --robots with a directory that has a robots.txt for each host.", joinNames(names))
 	case p.byHost != nil && len(without) > 0 && len(o.Sites) == 0:
-		note("There is no robots.txt for %s; their requests count as requests to other sites.", listNames(without))
+		note("There is no robots.txt for %s; their requests count as requests to other sites.", joinNames(without))
 	}
 	if t.noHost > 0 {
 		note("%d requests have no host in the log, so no robots.txt applies to them; give a robots.txt as a file, or add the host to the log.", t.noHost)
 	}
 }
 
-// listNames returns the first names of a list in words.
-func listNames(names []string) string {
+// joinNames returns at most three names, separated by commas. If there are more, " and others"
+// follows.
+func joinNames(names []string) string {
 	const most = 3
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names) - most; n > 0 {
@@ -80,7 +82,7 @@ func listNames(names []string) string {
 	return text
 }
 
-// hasUserAgents reports whether a log has a field for User-Agents.
-func hasUserAgents(logs []*logInput) bool {
+// anyHasUserAgents reports whether the format of at least one log has a field for the User-Agent.
+func anyHasUserAgents(logs []*logInput) bool {
 	return slices.ContainsFunc(logs, func(in *logInput) bool { return in.format != nil && in.format.HasUserAgent })
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ParseTime parses a time: RFC 3339, a date, or a date and a time, in UTC without a zone. A
-// duration like 90m, 24h or 30d is a time before now.
+// ParseTime parses a time in RFC 3339, or a date with or without a time of day, in UTC if there is
+// no zone. A duration, such as 90m, 24h or 30d, means that long before now.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.Parse(layout, s); err == nil {
@@ -33,5 +33,5 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	return now.Add(-ago), nil
 }
 
-// isLogYear reports whether Unix nanoseconds can represent the year, with a margin.
+// isLogYear reports whether a time in this year can be stored as Unix nanoseconds in an int64.
 func isLogYear(year int) bool { return 1700 <= year && year <= 2200 }

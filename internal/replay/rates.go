@@ -15,8 +15,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// rateLimits has the rate limits of a request. Workers only find the limits. The sequence applies
-// the limits in the order of the log, because earlier requests affect the result.
+// rateLimits has the limits that apply to the rate of a request's client. Workers find the limits
+// in parallel. [orderedResults] applies them in the order of the log, because earlier requests
+// affect the result.
 type rateLimits struct {
 	delay   time.Duration    // the shortest of all versions that the crawler may follow; 0 for none
 	limit   *rate.Limit      // nil for none
@@ -24,17 +25,17 @@ type rateLimits struct {
 	host    [2]int           // in chunk.paths
 }
 
-// isLimited reports whether a limit applies to the request.
+// isLimited reports whether a Crawl-delay or a configured limit applies to the request.
 func (a *rateLimits) isLimited() bool { return a.delay > 0 || a.limit != nil }
 
-// limitsFor returns the limits for the request of the record. w.result must have the verdict of the
-// current version.
-func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity) (a rateLimits) {
+// findLimits returns the rate limits for the current request. w.result must be the result of
+// judging it by the current version.
+func (w *worker) findLimits(k *chunk, current *datedVersion, who *cachedIdentity) (a rateLimits) {
 	r := &w.record
 	if w.rate == nil || !r.HasTime || w.result.Reason == judge.ReasonExempt || w.result.Reason == judge.ReasonRobotsTxt {
 		return a
 	}
-	q := w.judgeRequestOf(who)
+	q := w.newJudgeRequest(who)
 	a.delay = judge.CrawlDelay(w.result.Group, who.client.CrawlDelay()).Interval
 	if a.limit = w.rate.FirstLimitForClient(who.client); a.limit != nil && a.limit.Requests == 0 {
 		a.limit = nil // logs do not show concurrent requests
@@ -59,22 +60,23 @@ func (w *worker) limitsFor(k *chunk, current *datedVersion, who *cachedIdentity)
 	return a
 }
 
-// queueRate passes the request of the record to the sequence if a limit applies.
-func (w *worker) queueRate(k *chunk, who *cachedIdentity, a rateLimits) {
+// queueRateEvent adds the current request to the chunk's events for rates, if a limit applies.
+func (w *worker) queueRateEvent(k *chunk, who *cachedIdentity, a rateLimits) {
 	if a.isLimited() {
 		r := &w.record
 		k.events = append(k.events, rateEvent{crawler: who.crawlerNumber, at: r.At, network: parseNetwork(r.Client), limits: a})
 	}
 }
 
-// wasPassed reports whether the server lets the request pass. A blocked request does not affect the
+// isPassed reports whether the server lets the request pass. A blocked request does not affect the
 // rate.
-func (w *worker) wasPassed() bool { return w.result.Action != judge.Blocked }
+func (w *worker) isPassed() bool { return w.result.Action != judge.Blocked }
 
-// countRate charges a request to its limits.
+// countRate counts a request against the limits of its client, and records whether the client is
+// too fast.
 func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 	delay := e.limits.delay
-	key := s.crawlers.keyOf(e.crawler)
+	key := s.crawlers.lookUpKey(e.crawler)
 	client := uaident.Identity{Crawler: e.limits.crawler, Class: key.class}
 	rules := s.rate.RulesForClient(&client, verify.Claimed, delay, e.limits.limit)
 	rules.Concurrent = 0
@@ -88,7 +90,7 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 		Site:  &policy.Key{Host: unsafeString(k.paths[e.limits.host[0]:e.limits.host[1]])},
 		Token: key.name, Identity: verify.Claimed, IsSharedSoftware: rate.IsSharedSoftware(&client), Network: e.network,
 	}
-	c := s.tally.countsOf(e.crawler)
+	c := s.tally.crawlerCounts(e.crawler)
 	c.limitedRequests++
 	c.delay, c.limit = delay, e.limits.limit
 	switch pace := s.budgets.ChargeRequest(fromUnixNano(e.at), &who, &rules); {
@@ -100,7 +102,7 @@ func (s *orderedResults) countRate(e *rateEvent, k *chunk) {
 	}
 }
 
-// RateReport compares the request rate of a crawler with its limits.
+// RateReport has the number of requests of a crawler that exceeded its rate limits.
 type RateReport struct {
 	CrawlDelay        float64 `json:"crawl_delay"`     // seconds, the last one; 0 for none
 	CrawlDelaySupport string  `json:"habit"`           // by its operator: obeys, ignores or undocumented
@@ -110,7 +112,8 @@ type RateReport struct {
 	WouldSlow         uint64  `json:"slowed"`          // requests that rate enforce would answer with 429
 }
 
-// newRateReport returns the report of a crawler, or nil without a limit.
+// newRateReport returns the report about the rate of a crawler, or nil if no limit applied to its
+// requests.
 func (p *replayPlan) newRateReport(c *crawlerCount, token string) *RateReport {
 	if c.limitedRequests == 0 {
 		return nil
@@ -125,7 +128,8 @@ func (p *replayPlan) newRateReport(c *crawlerCount, token string) *RateReport {
 	return r
 }
 
-// writeRates writes the table of rates, the fastest crawler first.
+// writeRates writes a table of crawlers with rate limits. The crawler with the most requests above
+// its limits comes first.
 func (r *Report) writeRates(w io.Writer) {
 	var limited []*CrawlerReport
 	var slowed uint64
@@ -138,8 +142,8 @@ func (r *Report) writeRates(w io.Writer) {
 	slices.SortStableFunc(limited, func(a, b *CrawlerReport) int {
 		return cmp.Or(cmp.Compare(b.Rate.WouldSlow, a.Rate.WouldSlow), cmp.Compare(b.Rate.OverLimit, a.Rate.OverLimit), cmp.Compare(b.Rate.Requests, a.Rate.Requests))
 	})
-	habits := map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "not said"}
-	writeTable(w, "\n", []string{"CRAWLER", "CRAWL-DELAY", "READS IT", "LIMIT", "COUNTED", "TOO MANY", "429"}, limited, maxTableCrawlers, func(c *CrawlerReport) []any {
+	habits := map[string]string{"obeys": "yes", "ignores": "no", "undocumented": "unknown"}
+	writeTable(w, "\n", []string{"CRAWLER", "CRAWL-DELAY", "OBEYS IT", "LIMIT", "COUNTED", "OVER LIMIT", "429"}, limited, maxTableCrawlers, func(c *CrawlerReport) []any {
 		return []any{c.Token, c.Rate.CrawlDelay, habits[c.Rate.CrawlDelaySupport], cmp.Or(c.Rate.Limit, "-"), c.Rate.Requests, c.Rate.OverLimit, c.Rate.WouldSlow}
 	})
 	if len(limited) > 0 {

@@ -152,7 +152,7 @@ func TestRateAfterAChange(t *testing.T) {
 	}
 	var table strings.Builder
 	r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(began.Add(-24*time.Hour)), enforced() })
-	if r.WriteText(&table); !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  READS IT  LIMIT  COUNTED  TOO MANY  429\n") ||
+	if r.WriteText(&table); !strings.Contains(table.String(), "CRAWLER  CRAWL-DELAY  OBEYS IT  LIMIT  COUNTED  OVER LIMIT  429\n") ||
 		!strings.Contains(table.String(), "\nrate enforce would have answered 550 requests with 429.\n") {
 		t.Error(table.String())
 	}

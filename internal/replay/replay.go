@@ -17,48 +17,49 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Options configure a replay. Logs and Versions are required.
+// Options configures [Run]. Logs and Versions are required.
 type Options struct {
-	// Logs are files, patterns of files, or - for Stdin. Compressed logs are recognised. Run reads
-	// the logs in the order of their first requests, or as listed if a log has no times.
+	// Logs are names of files, patterns such as access.log*, or - for Stdin. Files may be
+	// compressed. Run reads the logs in the order of their first requests. If a log has no times,
+	// Run reads them in the given order.
 	Logs  []string
 	Stdin io.Reader
-	// Versions are the versions of the robots.txt. Each is in force until the next, and the first
-	// also before its own time.
+	// Versions are the versions of the robots.txt. Each applies until the time of the next. The
+	// first also applies before its own time.
 	Versions []Version
-	// Sites are the hosts to judge, for example example.com or https://example.com. Requests
-	// without a host in the log are always judged. Empty means all hosts.
+	// Sites are the hosts whose requests are judged, for example example.com or
+	// https://example.com. Empty means all hosts. Requests without a host in the log are always
+	// judged.
 	Sites []string
-	// Since and Until limit the time of the requests. Until is excluded. The zero time sets no
-	// limit.
+	// Requests before Since, and at or after Until, are skipped. The zero time sets no limit.
 	Since, Until time.Time
-	// Settings are the settings of the handler. Logs cannot verify a User-Agent, so clients are
-	// judged by their claimed names.
+	// Settings are the settings of robots_guard. Clients are judged by the names that they claim,
+	// because logs cannot verify them.
 	Settings judge.Settings
-	// Rate has the rate limits of crawlers. Nil omits the report of rates.
+	// Rate has the rate limits of crawlers. Nil means that the report contains no rates.
 	Rate *rate.Settings
-	// Paths requests [Report.Challenge].
+	// Paths adds [Report.Challenge].
 	Paths bool
-	// Sources requests [Report.Sources].
+	// Sources adds [Report.Sources].
 	Sources bool
-	// Grace is how long a crawler may follow a replaced version. Zero means the default of the
-	// handler, and a negative value means not at all.
+	// Grace is how long a crawler may obey the previous version after a change. Zero means the
+	// default of robots_guard, and a negative value means no grace.
 	Grace time.Duration
 	// Registry identifies the crawlers. Nil means uaident.Default.
 	Registry *uaident.Registry
 	// Workers is the number of worker goroutines. Zero means one for each processor.
 	Workers int
-	// Lines, if not nil, receives the number of lines read while Run runs.
+	// Lines, if not nil, is updated with the number of lines read so far.
 	Lines *atomic.Int64
-	// Now is the time of the report. The zero time omits the time.
+	// Now becomes the Created time of the report.
 	Now time.Time
 
 	maxLine int // 0 for the default
 }
 
-// Run replays logs. If ctx is done, Run stops early and returns a partial report and an error. An
-// unreadable log also causes an error, but Run still reads the other logs. Without a report nothing
-// was read, and the error has the advice.
+// Run judges the requests in access logs and returns a report. If ctx is done, or a log cannot be
+// read to its end, Run returns an error and a report about the lines read until then. In the second
+// case it still reads the other logs. For invalid options the report is nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Lines == nil {
 		o.Lines = new(atomic.Int64)
@@ -67,7 +68,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSequence(p)
+	s := newOrderedResults(p)
 	report := &Report{Created: o.Now.UTC().Truncate(time.Second)}
 	for _, in := range logs {
 		log := &LogReport{Name: in.name, Compression: in.compression, Empty: in.empty}
@@ -81,7 +82,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	for i := range workers {
 		workers[i] = newWorker(p)
 	}
-	err = process(ctx, logs, workers, s, &o)
+	err = judgeLogs(ctx, logs, workers, s, &o)
 	total := s.tally
 	for _, w := range workers {
 		w.hostCache.flush(w)
@@ -94,7 +95,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-// newPlan checks the options and prepares the replay.
+// newPlan validates the options, parses the versions, and opens the logs.
 func (o *Options) newPlan() (*replayPlan, []*logInput, error) {
 	p := &replayPlan{registry: o.Registry, rate: o.Rate, collectPaths: o.Paths, collectSources: o.Sources, since: math.MinInt64, until: math.MaxInt64, crawlers: new(crawlerNumbers)}
 	if p.registry == nil {
@@ -116,7 +117,7 @@ func (o *Options) newPlan() (*replayPlan, []*logInput, error) {
 	if p.versions, err = parseVersions(o, p.registry); err != nil {
 		return nil, nil, err
 	}
-	p.byHost = versionsByHost(p.versions)
+	p.byHost = groupVersionsByHost(p.versions)
 	if p.hosts, err = parseSites(o.Sites); err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +130,7 @@ func (o *Options) newPlan() (*replayPlan, []*logInput, error) {
 	}
 	for _, in := range logs {
 		if in.hasRequests && !in.hasTimes && (!o.Since.IsZero() || !o.Until.IsZero()) {
-			return nil, nil, errors.New(in.name + " has no times, so a time range cannot be selected")
+			return nil, nil, errors.New(in.name + " has no times, so its requests cannot be limited to a time range")
 		}
 	}
 	return p, logs, nil
@@ -138,9 +139,9 @@ func (o *Options) newPlan() (*replayPlan, []*logInput, error) {
 // errInterrupted is the error of a replay that ctx stopped.
 var errInterrupted = errors.New("interrupted: the report covers the lines read until then")
 
-// process reads the logs and lets workers judge the chunks in parallel. It passes the chunks to s in the
-// order of the logs.
-func process(ctx context.Context, logs []*logInput, workers []*worker, s *orderedResults, o *Options) error {
+// judgeLogs reads the logs and lets the workers judge chunks of lines in parallel. It passes the
+// finished chunks to s in the order of the logs.
+func judgeLogs(ctx context.Context, logs []*logInput, workers []*worker, s *orderedResults, o *Options) error {
 	depth := 2*len(workers) + 2
 	free := make(chan *chunk, depth)
 	for range depth {
@@ -168,7 +169,7 @@ func process(ctx context.Context, logs []*logInput, workers []*worker, s *ordere
 	})
 	read, result := make(chan *chunk), make(chan error, 1)
 	go func() { // ends with the logs, or after ctx is done and a blocked read returns
-		result <- readAll(ctx, logs, free, read)
+		result <- readLogs(ctx, logs, free, read)
 	}()
 	err := func() error {
 		for next := 0; ; next++ {
@@ -194,8 +195,9 @@ func process(ctx context.Context, logs []*logInput, workers []*worker, s *ordere
 	return err
 }
 
-// readAll reads the logs one after the other until ctx is done.
-func readAll(ctx context.Context, logs []*logInput, free <-chan *chunk, read chan<- *chunk) (failed error) {
+// readLogs reads the logs one after the other until ctx is done, and sends their chunks to read. It
+// returns the errors of unreadable logs.
+func readLogs(ctx context.Context, logs []*logInput, free <-chan *chunk, read chan<- *chunk) (failed error) {
 	emit := func(k *chunk) {
 		select {
 		case read <- k:
@@ -207,7 +209,7 @@ func readAll(ctx context.Context, logs []*logInput, free <-chan *chunk, read cha
 		if in.format != nil && ctx.Err() == nil { // neither empty nor unreadable
 			err = readChunks(ctx, in, free, emit)
 		}
-		failed = errors.Join(failed, in.adviseOnError(err))
+		failed = errors.Join(failed, in.explainReadError(err))
 	}
 	return failed
 }

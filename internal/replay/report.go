@@ -2,8 +2,8 @@ package replay
 
 import "time"
 
-// Report is the result of a replay. Lines is the sum of Malformed, Other, OtherSiteLines, OtherTimeLines,
-// Browsers and Requests. docs/audit.md documents the JSON.
+// Report is the result of [Run]. Lines is the sum of Malformed, OtherLines, OtherSiteLines,
+// OtherTimeLines, Browsers and Requests. docs/audit.md documents the JSON.
 type Report struct {
 	Created time.Time    `json:"created"`
 	Lines   uint64       `json:"lines"`
@@ -11,7 +11,7 @@ type Report struct {
 	// Malformed is the number of lines that are too long or not in the format of the log.
 	Malformed uint64          `json:"malformed"`
 	Examples  []MalformedLine `json:"malformed_examples,omitempty"`
-	// OtherLines is the number of lines without a request to judge.
+	// OtherLines is the number of lines without a request that can be judged, such as comments.
 	OtherLines     uint64 `json:"other"`
 	OtherSiteLines uint64 `json:"other_site"`
 	OtherTimeLines uint64 `json:"other_time"`
@@ -22,8 +22,8 @@ type Report struct {
 	Disallowed uint64 `json:"disallowed"`
 	Stale      uint64 `json:"stale"`
 	Exempt     uint64 `json:"exempt"`
-	// First and Last are the times of the first and the last request of the site. Both are nil for
-	// logs without times.
+	// First and Last are the times of the first and the last judged request. Both are nil for logs
+	// without times.
 	First    *time.Time      `json:"first"`
 	Last     *time.Time      `json:"last"`
 	Sites    []string        `json:"sites"`
@@ -33,22 +33,22 @@ type Report struct {
 	Crawlers []CrawlerReport `json:"crawlers"`
 	Rules    []RuleReport    `json:"rules"`
 	Paths    []PathReport    `json:"paths"`
-	// Findings are responses to crawlers that contradict the robots.txt.
+	// Findings are contradictions between the robots.txt and the responses to crawlers.
 	Findings []FindingReport `json:"findings"`
-	// Challenge is absent if [Options.Paths] is false.
+	// Challenge is nil if [Options.Paths] is false.
 	Challenge *ChallengeReport `json:"challenge,omitempty"`
-	// Sources are the networks of requests that mode enforce would have blocked, sorted by
-	// requests, descending. Empty without [Options.Sources].
+	// Sources are the networks and crawlers whose requests mode enforce would have blocked. The
+	// source with the most requests comes first. Empty if [Options.Sources] is false.
 	Sources []Source `json:"-"`
-	// Notes are sentences about the limits of the report.
+	// Notes are sentences about what the report omits or assumes.
 	Notes []string `json:"notes"`
-	// Incomplete is the reason if some logs were not read to the end.
+	// Incomplete is the reason why some logs were not read to the end, or "".
 	Incomplete string `json:"incomplete,omitempty"`
 
 	noUserAgents bool // no request has a User-Agent
 }
 
-// LogReport describes a log.
+// LogReport has the format of a log and the number of its lines.
 type LogReport struct {
 	Name        string `json:"name"`
 	Format      string `json:"format"`
@@ -58,7 +58,7 @@ type LogReport struct {
 	Empty       bool   `json:"empty,omitempty"`
 }
 
-// MalformedLine is a malformed line.
+// MalformedLine is an example of a line that is too long or not in the format of the log.
 type MalformedLine struct {
 	Log     string `json:"log"`
 	Line    int    `json:"line"`
@@ -66,22 +66,22 @@ type MalformedLine struct {
 	Text    string `json:"text"` // the start of the line
 }
 
-// HostReport is a host in the logs. With many hosts, rare hosts are missing, and the numbers of the
-// other hosts may be too high.
+// HostReport has the number of lines about a host. With many hosts, rare hosts are missing, and the
+// numbers of the other hosts may be too high.
 type HostReport struct {
 	Host  string `json:"host"`
 	Lines uint64 `json:"lines"`
 }
 
-// VersionReport describes a version of the robots.txt.
+// VersionReport describes a version of the robots.txt by which requests were judged.
 type VersionReport struct {
 	Name      string     `json:"name"`
 	From      *time.Time `json:"from"` // nil if the host has one version only
 	RuleCount int        `json:"rules"`
 }
 
-// ClassReport sums up all clients of a class. WouldBlock is the number of requests that mode
-// enforce would have blocked.
+// ClassReport has the counts of all clients of a class. WouldBlock is the number of requests that
+// mode enforce would have blocked.
 type ClassReport struct {
 	Class      string `json:"class"`
 	Crawlers   int    `json:"crawlers"`
@@ -92,8 +92,8 @@ type ClassReport struct {
 	WouldBlock uint64 `json:"would_block"`
 }
 
-// CrawlerReport describes a crawler by its claimed name. "_other" is the sum of all clients of the
-// class whose names are missing in the registry and the robots.txt.
+// CrawlerReport has the counts of the clients that claim a crawler's name. Token is "_other" for
+// all clients of the class whose names are in neither the registry nor the robots.txt.
 type CrawlerReport struct {
 	Token           string     `json:"token"`
 	Class           string     `json:"class"`
@@ -106,13 +106,13 @@ type CrawlerReport struct {
 	LastRobotsFetch *time.Time `json:"robots_read"`   // the time of the last robots.txt fetch; nil for never
 	RobotsStatus    int        `json:"robots_status"` // the status of the last robots.txt fetch; 0 for never
 	LastRequest     *time.Time `json:"last"`          // the last request
-	// Responses is absent if the log has no status codes.
+	// Responses is nil if the log has no status codes.
 	Responses *ResponsesReport `json:"answers,omitempty"`
-	// Rate is absent without limits or without [Options.Rate].
+	// Rate is nil if no limit applies to the crawler, or [Options.Rate] is nil.
 	Rate *RateReport `json:"rate,omitempty"`
 }
 
-// RuleReport describes a rule with violations.
+// RuleReport has the number of requests that violated a rule, by crawler.
 type RuleReport struct {
 	Rule     string         `json:"rule"`
 	Line     int            `json:"line"`
@@ -122,14 +122,14 @@ type RuleReport struct {
 	Crawlers []RuleCrawlers `json:"crawlers"`
 }
 
-// RuleCrawlers has the number of violations of a rule by a crawler.
+// RuleCrawlers has the number of requests by which a crawler violated a rule.
 type RuleCrawlers struct {
 	Token    string `json:"token"`
 	Requests uint64 `json:"requests"`
 }
 
-// PathReport has the number of requests of a crawler for a disallowed path. CountError is the possible
-// error of Requests, which is an estimate if the logs have too many paths.
+// PathReport has the number of requests of a crawler for a disallowed path. Requests may be too
+// high by up to CountError, because rare paths are not counted exactly.
 type PathReport struct {
 	Path       string `json:"path"`
 	Token      string `json:"token"`

@@ -57,7 +57,7 @@ func TestWithoutTimes(t *testing.T) {
 	r := replayed(t, untimed("/robots.txt", gptbot)+untimed("/private/", gptbot), func(o *Options) {
 		o.Versions = []Version{{Name: "a", Body: []byte("User-agent: *\nDisallow: /else\n")}, {Name: "b", From: time.Unix(1, 0), Body: []byte(rules)}}
 	})
-	if r.Disallowed != 1 || r.First != nil || r.Crawlers[0].LastFetch() != "yes (200)" || r.Crawlers[0].LastRequest != nil {
+	if r.Disallowed != 1 || r.First != nil || r.Crawlers[0].FormatLastFetch() != "yes (200)" || r.Crawlers[0].LastRequest != nil {
 		t.Errorf("%+v", r)
 	}
 }

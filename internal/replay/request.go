@@ -9,13 +9,13 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/replay/logformat"
 )
 
-// pathOf returns the decoded path of a target, without the query.
-func (w *worker) pathOf(target []byte) []byte {
+// decodePath returns the percent-decoded path of a request target, without the query.
+func (w *worker) decodePath(target []byte) []byte {
 	w.path = w.path[:0]
 	return logformat.DecodePercent(rawPath(target), &w.path)
 }
 
-// rawPath returns the path of a target as sent, without the query.
+// rawPath returns the path of a request target as sent, without the query.
 func rawPath(target []byte) []byte {
 	if target[0] != '/' { // absolute form
 		target = target[bytes.Index(target, []byte("://"))+3:]
@@ -31,7 +31,7 @@ func rawPath(target []byte) []byte {
 	return target
 }
 
-// appendQuery returns the path with the query of the target.
+// appendQuery returns the path, a part of target, with the query that follows in target.
 func appendQuery(path, target []byte) []byte {
 	i := bytes.IndexByte(target, '?')
 	if i < 0 || len(path) > i { // no query, or none after the path
@@ -42,8 +42,9 @@ func appendQuery(path, target []byte) []byte {
 
 var root = []byte{'/'}
 
-// methodOf returns a method as a string; GET where the format has none.
-func methodOf(b []byte) string {
+// methodText returns GET, HEAD or OPTIONS, or POST for all other methods. An empty method means
+// GET, because some formats have no method.
+func methodText(b []byte) string {
 	switch string(b) {
 	case "GET", "":
 		return "GET"
@@ -55,11 +56,12 @@ func methodOf(b []byte) string {
 	return "POST" // all other methods have the same effect
 }
 
-// parseNetwork returns the network of an address in a log, or the zero Prefix for an invalid address.
+// parseNetwork parses an address in a log and returns its network, or the zero Prefix for an
+// invalid address.
 func parseNetwork(b []byte) netip.Prefix {
 	client, _ := netip.ParseAddr(unsafeString(b))
 	return addr.NetworkOfAddr(client)
 }
 
-// unsafeString converts bytes to a string without copying. The callee must not retain the string.
+// unsafeString returns a string that shares the memory of b. It is valid only until b changes.
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -8,8 +8,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/rate"
 )
 
-// rateEvent is a request that affects the rate of its crawler. Workers finish chunks in any order,
-// so the sequence processes the events.
+// rateEvent is a request that counts against the rate limits of its client. [orderedResults]
+// processes the events in the order of the log, because workers finish chunks in any order.
 type rateEvent struct {
 	crawler int32
 	at      int64
@@ -17,7 +17,8 @@ type rateEvent struct {
 	limits  rateLimits // limits of the crawler
 }
 
-// orderedResults processes the results of workers in the order of the log.
+// orderedResults collects the results of workers that depend on the order of the log: rates, and
+// the numbers of malformed lines.
 type orderedResults struct {
 	*replayPlan
 	tally      *tally
@@ -26,11 +27,11 @@ type orderedResults struct {
 	logReports map[*logInput]*LogReport
 }
 
-func newSequence(p *replayPlan) *orderedResults {
+func newOrderedResults(p *replayPlan) *orderedResults {
 	return &orderedResults{replayPlan: p, tally: newTally(), budgets: rate.NewBudgets(fromUnixNano(0)), logReports: make(map[*logInput]*LogReport)}
 }
 
-// addChunk adds a finished chunk.
+// addChunk adds the results of a finished chunk.
 func (s *orderedResults) addChunk(k *chunk) {
 	log := s.logReports[k.input]
 	for _, e := range k.examples {
@@ -47,12 +48,12 @@ func (s *orderedResults) addChunk(k *chunk) {
 	}
 }
 
-// keyOf returns the key of a crawler number.
-func (c *crawlerNumbers) keyOf(id int32) crawlerKey {
+// lookUpKey returns the name and class of the crawler with a number.
+func (c *crawlerNumbers) lookUpKey(id int32) crawlerKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.keys[id]
 }
 
-// fromUnixNano converts Unix nanoseconds into a time in UTC.
+// fromUnixNano converts Unix nanoseconds to a time in UTC.
 func fromUnixNano(at int64) time.Time { return time.Unix(0, at).UTC() }

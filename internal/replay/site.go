@@ -10,10 +10,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/addr"
 )
 
-// hostList lists the hosts to judge, in lower case. An empty list includes all hosts.
+// hostList has the hosts whose requests are judged, in lower case. An empty list means all hosts.
 type hostList []string
 
-// parseSites returns the hosts of sites like example.com or https://example.com:8443.
+// parseSites returns the hosts of sites such as example.com or https://example.com:8443.
 func parseSites(sites []string) (hostList, error) {
 	var hosts hostList
 	for _, site := range sites {
@@ -31,10 +31,11 @@ func parseSites(sites []string) (hostList, error) {
 	return hosts, nil
 }
 
-// includes reports whether the list selects requests for a host.
+// includes reports whether requests for the host are judged.
 func (l hostList) includes(host string) bool { return len(l) == 0 || slices.Contains(l, host) }
 
-// hostCache caches whether requests for the last host are selected.
+// hostCache caches the result for the last logged host, because many consecutive lines have the
+// same host.
 type hostCache struct {
 	loggedHost   []byte // the host as logged
 	host         []byte // without the port, in lower case
@@ -43,11 +44,12 @@ type hostCache struct {
 	count        uint64       // lines since the host was last counted
 }
 
-// maxHost bounds the length of a host in a log, in bytes. A longer host is another site.
+// maxHost is the maximum length of a host in a log, in bytes. A longer host matches no site.
 const maxHost = 300
 
-// matches reports whether requests for a logged host are selected, and counts the host.
-func (m *hostCache) matches(w *worker, sent []byte) bool {
+// countAndMatch counts a line with this host, and reports whether the line's request is to be
+// judged.
+func (m *hostCache) countAndMatch(w *worker, sent []byte) bool {
 	if len(sent) > maxHost {
 		return len(w.hosts) == 0 && w.byHost == nil
 	}
@@ -66,7 +68,7 @@ func (m *hostCache) matches(w *worker, sent []byte) bool {
 	return m.isIncluded
 }
 
-// flush adds the count of the cached host to the tally.
+// flush adds the number of lines with the cached host to the worker's tally.
 func (m *hostCache) flush(w *worker) {
 	if m.count > 0 {
 		w.tally.hosts.Add(unsafeString(m.host), m.count, 0, maxHosts, strings.Clone)
@@ -74,7 +76,7 @@ func (m *hostCache) flush(w *worker) {
 	}
 }
 
-// appendHost appends a logged host without its port and in lower case.
+// appendHost appends a host from a log to dst, without its port and in lower case.
 func appendHost(dst, sent []byte) []byte {
 	host, _ := addr.SplitPort(unsafeString(sent))
 	for _, c := range []byte(addr.Unbracket(strings.TrimSuffix(host, "."))) {

@@ -24,17 +24,19 @@ const (
 	maxSamplesText     = 20 << 10
 )
 
-// Source is a network with requests of a crawler that mode enforce would have blocked.
+// Source is a network from which a crawler sent requests that mode enforce would have blocked.
 type Source struct {
 	Network netip.Prefix // a /24, or a /48 of IPv6
-	// Address is the only address of the source. The zero Addr means several addresses.
+	// Address is the address of all requests. It is the zero Addr if they came from several
+	// addresses.
 	Address netip.Addr
-	// Crawler is the claimed name as spelt in the registry or the robots.txt, or "" if both lack
-	// the name. UserAgent is the first User-Agent of the client.
+	// Crawler is the claimed name in the spelling of the registry or the robots.txt, or "" if
+	// neither has the name. UserAgent is the User-Agent of the first request.
 	Crawler, UserAgent string
-	// RobotsVersion is the version of the robots.txt in force, with its file name.
+	// RobotsVersion is the version of the robots.txt that disallows the requests.
 	RobotsVersion Version
-	// Requests is the number of requests from First to Last. Bytes is the size of the responses.
+	// Requests is the number of requests from First to Last. Bytes is the total size of their
+	// responses.
 	Requests    uint64
 	Bytes       uint64
 	First, Last time.Time
@@ -42,7 +44,7 @@ type Source struct {
 	Samples     []Sample     // the first requests whose text fits the bounds, sorted by time
 }
 
-// SourceRule is a rule violated by a source.
+// SourceRule is a rule that requests of a source violated, and their number.
 type SourceRule struct {
 	Group    string `json:"group"`
 	Rule     string `json:"rule"`
@@ -50,7 +52,7 @@ type SourceRule struct {
 	Requests uint64 `json:"requests"`
 }
 
-// Sample is a request of a source.
+// Sample is one of the first requests of a source, as evidence.
 type Sample struct {
 	Time      time.Time `json:"time"`
 	Client    string    `json:"client"` // the address of the client
@@ -61,8 +63,8 @@ type Sample struct {
 	UserAgent string    `json:"user_agent"`
 }
 
-// sourceKey identifies a source. A client without a recognised name is identified by the
-// User-Agent.
+// sourceKey identifies a source and the violated version. userAgent is empty for a crawler in the
+// registry or the robots.txt.
 type sourceKey struct {
 	network                netip.Prefix
 	robotsVersion, crawler int32
@@ -81,13 +83,13 @@ type sourceCount struct {
 	samples          []Sample
 }
 
-// sourceTally has the violations by source.
+// sourceTally counts violations by source.
 type sourceTally struct {
 	bySource                                           map[sourceKey]*sourceCount
 	droppedRequests, maskedRequests, nonPublicRequests uint64 // requests beyond maxSources; from masked addresses; from addresses that are not public
 }
 
-// add adds the violation in w.record to its source. v is the verdict.
+// add counts the violation in w.record for its source. v is the verdict on the request.
 func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	r := &w.record
 	client, err := netip.ParseAddr(unsafeString(r.Client))
@@ -102,7 +104,7 @@ func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	}
 	userAgent := r.UserAgent[:min(len(r.UserAgent), maxSourceUserAgent)]
 	key := sourceKey{network: addr.NetworkOfAddr(client), robotsVersion: int32(w.version), crawler: who.crawlerNumber}
-	if w.crawlers.keyOf(who.crawlerNumber).name == otherName {
+	if w.crawlers.lookUpKey(who.crawlerNumber).name == otherName {
 		key.userAgent = unsafeString(userAgent)
 	}
 	c := t.bySource[key]
@@ -132,8 +134,8 @@ func (t *sourceTally) add(w *worker, who *cachedIdentity, v policy.Verdict) {
 	c.addSample(r, client)
 }
 
-// addSample adds the request to the samples if the list has room. The target and the User-Agent
-// stay whole, because their ends can decide the verdict.
+// addSample adds a request to the samples, if the limits on their number and size allow that. It
+// does not shorten the target or the User-Agent, because their ends can decide the verdict.
 func (c *sourceCount) addSample(r *logformat.Record, client netip.Addr) {
 	size := len(r.Target) + len(r.UserAgent)
 	if len(c.samples) == maxSamples || len(r.Target) > maxSampleText || len(r.UserAgent) > maxSampleText || c.sampleSize+size > maxSamplesText {
@@ -141,13 +143,13 @@ func (c *sourceCount) addSample(r *logformat.Record, client netip.Addr) {
 	}
 	c.sampleSize += size
 	c.samples = append(c.samples, Sample{
-		Time: fromUnixNano(r.At), Client: client.String(), Method: methodOf(r.Method), Host: validUTF8(string(r.Host)),
+		Time: fromUnixNano(r.At), Client: client.String(), Method: methodText(r.Method), Host: validUTF8(string(r.Host)),
 		Target: escapeInvalidUTF8(r.Target), Status: r.Status, UserAgent: validUTF8(string(r.UserAgent)),
 	})
 }
 
-// escapeInvalidUTF8 returns a target with percent-encoded bytes in place of invalid UTF-8. Rules match both
-// forms alike.
+// escapeInvalidUTF8 returns a target with invalid UTF-8 percent-encoded. Rules match the target as
+// before.
 func escapeInvalidUTF8(target []byte) string {
 	if utf8.Valid(target) {
 		return string(target)
@@ -165,7 +167,8 @@ func escapeInvalidUTF8(target []byte) string {
 	return b.String()
 }
 
-// isMasked reports whether an address looks truncated for privacy.
+// isMasked reports whether the last part of an address is zero, probably because the log hides it
+// for privacy: the last byte of IPv4, or the last 8 bytes of IPv6.
 func isMasked(client netip.Addr) bool {
 	bytes := client.AsSlice()
 	host := bytes[len(bytes)-1:]
@@ -175,7 +178,7 @@ func isMasked(client netip.Addr) bool {
 	return !slices.ContainsFunc(host, func(b byte) bool { return b != 0 })
 }
 
-// merge adds the violations of another worker.
+// merge adds the counts of another worker. It takes over the other worker's maps.
 func (t *sourceTally) merge(o *sourceTally) {
 	t.droppedRequests += o.droppedRequests
 	t.maskedRequests += o.maskedRequests
@@ -207,15 +210,15 @@ func (t *sourceTally) merge(o *sourceTally) {
 	}
 }
 
-// sources returns the sources, sorted by requests, descending.
-func (t *sourceTally) sources(p *replayPlan) []Source {
+// listSources returns the sources. The source with the most requests comes first.
+func (t *sourceTally) listSources(p *replayPlan) []Source {
 	sources := make([]Source, 0, len(t.bySource))
 	for key, c := range t.bySource {
 		s := Source{
 			Network: key.network, UserAgent: validUTF8(c.userAgent), RobotsVersion: p.versions[key.robotsVersion].original(), Requests: c.requests, Bytes: c.bytes,
 			First: fromUnixNano(c.first), Last: fromUnixNano(c.last), Samples: c.samples,
 		}
-		if name := p.crawlers.keyOf(key.crawler).name; name != otherName {
+		if name := p.crawlers.lookUpKey(key.crawler).name; name != otherName {
 			s.Crawler = name
 		}
 		if !c.severalAddresses {

@@ -28,8 +28,8 @@ const (
 	maxQuoted        = 100 // characters of a malformed line
 )
 
-// WriteText writes the report as tables for a terminal. Long lists are truncated. It ignores errors
-// of the writer, which a [text.Terminal] stores.
+// WriteText writes the report as tables for people, with at most 30 rows each. It ignores errors of
+// the writer, which a [text.Terminal] stores.
 func (r *Report) WriteText(w io.Writer) {
 	writeTable(w, "", []string{"LOG", "FORMAT", "LINES", "MALFORMED"}, r.Logs, maxTableLogs, func(l *LogReport) []any {
 		format := cmp.Or(l.Format, "-")
@@ -40,7 +40,7 @@ func (r *Report) WriteText(w io.Writer) {
 	})
 	fmt.Fprintf(w, "\n%s\n", r.Summary())
 	writeTable(w, "\n", []string{"CRAWLER", "CLASS", "REQUESTS", "DISALLOWED", "STALE", "EXEMPT", "ROBOTS.TXT READ"}, r.Crawlers, maxTableCrawlers, func(c CrawlerReport) []any {
-		return []any{c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.LastFetch()}
+		return []any{c.Token, c.Class, c.Requests, c.Disallowed, c.Stale, c.Exempt, c.FormatLastFetch()}
 	})
 	writeTable(w, "\n", []string{"CLASS", "REQUESTS", "ENFORCE WOULD BLOCK"}, r.Classes, len(r.Classes), func(c ClassReport) []any {
 		return []any{c.Class, c.Requests, c.WouldBlock}
@@ -54,7 +54,7 @@ func (r *Report) WriteText(w io.Writer) {
 		writeOmitted(w, len(r.Findings), maxTableRules)
 	}
 	writeTable(w, "\n", []string{"RULE", "LINE", "GROUP", "REQUESTS", "CRAWLERS"}, r.Rules, maxTableRules, func(rule RuleReport) []any {
-		return []any{rule.Rule, rule.Line, rule.Group, rule.Requests, listCrawlers(rule.Crawlers, 3)}
+		return []any{rule.Rule, rule.Line, rule.Group, rule.Requests, formatCrawlers(rule.Crawlers, 3)}
 	})
 	writeTable(w, "\n", []string{"PATH", "CRAWLER", "REQUESTS"}, r.Paths, maxTablePaths, func(p PathReport) []any {
 		count := fmt.Sprint(p.Requests)
@@ -74,7 +74,7 @@ func (r *Report) WriteText(w io.Writer) {
 	}
 	notes := slices.Clone(r.Notes)
 	if r.Incomplete != "" {
-		notes = append(notes, "Some input was not read: "+r.Incomplete)
+		notes = append(notes, "Some logs were not read: "+r.Incomplete)
 	}
 	if len(notes) > 0 {
 		fmt.Fprintln(w)
@@ -90,8 +90,9 @@ var columnKinds = map[string]text.ColumnKind{
 	"CRAWLERS": text.ListColumn, "FORMAT": text.ListColumn, "ROBOTS.TXT READ": text.ProseColumn,
 }
 
-// writeTable writes a heading and a table of the first rows of a list, unless the list is empty.
-func writeTable[T any](w io.Writer, heading string, titles []string, list []T, most int, cells func(T) []any) {
+// writeTable writes a heading and a table with a row for each of the first maxRows elements of
+// list. It writes nothing if list is empty.
+func writeTable[T any](w io.Writer, heading string, titles []string, list []T, maxRows int, cells func(T) []any) {
 	if len(list) == 0 {
 		return
 	}
@@ -101,7 +102,7 @@ func writeTable[T any](w io.Writer, heading string, titles []string, list []T, m
 		columns = append(columns, text.Column{Title: title, Kind: columnKinds[title]})
 	}
 	table := text.NewTable(w, columns...)
-	for _, row := range list[:min(len(list), most)] {
+	for _, row := range list[:min(len(list), maxRows)] {
 		var texts []string
 		for _, cell := range cells(row) {
 			texts = append(texts, text.Printable(fmt.Sprint(cell)))
@@ -109,26 +110,27 @@ func writeTable[T any](w io.Writer, heading string, titles []string, list []T, m
 		table.AddRow(texts...)
 	}
 	table.Flush()
-	writeOmitted(w, len(list), most)
+	writeOmitted(w, len(list), maxRows)
 }
 
-// writeOmitted writes the number of omitted rows of a list.
+// writeOmitted writes how many rows of a table are omitted, if any.
 func writeOmitted(w io.Writer, all, shown int) {
 	if all > shown {
 		fmt.Fprintf(w, "and %d more; see --json\n", all-shown)
 	}
 }
 
-// Summary summarises the report.
+// Summary returns a sentence with the number of requests and of violations.
 func (r *Report) Summary() string {
 	if r.Requests == 0 && r.Browsers > 0 && r.noUserAgents {
-		return r.countsText() + ". No line has a User-Agent, so nothing was judged."
+		return r.formatCounts() + ". No line has a User-Agent, so nothing was judged."
 	}
-	return r.countsText() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
+	return r.formatCounts() + fmt.Sprintf(". %d are disallowed.", r.Disallowed)
 }
 
-// countsText returns the kinds of lines with their numbers.
-func (r *Report) countsText() string {
+// formatCounts returns the number of lines of each kind, and the time of the first and the last
+// request.
+func (r *Report) formatCounts() string {
 	s := fmt.Sprintf("%d lines", r.Lines)
 	if r.First != nil {
 		s += fmt.Sprintf(" from %s to %s", formatTime(r.First), formatTime(r.Last))
@@ -147,8 +149,9 @@ func (r *Report) countsText() string {
 	return s
 }
 
-// LastFetch returns when the crawler last fetched the robots.txt.
-func (c *CrawlerReport) LastFetch() string {
+// FormatLastFetch returns the time and the status of the crawler's last fetch of the robots.txt, or
+// "never".
+func (c *CrawlerReport) FormatLastFetch() string {
 	switch {
 	case c.LastRobotsFetch != nil:
 		return fmt.Sprintf("%s (%d)", formatTime(c.LastRobotsFetch), c.RobotsStatus)
@@ -158,13 +161,14 @@ func (c *CrawlerReport) LastFetch() string {
 	return "never"
 }
 
-// listCrawlers lists the crawlers with the most violations of a rule.
-func listCrawlers(crawlers []RuleCrawlers, most int) string {
+// formatCrawlers returns the crawlers that violated a rule, each with its number of requests.
+// Beyond the limit it returns "..." instead.
+func formatCrawlers(crawlers []RuleCrawlers, limit int) string {
 	var names []string
-	for _, c := range crawlers[:min(len(crawlers), most)] {
+	for _, c := range crawlers[:min(len(crawlers), limit)] {
 		names = append(names, fmt.Sprintf("%s %d", c.Token, c.Requests))
 	}
-	if len(crawlers) > most {
+	if len(crawlers) > limit {
 		names = append(names, "...")
 	}
 	return strings.Join(names, ", ")

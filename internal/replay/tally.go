@@ -27,20 +27,22 @@ const (
 // robots.txt.
 const otherName = judge.OtherName
 
-// crawlerKey identifies a crawler. Clients cannot invent values of either field.
+// crawlerKey identifies a crawler. Both fields are from the registry or the robots.txt, so clients
+// cannot cause new keys.
 type crawlerKey struct {
 	name  string
 	class uaident.Class
 }
 
-// crawlerNumbers assigns numbers to crawlers. All workers share the numbers.
+// crawlerNumbers assigns a number to each crawler. All workers share one crawlerNumbers.
 type crawlerNumbers struct {
 	mu   sync.Mutex
 	ids  map[crawlerKey]int32
 	keys []crawlerKey
 }
 
-func (c *crawlerNumbers) numberOf(key crawlerKey) int32 {
+// assignNumber returns the number of a crawler, and assigns one to a new crawler.
+func (c *crawlerNumbers) assignNumber(key crawlerKey) int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id, ok := c.ids[key]
@@ -55,7 +57,7 @@ func (c *crawlerNumbers) numberOf(key crawlerKey) int32 {
 	return id
 }
 
-// crawlerCount has the counters of a crawler.
+// crawlerCount has the counts of a crawler.
 type crawlerCount struct {
 	requests, disallowed, stale, exempt uint64
 	notEnforced                         uint64 // disallowed requests that enforce does not block
@@ -69,7 +71,7 @@ type crawlerCount struct {
 	limit                               *rate.Limit   // the last limit; nil for none
 }
 
-// ruleKey identifies a rule violated by a crawler.
+// ruleKey identifies a rule that a crawler violated.
 type ruleKey struct{ crawler, version, line int32 }
 
 type ruleCount struct {
@@ -78,18 +80,19 @@ type ruleCount struct {
 	group string // the alphabetically first matching name of the group
 }
 
-// pathKey identifies a disallowed path requested by a crawler.
+// pathKey identifies a disallowed path that a crawler requested.
 type pathKey struct {
 	crawler int32
 	path    string
 }
 
-// pathKeyOf returns the key of a path. The key refers to the memory of path.
-func pathKeyOf(crawler int32, path []byte) pathKey {
+// newPathKey returns the key of a path, which is cut after maxPathSize bytes. The key shares the
+// memory of path.
+func newPathKey(crawler int32, path []byte) pathKey {
 	return pathKey{crawler, unsafeString(path[:min(len(path), maxPathSize)])}
 }
 
-// tally has the counters of a goroutine.
+// tally has the counts of one worker or, after merging, of all workers.
 type tally struct {
 	lines, malformed, tooLong      uint64
 	otherLines                     uint64 // lines without a request to judge
@@ -112,17 +115,17 @@ func newTally() *tally {
 	return &tally{first: math.MaxInt64, last: math.MinInt64, rules: make(map[ruleKey]*ruleCount)}
 }
 
-// countsOf returns the counters of a crawler.
-func (t *tally) countsOf(id int32) *crawlerCount {
+// crawlerCounts returns the counts of the crawler with a number.
+func (t *tally) crawlerCounts(id int32) *crawlerCount {
 	for int(id) >= len(t.crawlers) {
 		t.crawlers = append(t.crawlers, crawlerCount{})
 	}
 	return &t.crawlers[id]
 }
 
-// addViolation counts a violation.
+// addViolation counts a disallowed request for its crawler, its rule and its path.
 func (t *tally) addViolation(id, version int32, v policy.Rule, group string, path []byte) {
-	t.countsOf(id).disallowed++
+	t.crawlerCounts(id).disallowed++
 	key := ruleKey{id, version, int32(v.Line)}
 	r := t.rules[key]
 	if r == nil {
@@ -137,7 +140,7 @@ func (t *tally) addViolation(id, version int32, v policy.Rule, group string, pat
 		r.count++
 		r.group = min(r.group, group)
 	}
-	t.paths.Add(pathKeyOf(id, path), 1, 0, maxPaths, func(k pathKey) pathKey {
+	t.paths.Add(newPathKey(id, path), 1, 0, maxPaths, func(k pathKey) pathKey {
 		k.path = strings.Clone(k.path)
 		return k
 	})
@@ -151,7 +154,7 @@ func (t *tally) addBrowser(r *logformat.Record) {
 	}
 }
 
-// merge adds the counters of another tally.
+// merge adds the counts of another tally. It takes over the other tally's maps.
 func (t *tally) merge(o *tally) {
 	t.lines += o.lines
 	t.malformed += o.malformed
@@ -167,7 +170,7 @@ func (t *tally) merge(o *tally) {
 	t.rulesDropped += o.rulesDropped
 	t.first, t.last = min(t.first, o.first), max(t.last, o.last)
 	for id := range o.crawlers {
-		a, b := t.countsOf(int32(id)), &o.crawlers[id]
+		a, b := t.crawlerCounts(int32(id)), &o.crawlers[id]
 		a.requests += b.requests
 		a.disallowed += b.disallowed
 		a.stale += b.stale
@@ -199,7 +202,7 @@ func (t *tally) merge(o *tally) {
 	t.hosts.Merge(o.hosts, maxHosts)
 }
 
-// addFetch records a robots.txt fetch.
+// addFetch records a fetch of the robots.txt, unless a later fetch is recorded.
 func (c *crawlerCount) addFetch(at int64, status int) {
 	if status > 0 && (c.fetchStatus == 0 || at > c.fetchedAt || at == c.fetchedAt && status < c.fetchStatus) {
 		c.fetchedAt, c.fetchStatus = at, status

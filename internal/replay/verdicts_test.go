@@ -100,7 +100,7 @@ func TestReadings(t *testing.T) {
 		{"nor a redirect", line(1, "GET", 301), "never"},
 		{"the last counts, not the last line", line(5, "GET", 200) + line(2, "GET", 304), "2026-11-21T05:00:00Z (200)"},
 	} {
-		if got := replayed(t, tc.log, nil).Crawlers[0].LastFetch(); got != tc.want {
+		if got := replayed(t, tc.log, nil).Crawlers[0].FormatLastFetch(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
 		}
 	}

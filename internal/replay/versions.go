@@ -20,13 +20,14 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// Version is a robots.txt and the time from which it was served.
+// Version is the content of a robots.txt, and the time from which it was served.
 type Version struct {
 	Name string // the file or URL, for the report
 	Host string // in lower case and without a port; "" for all hosts
 	From time.Time
 	Body []byte
-	// Settings and Grace override the options for Host. Nil Settings mean no override.
+	// Settings, if not nil, replaces the settings and the grace of the options for requests to
+	// Host.
 	Settings *judge.Settings
 	Grace    time.Duration
 }
@@ -34,13 +35,14 @@ type Version struct {
 // maxVersions bounds the number of files that are read from a directory.
 const maxVersions = 10000
 
-// ReadVersions reads the dated versions of a robots.txt, which are the files *.txt in a directory.
-// The file name has the time from which a version applies, as in robots-2026-11-20T10:00:00Z.txt. A
-// file without a time in its name applies from its modification time.
+// ReadVersions reads the versions of a robots.txt from the files *.txt in a directory. The file
+// name has the time from which a version applies, as in robots-2026-11-20T10:00:00Z.txt. A file
+// without a time in its name applies from its modification time.
 //
-// A directory without such files has a subdirectory for each host, named like the host.
+// If the directory has no such files, each subdirectory has the versions of the host with the
+// subdirectory's name.
 func ReadVersions(dir string) ([]Version, error) {
-	versions, err := readVersions(dir)
+	versions, err := readVersionsInDir(dir)
 	if err != nil || len(versions) > 0 {
 		return versions, err
 	}
@@ -53,7 +55,7 @@ func ReadVersions(dir string) ([]Version, error) {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() || strings.HasPrefix(entry.Name(), ".") {
 			continue
 		}
-		of, err := readVersions(path)
+		of, err := readVersionsInDir(path)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +72,8 @@ func ReadVersions(dir string) ([]Version, error) {
 	return versions, nil
 }
 
-// readVersions reads the files *.txt of a directory.
-func readVersions(dir string) ([]Version, error) {
+// readVersionsInDir reads the versions in a directory, but not in its subdirectories.
+func readVersionsInDir(dir string) ([]Version, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func readVersions(dir string) ([]Version, error) {
 		if len(versions) == maxVersions {
 			return nil, fmt.Errorf("%s holds more than %d versions; remove versions of other times", dir, maxVersions)
 		}
-		from, ok := versionTime(name)
+		from, ok := parseVersionTime(name)
 		if !ok {
 			from = info.ModTime()
 		}
@@ -115,10 +117,10 @@ func readVersion(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policy.MaxSize+1))
 }
 
-// versionTime returns the time in the name of a file like robots-2026-11-20T10:00:00Z.txt,
+// parseVersionTime returns the time in the name of a file like robots-2026-11-20T10:00:00Z.txt,
 // robots-20261120T100000Z.txt or robots-2026-11-20.txt. It returns false for a name without a time.
 // A - may replace each : for systems without : in file names. Without a zone the time is in UTC.
-func versionTime(name string) (time.Time, bool) {
+func parseVersionTime(name string) (time.Time, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
 	start := strings.IndexAny(name, "0123456789")
 	if start < 0 {
@@ -136,7 +138,7 @@ func versionTime(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// datedVersion is a parsed [Version].
+// datedVersion is a parsed [Version] with the time at which the next version replaces it.
 type datedVersion struct {
 	name        string
 	host        string // "" for all hosts
@@ -150,19 +152,20 @@ type datedVersion struct {
 	grace       time.Duration // how long a crawler may follow an earlier version
 }
 
-// original returns the original version.
+// original returns the Version before parsing, without its settings.
 func (v *datedVersion) original() Version {
 	return Version{Name: v.name, Host: v.host, From: fromUnixNano(v.from), Body: v.body}
 }
 
-// isOnly reports whether the host has no other version.
-func (v *datedVersion) isOnly() bool { return v.isFirst && v.until == math.MaxInt64 }
+// isOnlyOfHost reports whether the host has no other version.
+func (v *datedVersion) isOnlyOfHost() bool { return v.isFirst && v.until == math.MaxInt64 }
 
-// versionRange is the range of the versions of a host.
+// versionRange has the indexes of the versions of a host: from inclusive, to exclusive.
 type versionRange struct{ from, to int }
 
-// versionsByHost returns the versions of each host, or nil if all hosts share the versions.
-func versionsByHost(versions []datedVersion) map[string]versionRange {
+// groupVersionsByHost returns the range of versions of each host. It returns nil if the versions
+// apply to all hosts.
+func groupVersionsByHost(versions []datedVersion) map[string]versionRange {
 	var spans map[string]versionRange
 	for i := range versions {
 		host := versions[i].host
@@ -182,8 +185,8 @@ func versionsByHost(versions []datedVersion) map[string]versionRange {
 	return spans
 }
 
-// parseVersions sorts versions by host and time, parses them, and drops a version with the same
-// content as the previous version.
+// parseVersions parses the versions and sorts them by host and time. It drops a version with the
+// same content as the previous version of its host.
 func parseVersions(o *Options, registry *uaident.Registry) ([]datedVersion, error) {
 	if len(o.Versions) == 0 {
 		return nil, errors.New("there is no robots.txt to judge by")
@@ -223,8 +226,8 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]datedVersion, erro
 	return versions, nil
 }
 
-// versionAt returns the index of the current version at a time.
-func versionAt(versions []datedVersion, when int64) int {
+// findVersion returns the index of the version of one host that was served at a time.
+func findVersion(versions []datedVersion, when int64) int {
 	after := sort.Search(len(versions), func(i int) bool { return versions[i].from > when })
 	return max(after-1, 0)
 }

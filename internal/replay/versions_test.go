@@ -37,7 +37,7 @@ func TestVersionTime(t *testing.T) {
 		{"robots-9999-12-31.txt", ""}, // nanoseconds cannot represent this year
 		{"robots-00010101.txt", ""},
 	} {
-		at, ok := versionTime(tc.name)
+		at, ok := parseVersionTime(tc.name)
 		if got := at.UTC().Format(time.RFC3339); ok != (tc.want != "") || ok && got != tc.want {
 			t.Errorf("%s: %s (%t), want %s", tc.name, got, ok, tc.want)
 		}
@@ -78,7 +78,7 @@ func TestReadVersions(t *testing.T) {
 	}
 	for day, want := range map[string]int{"2020-01-01": 0, "2026-11-20": 0, "2026-11-21": 1, "2026-11-23": 1, "2065-02-01": 2} {
 		when, _ := time.Parse(time.DateOnly, day)
-		if got := versionAt(versions, when.UnixNano()); got != want {
+		if got := findVersion(versions, when.UnixNano()); got != want {
 			t.Errorf("%s: version %d, want %d", day, got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// replayPlan has the settings of all workers, and is immutable.
+// replayPlan has the settings that all workers share. It is immutable, except crawlers.
 type replayPlan struct {
 	registry       *uaident.Registry
 	versions       []datedVersion
@@ -25,8 +25,8 @@ type replayPlan struct {
 	collectPaths   bool           // whether to make a [ChallengeReport]
 }
 
-// worker processes lines of a log. A line causes no allocation, except for a new disallowed path.
-// Clients cannot invent keys of the maps, so the memory is bounded.
+// worker judges the requests in chunks of a log. A line causes no allocation, except for a new
+// disallowed path. Clients cannot cause new keys in the maps, so the memory is bounded.
 type worker struct {
 	*replayPlan
 	tally        *tally
@@ -49,7 +49,7 @@ func newWorker(p *replayPlan) *worker {
 	}
 }
 
-// processChunk processes the lines of a chunk.
+// processChunk parses the lines of a chunk and judges their requests.
 func (w *worker) processChunk(k *chunk) {
 	if k.isTooLong {
 		w.tally.lines++
@@ -63,11 +63,11 @@ func (w *worker) processChunk(k *chunk) {
 	}
 	p := w.parsers[k.input.format]
 	if p == nil {
-		p = k.input.format.Parser()
+		p = k.input.format.NewParser()
 		w.parsers[k.input.format] = p
 	}
 	for line := range bytes.Lines(k.data) {
-		line = logformat.TrimEnd(line)
+		line = logformat.TrimLineEnd(line)
 		k.lines++
 		switch what, why := p.Parse(line, &w.record); what {
 		case logformat.Malformed:
@@ -81,7 +81,7 @@ func (w *worker) processChunk(k *chunk) {
 	w.tally.lines += uint64(k.lines)
 }
 
-// countMalformed counts a malformed line.
+// countMalformed counts a malformed line, and keeps the first lines as examples.
 func (w *worker) countMalformed(k *chunk, why string, line []byte) {
 	w.tally.malformed++
 	k.malformed++
@@ -90,7 +90,7 @@ func (w *worker) countMalformed(k *chunk, why string, line []byte) {
 	}
 }
 
-// judgeRecord finds the verdict about the request of the record and updates the tally.
+// judgeRecord judges the request in w.record and counts the result.
 func (w *worker) judgeRecord(k *chunk) {
 	r, t := &w.record, w.tally
 	if !w.isSelected() {
@@ -101,7 +101,7 @@ func (w *worker) judgeRecord(k *chunk) {
 	if who.isBrowser {
 		t.addBrowser(r)
 		if w.collectPaths {
-			w.countPath(who, false)
+			w.countForChallenge(who, false)
 		}
 		return
 	}
@@ -112,22 +112,22 @@ func (w *worker) judgeRecord(k *chunk) {
 		return
 	}
 	t.requests++
-	c := t.countsOf(who.crawlerNumber)
+	c := t.crawlerCounts(who.crawlerNumber)
 	c.requests++
 	w.countResponse(c)
 	if r.HasTime {
 		c.lastRequest = max(c.lastRequest, r.At)
 	}
-	if current.isFirst && !current.isOnly() && r.HasTime && r.At < current.from {
+	if current.isFirst && !current.isOnlyOfHost() && r.HasTime && r.At < current.from {
 		t.beforeFirst++
 	}
 	if w.collectPaths && w.result.Verdict != judge.Disallowed {
-		w.countPath(who, false)
+		w.countForChallenge(who, false)
 	}
 	switch {
 	case w.result.Reason == judge.ReasonRobotsTxt:
 		c.robotsRequests++
-		if judge.IsRobotsFetch(methodOf(r.Method), r.Status) {
+		if judge.IsRobotsFetch(methodText(r.Method), r.Status) {
 			c.addFetch(r.At, r.Status)
 		}
 	case w.result.Verdict == judge.Disallowed:
@@ -136,12 +136,12 @@ func (w *worker) judgeRecord(k *chunk) {
 		if w.result.Verdict == judge.Exempt {
 			c.exempt++
 		}
-		w.queueRate(k, who, w.limitsFor(k, current, who))
+		w.queueRateEvent(k, who, w.findLimits(k, current, who))
 	}
 }
 
-// isSelected reports whether the options select the time and the site of the record. It counts
-// records that are not selected.
+// isSelected reports whether the options select the time and the host of w.record. It counts a line
+// that is not selected.
 func (w *worker) isSelected() bool {
 	r, t := &w.record, w.tally
 	if r.HasTime {
@@ -152,7 +152,7 @@ func (w *worker) isSelected() bool {
 		t.first, t.last = min(t.first, r.At), max(t.last, r.At)
 	}
 	switch {
-	case len(r.Host) > 0 && !w.hostCache.matches(w, r.Host):
+	case len(r.Host) > 0 && !w.hostCache.countAndMatch(w, r.Host):
 		t.otherSiteLines++
 	case len(r.Host) == 0 && w.byHost != nil:
 		t.otherSiteLines++
@@ -165,22 +165,22 @@ func (w *worker) isSelected() bool {
 	return false
 }
 
-// countDisallowed counts a request disallowed by the current version. The request is stale if the
-// crawler may follow an earlier version that allows the URL.
+// countDisallowed counts a request that the current version disallows. The request is stale if the
+// crawler may still obey an earlier version that allows the URL.
 func (w *worker) countDisallowed(k *chunk, current *datedVersion, who *cachedIdentity, c *crawlerCount) {
 	r := &w.record
-	a, passes := w.limitsFor(k, current, who), w.wasPassed()
+	a, passes := w.findLimits(k, current, who), w.isPassed()
 	v, spared := w.result.RobotsVerdict, w.result.LogOnly || !current.settings.EnforceIncludes(who.client)
 	path := rawPath(r.Target)
 	if strings.Contains(v.Rule.Path, "?") { // the rule depends on the query
 		path = appendQuery(path, r.Target)
 	}
-	stale := w.mayFollowEarlier(current, who)
+	stale := w.mayObeyEarlier(current, who)
 	if w.collectPaths {
-		w.countPath(who, !stale && !spared)
+		w.countForChallenge(who, !stale && !spared)
 	}
 	if stale || passes {
-		w.queueRate(k, who, a)
+		w.queueRateEvent(k, who, a)
 	}
 	if stale {
 		c.stale++
@@ -195,7 +195,7 @@ func (w *worker) countDisallowed(k *chunk, current *datedVersion, who *cachedIde
 	w.tally.addViolation(who.crawlerNumber, int32(w.version), v.Rule, v.Group.Name, path)
 }
 
-// selectVersion sets w.version to the current version at the time of the record.
+// selectVersion sets w.version to the version that the host served at the time of w.record.
 func (w *worker) selectVersion() {
 	if w.byHost != nil {
 		w.versionRange = w.hostCache.versionRange
@@ -210,22 +210,22 @@ func (w *worker) selectVersion() {
 		return
 	}
 	if v := &w.versions[w.version]; w.version < from || w.version >= to || w.record.At < v.from && !v.isFirst || w.record.At >= v.until {
-		w.version = from + versionAt(w.versions[from:to], w.record.At)
+		w.version = from + findVersion(w.versions[from:to], w.record.At)
 	}
 }
 
-// graceFor returns how long a client may follow the previous version.
+// graceFor returns how long a client may obey the previous version after a change.
 func (v *datedVersion) graceFor(who *cachedIdentity) time.Duration {
 	return judge.GracePeriod(who.client, v.grace)
 }
 
-// mayFollowEarlier reports whether an earlier version allows the target and the crawler may still
-// follow that version.
-func (w *worker) mayFollowEarlier(current *datedVersion, who *cachedIdentity) bool {
+// mayObeyEarlier reports whether the crawler may still obey an earlier version that allows the
+// target.
+func (w *worker) mayObeyEarlier(current *datedVersion, who *cachedIdentity) bool {
 	if len(current.state.Previous) == 0 || !w.record.HasTime {
 		return false
 	}
-	q := w.judgeRequestOf(who)
+	q := w.newJudgeRequest(who)
 	q.GroupCache = nil // Bound belongs to the current version
 	for _, v := range current.state.VersionsInGrace(fromUnixNano(w.record.At), current.graceFor(who)) {
 		current.settings.Judge(&q, judge.Rules{Robots: v.Robots}, &w.scratch, &w.result)

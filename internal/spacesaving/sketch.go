@@ -23,10 +23,10 @@ type Sketch[K comparable] struct {
 	index *keyIndex[K] // nil for few items, or if it must be built again
 }
 
-// IsZero reports whether the sketch is empty, for omitzero in JSON.
+// IsZero reports whether the sketch is empty. The option omitzero of package json calls it.
 func (s Sketch[K]) IsZero() bool { return len(s.Items) == 0 && s.Floor == 0 }
 
-// Item is an item of a sketch. An item occurred at most Count times and at least Count-Error
+// Item is a counted item of a sketch. It occurred at most Count times, and at least Count-Error
 // times. First and Last are the times of the first and last counted occurrence, in Unix
 // milliseconds.
 type Item[K comparable] struct {
@@ -37,7 +37,7 @@ type Item[K comparable] struct {
 	Last  int64  `json:"last"`
 }
 
-// keyIndex has the positions of items.
+// keyIndex maps the keys of a sketch to the positions of their items.
 type keyIndex[K comparable] struct {
 	positions   map[K]int32
 	lowestCount uint64 // no count is lower
@@ -48,9 +48,10 @@ type keyIndex[K comparable] struct {
 // search through all items is as fast and takes no memory.
 const minIndexed = 32
 
-// Add adds n occurrences of an item at a time. The sketch has at most most items. cloneKey, if
-// not nil, copies the key of a new item, so the sketch shares no memory with the caller.
-func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K) {
+// Add adds n occurrences of an item. at is their time in Unix milliseconds. If the sketch already
+// has maxItems items, a new item replaces the one with the lowest count. cloneKey, if not nil,
+// copies the key of a new item, so the sketch shares no memory with the caller.
+func (s *Sketch[K]) Add(key K, n uint64, at int64, maxItems int, cloneKey func(K) K) {
 	place, lowest := s.find(key)
 	if place >= 0 {
 		item := &s.Items[place]
@@ -58,11 +59,11 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K)
 		item.First, item.Last = min(item.First, at), max(item.Last, at)
 		return
 	}
-	if place = len(s.Items); place < most {
+	if place = len(s.Items); place < maxItems {
 		s.Items = append(s.Items, Item[K]{})
 	} else {
 		if place = lowest; place < 0 {
-			place = s.lowest()
+			place = s.findLowest()
 		}
 		displaced := &s.Items[place]
 		s.Floor, s.FloorAt = max(s.Floor, displaced.Count), max(s.FloorAt, at)
@@ -79,12 +80,12 @@ func (s *Sketch[K]) Add(key K, n uint64, at int64, most int, cloneKey func(K) K)
 	}
 }
 
-// find returns the position of an item, or -1. After a search of all items, lowest is the
-// position of an item with the lowest count, else -1.
+// find returns the position of the item with a key, or -1. If it has searched all items, lowest is
+// the position of an item with the lowest count. Otherwise lowest is -1.
 func (s *Sketch[K]) find(key K) (place, lowest int) {
 	if len(s.Items) > minIndexed {
 		if s.index == nil {
-			s.reindex()
+			s.buildIndex()
 		}
 		return s.PositionOf(key), -1
 	}
@@ -99,16 +100,17 @@ func (s *Sketch[K]) find(key K) (place, lowest int) {
 	return -1, lowest
 }
 
-func (s *Sketch[K]) reindex() {
+// buildIndex creates the index from the items.
+func (s *Sketch[K]) buildIndex() {
 	s.index = &keyIndex[K]{positions: make(map[K]int32, len(s.Items))}
 	for i := range s.Items {
 		s.index.positions[s.Items[i].Key] = int32(i)
 	}
 }
 
-// lowest returns the position of an item with the lowest count. Because counts only grow, a
+// findLowest returns the position of an item with the lowest count. Because counts only grow, a
 // single pass over the items finds all items with this count, one at each call.
-func (s *Sketch[K]) lowest() int {
+func (s *Sketch[K]) findLowest() int {
 	for p := s.index; ; {
 		for ; p.cursor < len(s.Items); p.cursor++ {
 			if s.Items[p.cursor].Count <= p.lowestCount {
@@ -122,7 +124,7 @@ func (s *Sketch[K]) lowest() int {
 	}
 }
 
-// PositionOf returns the position of an item in Items, or -1.
+// PositionOf returns the position in Items of the item with a key, or -1.
 func (s *Sketch[K]) PositionOf(key K) int {
 	if s.index != nil {
 		if place, ok := s.index.positions[key]; ok {
@@ -138,7 +140,8 @@ func (s *Sketch[K]) PositionOf(key K) int {
 	return -1
 }
 
-// ReplaceKey sets the key of the item at a position. No other item may have this key.
+// ReplaceKey changes the key of the item at a position in Items. No other item may have the new
+// key.
 func (s *Sketch[K]) ReplaceKey(place int, key K) {
 	if s.index != nil {
 		delete(s.index.positions, s.Items[place].Key)
@@ -147,12 +150,12 @@ func (s *Sketch[K]) ReplaceKey(place int, key K) {
 	s.Items[place].Key = key
 }
 
-// Merge adds the items of another sketch. The sketch has at most most items. The error bounds
-// apply to the sum (Agarwal et al., "Mergeable Summaries", 2012).
-func (s *Sketch[K]) Merge(other Sketch[K], most int) {
-	if most > minIndexed {
-		s.reindex()
-		other.reindex()
+// Merge adds the counts of another sketch, and then drops the items with the lowest counts beyond
+// maxItems. The bounds in Item hold for the sums (Agarwal et al., "Mergeable Summaries", 2012).
+func (s *Sketch[K]) Merge(other Sketch[K], maxItems int) {
+	if maxItems > minIndexed {
+		s.buildIndex()
+		other.buildIndex()
 	}
 	merged := make([]Item[K], 0, len(s.Items)+len(other.Items))
 	for _, item := range s.Items {
@@ -173,30 +176,30 @@ func (s *Sketch[K]) Merge(other Sketch[K], most int) {
 	}
 	s.Floor, s.FloorAt = s.Floor+other.Floor, max(s.FloorAt, other.FloorAt)
 	s.Items, s.index = merged, nil
-	s.truncate(most)
+	s.truncate(maxItems)
 }
 
-// truncate drops the items with the lowest counts.
-func (s *Sketch[K]) truncate(most int) {
-	if len(s.Items) <= most {
+// truncate drops the items with the lowest counts beyond maxItems.
+func (s *Sketch[K]) truncate(maxItems int) {
+	if len(s.Items) <= maxItems {
 		return
 	}
 	slices.SortStableFunc(s.Items, func(a, b Item[K]) int { return cmp.Compare(b.Count, a.Count) })
-	for _, dropped := range s.Items[most:] {
+	for _, dropped := range s.Items[maxItems:] {
 		s.Floor, s.FloorAt = max(s.Floor, dropped.Count), max(s.FloorAt, dropped.Last)
 	}
-	s.Items = slices.Clone(s.Items[:most])
+	s.Items = slices.Clone(s.Items[:maxItems])
 }
 
 // maxCount bounds decoded counts, so that sums of sketches do not overflow.
 const maxCount = 1 << 48
 
-// Clean repairs a decoded sketch: at most most items, no key twice, no Error above Count. bound, if
-// not nil, shortens keys.
-func (s *Sketch[K]) Clean(most int, bound func(*K)) {
+// Clean repairs a sketch from untrusted data: it drops repeated keys and items beyond maxItems, and
+// limits each Error to Count. bound, if not nil, shortens keys.
+func (s *Sketch[K]) Clean(maxItems int, bound func(*K)) {
 	items := s.Items
 	s.Items, s.index, s.Floor = nil, nil, min(s.Floor, maxCount)
-	for _, item := range items[:min(len(items), most)] {
+	for _, item := range items[:min(len(items), maxItems)] {
 		if bound != nil {
 			bound(&item.Key)
 		}
@@ -208,8 +211,8 @@ func (s *Sketch[K]) Clean(most int, bound func(*K)) {
 	}
 }
 
-// Prune removes items that last occurred before now-retention. Prune resets Floor if no item
-// was replaced since then.
+// Prune removes the items without an occurrence within the retention before now, in Unix
+// milliseconds. It also resets Floor if no item was replaced in that time.
 func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	oldest := now - retention.Milliseconds()
 	s.Items, s.index = slices.DeleteFunc(s.Items, func(item Item[K]) bool { return item.Last < oldest }), nil
@@ -222,7 +225,7 @@ func (s *Sketch[K]) Prune(now int64, retention time.Duration) {
 	}
 }
 
-// Clone returns a copy sharing only the memory of strings.
+// Clone returns a copy, which shares no memory with the sketch except strings in keys.
 func (s *Sketch[K]) Clone() Sketch[K] {
 	return Sketch[K]{Items: slices.Clone(s.Items), Floor: s.Floor, FloorAt: s.FloorAt}
 }

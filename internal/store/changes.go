@@ -12,15 +12,17 @@ import (
 )
 
 const (
-	// visitInterval is the time between two writes of a site of which only the visits have changed.
+	// visitInterval is the minimum time between two writes of a site whose delayed changes have not
+	// changed, but only its visits.
 	visitInterval = time.Minute
 
-	// maxChangeSites is the maximum number of sites to read per instance.
+	// maxChangeSites is the maximum number of values of the kind "changes" to read per instance.
 	maxChangeSites = 2048
 )
 
-// changeValues stores delayed changes of robots.txt files and visits of search engines, by site.
-func (s *Store) changeValues() *trackedValues {
+// newChangeValues returns the values of the kind "changes". There is one for each site, with the
+// delayed changes of its robots.txt and the visits of search engines.
+func (s *Store) newChangeValues() *trackedValues {
 	t := &trackedValues{store: s, restore: s.restoreChanges}
 	t.changes = func(bool) iter.Seq[valueChange] {
 		changes := s.memory.parts.Changes
@@ -29,7 +31,7 @@ func (s *Store) changeValues() *trackedValues {
 				current := revision{}
 				current.urgent, current.other = changes.Revisions(site)
 				change := valueChange{
-					name: siteName(site), logField: zap.Stringer("site", site), revision: current,
+					name: siteValueName(site), logField: zap.Stringer("site", site), revision: current,
 					encode: func() (ledger.StoredDocument, bool, error) {
 						stored, ok := changes.Snapshot(site)
 						d, err := stored.Encode(s.now())
@@ -54,7 +56,7 @@ func (s *Store) restoreChanges(v value, summary *readSummary) (writtenValue, err
 	switch {
 	case err != nil:
 		return written, err
-	case siteName(stored.Site) != v.key.name:
+	case siteValueName(stored.Site) != v.key.name:
 		return written, fmt.Errorf("the value belongs to %s, which has another key", stored.Site)
 	case s.isExpired(d.Saved):
 		return written, errExpired

@@ -5,16 +5,17 @@ import "time"
 // maxIgnoredOffset is the largest difference between two clocks that is ignored.
 const maxIgnoredOffset = time.Minute
 
-// peerClock estimates the clock of a peer from the times in its values. If a value has changed since the
-// previous sync, its time is recent. The error is at most the interval between two syncs.
+// peerClock estimates how far the clock of a peer is ahead, from the times in the values that it
+// writes. A value that has changed since the last sync was written recently. The error is at most
+// the interval between two syncs.
 type peerClock struct {
 	lastSync   time.Time         // start of the last sync with the peer
 	savedTimes map[key]time.Time // times in the values
 	estimate   time.Duration     // lead of the peer's clock; negative if the peer is behind
 }
 
-// update corrects the estimate with the time in a value. A time in the future always proves a
-// difference.
+// update corrects the estimate by the time at which a value was saved. A time in the future proves
+// that the peer's clock is ahead, even if the last sync is long ago.
 func (c *peerClock) update(k key, saved, now time.Time) {
 	offset := saved.Sub(now)
 	recentSync := !c.lastSync.IsZero() && now.Sub(c.lastSync) < 2*syncInterval
@@ -27,7 +28,8 @@ func (c *peerClock) update(k key, saved, now time.Time) {
 	c.savedTimes[k] = saved
 }
 
-// offset returns the lead of the peer's clock, or 0 if the difference is at most maxIgnoredOffset.
+// offset returns by how much the peer's clock is ahead. It returns 0 for a difference of at most
+// maxIgnoredOffset.
 func (c *peerClock) offset() time.Duration {
 	if c.estimate.Abs() <= maxIgnoredOffset {
 		return 0
@@ -35,8 +37,8 @@ func (c *peerClock) offset() time.Duration {
 	return c.estimate
 }
 
-// updateClock updates the estimate with the time at which a peer saved a value. The result is the
-// lead of the peer's clock.
+// updateClock updates the estimate for the peer that saved a value, and returns by how much the
+// peer's clock is ahead.
 func (p *peers) updateClock(k key, saved, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +50,7 @@ func (p *peers) updateClock(k key, saved, now time.Time) time.Duration {
 	return peer.offset()
 }
 
-// recordSync records the start of a sync with a peer.
+// recordSync records when the last sync with a peer began.
 func (p *peers) recordSync(instance string, startedAt time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,22 +12,24 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxCopyHosts is the maximum number of hosts to read per instance.
+// maxCopyHosts is the maximum number of values of the kind "copies" to read per instance.
 const maxCopyHosts = 2048
 
-// copyValues stores the robots.txt files possibly still used by crawlers, by host.
-func (s *Store) copyValues() *trackedValues {
+// newCopyValues returns the values of the kind "copies". There is one for each host, with the
+// robots.txt files that crawlers may still obey.
+func (s *Store) newCopyValues() *trackedValues {
 	return &trackedValues{store: s, changes: s.copyChanges, restore: s.restoreCopies}
 }
 
-// copyChanges returns the hosts with files. The revision also changes once per [copies.SaveInterval].
+// copyChanges returns the hosts whose files may have changed. A host without a new file is included
+// once per [copies.SaveInterval].
 func (s *Store) copyChanges(bool) iter.Seq[valueChange] {
 	files, now := s.memory.parts.Copies, s.now()
 	return func(yield func(valueChange) bool) {
 		hosts := files.HostsToStore()
 		for _, host := range hosts[:min(len(hosts), maxCopyHosts)] {
 			change := valueChange{
-				name: hostName(host), logField: zap.Stringer("site", host),
+				name: copyValueName(host), logField: zap.Stringer("site", host),
 				revision: revision{urgent: files.Revision(host), other: uint64(now.Unix()) / uint64(copies.SaveInterval/time.Second)},
 				encode:   func() (ledger.StoredDocument, bool, error) { return files.EncodeHost(host, s.now()) },
 			}
@@ -43,7 +45,7 @@ func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
 	switch {
 	case err != nil:
 		return writtenValue{}, err
-	case hostName(stored.Host) != v.key.name:
+	case copyValueName(stored.Host) != v.key.name:
 		return writtenValue{}, fmt.Errorf("the value belongs to %s, which has another key", stored.Host)
 	case s.isExpired(d.Saved):
 		return writtenValue{}, errExpired
@@ -60,7 +62,7 @@ func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
 	return writtenValue{hash: d.Sum, saved: d.Saved}, nil
 }
 
-// hostName returns the name of a host's value.
-func hostName(h copies.Host) string {
+// copyValueName returns the name under which the files of a host are stored.
+func copyValueName(h copies.Host) string {
 	return hashName(fmt.Sprintf("%q %t %q %d %q", h.Source, h.Secure, h.Name, h.Port, h.ForwardedHost), suffixJSON)
 }

@@ -88,7 +88,7 @@ func TestDamagedCopies(t *testing.T) {
 	first.learns(theirs)
 	first.learns(ours)
 	first.later(t, 0)
-	where := key{"first", kindCopies, hostName(copiesOfA.Host)}
+	where := key{"first", kindCopies, copyValueName(copiesOfA.Host)}
 	data := m.Values[where.String()]
 	if len(data) == 0 {
 		t.Fatal("nothing is stored")

@@ -9,8 +9,8 @@
 //	robots_guard/v1/<instance>/ledger/<hash of the site>.ledger
 //	robots_guard/v1/<instance>/set_aside/<kind>-<name of the value>
 //
-// Each instance writes its own keys, so instances do not wait for each other. An instance reads the keys
-// of all instances. Requests do not wait for the storage, except for the first read.
+// Each instance writes its own keys, so instances do not wait for each other. An instance reads the
+// keys of all instances. Requests do not wait for the storage, except for the first read.
 //
 // A table has the kinds of values, see [Kinds]. A row defines the encoding, the times of writes and
 // the restoration of values. All other code is the same for every kind.

@@ -110,8 +110,8 @@ func lived(t *testing.T) *storetest.Storage {
 // TestEachOperationOfAStorage injects every kind of fault into every storage operation of an
 // instance.
 //
-// A single fault loses nothing: the final values equal those of a run without a fault. After a crash,
-// the next process has a served file that is not older than the stored one, and the recorded
+// A single fault loses nothing: the final values equal those of a run without a fault. After a
+// crash, the next process has a served file that is not older than the stored one, and the recorded
 // visits. The other instance runs all the time, and no request waits.
 func TestEachOperationOfAStorage(t *testing.T) {
 	t.Parallel()
@@ -182,7 +182,7 @@ func isLeft(t *testing.T, f *storetest.Faulty, got remembers) {
 	torn := func(kind string) bool {
 		return f.Fault == storetest.Torn && strings.HasPrefix(f.FailingOp, "store ") && strings.Contains(f.FailingOp, "/"+kind+"/")
 	}
-	stored := f.Stored(policyKey("first", siteA).String())
+	stored := f.WriteCount(policyKey("first", siteA).String())
 	known := slices.Index([]string{"0", "1", "2"}, got.text)
 	if least := min(stored, 2); known < least && !torn(kindPolicies) {
 		t.Errorf("%v: after a crash the text is the one of %q, although it was stored %d times", f, got.text, stored)

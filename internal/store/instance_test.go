@@ -253,7 +253,7 @@ func (i *instance) logged(t *testing.T, message string) {
 
 // policyKey returns the key of a site's policy.
 func policyKey(instance string, site policy.Key) key {
-	return key{instance, kindPolicies, siteName(site)}
+	return key{instance, kindPolicies, siteValueName(site)}
 }
 
 func namedKey(host string) policy.Key { return policy.Key{Site: host, Host: host} }

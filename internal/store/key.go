@@ -15,7 +15,7 @@ const rootDir = "robots_guard/v1"
 // quarantineDir is the name of an instance's directory for invalid values.
 const quarantineDir = "set_aside"
 
-// basePrefix is the name prefix for bases of composed robots.txt files.
+// basePrefix begins the names of the values with base files, to which robots_txt adds rules.
 const basePrefix = "base-"
 
 // The suffixes of the names of values.
@@ -24,20 +24,20 @@ const (
 	suffixLedger = ".ledger"
 )
 
-// key is the key of a value.
+// key is the parsed key of a stored value. String returns the key in the storage.
 type key struct{ instance, kind, name string }
 
 // String returns the key in the storage.
 func (k key) String() string { return rootDir + "/" + k.instance + "/" + k.kind + "/" + k.name }
 
-// directory returns the directory of the values of an instance and kind.
+// directory returns the storage directory for the values of the instance and kind of k.
 func (k key) directory() string { return rootDir + "/" + k.instance + "/" + k.kind }
 
-// quarantineKey returns the key to which an invalid value is moved.
+// quarantineKey returns the key to which the value of k is moved if it is invalid.
 func (k key) quarantineKey() key { return key{k.instance, quarantineDir, k.kind + "-" + k.name} }
 
-// parseKey parses a key from a listing. The result is false for directories and for keys of other
-// programs.
+// parseKey parses a key that the storage has listed. ok is false for a directory and for a key of
+// another program.
 func parseKey(name string) (k key, ok bool) {
 	rest, ok := strings.CutPrefix(name, rootDir+"/")
 	k.instance, rest, _ = strings.Cut(rest, "/")
@@ -55,12 +55,12 @@ func parseKey(name string) (k key, ok bool) {
 	return k, isJSON && slices.Contains(kindNames[:], k.kind)
 }
 
-// sharedDir is the directory of the robots_txt changes. All instances write to this directory.
+// sharedDir is the directory with the changes of managed robots.txt files, which all instances
+// write.
 const sharedDir = "managed"
 
-// instanceOf returns the instance in a listed key or directory. The result is "" if the key does
-// not belong to an instance.
-func instanceOf(name string) string {
+// parseInstance returns the instance to which a listed key or directory belongs, or "".
+func parseInstance(name string) string {
 	rest, ok := strings.CutPrefix(name, rootDir+"/")
 	if instance, _, _ := strings.Cut(rest, "/"); ok && instance != sharedDir {
 		return instance
@@ -68,10 +68,10 @@ func instanceOf(name string) string {
 	return ""
 }
 
-// siteName returns the name of a site's value.
-func siteName(site policy.Key) string { return hashName(site.UniqueString(), suffixJSON) }
+// siteValueName returns the name under which a site's value is stored.
+func siteValueName(site policy.Key) string { return hashName(site.UniqueString(), suffixJSON) }
 
-// hashName returns the hash of a string, followed by suffix.
+// hashName returns the SHA-256 of text in hexadecimal, followed by suffix.
 func hashName(text, suffix string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:]) + suffix

@@ -31,11 +31,11 @@ func TestParseKey(t *testing.T) {
 // TestKeysStay checks the keys, because other versions have to find stored values.
 func TestKeysStay(t *testing.T) {
 	for got, want := range map[string]string{
-		siteName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
-		ledgerName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
-		rangesName:           "ranges.json",
-		alertsName:           "acknowledged.json",
-		ratesName:            "rates.json",
+		siteValueName(siteA):      "45e7c1e377a997fae5c9defe59fe90dfb764f8f07142e35230171fa6f181ad2b.json",
+		ledgerValueName("a.test"): "52dcf5eeb77a59de2eb7221158d2316a1fce8c55c61ee02f63f378d048feed6c.ledger",
+		rangesName:                "ranges.json",
+		alertsName:                "acknowledged.json",
+		ratesName:                 "rates.json",
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

@@ -26,30 +26,32 @@ const (
 
 var kindNames = [...]string{kindPolicies, kindCopies, kindChanges, kindNotes, kindLedger}
 
-// Kinds returns the names of the kinds of values.
+// Kinds returns the names of the kinds of stored values, which are labels of metrics.
 func Kinds() []string { return slices.Clone(kindNames[:]) }
 
-// kind is a row of the table of kinds.
+// kind describes a kind of stored values: its directory, its limits, and how to encode and restore
+// its values.
 type kind struct {
 	name           string // also the directory
 	prefix         string // of value names, if two rows share a directory
 	maxBytes       int64  // bytes of a value
 	maxPerInstance int    // maximum number of values to read per instance
-	// syncsPeers makes a store read the values of peers every [syncInterval]. Other kinds are read
-	// once a day.
+	// syncsPeers means that the values of other instances are read every [syncInterval], and not
+	// only once a day.
 	syncsPeers bool
-	// needsReadFirst delays writing until the stored values of this instance were read.
+	// needsReadFirst means that values may be written only after the stored values of this instance
+	// were read.
 	needsReadFirst bool
 	valueKind
 }
 
-// valueKind encodes and decodes the values of a kind.
+// valueKind encodes and restores the values of a kind.
 type valueKind interface {
-	// pendingWrites returns the values to write now. The last call of a configuration returns every value with
-	// unsaved changes.
+	// pendingWrites returns the values that should be written now. In the last call before a
+	// configuration ends, these are all values with unsaved changes.
 	pendingWrites(last bool) iter.Seq[pendingWrite]
-	// restoreValue restores a value into memory. The error is nil, errExpired, errIncomplete, or
-	// the reason why the value is invalid. Concurrent calls are allowed.
+	// restoreValue restores a stored value into memory. The error is nil, errExpired,
+	// errIncomplete, or the reason why the value is invalid. Concurrent calls are allowed.
 	restoreValue(v value, summary *readSummary) error
 }
 
@@ -59,7 +61,7 @@ var (
 	errIncomplete = errors.New("the value has to be read again later")
 )
 
-// value is a value from the storage.
+// value is a value that was read from the storage.
 type value struct {
 	key       key
 	isOwn     bool // written by this instance
@@ -68,7 +70,7 @@ type value struct {
 	isExpired bool      // by modified, not refreshed for [maxValueAge]
 }
 
-// pendingWrite is a value to write.
+// pendingWrite is a value that should be written now.
 type pendingWrite struct {
 	name     string
 	logField zap.Field              // log field
@@ -76,33 +78,33 @@ type pendingWrite struct {
 	onStored func()                 // called after a successful write
 }
 
-// kindTable returns the kinds in reading order. Policies come first because a delayed change refers to a
-// policy version.
-func (s *Store) kindTable(retention time.Duration) []kind {
+// newKinds returns the kinds of the store in the order of reading. Policies come first, because a
+// delayed change refers to a version of a policy.
+func (s *Store) newKinds(retention time.Duration) []kind {
 	parts := s.memory.parts
-	s.bases = newPolicies(s, basePrefix, parts.Bases)
+	s.bases = newPolicyValues(s, basePrefix, parts.Bases)
 	bases := kind{name: kindPolicies, prefix: basePrefix, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.bases}
 	if s.onlyBases {
 		return []kind{bases}
 	}
-	s.policies = newPolicies(s, "", parts.Policies)
+	s.policies = newPolicyValues(s, "", parts.Policies)
 	s.ledgerValues = newLedgerValues(s, retention)
 	return []kind{
 		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
-		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.copyValues()},
-		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.changeValues()},
-		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: s.noteValues()},
+		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.newCopyValues()},
+		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.newChangeValues()},
+		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: s.newNoteValues()},
 	}
 }
 
-// contains reports whether a key is of the kind.
+// contains reports whether the value with this key is of the kind.
 func (k *kind) contains(key key) bool {
 	return key.kind == k.name && strings.HasPrefix(key.name, basePrefix) == (k.prefix == basePrefix)
 }
 
-// kindOf returns the kind of a key, or nil.
-func (s *Store) kindOf(k key) *kind {
+// findKind returns the kind of the value with a key, or nil.
+func (s *Store) findKind(k key) *kind {
 	for i := range s.kinds {
 		if s.kinds[i].contains(k) {
 			return &s.kinds[i]

@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// maxLedgers is the maximum number of peers whose ledgers are read. The most recent peers come
-	// first.
+	// maxLedgers is the maximum number of peers whose ledgers are read. The peers that wrote last
+	// are read.
 	maxLedgers = 8
 
-	// maxLedgerSites is the maximum number of sites to read per instance. A ledger has fewer sites.
+	// maxLedgerSites is the maximum number of values of the kind "ledger" to read per instance. A
+	// ledger has fewer sites.
 	maxLedgerSites = 4096
 )
 
-// ledgerValues stores the ledger by site. Reports add the counts of peers, but memory and storage
-// separate the instances.
+// ledgerValues has the values of the kind "ledger", one for each site. Each instance stores its own
+// counts. Reports add the counts of the peers.
 type ledgerValues struct {
 	trackedValues
 	retention time.Duration
@@ -39,10 +40,10 @@ func newLedgerValues(s *Store, retention time.Duration) *ledgerValues {
 	return c
 }
 
-func ledgerName(site string) string { return hashName(site, suffixLedger) }
+func ledgerValueName(site string) string { return hashName(site, suffixLedger) }
 
-// siteChanges returns the sites. Until the stored ledger is read, the result is empty, because a
-// write would overwrite the stored ledger.
+// siteChanges returns all sites in the ledger. Before the stored ledger was read it returns none,
+// because a write would overwrite the stored counts.
 func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 	memory := c.store.memory
 	return func(yield func(valueChange) bool) {
@@ -55,7 +56,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 		snapshot := memory.parts.Ledger.Snapshot()
 		for _, site := range snapshot.Sites {
 			change := valueChange{
-				name: ledgerName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Revision()},
+				name: ledgerValueName(site.Name), logField: zap.String("site", site.Name), revision: revision{urgent: lastCountTime(site), other: site.Revision()},
 				encode: func() (d ledger.StoredDocument, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.StoredSite{Since: ledger.FromUnixMilli(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
@@ -70,7 +71,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 	}
 }
 
-// lastCountTime returns the time of the last count.
+// lastCountTime returns the time of the last counted request for a site, in Unix milliseconds.
 func lastCountTime(site *ledger.Site) uint64 {
 	last := int64(0)
 	for _, row := range site.Rows {
@@ -87,7 +88,7 @@ func (c *ledgerValues) restoreSite(v value, _ *readSummary) (written writtenValu
 		return written, errExpired
 	}
 	stored, err := ledger.DecodeStoredSite(v.data)
-	if err == nil && ledgerName(stored.Site.Name) != v.key.name {
+	if err == nil && ledgerValueName(stored.Site.Name) != v.key.name {
 		err = fmt.Errorf("the value belongs to %s, which has another key", stored.Site.Name)
 	}
 	if err != nil {
@@ -103,7 +104,7 @@ func (c *ledgerValues) restoreSite(v value, _ *readSummary) (written writtenValu
 	return written, nil
 }
 
-// readLedgers restores the ledger of this instance once per process, and reads the ledgers of peers.
+// readLedgers reads the stored ledgers of all peers and, once per process, of this instance.
 func (c *ledgerValues) readLedgers(ctx context.Context) {
 	s, summary := c.store, newReadSummary(&c.store.ledgerReadFailed)
 	c.restoreOwn(ctx, summary)
@@ -113,7 +114,7 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 	if err != nil {
 		s.recordReadFailure(key{kind: kindLedger}, err, summary)
 	}
-	for i, peer := range s.peers.mostRecentFirst(instances, s.instance) {
+	for i, peer := range s.peers.sortByLastWrite(instances, s.instance) {
 		if i < maxLedgers {
 			c.readInstance(ctx, peer, nil, summary)
 		} else {
@@ -128,7 +129,8 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 	}
 }
 
-// readInstance reads the ledger of an instance, without the values for which skip returns true.
+// readInstance reads the stored ledger of an instance. It skips the values for which skip returns
+// true.
 func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip func(k key, modified time.Time) bool, summary *readSummary) {
 	keys, err := c.store.listKind(ctx, instance, &c.store.ledgerKind)
 	if err != nil {
@@ -137,11 +139,12 @@ func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip f
 	c.store.readAll(ctx, keys, skip, summary)
 }
 
-// isFresh reports whether a value is not expired. Reading only expired values removes them.
+// isFresh reports whether a value has not expired. If the fresh values are skipped, reading removes
+// the expired ones.
 func (c *ledgerValues) isFresh(_ key, modified time.Time) bool { return !c.store.isExpired(modified) }
 
-// restoreOwn restores the ledger of this instance once per process. restoreOwn restores all sites
-// or none.
+// restoreOwn restores the stored ledger of this instance once per process. If a site cannot be
+// read, it restores none and tries again at the next call.
 func (c *ledgerValues) restoreOwn(ctx context.Context, summary *readSummary) {
 	memory := c.store.memory
 	memory.ownLedgerRead.Lock()

@@ -107,7 +107,7 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	i.readLedger(ctx)
 	i.ask("a.test", 1)
 	i.ask("b.test", 1)
-	m.RejectedKeyPart = key{"first", kindLedger, ledgerName("a.test")}.name
+	m.RejectedKeyPart = key{"first", kindLedger, ledgerValueName("a.test")}.name
 	i.writeLedger(ctx)
 	m.RejectedKeyPart = ""
 	i.time = noon.Add(minWriteRetryDelay)
@@ -115,7 +115,7 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 	if got := all(i); got != "[2 1 0 0 0 0]" {
 		t.Errorf("after writing: %s", got)
 	}
-	a := key{"first", kindLedger, ledgerName("a.test")}
+	a := key{"first", kindLedger, ledgerValueName("a.test")}
 	m.Values[a.String()] = m.Values[a.String()][:100]
 	peer.readLedger(ctx)
 	peer.time = noon.Add(maxValueAge)
@@ -180,7 +180,7 @@ func TestLedgerStoreWithAnUnreadablePeer(t *testing.T) {
 		peer.writeLedger(ctx)
 	}
 	first := newInstance(m, "first", noon)
-	unreadable := key{"second", kindLedger, ledgerName("second.test")}
+	unreadable := key{"second", kindLedger, ledgerValueName("second.test")}
 	first.storage = &storetest.Faulty{Storage: m, FailingOp: "load " + unreadable.String() + " #1"}
 	first.readLedger(ctx)
 	if got := first.shown(); got != "map[third.test:1]" {
@@ -237,12 +237,12 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	first.ask("a.test", 1)
 	first.ask("b.test", 1)
 	first.writeLedger(ctx)
-	a, b := key{"first", kindLedger, ledgerName("a.test")}, key{"first", kindLedger, ledgerName("b.test")}
+	a, b := key{"first", kindLedger, ledgerValueName("a.test")}, key{"first", kindLedger, ledgerValueName("b.test")}
 	damaged := bytes.Clone(m.Values[a.String()])
 	damaged[len(damaged)-1] ^= 1
 	m.Values[a.String()] = damaged
-	m.Values[key{"first", kindLedger, ledgerName("c.test")}.String()] = m.Values[b.String()] // wrong name
-	m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] = damaged
+	m.Values[key{"first", kindLedger, ledgerValueName("c.test")}.String()] = m.Values[b.String()] // wrong name
+	m.Values[key{"second", kindLedger, ledgerValueName("a.test")}.String()] = damaged
 	m.Values["robots_guard/v1/first/policies/x.json"] = []byte("not a ledger")
 	for key := range m.Values {
 		m.ModTimes[key] = noon
@@ -259,7 +259,7 @@ func TestLedgerStoreSetsAside(t *testing.T) {
 	if !bytes.Equal(m.Values[a.quarantineKey().String()], damaged) || m.Values[a.String()] != nil {
 		t.Errorf("the damaged value is not set aside: %v", m.Keys())
 	}
-	if m.Values[key{"second", kindLedger, ledgerName("a.test")}.String()] == nil {
+	if m.Values[key{"second", kindLedger, ledgerValueName("a.test")}.String()] == nil {
 		t.Error("a value of another instance was moved")
 	}
 	// The same value is not logged again.
@@ -291,7 +291,7 @@ func TestLedgerStoreRuns(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	cancel()
-	if !closedWithin(done, 20*time.Second) {
+	if !isClosedWithin(done, 20*time.Second) {
 		t.Fatal("it does not end")
 	}
 	if len(m.Keys()) != 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// TestListsPrefixes lists only the required directories, and never a whole storage, which may contain
-// many other values.
+// TestListsPrefixes lists only the required directories, and never a whole storage, which may
+// contain many other values.
 func TestListsPrefixes(t *testing.T) {
 	ctx, m := t.Context(), storetest.New()
 	m.Now = noon
@@ -64,7 +64,7 @@ func TestPeersTroubleIsToldOnce(t *testing.T) {
 	m.Now = noon
 	i := newInstance(m, "first", noon)
 	i.Read(ctx)
-	noise := key{"second", kindChanges, siteName(siteA)}.String()
+	noise := key{"second", kindChanges, siteValueName(siteA)}.String()
 	m.Values[noise], m.ModTimes[noise] = []byte("noise"), noon
 	for range 10 {
 		i.Sync(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// Parts are the stored parts of a process's memory.
+// Parts are the parts of a process's memory that are stored.
 type Parts struct {
 	Policies     *policy.Cache   // the robots.txt files of sites
 	Bases        *policy.Cache   // bases of composed robots.txt files
@@ -25,23 +25,24 @@ type Parts struct {
 	Rates            Rates // recent requests by crawler
 }
 
-// Changes has the delayed changes of robots.txt files and the visits of search engines at named
-// sites.
+// Changes has the delayed changes of robots.txt files, and the visits of search engines to
+// configured sites.
 type Changes interface {
 	// ConfiguredSites returns the sites with a delayed change or a visit.
 	ConfiguredSites() []policy.Key
-	// Revisions returns two counters. changeRevision grows with the delayed changes, which are
-	// stored immediately. visitRevision grows with the visits.
+	// Revisions returns two counters for a site. changeRevision grows with each new state of a
+	// delayed change, which is stored immediately. visitRevision grows with each visit.
 	Revisions(site policy.Key) (changeRevision, visitRevision uint64)
-	// Snapshot returns the content to store for a site. ok is false without content.
+	// Snapshot returns the state of a site to store. ok is false if there is nothing to store.
 	Snapshot(site policy.Key) (stored ledger.ChangeGuardState, ok bool)
-	// Restore restores stored content of this or another instance. delayed is the number of changes
-	// that are delayed again. complete is false if the content refers to an unknown version. state
-	// is the policy of the site, or nil.
+	// Restore restores the stored state of a site, which this or another instance has written.
+	// delayed is the number of changes that are delayed again. complete is false if the state
+	// refers to a version that is not known yet. state is the cached robots.txt of the site, or
+	// nil.
 	Restore(stored ledger.ChangeGuardState, state *policy.State, fromPeer bool) (delayed int, complete bool)
 }
 
-// AddressLists are the fetched address lists of crawlers.
+// AddressLists are the fetched lists of the addresses of crawlers.
 type AddressLists interface {
 	// FetchCount returns the number of fetches. Lists that were never fetched are not stored.
 	FetchCount() uint64
@@ -51,9 +52,9 @@ type AddressLists interface {
 	Import(data []byte) error
 }
 
-// Note is a part stored as one value.
+// Note is a small part of the memory that is stored as a single value.
 type Note interface {
-	// Revision returns the number of changes. An unchanged part is not stored.
+	// Revision returns the number of changes since the start. A part without changes is not stored.
 	Revision() uint64
 	// Export encodes the part for Import.
 	Export() ([]byte, error)
@@ -61,22 +62,23 @@ type Note interface {
 	Import(data []byte) error
 }
 
-// Rates are the recent requests by crawler.
+// Rates are the numbers of recent requests by crawler, which instances share.
 type Rates interface {
-	// SetSharing sets whether rates are shared with other instances.
+	// SetSharing sets whether other instances share their rates with this one.
 	SetSharing(now time.Time, hasPeers bool)
-	// Export encodes the counts of this instance for Import. The result is nil without counts.
+	// Export encodes the counts of this instance for Import. It returns nil if there are none.
 	Export(now time.Time) ([]byte, error)
-	// Import adds the counts of another instance.
+	// Import replaces the counts of another instance.
 	Import(instance string, data []byte, now time.Time) error
 }
 
-// Memory is the stored state of a process. A Memory outlives its stores, because two stores overlap
-// during a reload. A nil Memory belongs to a process without storage.
+// Memory has the parts of a process's memory that stores save and restore. It outlives the stores,
+// because two stores run at the same time during a reload. A nil Memory belongs to a process
+// without storage.
 type Memory struct {
 	parts Parts
-	// A write to the storage locks writeMu or ledgerWriteMu, so the last write has the latest
-	// state. The ledger has its own mutex and does not delay other kinds.
+	// A write to the storage locks writeMu or, for the ledger, ledgerWriteMu. So the last write has
+	// the latest state, and the ledger does not delay other kinds.
 	writeMu, ledgerWriteMu sync.Mutex
 
 	isFirstReadPending atomic.Bool
@@ -92,7 +94,7 @@ type Memory struct {
 	writeFailures writeFailures
 }
 
-// writeFailures has the kinds of values with failed writes. The zero value is empty.
+// writeFailures records the kinds whose last write failed. The zero value has no failures.
 type writeFailures struct {
 	mu     sync.Mutex
 	byKind map[string]writeFailure // by kind
@@ -103,8 +105,8 @@ type writeFailure struct {
 	err   error // the latest
 }
 
-// record records the result of an attempt to write a value. changed is true for the first failure,
-// and for the success of the last failing kind.
+// record records the result of writing a value. changed is true if err is the first failure of any
+// kind, or if after this success no kind fails any more.
 func (t *writeFailures) record(kind string, now time.Time, err error) (changed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +127,8 @@ func (t *writeFailures) record(kind string, now time.Time, err error) (changed b
 	return !wasFailing
 }
 
-// WriteFailure returns the start and the error of a continuing write failure. since is the zero
-// time without a failure or a running store.
+// WriteFailure returns the error of writing to the storage and since when writes fail. since is
+// zero if no write fails, or if no store runs.
 func (m *Memory) WriteFailure() (since time.Time, err error) {
 	if !m.HasRunningStore() {
 		return time.Time{}, nil
@@ -141,7 +143,8 @@ func (m *Memory) WriteFailure() (since time.Time, err error) {
 	return since, err
 }
 
-// dropPeerState drops the counts of other instances if no store runs. Nothing would update them.
+// dropPeerState drops the counts of other instances if no store runs, because nothing would update
+// them.
 func (m *Memory) dropPeerState(now time.Time) {
 	if m.HasRunningStore() {
 		return
@@ -150,10 +153,10 @@ func (m *Memory) dropPeerState(now time.Time) {
 	m.parts.Rates.SetSharing(now, false)
 }
 
-// HasRunningStore reports whether a store runs.
+// HasRunningStore reports whether a store runs, except stores with [Options.OnlyBases].
 func (m *Memory) HasRunningStore() bool { return m != nil && m.runningStores.Load() > 0 }
 
-// writeMutex returns the lock for writes of a kind.
+// writeMutex returns the mutex to lock while writing a value of a kind.
 func (m *Memory) writeMutex(kind string) *sync.Mutex {
 	if kind == kindLedger {
 		return &m.ledgerWriteMu
@@ -161,13 +164,14 @@ func (m *Memory) writeMutex(kind string) *sync.Mutex {
 	return &m.writeMu
 }
 
-// NewMemory returns a memory of the parts. All parts are required.
+// NewMemory returns a Memory with these parts. All fields of Parts are required.
 func NewMemory(parts Parts) *Memory {
 	return &Memory{parts: parts}
 }
 
-// AnnounceStore announces a store that may begin later. Requests wait until restored is called or ctx ends,
-// unless another store has already read its values.
+// AnnounceStore makes requests wait for the first read of a store that starts later. They wait
+// until restored is called or ctx ends. If a running store has read its values already, requests do
+// not wait.
 func (m *Memory) AnnounceStore(ctx context.Context) (restored func()) {
 	readCtx, restored := context.WithCancel(ctx)
 	if done := readCtx.Done(); !m.HasRunningStore() || !isClosed(m.Restored()) {
@@ -186,8 +190,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// Restored returns a channel that is closed after the first read of a store. The channel is nil
-// without a store.
+// Restored returns a channel that is closed when the first read of a store has ended. The channel
+// is nil if there is no store.
 func (m *Memory) Restored() <-chan struct{} {
 	if m == nil {
 		return nil
@@ -198,10 +202,11 @@ func (m *Memory) Restored() <-chan struct{} {
 	return nil
 }
 
-// IsFirstReadPending reports whether the process has not yet read all stored values.
+// IsFirstReadPending reports whether requests should wait because the stored values are still being
+// read.
 func (m *Memory) IsFirstReadPending() bool { return m != nil && m.isFirstReadPending.Load() }
 
-// PeerLedger returns the ledger of the other instances, or nil.
+// PeerLedger returns the ledger with the counts of the other instances, or nil.
 func (m *Memory) PeerLedger() *ledger.Ledger {
 	if m == nil {
 		return nil

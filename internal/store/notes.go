@@ -23,7 +23,7 @@ const (
 var noteNames = [...]string{alertsName, sentName, rangesName, ratesName}
 
 const (
-	// minWriteInterval is the minimum time between two writes of the address lists.
+	// minWriteInterval is the minimum time between two writes of the address lists of crawlers.
 	minWriteInterval = 10 * time.Second
 	// maxNote is the maximum size of a note in bytes.
 	maxNote = 1 << 20
@@ -32,7 +32,7 @@ const (
 	maxRatesAge = 25 * time.Hour
 )
 
-// note is a value containing a whole part of the memory.
+// note is a small part of the memory that is stored as a single value.
 type note struct {
 	name     string
 	wait     time.Duration // minimum time between two writes
@@ -41,8 +41,8 @@ type note struct {
 	restore  func(v value) error
 }
 
-// noteValues stores the small parts of the memory, each as a value.
-func (s *Store) noteValues() *trackedValues {
+// newNoteValues returns the values of the kind "notes": one for each small part of the memory.
+func (s *Store) newNoteValues() *trackedValues {
 	parts := s.memory.parts
 	restoreSent := func(v value) error {
 		if !v.isOwn {
@@ -58,7 +58,8 @@ func (s *Store) noteValues() *trackedValues {
 	}
 	return &trackedValues{
 		store: s,
-		// changes skips notes that never changed. The last call skips the rates, which only peers use.
+		// changes skips notes that never changed. The last call skips the rates, which only peers
+		// use.
 		changes: func(last bool) iter.Seq[valueChange] {
 			return func(yield func(valueChange) bool) {
 				for _, note := range notes {
@@ -86,7 +87,7 @@ func (s *Store) noteValues() *trackedValues {
 	}
 }
 
-// encode encodes a note. empty is true without content.
+// encode returns the encoded note. empty is true if there is nothing to store.
 func (n *note) encode(now time.Time) (d ledger.StoredDocument, empty bool, err error) {
 	d.Saved = now
 	if d.Data, err = n.export(); err == nil && len(d.Data) > maxNote {
@@ -96,11 +97,11 @@ func (n *note) encode(now time.Time) (d ledger.StoredDocument, empty bool, err e
 	return d, d.Data == nil, err
 }
 
-// ratesRevision returns a new revision at each call if other instances run. A single instance does
-// not store rates.
+// ratesRevision returns a new revision at each call if other instances are active. Otherwise it
+// returns the zero revision, because a single instance does not store rates.
 func (s *Store) ratesRevision() revision {
 	now := s.now()
-	hasPeers := s.peers.hasActive(now)
+	hasPeers := s.peers.hasActivePeer(now)
 	s.memory.parts.Rates.SetSharing(now, hasPeers)
 	if !hasPeers {
 		return revision{}
@@ -108,7 +109,8 @@ func (s *Store) ratesRevision() revision {
 	return revision{other: uint64(now.UnixNano())}
 }
 
-// restoreRates imports the rates of another instance.
+// restoreRates imports the rates of another instance. It ignores the rates that this instance has
+// written.
 func (s *Store) restoreRates(v value) error {
 	now := s.now()
 	switch {

@@ -14,23 +14,23 @@ const (
 	timeResolution = time.Minute    // resolution of modification times in some storages
 )
 
-// peers has the other instances. The zero value is empty.
+// peers has the other instances that write to the storage. The zero value has none.
 type peers struct {
 	mu         sync.Mutex
 	byInstance map[string]*peer
 	syncCount  int
 }
 
-// peer is another instance.
+// peer is another instance that writes to the storage.
 type peer struct {
 	readTimes map[key]time.Time // times of the values that were read
 	lastWrite time.Time         // the latest known time of its values
 	peerClock
 }
 
-// get returns a peer, and adds an unknown peer unless there are too many. lastWrite is the time of
-// a new peer's last write. The caller must hold p.mu.
-func (p *peers) get(instance string, lastWrite time.Time) *peer {
+// getOrAdd returns a peer, and adds it if it is unknown. lastWrite is the time of an added peer's
+// last write. The result is nil if there are too many peers. The caller must hold p.mu.
+func (p *peers) getOrAdd(instance string, lastWrite time.Time) *peer {
 	if known := p.byInstance[instance]; known != nil || len(p.byInstance) >= maxPeers {
 		return known
 	}
@@ -41,21 +41,22 @@ func (p *peers) get(instance string, lastWrite time.Time) *peer {
 	return p.byInstance[instance]
 }
 
-// dropMissing drops unlisted peers.
-func (p *peers) dropMissing(instances []string) {
+// dropMissingPeers drops the peers that are not in the list of instances.
+func (p *peers) dropMissingPeers(instances []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.byInstance, func(instance string, _ *peer) bool { return !slices.Contains(instances, instance) })
 }
 
-// duePeers returns the peers to read now. An idle peer is due at one sync in [idleSyncFactor]. An
-// unknown instance has just started and is due.
+// duePeers returns the peers whose values should be read now: all peers that write, and at every
+// [idleSyncFactor]th call also idle peers. own is this instance. A new instance is due, because it
+// has just started.
 func (p *peers) duePeers(instances []string, own string, now time.Time) (due []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, instance := range instances {
 		if instance != own {
-			p.get(instance, now)
+			p.getOrAdd(instance, now)
 		}
 	}
 	p.syncCount++
@@ -67,16 +68,16 @@ func (p *peers) duePeers(instances []string, own string, now time.Time) (due []s
 	return due
 }
 
-// recordWrite records the time of a value of an instance.
+// recordWrite records when an instance wrote a value.
 func (p *peers) recordWrite(instance string, writtenAt time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if peer := p.get(instance, writtenAt); peer != nil && writtenAt.After(peer.lastWrite) {
+	if peer := p.getOrAdd(instance, writtenAt); peer != nil && writtenAt.After(peer.lastWrite) {
 		peer.lastWrite = writtenAt
 	}
 }
 
-// recordRead records the read of a value. The value is read again only after another write.
+// recordRead records that a value with this modification time was read. See mayHaveChanged.
 func (p *peers) recordRead(k key, modified time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +86,8 @@ func (p *peers) recordRead(k key, modified time.Time) {
 	}
 }
 
-// dropUnlisted drops the records of values missing in a listing.
-func (p *peers) dropUnlisted(instance, kind string, keys []key) {
+// dropMissingValues drops the records about an instance's values of a kind that are not in keys.
+func (p *peers) dropMissingValues(instance, kind string, keys []key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	peer := p.byInstance[instance]
@@ -102,7 +103,7 @@ func (p *peers) dropUnlisted(instance, kind string, keys []key) {
 	maps.DeleteFunc(peer.savedTimes, isUnlisted)
 }
 
-// mayHaveChanged reports whether a value may have been written since it was read.
+// mayHaveChanged reports whether a value may have been written since it was last read.
 func (p *peers) mayHaveChanged(k key, modified, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +111,8 @@ func (p *peers) mayHaveChanged(k key, modified, now time.Time) bool {
 	return peer == nil || modified.IsZero() || !modified.Equal(peer.readTimes[k]) || now.Sub(modified) < timeResolution
 }
 
-// hasActive reports whether a peer is not idle.
-func (p *peers) hasActive(now time.Time) bool {
+// hasActivePeer reports whether another instance has written within peerIdleAfter.
+func (p *peers) hasActivePeer(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, peer := range p.byInstance {
@@ -122,8 +123,8 @@ func (p *peers) hasActive(now time.Time) bool {
 	return false
 }
 
-// mostRecentFirst returns all instances except this one, the most recent writer first.
-func (p *peers) mostRecentFirst(instances []string, own string) []string {
+// sortByLastWrite returns the instances without own. The instance that wrote last comes first.
+func (p *peers) sortByLastWrite(instances []string, own string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	lastWrite := func(instance string) (last time.Time) {

@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// policyRewriteInterval is the time after which the value of an unchanged version is written again.
+	// policyRewriteInterval is the time after which the value of an unchanged version is written
+	// again.
 	policyRewriteInterval = time.Hour
 
 	valuesPerPolicy = 4 // values to read per policy, since instances may share sites
 )
 
-// maxPolicyValues returns the maximum number of policy values to read from all instances. sites is the
-// cache's capacity for named sites.
+// maxPolicyValues returns how many values of policies to read from all instances. sites is the
+// maximum number of configured sites in the cache.
 func maxPolicyValues(sites int) int { return valuesPerPolicy * (sites + 256) }
 
-// policyValues stores the versions of the robots.txt files of named sites, or of bases. Files of
-// hosts named only by clients are not stored.
+// policyValues has the values of the kind "policies": the versions of the robots.txt of a
+// configured site, or of a base file. Files of hosts that only clients name are not stored.
 type policyValues struct {
 	store      *Store
 	prefix     string // of value names
@@ -38,7 +39,7 @@ type policyValues struct {
 	stored map[policy.Key]storedPolicy
 }
 
-// storedPolicy describes the latest stored value of a site from any instance.
+// storedPolicy describes the latest value about a site that any instance has stored.
 type storedPolicy struct {
 	hash      [sha256.Size]byte
 	redirects string // quoted redirects
@@ -46,8 +47,8 @@ type storedPolicy struct {
 	lastRead  time.Time
 }
 
-// describeStored describes the value to store for a state.
-func describeStored(state *policy.State) storedPolicy {
+// newStoredPolicy describes the value to which a state would be encoded.
+func newStoredPolicy(state *policy.State) storedPolicy {
 	redirects := ""
 	if len(state.RedirectTargets) > 0 {
 		redirects = fmt.Sprintf("%q", state.RedirectTargets)
@@ -55,12 +56,12 @@ func describeStored(state *policy.State) storedPolicy {
 	return storedPolicy{state.Current.Hash, redirects, state.Current.Status, state.Current.LastFetched}
 }
 
-func newPolicies(s *Store, prefix string, cache *policy.Cache) *policyValues {
+func newPolicyValues(s *Store, prefix string, cache *policy.Cache) *policyValues {
 	return &policyValues{store: s, prefix: prefix, cache: cache, stored: make(map[policy.Key]storedPolicy)}
 }
 
-// pendingWrites returns the policies with a new version. At intervals, unchanged policies are
-// included if fetched again.
+// pendingWrites returns the sites with a new version of their robots.txt. After
+// policyRewriteInterval it also returns a site with a later fetch of the same version.
 func (p *policyValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 	rewriteAfter := policyRewriteInterval
 	if last && p.store.isExiting() {
@@ -73,7 +74,7 @@ func (p *policyValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 			if state == nil || state.Current == nil || entry.Segment() != policy.ConfiguredHosts || !p.isDue(entry.Key(), state, rewriteAfter) {
 				continue
 			}
-			if !yield(p.pendingWrite(entry)) {
+			if !yield(p.newPendingWrite(entry)) {
 				return
 			}
 		}
@@ -86,12 +87,12 @@ func (p *policyValues) isDue(site policy.Key, state *policy.State, rewriteAfter 
 		return false // the version is stored already, and the next configuration checks again
 	}
 	stored, isStored := p.stored[site]
-	current := describeStored(state)
+	current := newStoredPolicy(state)
 	return !isStored || stored.hash != current.hash || stored.status != current.status || stored.redirects != current.redirects || current.lastRead.Sub(stored.lastRead) >= rewriteAfter
 }
 
-// pendingWrite returns how to write the policy of an entry.
-func (p *policyValues) pendingWrite(entry *policy.Entry) pendingWrite {
+// newPendingWrite returns the write that stores the state of a cached robots.txt.
+func (p *policyValues) newPendingWrite(entry *policy.Entry) pendingWrite {
 	var state *policy.State
 	return pendingWrite{
 		name:     p.valueName(entry.Key()),
@@ -101,13 +102,13 @@ func (p *policyValues) pendingWrite(entry *policy.Entry) pendingWrite {
 			return policy.Snapshot{Key: entry.Key(), State: *state, Saved: p.store.now()}.Encode()
 		},
 		onStored: func() {
-			p.stored[entry.Key()] = describeStored(state)
+			p.stored[entry.Key()] = newStoredPolicy(state)
 		},
 	}
 }
 
-// valueName returns the name of the value of a site.
-func (p *policyValues) valueName(site policy.Key) string { return p.prefix + siteName(site) }
+// valueName returns the name under which the robots.txt of a site is stored.
+func (p *policyValues) valueName(site policy.Key) string { return p.prefix + siteValueName(site) }
 
 func (p *policyValues) restoreValue(v value, summary *readSummary) error {
 	snapshot, err := policy.DecodeSnapshot(v.data)
@@ -125,7 +126,7 @@ func (p *policyValues) restoreValue(v value, summary *readSummary) error {
 	return nil
 }
 
-// restore restores a policy into the cache.
+// restore adds a stored robots.txt to the cache.
 func (p *policyValues) restore(snapshot policy.Snapshot, summary *readSummary) {
 	site := snapshot.Key
 	p.mu.Lock()
@@ -138,26 +139,26 @@ func (p *policyValues) restore(snapshot policy.Snapshot, summary *readSummary) {
 	if snapshot.State.Current.LastFetched.After(p.store.now()) {
 		return // a wrong clock wrote the value, which will be replaced
 	}
-	p.recordStored(site, describeStored(&snapshot.State))
+	p.recordStored(site, newStoredPolicy(&snapshot.State))
 }
 
-// recordStored records a stored value of a site unless a later value is recorded. The caller must hold
-// p.mu.
+// recordStored records that a value about a site is stored, unless a later value is recorded. The
+// caller must hold p.mu.
 func (p *policyValues) recordStored(site policy.Key, value storedPolicy) {
 	if value.lastRead.After(p.stored[site].lastRead) {
 		p.stored[site] = value
 	}
 }
 
-// dropUncached drops the records of sites no longer in the cache.
+// dropUncached drops the records about sites that are no longer in the cache.
 func (p *policyValues) dropUncached() {
 	if len(p.stored) > 2*p.cache.Stats(policy.ConfiguredHosts).Entries+100 {
 		maps.DeleteFunc(p.stored, func(site policy.Key, _ storedPolicy) bool { return p.cache.Get(site) == nil })
 	}
 }
 
-// cachedValues returns a function that reports whether the cache already contains a value of this
-// instance. The function records a cached value as stored, so a reload reads no values.
+// cachedValues returns a function that reports whether the cache already contains the content of a
+// value of this instance. The function records such a value as stored, so a reload reads no values.
 // cachedValues returns nil if the cache is empty.
 //
 // A value contains the cached version if it was written after the version was first fetched. An
@@ -183,7 +184,7 @@ func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 		if !modified.After(goodVersion.FirstFetched) || modified.Before(goodVersion.LastFetched.Add(-policyRewriteInterval)) || p.store.isExpired(modified) {
 			return false
 		}
-		value := describeStored(state)
+		value := newStoredPolicy(state)
 		if modified.Before(value.lastRead) {
 			value.lastRead = modified // the value contains no later fetch
 		}
@@ -194,7 +195,7 @@ func (p *policyValues) cachedValues() func(k key, modified time.Time) bool {
 	}
 }
 
-// policyTables returns the policy tables of a store.
-func (s *Store) policyTables() []*policyValues {
+// listPolicyValues returns s.policies and s.bases, without nil.
+func (s *Store) listPolicyValues() []*policyValues {
 	return slices.DeleteFunc([]*policyValues{s.policies, s.bases}, func(p *policyValues) bool { return p == nil })
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// quarantine moves an invalid value to another directory. An invalid value of another instance stays
-// until it expires.
+// quarantine moves an invalid value of this instance to the quarantine directory. An invalid value
+// of another instance stays until it expires.
 func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *readSummary) {
 	if v.isExpired {
 		s.remove(ctx, v.key, summary)
@@ -26,7 +26,7 @@ func (s *Store) quarantine(ctx context.Context, v value, reason error, summary *
 	}
 }
 
-// remove removes a value.
+// remove removes an expired value from the storage.
 func (s *Store) remove(ctx context.Context, k key, summary *readSummary) {
 	if err := s.storage.Delete(ctx, k.String()); err != nil {
 		s.recordReadFailure(k, err, summary)
@@ -36,8 +36,8 @@ func (s *Store) remove(ctx context.Context, k key, summary *readSummary) {
 	summary.countRemoved()
 }
 
-// recordReadFailure records a failed read of a value. A missing value is ignored, because another
-// instance may have removed the value.
+// recordReadFailure records that a value cannot be read. It ignores a missing value, because
+// another instance may have removed the value.
 func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -46,16 +46,18 @@ func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	summary.recordFailure(err)
 }
 
-// maxInvalidValues is the maximum number of remembered invalid values.
+// maxInvalidValues is the maximum number of invalid values that are recorded, so that each is
+// logged once.
 const maxInvalidValues = 1024
 
-// invalidValues remembers invalid values, so each is logged once. The zero value is empty.
+// invalidValues records which invalid values were logged, so that each is logged once. The zero
+// value has none.
 type invalidValues struct {
 	mu       sync.Mutex
 	modified map[key]time.Time
 }
 
-// add remembers a value with its time, and reports whether the value was new.
+// add records an invalid value. It reports whether the value with this modification time is new.
 func (u *invalidValues) add(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

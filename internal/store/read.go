@@ -12,21 +12,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/jsontext"
 )
 
-// parallelReads is the number of concurrent reads. A remote storage can be slow.
+// parallelReads is the maximum number of concurrent reads. A remote storage can be slow.
 const parallelReads = 8
 
-// maxObjects is the maximum number of objects in a JSON value, because a small value can use much
-// memory. The largest written value, of readers, has 8,000 objects.
+// maxObjects is the maximum number of objects in a JSON value, because a small value can need much
+// memory. The largest written value has 8,000 objects.
 const maxObjects = 20_000
 
-// Read restores the values of all instances except the ledger, and removes values not refreshed for
-// 31 days. Read reports whether all reads succeeded. [Store.Start] calls Read once a day, and
-// sooner after a failure.
+// Read restores the stored values of all instances, except the ledger, and removes values that were
+// not refreshed for 31 days. It reports whether all reads succeeded. [Store.Start] calls Read once
+// a day, and sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
 	keys, quarantined, skipped, err := s.listAll(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.log(firstFailureLevel(&s.readFailed), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
+			s.log(failureLevel(&s.readFailed), "the storage cannot be listed; no policies are restored from it", zap.Error(err))
 		}
 		return false
 	}
@@ -51,15 +51,16 @@ func (s *Store) Read(ctx context.Context) bool {
 	return summary.failedReads == 0
 }
 
-// listAll returns the keys to read, in a list for each kind, in the order of s.kinds. The keys of this instance come first.
-// listAll also returns the keys in quarantine, and the number of policies beyond the limit.
+// listAll returns the keys of all stored values except the ledger: a list for each kind, in the
+// order of s.kinds, with the keys of this instance first. It also returns the keys in quarantine,
+// and the number of policies that exceed the limit.
 func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, skipped int, err error) {
 	instances, err := s.listInstances(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	keys = make([][]key, len(s.kinds))
-	for _, instance := range ownFirst(instances, s.instance) {
+	for _, instance := range putOwnFirst(instances, s.instance) {
 		quarantinedKeys, err := s.listKeys(ctx, key{instance: instance, kind: quarantineDir})
 		if err != nil {
 			return nil, nil, 0, err
@@ -73,7 +74,7 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, s
 			keys[i] = append(keys[i], kindKeys...)
 		}
 	}
-	s.peers.dropMissing(instances)
+	s.peers.dropMissingPeers(instances)
 	for i := range s.kinds {
 		if excess := len(keys[i]) - s.maxPolicyValues; excess > 0 && s.kinds[i].name == kindPolicies {
 			skipped += excess
@@ -83,8 +84,8 @@ func (s *Store) listAll(ctx context.Context) (keys [][]key, quarantined []key, s
 	return keys, quarantined, skipped, nil
 }
 
-// ownFirst returns the sorted instances, with this instance first.
-func ownFirst(instances []string, own string) []string {
+// putOwnFirst returns the instances in their order, but with own first.
+func putOwnFirst(instances []string, own string) []string {
 	sorted := []string{own}
 	for _, instance := range instances {
 		if instance != own {
@@ -94,7 +95,7 @@ func ownFirst(instances []string, own string) []string {
 	return sorted
 }
 
-// readAll restores values into memory, unless isCached reports that memory has the content already.
+// readAll restores the values with these keys, except those for which isCached returns true.
 // isCached may be nil, and is called concurrently.
 func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, modified time.Time) bool, summary *readSummary) {
 	queue := make(chan key)
@@ -122,7 +123,8 @@ func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, mo
 	readers.Wait()
 }
 
-// readValue restores a value of known size and time. A value not refreshed for 31 days is removed.
+// readValue reads and restores a value of which the size and the modification time are known. It
+// removes a value that was not refreshed for 31 days.
 func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.Time, summary *readSummary) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
@@ -130,7 +132,7 @@ func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.
 		s.peers.recordWrite(k.instance, modified)
 	}
 	v := value{key: k, isOwn: k.instance == s.instance, modified: modified, isExpired: s.isExpired(modified)}
-	kind := s.kindOf(k)
+	kind := s.findKind(k)
 	switch {
 	case kind == nil:
 		if v.isExpired {
@@ -153,8 +155,8 @@ func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.
 	s.restoreValue(ctx, kind, v, summary)
 }
 
-// restoreValue restores a value into memory. An expired value is removed, and an invalid value
-// moved to quarantine.
+// restoreValue restores a value that was read. It removes an expired value, and moves an invalid
+// value to quarantine.
 func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *readSummary) {
 	switch err := kind.restoreValue(v, summary); {
 	case err == nil:
@@ -171,8 +173,8 @@ func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *
 	}
 }
 
-// isExpired reports whether a value written at a time has not been refreshed for 31 days. The
-// result is false for an unknown (zero) time.
+// isExpired reports whether 31 days have passed since a value was written. The result is false for
+// the zero time, which means unknown.
 func (s *Store) isExpired(written time.Time) bool {
 	return !written.IsZero() && s.now().Sub(written) >= maxValueAge
 }

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// operationTimeout is the maximum time of a storage operation.
+// operationTimeout is the timeout for an operation of the storage.
 const operationTimeout = 10 * time.Second
 
-// Storage is the part of Caddy's storage used by a store. Writes must be atomic. The error for a
-// missing value or directory is [fs.ErrNotExist].
+// Storage has the methods of Caddy's storage that a store uses. Writes must be atomic. The error
+// for a missing value or directory is [fs.ErrNotExist].
 type Storage interface {
 	// Store writes or replaces a value.
 	Store(ctx context.Context, key string, value []byte) error
-	// Load returns a value.
+	// Load returns the value with a key.
 	Load(ctx context.Context, key string) ([]byte, error)
 	// Delete removes a value.
 	Delete(ctx context.Context, key string) error
@@ -30,7 +30,7 @@ type Storage interface {
 	Stat(ctx context.Context, key string) (size int64, modified time.Time, err error)
 }
 
-// Observer counts storage operations by kind, see [Kinds].
+// Observer counts the operations on stored values, for metrics. kind is one of [Kinds].
 type Observer interface {
 	// ValueWritten counts an attempt to write a value.
 	ValueWritten(kind string, at time.Time, err error)
@@ -46,14 +46,15 @@ const (
 	resultFailed   = "failed"
 )
 
-// ReadResults returns the results of reading a value.
+// ReadResults returns the possible results of reading a value, which are labels of metrics.
 func ReadResults() []string { return []string{resultGood, resultSetAside, resultExpired, resultFailed} }
 
-// maxListAttempts is the maximum number of attempts to list a directory whose files are being removed.
+// maxListAttempts is the maximum number of attempts to list a directory whose files are being
+// removed.
 const maxListAttempts = 5
 
-// list returns the keys and directories in a directory. The result is empty if the directory does not
-// exist.
+// list returns the keys and directories in a directory of the storage. The result is empty if the
+// directory does not exist.
 func (s *Store) list(ctx context.Context, directory string) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
@@ -62,36 +63,36 @@ func (s *Store) list(ctx context.Context, directory string) (names []string, err
 		switch {
 		case !errors.Is(err, fs.ErrNotExist):
 			return names, err
-		case !isFileErrorIn(err, directory):
+		case !isErrorOfFileIn(err, directory):
 			return nil, nil
 		}
 	}
 	return nil, fmt.Errorf("files are removed while the directory is listed: %v", err) // must not match [fs.ErrNotExist]
 }
 
-// isFileErrorIn reports whether an error is about a file in a directory, and not about the
-// directory itself. Caddy's file storage stops a listing at a removed file, for example the
-// temporary file of a concurrent write.
-func isFileErrorIn(err error, directory string) bool {
+// isErrorOfFileIn reports whether an error is about a file in the directory, and not about the
+// directory itself. Caddy's file storage stops a listing at a removed file, such as the temporary
+// file of a concurrent write.
+func isErrorOfFileIn(err error, directory string) bool {
 	file, ok := errors.AsType[*fs.PathError](err)
 	return ok && filepath.Base(file.Path) != path.Base(directory)
 }
 
-// stat returns the size and the modification time of a value.
+// stat returns the size and the modification time of a stored value.
 func (s *Store) stat(ctx context.Context, k key) (size int64, modified time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
 	return s.storage.Stat(ctx, k.String())
 }
 
-// listKind returns the values of a kind and instance, up to the kind's limit.
+// listKind returns the keys of an instance's values of a kind, at most maxPerInstance.
 func (s *Store) listKind(ctx context.Context, instance string, kind *kind) ([]key, error) {
 	keys, err := s.listKeys(ctx, key{instance: instance, kind: kind.name})
 	keys = slices.DeleteFunc(keys, func(k key) bool { return !kind.contains(k) })
 	return keys[:min(len(keys), kind.maxPerInstance)], err
 }
 
-// listKeys returns the keys in the directory of a key.
+// listKeys returns the keys of the values in the directory of the given key.
 func (s *Store) listKeys(ctx context.Context, directory key) (keys []key, err error) {
 	names, err := s.list(ctx, directory.directory())
 	if len(names) > 0 {
@@ -105,11 +106,12 @@ func (s *Store) listKeys(ctx context.Context, directory key) (keys []key, err er
 	return keys, err
 }
 
-// listInstances returns the instances with stored values. The result may include this instance.
+// listInstances returns the instances that have stored values. The result may include this
+// instance.
 func (s *Store) listInstances(ctx context.Context) (instances []string, err error) {
 	names, err := s.list(ctx, rootDir)
 	for _, name := range names {
-		if instance := instanceOf(name); instance != "" {
+		if instance := parseInstance(name); instance != "" {
 			instances = append(instances, instance)
 		}
 	}

@@ -26,28 +26,30 @@ const (
 // StopTimeout is the maximum time that a store needs to stop if the storage answers.
 const StopTimeout = flushTimeout + time.Second
 
-// Options configures a store.
+// Options configures [New].
 type Options struct {
 	Storage  Storage
 	Instance string  // the unique name of this instance
 	Memory   *Memory // the stored parts of the process
 	Observer Observer
-	// OnlyBases limits the store to the bases of composed robots.txt files.
+	// OnlyBases makes the store save and restore only the base files to which robots_txt adds
+	// rules.
 	OnlyBases bool
 	Logger    *zap.Logger
-	// OnRestored is called after the first read, unless nil.
+	// OnRestored, if not nil, is called after the first read.
 	OnRestored func()
-	// IsExiting reports whether the process ends, and not only a configuration. Nil means never.
+	// IsExiting reports whether the process ends. Otherwise only a configuration ends. Nil means
+	// that the process never ends.
 	IsExiting func() bool
-	// MaxPolicies is the maximum number of named sites in the policy cache.
+	// MaxPolicies is the maximum number of configured sites in the policy cache.
 	MaxPolicies int
-	// Retention is the maximum age of ledger data. Zero means the default.
+	// Retention is how long the ledger keeps data. Zero means the default.
 	Retention time.Duration
 	// Now returns the current time. Nil means [time.Now].
 	Now func() time.Time
 }
 
-// Store writes the values of one instance to a storage, and reads the values of all instances.
+// Store saves the memory of one instance to a storage, and restores the values of all instances.
 type Store struct {
 	storage         Storage
 	instance        string
@@ -70,12 +72,12 @@ type Store struct {
 	peers         peers
 	writeBackoff  writeBackoff
 	invalidValues invalidValues
-	// The ledger and the other kinds are read at different times. After the first failure, later
-	// failures are not logged as warnings.
+	// These are true after a failed read, until a read succeeds. Only the first failure is logged
+	// as a warning. The ledger is read at other times than the other kinds.
 	readFailed, ledgerReadFailed atomic.Bool
 }
 
-// New returns a store before its start.
+// New returns a store. [Store.Start] starts it.
 func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -90,15 +92,15 @@ func New(o Options) *Store {
 		storage: o.Storage, instance: o.Instance, memory: o.Memory, observer: o.Observer, logger: o.Logger, onlyBases: o.OnlyBases,
 		now: o.Now, isExiting: o.IsExiting, onRestored: o.OnRestored, maxPolicyValues: maxPolicyValues(o.MaxPolicies),
 	}
-	s.kinds = s.kindTable(o.Retention)
+	s.kinds = s.newKinds(o.Retention)
 	s.ledgerKind = kind{name: kindLedger, maxBytes: ledger.MaxStored, maxPerInstance: maxLedgerSites, valueKind: s.ledgerValues}
 	return s
 }
 
-// Start runs the store until ctx ends. done is closed after the last write. If wait is set, Start
-// waits at most two seconds for the first read.
+// Start runs the store until ctx ends. done is closed after the last write. If wait is true, Start
+// returns only after the first read, or after two seconds.
 func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
-	for _, table := range s.policyTables() {
+	for _, table := range s.listPolicyValues() {
 		table.startedAt = s.now()
 	}
 	s.memory.isFirstReadPending.Store(wait)
@@ -109,7 +111,7 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 	var goroutines sync.WaitGroup
 	goroutines.Go(func() {
 		complete := s.Read(ctx)
-		for _, table := range s.policyTables() {
+		for _, table := range s.listPolicyValues() {
 			table.endedEarly = ctx.Err() != nil
 		}
 		close(firstReadDone)
@@ -130,15 +132,15 @@ func (s *Store) Start(ctx context.Context, wait bool) (done <-chan struct{}) {
 		}
 		s.memory.dropPeerState(s.now())
 	}()
-	if wait && !closedWithin(firstReadDone, maxStartWait) {
+	if wait && !isClosedWithin(firstReadDone, maxStartWait) {
 		s.logger.Info("the storage is slow; requests are judged before all stored values are read")
 	}
 	s.memory.isFirstReadPending.Store(false)
 	return stopped
 }
 
-// run reads and writes all kinds except the ledger. whole reports whether the first read was
-// complete.
+// run writes and reads all kinds except the ledger at their intervals, until ctx ends. complete
+// tells whether all reads of the first read succeeded.
 func (s *Store) run(ctx context.Context, complete bool) {
 	retryDelay := readRetryDelay
 	nextReadDelay := func(complete bool) time.Duration {
@@ -169,7 +171,8 @@ func (s *Store) run(ctx context.Context, complete bool) {
 	}
 }
 
-// runLedger reads and writes the ledger. Requests do not wait for the large ledger.
+// runLedger writes and reads the ledger at intervals, until ctx ends. It runs separately, because
+// requests should not wait for the large ledger.
 func (s *Store) runLedger(ctx context.Context) {
 	s.ledgerValues.readLedgers(ctx)
 	ticker := time.NewTicker(ledgerInterval)
@@ -188,8 +191,9 @@ func (s *Store) runLedger(ctx context.Context) {
 	}
 }
 
-// closedWithin reports whether a channel is closed within a time.
-func closedWithin(c <-chan struct{}, timeout time.Duration) bool {
+// isClosedWithin waits for a channel to be closed, and reports whether that happened within the
+// timeout.
+func isClosedWithin(c <-chan struct{}, timeout time.Duration) bool {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {

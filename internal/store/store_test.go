@@ -80,7 +80,7 @@ func TestStoreRuns(t *testing.T) {
 	done := i.Start(ctx, true)
 	i.learn(siteA, policy.ConfiguredHosts, "# a\n")
 	cancel()
-	if !closedWithin(done, 10*time.Second) {
+	if !isClosedWithin(done, 10*time.Second) {
 		t.Fatal("it does not end")
 	}
 	if len(m.Values) != 1 {
@@ -104,11 +104,11 @@ func TestStoreSlow(t *testing.T) {
 			t.Error("crawlers wait for the storage even now")
 		}
 		cancel()
-		if closedWithin(done, time.Minute) {
+		if isClosedWithin(done, time.Minute) {
 			t.Error("it has ended before the storage answered")
 		}
 		close(m.BlockList)
-		if !closedWithin(done, StopTimeout) {
+		if !isClosedWithin(done, StopTimeout) {
 			t.Error("it does not end")
 		}
 	})

@@ -10,7 +10,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// readSummary counts the results of a read of the storage. Its methods may be called concurrently.
+// readSummary counts the results of reading many stored values. Its methods may be called
+// concurrently.
 type readSummary struct {
 	failed *atomic.Bool // whether the last read failed
 
@@ -26,7 +27,7 @@ type readSummary struct {
 	delayedChanges    int                   // changes that are delayed again
 }
 
-// restoredSite is a site whose policy was restored into a cache.
+// restoredSite identifies a site whose robots.txt was restored, and the cache.
 type restoredSite struct {
 	policies *policyValues
 	site     policy.Key
@@ -64,7 +65,8 @@ func (f *readSummary) recordFailure(err error) {
 	}
 }
 
-// logSummary logs a summary. skipped is the number of unread policies.
+// logSummary logs the results of reading values. skipped is the number of policies that were not
+// read because of the limit.
 func (s *Store) logSummary(summary *readSummary, skipped int) {
 	s.logReadFailures(summary)
 	if skipped > 0 {
@@ -82,22 +84,22 @@ func (s *Store) logSummary(summary *readSummary, skipped int) {
 		zap.Int("read", summary.validPolicies), zap.Int("restored", len(summary.restoredSites)), zap.Int("removed", summary.removedValues))
 }
 
-// logReadFailures logs invalid values and failed reads.
+// logReadFailures logs how many values were invalid and how many could not be read.
 func (s *Store) logReadFailures(summary *readSummary) {
 	if summary.invalidCount > 0 {
 		s.logger.Warn("stored values cannot be used and are set aside",
 			zap.Int("count", summary.invalidCount), zap.String("example", summary.firstInvalidKey), zap.NamedError("reason", summary.firstInvalidError))
 	}
 	if summary.failedReads > 0 {
-		s.log(firstFailureLevel(summary.failed), "stored values cannot be read", zap.Int("count", summary.failedReads), zap.Error(summary.firstError))
+		s.log(failureLevel(summary.failed), "stored values cannot be read", zap.Int("count", summary.failedReads), zap.Error(summary.firstError))
 	} else if summary.failed.Swap(false) {
 		s.logger.Info("stored values can be read again")
 	}
 }
 
-// firstFailureLevel records a failed read and returns its log level. The first failure is a
-// warning.
-func firstFailureLevel(failed *atomic.Bool) zapcore.Level {
+// failureLevel records in failed that a read failed, and returns the log level for the failure: a
+// warning for the first, and debug for the following ones.
+func failureLevel(failed *atomic.Bool) zapcore.Level {
 	if failed.Swap(true) {
 		return zap.DebugLevel
 	}

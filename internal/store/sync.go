@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Sync reads the values written by peers since the last sync. [Store.Start] calls Sync every 15
-// seconds.
+// Sync reads the values that other instances have written since the last sync. [Store.Start] calls
+// Sync every 15 seconds.
 func (s *Store) Sync(ctx context.Context) {
 	if s.onlyBases {
 		return
@@ -41,7 +41,7 @@ func (s *Store) Sync(ctx context.Context) {
 	}
 }
 
-// syncKind reads the new values of a kind and an instance, until the first failure.
+// syncKind reads the changed values of a kind and an instance. It stops at the first failure.
 func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, summary *readSummary) {
 	if summary.failedReads > 0 || ctx.Err() != nil {
 		return
@@ -50,7 +50,7 @@ func (s *Store) syncKind(ctx context.Context, instance string, kind *kind, summa
 	if err != nil {
 		s.recordReadFailure(key{instance: instance, kind: kind.name}, err, summary)
 	} else {
-		s.peers.dropUnlisted(instance, kind.name, keys)
+		s.peers.dropMissingValues(instance, kind.name, keys)
 	}
 	for _, k := range keys {
 		if summary.failedReads > 0 || ctx.Err() != nil {

@@ -13,20 +13,21 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 )
 
-// tracker records the stored values of a kind of this instance, by name. The zero value is empty.
+// tracker records which values of a kind this instance has written, by name. The zero value has
+// none.
 type tracker struct {
 	mu     sync.Mutex
 	stored map[string]writtenValue
 }
 
-// writtenValue describes a stored value.
+// writtenValue describes a value that this instance has written.
 type writtenValue struct {
 	hash     [sha256.Size]byte
 	saved    time.Time
 	revision revision
 }
 
-// revision identifies the content of a value.
+// revision identifies the state of a value's content. A change of urgent is written without delay.
 type revision struct{ urgent, other uint64 }
 
 func (t *tracker) get(name string) writtenValue {
@@ -44,7 +45,7 @@ func (t *tracker) set(name string, value writtenValue) {
 	t.stored[name] = value
 }
 
-// dropUnneeded drops the records of unneeded values if there are many.
+// dropUnneeded drops the records of values that are not needed any more, if there are many.
 func (t *tracker) dropUnneeded(needed map[string]bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,15 +54,16 @@ func (t *tracker) dropUnneeded(needed map[string]bool) {
 	}
 }
 
-// trackedValues are the values of a kind, with a record of the written values. The functions
-// changes and restore define the kind.
+// trackedValues has the values of a kind that this instance writes, with a record of the written
+// values. The functions changes and restore depend on the kind.
 type trackedValues struct {
 	store *Store
 	tracker
-	// changes returns the values with possible unsaved changes. The last call of a configuration
-	// ignores minimum intervals.
+	// changes returns the values that may have unsaved changes. In the last call before a
+	// configuration ends, it ignores minimum intervals.
 	changes func(last bool) iter.Seq[valueChange]
-	// restore restores a value into memory and returns its content, see [valueKind].
+	// restore restores a stored value into memory, and describes the content. Its errors are those
+	// of [valueKind].
 	restore func(v value, summary *readSummary) (writtenValue, error)
 }
 
@@ -73,7 +75,7 @@ func (t *trackedValues) pendingWrites(last bool) iter.Seq[pendingWrite] {
 			if last {
 				change.minInterval = 0
 			}
-			if write, ok := t.pendingWrite(change, t.store.now()); ok && !yield(write) {
+			if write, ok := t.newPendingWrite(change, t.store.now()); ok && !yield(write) {
 				return
 			}
 		}
@@ -89,7 +91,7 @@ func (t *trackedValues) restoreValue(v value, summary *readSummary) error {
 	return err
 }
 
-// valueChange describes a value with possible unsaved changes.
+// valueChange is a value that may have unsaved changes.
 type valueChange struct {
 	name        string
 	logField    zap.Field
@@ -98,9 +100,9 @@ type valueChange struct {
 	encode      func() (d ledger.StoredDocument, empty bool, err error)
 }
 
-// pendingWrite returns the write of a value. The result is false if the value is unchanged or was
-// written too recently.
-func (t *tracker) pendingWrite(change valueChange, now time.Time) (write pendingWrite, ok bool) {
+// newPendingWrite returns how to write a changed value. ok is false if the value is unchanged, or
+// was written too recently.
+func (t *tracker) newPendingWrite(change valueChange, now time.Time) (write pendingWrite, ok bool) {
 	written := t.get(change.name)
 	isFirst, age := written.saved.IsZero(), now.Sub(written.saved)
 	if age < 0 {

@@ -65,7 +65,7 @@ func TestLedgerTroubleIsToldOnce(t *testing.T) {
 	before.ask("x.test", 1)
 	before.writeLedger(ctx)
 	i := newInstance(m, "own", noon)
-	i.storage = unreadable{m, key{"own", kindLedger, ledgerName("x.test")}.String()}
+	i.storage = unreadable{m, key{"own", kindLedger, ledgerValueName("x.test")}.String()}
 	for range 4 {
 		i.readLedger(ctx)
 		i.Sync(ctx)

@@ -22,10 +22,12 @@ const (
 	renewInterval = 7 * 24 * time.Hour
 )
 
-// Write writes the due values except the ledger. [Store.Start] calls Write every two seconds.
+// Write writes all values with unsaved changes whose minimum interval has passed, except the
+// ledger. [Store.Start] calls Write every two seconds.
 func (s *Store) Write(ctx context.Context) { s.writeAll(ctx, false) }
 
-// writeAll writes the due values. The last call writes every value with unsaved changes.
+// writeAll does the work of Write. last means that the configuration ends, so it ignores minimum
+// intervals and delays after failures.
 func (s *Store) writeAll(ctx context.Context, last bool) {
 	for i := range s.kinds {
 		kind := &s.kinds[i]
@@ -38,8 +40,9 @@ func (s *Store) writeAll(ctx context.Context, last bool) {
 	}
 }
 
-// writeKind writes the due values of a kind, and returns false after an early stop. The last call
-// retries failed writes.
+// writeKind writes the pending values of a kind. It returns false if it stopped early, after
+// maxWriteFailures consecutive failures or the end of ctx. last makes it retry failed writes at
+// once.
 func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {
 	failures := 0
 	for pending := range kind.pendingWrites(last) {
@@ -56,7 +59,8 @@ func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {
 	return true
 }
 
-// writeValue writes a value. During a reload two stores write in turn. Each writes the current state.
+// writeValue writes a value. It encodes the current state while no other store writes, because two
+// stores run at the same time during a reload.
 func (s *Store) writeValue(ctx context.Context, k key, pending pendingWrite) error {
 	writeMu := s.memory.writeMutex(k.kind)
 	writeMu.Lock()
@@ -92,19 +96,19 @@ func (s *Store) writeValue(ctx context.Context, k key, pending pendingWrite) err
 	return nil
 }
 
-// writeBackoff postpones writes after failures. The zero value is empty.
+// writeBackoff delays the writes of values after failures. The zero value delays nothing.
 type writeBackoff struct {
 	mu   sync.Mutex
 	keys map[key]failedWrites
 }
 
-// failedWrites records consecutive failed writes.
+// failedWrites has the number of consecutive failed writes of a value.
 type failedWrites struct {
 	failures int
 	retryAt  time.Time // earliest next attempt
 }
 
-// isWaiting reports whether the next attempt is not due yet.
+// isWaiting reports whether the write of a value must be delayed further.
 func (b *writeBackoff) isWaiting(k key, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

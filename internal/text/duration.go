@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Duration formats a duration as in a configuration: 1m and not 1m0s. Two or more whole days are
-// written as 2d.
+// Duration returns a duration as in a configuration: 1m and not 1m0s. From two whole days on, whole
+// days are written as 2d.
 func Duration(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day && d%day == 0 {
@@ -23,22 +23,22 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Span formats a duration for a sentence: 1 minute, 90 seconds, 24 hours.
-func Span(d time.Duration) string {
+// FormatSpan returns a duration for a sentence: 1 minute, 90 seconds, 24 hours.
+func FormatSpan(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
 		of   time.Duration
 	}{{"hour", time.Hour}, {"minute", time.Minute}} {
 		if d >= unit.of && d%unit.of == 0 {
-			return count(strconv.Itoa(int(d/unit.of)), unit.name)
+			return formatCount(strconv.Itoa(int(d/unit.of)), unit.name)
 		}
 	}
-	return count(strconv.FormatFloat(d.Seconds(), 'f', -1, 64), "second")
+	return formatCount(strconv.FormatFloat(d.Seconds(), 'f', -1, 64), "second")
 }
 
-func count(number, of string) string {
+func formatCount(number, unit string) string {
 	if number != "1" {
-		of += "s"
+		unit += "s"
 	}
-	return number + " " + of
+	return number + " " + unit
 }

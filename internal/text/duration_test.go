@@ -21,7 +21,7 @@ func TestDuration(t *testing.T) {
 		49 * time.Hour:          {"49h", "49 hours"},
 		-time.Minute:            {"-1m", "-60 seconds"},
 	} {
-		if got := [2]string{Duration(d), Span(d)}; got != want {
+		if got := [2]string{Duration(d), FormatSpan(d)}; got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Terminal writes output for people. It breaks long lines between words, never inside a word. The
-// only escape sequences in the input come from [Colorize]. Terminal writes a line when the line
-// ends or Flush is called.
+// Terminal writes output for people, and breaks long lines between words. It writes a line when the
+// line ends or Flush is called. Its input may contain no escape sequences except those of
+// [Colorize].
 type Terminal struct {
 	out   *bufio.Writer
 	width int
@@ -17,8 +17,8 @@ type Terminal struct {
 	line  []byte // the unfinished line
 }
 
-// NewTerminal returns a Terminal for w. width is the maximum line length in columns, or 0 for no
-// maximum. color allows colors.
+// NewTerminal returns a Terminal that writes to w. width is the maximum length of a line in
+// columns, or 0 for no maximum. color tells whether [Colorize] adds colors.
 func NewTerminal(w io.Writer, width int, color bool) *Terminal {
 	return &Terminal{out: bufio.NewWriter(w), width: width, color: color}
 }
@@ -45,7 +45,7 @@ func (s *Terminal) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush writes the unfinished line.
+// Flush writes the unfinished line. It returns the first error of any write.
 func (s *Terminal) Flush() error {
 	if len(s.line) > 0 {
 		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // the following Flush returns the error
@@ -54,8 +54,8 @@ func (s *Terminal) Flush() error {
 	return s.out.Flush()
 }
 
-// wrapLine breaks a line between words if the line has more than width columns. Continuation lines
-// are indented.
+// wrapLine breaks a line between words if it has more than width columns. The following lines are
+// indented.
 func wrapLine(line string, width int) string {
 	if displayWidth(line) <= width {
 		return line
@@ -79,7 +79,7 @@ func wrapLine(line string, width int) string {
 	return folded.String() + b.String()
 }
 
-// displayWidth returns the width of s in columns, without escape sequences.
+// displayWidth returns the number of columns of s on a terminal, without escape sequences.
 func displayWidth(s string) int {
 	n := utf8.RuneCountInString(s)
 	for rest := s; ; {
@@ -100,8 +100,8 @@ var colors = map[string]string{
 	"allowed": "32", "verified": "32", "ok": "32", "opened": "32",
 }
 
-// Colorize returns word in its color if w is a Terminal with colors. Only verdicts, severities and
-// similar words have a color.
+// Colorize adds the escape sequences of a color to word if w is a Terminal with colors. Only
+// verdicts, severities and some other states have a color.
 func Colorize(w io.Writer, word string) string {
 	if s, ok := w.(*Terminal); ok && s.color && colors[word] != "" {
 		return "\x1b[" + colors[word] + "m" + word + "\x1b[m"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// FoldSpelling removes differences of case and of word separators.
+// FoldSpelling returns a name in lower case, without spaces and the characters - _ . and !
 func FoldSpelling(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_.!", r) {
@@ -18,14 +18,14 @@ func FoldSpelling(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ContainsFold reports whether names contains name, ignoring case.
+// ContainsFold reports whether a name is in a list, ignoring case.
 func ContainsFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// EditDistance returns the Damerau-Levenshtein distance between a and b in bytes, without editing a
-// substring twice (optimal string alignment). EditDistance returns limit if the distance is limit
-// or more.
+// EditDistance returns the number of edits from a to b, or limit if there are as many or more. An
+// edit inserts, removes or replaces a byte, or swaps two adjacent bytes, and no byte is edited
+// twice (optimal string alignment).
 func EditDistance(a, b string, limit int) int {
 	var buffers [3][64]int // enough for most names
 	rows := [3][]int{}
@@ -59,7 +59,7 @@ func EditDistance(a, b string, limit int) int {
 	return min(limit, rows[(len(a)+1)%3][len(b)])
 }
 
-// IsTransposition reports whether swapping two adjacent bytes of a yields b.
+// IsTransposition reports whether a becomes b by swapping two adjacent bytes.
 func IsTransposition(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -72,8 +72,8 @@ func IsTransposition(a, b string) bool {
 	return false
 }
 
-// ByteSet returns the set of bytes in a name, mapped to 32 bits. [MinEdits] compares two sets to
-// skip most distant names without computing an edit distance.
+// ByteSet returns the set of the bytes in a name, each mapped to one of 32 bits. By comparing two
+// sets, [MinEdits] excludes most names without computing an edit distance.
 func ByteSet(name string) (bytes uint32) {
 	for i := range len(name) {
 		bytes |= 1 << (name[i] & 31)
@@ -81,12 +81,13 @@ func ByteSet(name string) (bytes uint32) {
 	return bytes
 }
 
-// MinEdits returns a lower bound of the [EditDistance] between two names with the given byte sets.
-// An edit replaces at most one byte by another byte.
+// MinEdits returns a lower bound of the [EditDistance] between two names, from their byte sets. An
+// edit replaces at most one byte by another byte.
 func MinEdits(a, b uint32) int { return (bits.OnesCount32(a^b) + 1) / 2 }
 
-// Nearest returns the most similar word for a misspelt word, or "" if no word is similar. Short
-// words match only without edits, because they are similar to too many other words.
+// Nearest returns the word that is most similar to a misspelt word, or "" if no word is similar. A
+// misspelt word of one or two letters matches only if [FoldSpelling] makes both equal, because it
+// is similar to too many words.
 func Nearest(misspelt string, words []string) string {
 	folded := FoldSpelling(misspelt)
 	maxEdits := min(3, (len(folded)+3)/4)
@@ -102,8 +103,8 @@ func Nearest(misspelt string, words []string) string {
 	return best
 }
 
-// NearestFile returns the file with the most similar name in the directory of a missing file, or
-// "". The result has the same directory as path.
+// NearestFile returns a file whose name is similar to that of a missing file in the same directory,
+// or "". The result has the same directory as path.
 func NearestFile(path string) string {
 	directory, name := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(directory + "."))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ColumnKind defines how the cells of a column are shortened.
+// ColumnKind tells how the cells of a column are broken or cut if the table is too wide.
 type ColumnKind uint8
 
 const (
@@ -16,7 +16,8 @@ const (
 	VerdictColumn                   // like NameColumn, with the first word in color, see [Colorize]
 )
 
-// splitCell returns the unbreakable pieces of a cell and their separator.
+// splitCell splits a cell into the pieces that are never broken, and returns the separator between
+// them.
 func (k ColumnKind) splitCell(cell string) (words []string, between string) {
 	switch k {
 	case ListColumn:
@@ -27,14 +28,15 @@ func (k ColumnKind) splitCell(cell string) (words []string, between string) {
 	return []string{cell}, ""
 }
 
-// Column is a column of a table.
+// Column is the title of a table's column and the kind of its cells.
 type Column struct {
 	Title string
 	Kind  ColumnKind
 }
 
-// Table writes rows in columns. On a [Terminal] with a maximum width, Table breaks and cuts cells
-// by the kind of their column. If the table is still too wide, each cell gets a line of its own.
+// Table collects rows and writes them in columns. If the table is too wide for a [Terminal], cells
+// are broken or cut according to the kind of their column. If the table is still too wide, each
+// cell gets a line of its own.
 type Table struct {
 	Indent  int // columns before each row
 	w       io.Writer
@@ -42,7 +44,7 @@ type Table struct {
 	rows    [][]string
 }
 
-// NewTable returns a table. [Table.Flush] writes the table to w.
+// NewTable returns a table with these columns. [Table.Flush] writes the table to w.
 func NewTable(w io.Writer, columns ...Column) *Table {
 	t := &Table{w: w, columns: columns}
 	titles := make([]string, len(columns))
@@ -53,14 +55,14 @@ func NewTable(w io.Writer, columns ...Column) *Table {
 	return t
 }
 
-// AddRow adds a row with a cell for each column. The cells must be printable.
+// AddRow adds a row with one cell for each column. The cells must be printable, see [Printable].
 func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 
 // gap separates columns.
 const gap = "  "
 
-// Flush writes the table. Flush ignores write errors, because w reports them later, as [Terminal]
-// does.
+// Flush writes the table. It ignores write errors, because a [Terminal] returns them from its
+// Flush.
 func (t *Table) Flush() {
 	widths := make([]int, len(t.columns))
 	for _, row := range t.rows {
@@ -82,8 +84,8 @@ func (t *Table) Flush() {
 // minLongWidth is the minimum width of a LongColumn.
 const minLongWidth = 16
 
-// shrinkColumns narrows the widest columns until the table fits. shrinkColumns reports whether the
-// table fits.
+// shrinkColumns reduces the widths of the widest columns until the table has at most width columns
+// of text. It reports whether that is possible.
 func (t *Table) shrinkColumns(widths []int, width int) bool {
 	minWidths := make([]int, len(widths))
 	for _, row := range t.rows {
@@ -117,7 +119,7 @@ func (t *Table) shrinkColumns(widths []int, width int) bool {
 	return true
 }
 
-// writeRow writes a row, in several lines if a cell was broken.
+// writeRow writes a row to b. It takes several lines if a cell is broken.
 func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	cells := make([][]string, len(row))
 	lines := 1
@@ -142,8 +144,7 @@ func (t *Table) writeRow(b *strings.Builder, row []string, widths []int) {
 	}
 }
 
-// wrapCell breaks a cell into pieces of at most width columns. The cell of a LongColumn is
-// truncated.
+// wrapCell breaks a cell into lines of at most width columns, or cuts the cell of a LongColumn.
 func wrapCell(cell string, kind ColumnKind, width int) []string {
 	if displayWidth(cell) <= width {
 		return []string{cell}
@@ -166,7 +167,7 @@ func wrapCell(cell string, kind ColumnKind, width int) []string {
 	return pieces
 }
 
-// colorize colors the first word of a cell in a VerdictColumn.
+// colorize adds color to the first word of a cell in a VerdictColumn, see [Colorize].
 func (t *Table) colorize(column int, cell string) string {
 	if t.columns[column].Kind != VerdictColumn {
 		return cell
@@ -178,7 +179,8 @@ func (t *Table) colorize(column int, cell string) string {
 	return word + rest
 }
 
-// writeStacked writes a line for each cell and an empty line between rows.
+// writeStacked writes each cell on a line of its own, after the title of its column. An empty line
+// separates rows.
 func (t *Table) writeStacked(b *strings.Builder, width int) {
 	widest := 0
 	for _, title := range t.rows[0] {

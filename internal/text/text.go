@@ -23,34 +23,36 @@ func Printable(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// Truncate shortens s to at most most bytes and marks the cut with … at the end. most must be at
-// least 3. The result can share the memory of s.
-func Truncate(s string, most int) string {
-	if len(s) <= most {
+// Truncate returns s if it has at most maxBytes bytes. Otherwise it returns the beginning of s and
+// …, together not longer than maxBytes, which must be at least 3. The result can share the memory
+// of s.
+func Truncate(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most-len("…")], "") + "…"
+	return strings.ToValidUTF8(s[:maxBytes-len("…")], "") + "…"
 }
 
-// Abbreviate shortens s to at most most characters and marks the cut with … at the end.
-func Abbreviate(s string, most int) string {
-	if end := runes(s, most); end < len(s) {
-		return s[:runes(s, most-1)] + "…"
+// Abbreviate returns s if it has at most maxRunes characters. Otherwise it returns the beginning of
+// s and …, together maxRunes characters.
+func Abbreviate(s string, maxRunes int) string {
+	if end := prefixLength(s, maxRunes); end < len(s) {
+		return s[:prefixLength(s, maxRunes-1)] + "…"
 	}
 	return s
 }
 
-// Quote returns the first most characters of s as a quoted Go string. A … after the closing quote
-// marks a cut.
-func Quote(s string, most int) string {
-	if end := runes(s, most); end < len(s) {
+// Quote returns the first maxRunes characters of s as a quoted Go string. If s is longer, … follows
+// the closing quote.
+func Quote(s string, maxRunes int) string {
+	if end := prefixLength(s, maxRunes); end < len(s) {
 		return fmt.Sprintf("%q…", s[:end])
 	}
 	return fmt.Sprintf("%q", s)
 }
 
-// runes returns the length in bytes of the first n characters of s.
-func runes(s string, n int) int {
+// prefixLength returns the number of bytes of the first n characters of s.
+func prefixLength(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
 	}

@@ -80,7 +80,7 @@ func lives(t *testing.T, f *storetest.Faulty) History {
 			t.Fatalf("%v: the other instance: %v", f, err)
 		}
 		if err := l.step(s); err != nil {
-			f.Storage.FreeLocks() // as storages do after an instance was killed
+			f.Storage.ReleaseLocks() // as storages do after an instance was killed
 			_, err := newStore(f.Storage).ReadHistory(t.Context())
 			damaged := errors.Is(err, ErrDamaged)
 			if damaged != (f.Fault == storetest.Torn && f.FailingOp != "" && isState(f.FailingOp)) {

@@ -2,14 +2,15 @@ package logformat
 
 import "bytes"
 
-// jsonCursor parses JSON from front to back without allocating. All valid JSON and some invalid
-// JSON is accepted.
+// jsonCursor reads the JSON of a log line from front to back without allocating. It accepts all
+// valid JSON and some invalid JSON.
 type jsonCursor struct {
 	data     []byte
 	position int
 }
 
-// skipSpace skips white space. The usual case without white space is inlined.
+// skipSpace skips white space. It is small, so that the compiler inlines the usual case without
+// white space.
 func (c *jsonCursor) skipSpace() {
 	if c.position < len(c.data) && c.data[c.position] <= ' ' {
 		c.skipSpaces()
@@ -27,7 +28,7 @@ func (c *jsonCursor) skipSpaces() {
 	}
 }
 
-// consume skips white space and consumes the wanted byte, if present.
+// consume skips white space and then the byte want. It reports whether this byte was next.
 func (c *jsonCursor) consume(want byte) bool {
 	c.skipSpace()
 	if c.position < len(c.data) && c.data[c.position] == want {
@@ -37,7 +38,7 @@ func (c *jsonCursor) consume(want byte) bool {
 	return false
 }
 
-// readString parses a string and returns the bytes between the quotes.
+// readString reads a string and returns the bytes between its quotes, with escapes.
 func (c *jsonCursor) readString() (raw []byte, ok bool) {
 	if !c.consume('"') {
 		return nil, false
@@ -51,14 +52,14 @@ func (c *jsonCursor) readString() (raw []byte, ok bool) {
 	return raw, true
 }
 
-// startsObject skips white space and reports whether an object follows.
+// startsObject skips white space and reports whether the next byte begins an object.
 func (c *jsonCursor) startsObject() bool {
 	c.skipSpace()
 	return c.position < len(c.data) && c.data[c.position] == '{'
 }
 
-// readKey parses the next key of an object. more is false at the end of the object, and ok is false for
-// invalid JSON.
+// readKey reads the next key of an object and its colon. more is false at the end of the object,
+// and ok is false for invalid JSON.
 func (c *jsonCursor) readKey() (raw []byte, more, ok bool) {
 	switch c.skipSpace(); {
 	case c.position >= len(c.data):
@@ -73,8 +74,8 @@ func (c *jsonCursor) readKey() (raw []byte, more, ok bool) {
 	return raw, true, ok && c.consume(':')
 }
 
-// readValue parses any value. It returns the bytes between the quotes of a string, all of a number or
-// word, and nothing for an object or array.
+// readValue reads a value of any type. It returns the bytes between the quotes of a string, the
+// bytes of a number, true, false or null, and nil for an object or array.
 func (c *jsonCursor) readValue() (raw []byte, ok bool) {
 	c.skipSpace()
 	if c.position >= len(c.data) {
@@ -95,10 +96,10 @@ func (c *jsonCursor) readValue() (raw []byte, ok bool) {
 	return c.data[start:c.position], c.position > start
 }
 
-// endsWord has the bytes after a number or a word.
+// endsWord is true for the bytes that end a number, true, false or null.
 var endsWord = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '\n': true}
 
-// skipNested skips an object or array.
+// skipNested skips an object or array with all nested values.
 func (c *jsonCursor) skipNested() bool {
 	depth := 0
 	for c.position < len(c.data) {
@@ -123,21 +124,21 @@ func (c *jsonCursor) skipNested() bool {
 	return false
 }
 
-// skipFlat skips an object without parsing each string, or returns false and skips nothing if the first
-// closing brace may be inside a string.
+// skipFlat skips an object that contains no other object, without reading its strings. If its first
+// } may be inside a string, skipFlat skips nothing and returns false.
 func (c *jsonCursor) skipFlat() bool {
 	rest := c.data[c.position:]
 	end := bytes.IndexByte(rest, '}')
-	if end < 1 || bytes.IndexByte(rest[1:end], '{') >= 0 || !isOutside(rest[:end]) {
+	if end < 1 || bytes.IndexByte(rest[1:end], '{') >= 0 || !endsOutsideString(rest[:end]) {
 		return false
 	}
 	c.position += end + 1
 	return true
 }
 
-// isOutside reports whether the end of a part of JSON is certainly outside strings. The part begins
-// outside strings.
-func isOutside(part []byte) bool {
+// endsOutsideString reports whether the end of a part of JSON is certainly not inside a string. The
+// beginning must not be inside a string.
+func endsOutsideString(part []byte) bool {
 	if n := len(part); n > 3 && part[n-1] == ']' && part[n-2] == '"' {
 		// The quote ends a string unless the quote may begin a string or be a part of one.
 		before := part[n-3]
@@ -150,8 +151,8 @@ func isOutside(part []byte) bool {
 
 var quote = []byte{'"'}
 
-// findMember returns the index of the value of a key in an object that [jsonCursor.skipFlat] skips, or 0 if
-// the key is absent. The search compares the quoted key only. ok is false if the result is
+// findMember returns the index of a key's value in an object without nested objects, or 0 if the
+// key is missing. quotedKey is the key with its closing quote. ok is false if the result is
 // uncertain, for example because of spaces or a duplicate key.
 func findMember(object, quotedKey []byte) (at int, ok bool) {
 	for from := 0; ; {
@@ -172,8 +173,8 @@ func findMember(object, quotedKey []byte) (at int, ok bool) {
 	}
 }
 
-// atEnd reports whether only white space follows.
-func (c *jsonCursor) atEnd() bool {
+// isAtEnd reports whether only white space follows.
+func (c *jsonCursor) isAtEnd() bool {
 	c.skipSpace()
 	return c.position == len(c.data)
 }

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// unescape decodes the backslash escapes of a field: \xHH of nginx and Apache, the escapes \" \\ \n
-// etc. of Apache and JSON, \uHHHH of JSON, \] of HAProxy. Unknown escapes stay unchanged. Without
-// escapes unescape returns b. Otherwise it appends the result to buf and returns the appended part.
+// unescape decodes the backslash escapes in a field: \xHH of nginx and Apache, \" \\ \n etc. of
+// Apache and JSON, \uHHHH of JSON, and \] of HAProxy. Unknown escapes stay unchanged. If b has no
+// escapes, unescape returns b. Otherwise it appends the result to buf and returns the appended part.
 func unescape(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '\\')
 	if i < 0 {
@@ -30,8 +30,8 @@ func unescape(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// appendEscape decodes the escape at the start of b. The result is the length of the escape, or 0
-// if b does not start with an escape.
+// appendEscape appends the decoded escape at the start of b to dst. It returns the length of the
+// escape in b, or 0 if b does not start with a known escape.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return dst, 0
@@ -75,7 +75,7 @@ func appendEscape(dst, b []byte) ([]byte, int) {
 	return dst, 0
 }
 
-// hexValue parses n hexadecimal digits.
+// hexValue returns the value of the first n bytes of b as hexadecimal digits.
 func hexValue(b []byte, n int) (v rune, ok bool) {
 	if len(b) < n {
 		return 0, false
@@ -94,8 +94,9 @@ func hexValue(b []byte, n int) (v rune, ok bool) {
 	return v, true
 }
 
-// DecodePercent decodes percent-encoding. Invalid escapes stay unchanged. Without escapes DecodePercent
-// returns b. Otherwise it appends the result to buf and returns the appended part.
+// DecodePercent decodes the percent-encoding in b. Invalid escapes stay unchanged. If b has no
+// escapes, DecodePercent returns b. Otherwise it appends the result to buf and returns the appended
+// part.
 func DecodePercent(b []byte, buf *[]byte) []byte {
 	i := bytes.IndexByte(b, '%')
 	if i < 0 {
@@ -116,8 +117,8 @@ func DecodePercent(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// endOfQuoted returns the index of the first quote without a backslash, which ends a quoted field.
-// The index is -1 if the quote is missing.
+// endOfQuoted returns the index of the quote that ends a quoted field, or -1. A quote after a
+// backslash does not end the field.
 func endOfQuoted(b []byte) int {
 	end := bytes.IndexByte(b, '"')
 	if end <= 0 || b[end-1] != '\\' {
@@ -126,7 +127,7 @@ func endOfQuoted(b []byte) int {
 	return endOfEscaped(b)
 }
 
-// endOfEscaped does the work of endOfQuoted for fields with a backslash before a quote.
+// endOfEscaped returns the result of endOfQuoted for fields that may contain a backslash.
 func endOfEscaped(b []byte) int {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// Format is a format of access logs.
+// Format is a format of access logs that this package can parse.
 type Format struct {
 	// Name is "combined", "common", "host_combined", "host_common", "caddy", "nginx" or "traefik".
 	Name string
@@ -38,16 +38,16 @@ var jsonFormats = [...]*Format{
 	traefikJSON: {Name: "traefik", HasUserAgent: true, isJSON: true},
 }
 
-// Parser returns a new parser for the format.
-func (f *Format) Parser() Parser {
+// NewParser returns a parser for lines of the format.
+func (f *Format) NewParser() Parser {
 	if f.isJSON {
 		return new(jsonParser)
 	}
 	return &textParser{Format: f}
 }
 
-// TrimEnd removes the line ending.
-func TrimEnd(line []byte) []byte {
+// TrimLineEnd returns a line without its LF or CRLF.
+func TrimLineEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
 }
 
@@ -57,8 +57,9 @@ const (
 	quotedBytes = 100
 )
 
-// Recognise returns the format of most of the first lines of a log. If fewer than a tenth of the
-// lines fit, the error names a line, the problem and the fix.
+// Recognise returns the format of a log from its first lines: the format that most of them fit. If
+// fewer than a tenth of the lines fit any format, the error has the first line, the problem and the
+// fix.
 func Recognise(head []byte) (*Format, error) {
 	var lines [][]byte
 	first := 0 // number of the first non-empty line
@@ -69,7 +70,7 @@ func Recognise(head []byte) (*Format, error) {
 		if len(lines) == 0 {
 			first++
 		}
-		if line = TrimEnd(line); len(line) > 0 {
+		if line = TrimLineEnd(line); len(line) > 0 {
 			lines = append(lines, line)
 		}
 	}
@@ -96,8 +97,8 @@ func Recognise(head []byte) (*Format, error) {
 	return nil, fmt.Errorf("line %d: %s: %s", first, formatHint(lines[0]), text.Quote(string(lines[0]), quotedBytes))
 }
 
-// recogniseJSON returns the server that wrote most of the lines, and the number of its lines. It
-// returns an error if no line has a User-Agent.
+// recogniseJSON returns the JSON format that most of the lines fit, and the number of these lines.
+// It returns an error if none of them has a User-Agent.
 func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 	var p jsonParser
 	var r Record
@@ -136,7 +137,7 @@ func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 
 const readable = "audit reads Combined, Common, and the JSON of Caddy, nginx and Traefik"
 
-// formatHint returns why the format of a line is unknown, and the fix.
+// formatHint returns why a line fits no format, and how to fix that.
 func formatHint(line []byte) string {
 	switch {
 	case line[0] == '{':

@@ -23,7 +23,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		for _, format := range slices.Concat(textFormats, jsonFormats[:]) {
-			p := format.Parser()
+			p := format.NewParser()
 			var r Record
 			before := string(line)
 			what, why := p.Parse(line, &r)
@@ -93,7 +93,7 @@ func FuzzJSON(f *testing.F) {
 // Caddy's log.
 func hasOtherFields(fields map[string]json.RawMessage) bool {
 	for key := range fields {
-		switch f := lineField([]byte(key)); f {
+		switch f := fieldForLineKey([]byte(key)); f {
 		case timeField, caddyTimeField, requestField, guardField, traefikTargetField:
 			return true
 		case targetField, agentField:

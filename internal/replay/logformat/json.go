@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// jsonServer is a server with access logs in JSON.
+// jsonServer is a kind of server that writes access logs in JSON.
 type jsonServer uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	traefikJSON
 )
 
-// jsonObject is an object whose keys the parser reads.
+// jsonObject is the position of an object in a log line. It decides which keys have a meaning.
 type jsonObject uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	guardObject                     // "robots_guard" in a line of Caddy
 )
 
-// jsonField is the meaning of a key.
+// jsonField is the meaning of a key in a log line.
 type jsonField uint8
 
 const (
@@ -50,12 +50,12 @@ const (
 	actionField
 )
 
-// fieldOf returns the meaning of a key in an object. The site owner chooses the keys of nginx. The
-// parser knows names like nginx's variables and the usual shorter names.
-func fieldOf(object jsonObject, key []byte) jsonField {
+// fieldForKey returns the meaning of a key in an object. The operator of an nginx chooses the keys,
+// so fieldForKey knows the names of nginx's variables and usual shorter names.
+func fieldForKey(object jsonObject, key []byte) jsonField {
 	switch object {
 	case lineObject:
-		return lineField(key)
+		return fieldForLineKey(key)
 	case requestObject:
 		switch string(key) {
 		case "uri":
@@ -83,8 +83,8 @@ func fieldOf(object jsonObject, key []byte) jsonField {
 	return skippedField
 }
 
-// lineField returns the meaning of a key in a line.
-func lineField(key []byte) jsonField {
+// fieldForLineKey returns the meaning of a key in the outermost object of a line.
+func fieldForLineKey(key []byte) jsonField {
 	switch string(key) {
 	case "request":
 		return requestField
@@ -122,8 +122,8 @@ func lineField(key []byte) jsonField {
 	return skippedField
 }
 
-// jsonParser parses the JSON lines of Caddy, nginx and Traefik. Other messages of Caddy in the same
-// file have the outcome Other.
+// jsonParser parses lines in the JSON of Caddy, nginx and Traefik. Caddy's messages about other
+// things than requests have the outcome Other.
 type jsonParser struct {
 	server       jsonServer // the server that wrote the last request
 	hasUserAgent bool       // whether the last request had a key for the User-Agent, or Caddy's headers
@@ -133,7 +133,8 @@ type jsonParser struct {
 	line jsonLine
 }
 
-// jsonLine is the content of a line outside the record.
+// jsonLine has the values of a line that Parse converts to fields of the record after reading the
+// whole line.
 type jsonLine struct {
 	target, path, requestLine, at, logger []byte
 	hasRequest, hasMessage, hasCaddyTime  bool // keys of Caddy's lines
@@ -153,7 +154,7 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	if !c.startsObject() || !p.parseObject(&c, lineObject, r) {
 		return Malformed, notJSON
 	}
-	if !c.atEnd() {
+	if !c.isAtEnd() {
 		return Malformed, "more than one JSON object"
 	}
 	l := &p.line
@@ -176,21 +177,21 @@ func (p *jsonParser) Parse(line []byte, r *Record) (Outcome, string) {
 	}
 	if l.at != nil {
 		if r.At, r.HasTime = p.time.parse(l.at, parseAnyTime); !r.HasTime {
-			return Malformed, "no time where it should be"
+			return Malformed, "the time is invalid"
 		}
 	}
 	switch {
 	case l.hasTarget:
 		r.setTarget(l.target)
 	case l.requestLine != nil:
-		r.setRequest(l.requestLine)
+		r.setRequestLine(l.requestLine)
 	case l.hasPath:
 		r.setTarget(l.path)
 	}
 	return Request, ""
 }
 
-// parseObject parses an object. The cursor is at its opening brace.
+// parseObject parses the object at the cursor and stores the values of known keys.
 func (p *jsonParser) parseObject(c *jsonCursor, object jsonObject, r *Record) (ok bool) {
 	c.consume('{')
 	for {
@@ -198,7 +199,7 @@ func (p *jsonParser) parseObject(c *jsonCursor, object jsonObject, r *Record) (o
 		if !ok || !more {
 			return ok
 		}
-		field := fieldOf(object, key)
+		field := fieldForKey(object, key)
 		switch field {
 		case requestField, guardField, headersField:
 			ok = p.parseNested(c, field, r)
@@ -216,7 +217,8 @@ func (p *jsonParser) parseObject(c *jsonCursor, object jsonObject, r *Record) (o
 	}
 }
 
-// parseNested parses an object in Caddy's log. A value of another type is skipped.
+// parseNested parses the value of a key that is an object in Caddy's log. It skips a value of
+// another type, except the request line of nginx.
 func (p *jsonParser) parseNested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
 	if !c.startsObject() {
 		value, ok := c.readValue()
@@ -235,8 +237,8 @@ func (p *jsonParser) parseNested(c *jsonCursor, field jsonField, r *Record) (ok 
 	return p.parseHeaders(c, r)
 }
 
-// parseHeaders parses the request header. Browsers send many fields in any order. If the end of the
-// object is clear without parsing each field, headers only searches for the User-Agent.
+// parseHeaders finds the User-Agent in an object with the header fields of a request. If possible,
+// it does so without reading each field.
 func (p *jsonParser) parseHeaders(c *jsonCursor, r *Record) (ok bool) {
 	start := c.position
 	if !c.skipFlat() {
@@ -257,7 +259,7 @@ func (p *jsonParser) parseHeaders(c *jsonCursor, r *Record) (ok bool) {
 // keyUserAgent is the key of the User-Agent with its closing quote.
 var keyUserAgent = []byte(`User-Agent"`)
 
-// setField stores a value in the record.
+// setField stores the value of a key in the record or in p.line.
 func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 	l := &p.line
 	switch field {
@@ -280,10 +282,10 @@ func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 	case pathField:
 		l.path, l.hasPath = unescape(value, &p.buf), true
 	case methodField:
-		r.Method = dashToEmpty(unescape(value, &p.buf))
+		r.Method = dashToNil(unescape(value, &p.buf))
 	case hostField:
 		if r.Host == nil {
-			r.Host = dashToEmpty(unescape(value, &p.buf))
+			r.Host = dashToNil(unescape(value, &p.buf))
 		}
 	case clientField:
 		r.Client = value
@@ -292,14 +294,14 @@ func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 			r.Client = value
 		}
 	case agentField:
-		r.UserAgent, p.hasUserAgent = dashToEmpty(unescape(value, &p.buf)), true
+		r.UserAgent, p.hasUserAgent = dashToNil(unescape(value, &p.buf)), true
 	case actionField:
 		r.AnsweredByGuard = string(value) == "blocked" || string(value) == "slowed"
 	}
 }
 
-// parseUserAgents parses an array of User-Agents and joins them, as the handler does. A value of another
-// type is skipped.
+// parseUserAgents stores the User-Agent from an array of header values, joined as in the handler.
+// It skips a value of another type.
 func (p *jsonParser) parseUserAgents(c *jsonCursor, r *Record) (ok bool) {
 	start := c.position
 	if !c.consume('[') {

@@ -73,7 +73,7 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := formatOf(tc.format)
-			p := f.Parser()
+			p := f.NewParser()
 			var r Record
 			what, why := p.Parse([]byte(tc.line), &r)
 			if what != tc.what || (why != "") != (what == Malformed) {

@@ -2,8 +2,8 @@ package logformat
 
 import "bytes"
 
-// Record is the request in a line. The slices refer to the line or to memory of the parser, and are
-// valid until the next call of Parse.
+// Record is the request in a log line. Its slices share the memory of the line or the parser, and
+// are valid until the next call of Parse.
 type Record struct {
 	At              int64 // Unix time in nanoseconds
 	HasTime         bool
@@ -17,7 +17,7 @@ type Record struct {
 	AnsweredByGuard bool   // a robots_guard responded instead of the site
 }
 
-// Outcome is the kind of a line.
+// Outcome tells what kind of line was parsed.
 type Outcome uint8
 
 // The kinds of lines.
@@ -27,16 +27,15 @@ const (
 	Malformed         // not a line of the format
 )
 
-// Parser parses the lines of a format. A Parser is not safe for concurrent use.
+// Parser parses the lines of a log. It is not safe for concurrent use.
 type Parser interface {
 	// Parse parses a line without its line ending. why is the problem of a malformed line, in a few
 	// words.
 	Parse(line []byte, r *Record) (what Outcome, why string)
 }
 
-// setTarget stores a request target in the record. Targets without a path are ignored, for example
-// "*", the host of a CONNECT, or garbage. The authority of an absolute form overrides a Host field
-// (RFC 9112 section 3.2.2).
+// setTarget sets Target, and Host for a target with an authority (RFC 9112 section 3.2.2). It
+// ignores targets without a path, such as "*" or the host of a CONNECT.
 func (r *Record) setTarget(target []byte) {
 	r.Target = nil
 	if len(target) == 0 {
@@ -47,7 +46,7 @@ func (r *Record) setTarget(target []byte) {
 		return
 	}
 	i := bytes.Index(target, []byte("://"))
-	if i != 4 && i != 5 || !foldEqual(target[:i], "http") && !foldEqual(target[:i], "https") {
+	if i != 4 && i != 5 || !equalFoldASCII(target[:i], "http") && !equalFoldASCII(target[:i], "https") {
 		return
 	}
 	r.Target = target
@@ -61,9 +60,9 @@ func (r *Record) setTarget(target []byte) {
 	r.Host = host
 }
 
-// setRequest splits a request line. Only the target can contain spaces, and servers reject such
-// requests.
-func (r *Record) setRequest(line []byte) {
+// setRequestLine sets Method and Target from a request line. It accepts spaces in the target, as in
+// malformed requests.
+func (r *Record) setRequestLine(line []byte) {
 	i := bytes.IndexByte(line, ' ')
 	if i <= 0 {
 		return
@@ -76,16 +75,16 @@ func (r *Record) setRequest(line []byte) {
 	r.setTarget(target)
 }
 
-// dashToEmpty returns nil for "-", which means an absent field.
-func dashToEmpty(b []byte) []byte {
+// dashToNil returns nil for "-", by which logs mark a missing value. Other values stay unchanged.
+func dashToNil(b []byte) []byte {
 	if len(b) == 1 && b[0] == '-' {
 		return nil
 	}
 	return b
 }
 
-// foldEqual reports whether b equals s without regard to case. s is in lower case.
-func foldEqual(b []byte, s string) bool {
+// equalFoldASCII reports whether b equals s, ignoring ASCII case. s must be in lower case.
+func equalFoldASCII(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
 	}
@@ -97,7 +96,7 @@ func foldEqual(b []byte, s string) bool {
 	return true
 }
 
-// parseSize parses a number of bytes. Anything else, for example "-", results in 0.
+// parseSize returns a decimal number of bytes. For any other text, for example "-", it returns 0.
 func parseSize(b []byte) (n int64) {
 	if len(b) > 18 {
 		return 0
@@ -111,7 +110,7 @@ func parseSize(b []byte) (n int64) {
 	return n
 }
 
-// parseStatus parses a three-digit status. Anything else results in 0.
+// parseStatus returns a status of three digits. For any other text it returns 0.
 func parseStatus(b []byte) int {
 	if len(b) != 3 {
 		return 0

@@ -96,11 +96,11 @@ func TestServers(t *testing.T) {
 				want[target] = userAgent
 			}
 			requests, others, n := 0, 0, 0
-			p := f.Parser()
+			p := f.NewParser()
 			var r Record
 			for line := range strings.Lines(string(text)) {
 				n++
-				what, why := p.Parse(TrimEnd([]byte(line)), &r)
+				what, why := p.Parse(TrimLineEnd([]byte(line)), &r)
 				if what != Request {
 					t.Errorf("line %d: %s", n, why)
 					continue
@@ -118,7 +118,7 @@ func TestServers(t *testing.T) {
 				case !ok && r.Status != 400:
 					t.Errorf("line %d: nobody asked for %.100q", n, r.Target)
 				case !f.HasUserAgent, r.Status == 400: // rejected before the server read the User-Agent
-				case string(r.UserAgent) != string(dashToEmpty([]byte(userAgent))) && string(r.UserAgent) != userAgent:
+				case string(r.UserAgent) != string(dashToNil([]byte(userAgent))) && string(r.UserAgent) != userAgent:
 					t.Errorf("line %d: User-Agent %.100q, want %.100q", n, r.UserAgent, userAgent)
 				}
 				if host, _, _ := strings.Cut(string(r.Host), ":"); tc.host && r.Status != 400 && ok && userAgent != "" {

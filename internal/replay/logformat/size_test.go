@@ -19,7 +19,7 @@ func TestSizes(t *testing.T) {
 		{"caddy", `{"ts":1795275413,"request":{"method":"GET","uri":"/a","headers":{"Referer":{"a":["b"]},"User-Agent":["x/1"]}},"status":200}`, 0},
 	} {
 		var r Record
-		if what, why := formatOf(tc.format).Parser().Parse([]byte(tc.line), &r); what != Request {
+		if what, why := formatOf(tc.format).NewParser().Parse([]byte(tc.line), &r); what != Request {
 			t.Errorf("%s: %s", tc.line, why)
 			continue
 		}

@@ -2,11 +2,11 @@ package logformat
 
 import "bytes"
 
-// textParser parses lines in the Combined and Common formats:
+// textParser parses lines in the Combined and Common formats, with or without a host in front:
 //
 //	[host[:port]] client ident user [time] "request" status size ["referer" "user agent" ...]
 //
-// What follows the User-Agent of a Combined line is ignored.
+// It ignores the fields after the User-Agent of a Combined line.
 type textParser struct {
 	*Format
 	strict      bool // the fields before the time have no spaces; for recognising a format
@@ -52,16 +52,16 @@ func (p *textParser) Parse(line []byte, r *Record) (Outcome, string) {
 		if !ok {
 			return Malformed, "no User-Agent in quotes after the referer"
 		}
-		r.UserAgent = dashToEmpty(unescape(agent, &p.buf))
+		r.UserAgent = dashToNil(unescape(agent, &p.buf))
 	}
-	r.setRequest(unescape(request, &p.buf))
+	r.setRequestLine(unescape(request, &p.buf))
 	return Request, ""
 }
 
 var space = []byte{' '}
 
-// cutTime finds the time in brackets and returns the parts before and after the time. The user name
-// is before the time and may look like the beginning of a time.
+// cutTime parses the time in brackets, and returns the parts of the line before and after the time.
+// The user name precedes the time and may itself contain brackets.
 func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 	for from := 0; ; {
 		i := bytes.IndexByte(line[from:], '[')
@@ -80,11 +80,12 @@ func (p *textParser) cutTime(line []byte, r *Record) (before, after []byte) {
 	}
 }
 
-// parseClient parses the fields before the time. why is "" if the fields are valid.
+// parseClient parses the fields before the time: the host, the client, ident and user. why is the
+// problem, or "".
 func (p *textParser) parseClient(fields []byte, r *Record) (why string) {
 	if p.startsWithHost {
 		host, rest, _ := bytes.Cut(fields, space)
-		r.Host, fields = dashToEmpty(host), rest
+		r.Host, fields = dashToNil(host), rest
 	}
 	client, names, ok := bytes.Cut(fields, space)
 	if !ok || bytes.IndexByte(names, ' ') < 0 {
@@ -97,7 +98,8 @@ func (p *textParser) parseClient(fields []byte, r *Record) (why string) {
 	return ""
 }
 
-// cutQuoted returns the content of a quoted field and what follows the field.
+// cutQuoted returns the content of the quoted field at the start of b, and the bytes after the
+// field.
 func cutQuoted(b []byte) (content, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil, false

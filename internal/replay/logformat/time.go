@@ -9,17 +9,19 @@ const second = 1_000_000_000 // in nanoseconds, the unit of all times in this fi
 
 const commonTimeLength = len("02/Jan/2006:15:04:05 -0700")
 
-// parseCommonTime parses the time of the Common format, 02/Jan/2006:15:04:05 -0700.
+// parseCommonTime parses a time as in the Common format, 02/Jan/2006:15:04:05 -0700. The result is
+// in Unix nanoseconds.
 func parseCommonTime(b []byte) (at int64, ok bool) { return parseTime("02/Jan/2006:15:04:05 -0700", b) }
 
-// parseTime parses a time by a layout. It returns false for a year that nanoseconds cannot represent.
+// parseTime parses a time by a layout of package time. The result is in Unix nanoseconds. ok is
+// false for a year before 1700 or after 2200.
 func parseTime(layout string, b []byte) (at int64, ok bool) {
 	t, err := time.ParseInLocation(layout, unsafe.String(unsafe.SliceData(b), len(b)), time.UTC)
 	return t.UnixNano(), err == nil && 1700 <= t.Year() && t.Year() <= 2200
 }
 
-// parseUnixTime parses Unix seconds with or without a fraction. A large number is in milli-, micro- or
-// nanoseconds.
+// parseUnixTime parses Unix seconds, with or without a fraction, or large numbers of milli-, micro-
+// or nanoseconds. The result is in nanoseconds.
 func parseUnixTime(b []byte) (at int64, ok bool) {
 	i := 0
 	for ; i < len(b) && b[i] != '.'; i++ {
@@ -65,7 +67,7 @@ var layouts = []string{
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006/01/02 15:04:05", "02/Jan/2006:15:04:05 -0700",
 }
 
-// parseAnyTime parses a time in any known notation.
+// parseAnyTime parses Unix time or a time in one of layouts. The result is in Unix nanoseconds.
 func parseAnyTime(b []byte) (at int64, ok bool) {
 	if at, ok = parseUnixTime(b); ok {
 		return at, true
@@ -78,14 +80,14 @@ func parseAnyTime(b []byte) (at int64, ok bool) {
 	return 0, false
 }
 
-// timeCache caches the last parsed time, since many consecutive lines have the same time.
+// timeCache caches the last parsed time, because many consecutive lines have the same time.
 type timeCache struct {
 	text  [32]byte
 	n     int
 	value int64
 }
 
-// parse returns the result of read for b.
+// parse returns the result of read(b), from the cache if b equals the bytes of the last call.
 func (c *timeCache) parse(b []byte, read func([]byte) (int64, bool)) (int64, bool) {
 	if len(b) == c.n && string(b) == string(c.text[:c.n]) && c.n > 0 {
 		return c.value, true

@@ -13,7 +13,7 @@ import (
 // ErrFault is the error of a [Faulty] storage.
 var ErrFault = errors.New("a fault of the storage")
 
-// A Fault is the way in which an operation of a [Faulty] storage fails.
+// Fault is the way in which an operation of a [Faulty] storage fails.
 type Fault uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 	Hangs                   // the operation has no effect and waits until its context ends
 )
 
-// Faults returns one [Faulty] storage per operation and fault, with and without a crash. Cases with
-// the same effect are omitted.
+// Faults returns a [Faulty] storage for each operation and fault, with and without a crash. It
+// omits cases with the same effect. ops are the results of [Faulty.Ops].
 func Faults(ops []string) (faults []Faulty) {
 	for _, op := range ops {
 		name, _, _ := strings.Cut(op, " ")
@@ -42,8 +42,9 @@ func Faults(ops []string) (faults []Faulty) {
 
 func (f Fault) String() string { return [...]string{"refused", "torn", "unanswered", "hangs"}[f] }
 
-// Faulty is a storage with a failing operation. With Crash all later operations fail too, as if the
-// process had ended. A test runs once without a fault, and then once for each result of [Faults].
+// Faulty is a storage in which one operation fails. With Crash all later operations fail too, as if
+// the process had ended. A test runs once without a fault, and then once for each result of
+// [Faults].
 type Faulty struct {
 	*Storage // may be shared
 	// FailingOp is the failing operation in the form of Ops, or "" for none.
@@ -60,27 +61,27 @@ type Faulty struct {
 	crashed     bool
 }
 
-// Ops returns the operations so far. The name of an operation has the key and the number of earlier
-// occurrences, and does not depend on the order of concurrent operations.
+// Ops returns the names of the operations so far. A name has the key, and a number that counts
+// equal operations. It does not depend on the order of concurrent operations.
 func (f *Faulty) Ops() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.ops)
 }
 
-// Stored returns the number of successful writes of a value.
-func (f *Faulty) Stored(key string) int {
+// WriteCount returns the number of successful writes of a value.
+func (f *Faulty) WriteCount(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.storedCount[key]
 }
 
-// String describes the fault.
+// String describes which operation fails, and how.
 func (f *Faulty) String() string {
 	return fmt.Sprintf("%s: %s, crash: %t", f.FailingOp, f.Fault, f.Crash)
 }
 
-// begin records an operation and returns its fault. ok is false if the operation fails.
+// begin records an operation. ok is false if the operation must fail, with the returned fault.
 func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,8 +101,9 @@ func (f *Faulty) begin(op string) (fault Fault, ok bool) {
 	return 0, true
 }
 
-// do runs whole, or half if the operation is torn. half may be nil.
-func (f *Faulty) do(ctx context.Context, op string, complete, partial func() error) error {
+// run performs an operation or its fault. complete performs the whole operation. partial performs
+// half of a write, or is nil.
+func (f *Faulty) run(ctx context.Context, op string, complete, partial func() error) error {
 	fault, ok := f.begin(op)
 	switch {
 	case ok:
@@ -117,19 +119,19 @@ func (f *Faulty) do(ctx context.Context, op string, complete, partial func() err
 	return ErrFault
 }
 
-// Lock implements a storage.
+// Lock locks a name, or fails.
 func (f *Faulty) Lock(ctx context.Context, name string) error {
-	return f.do(ctx, "lock", func() error { return f.Storage.Lock(ctx, name) }, nil)
+	return f.run(ctx, "lock", func() error { return f.Storage.Lock(ctx, name) }, nil)
 }
 
-// Unlock implements a storage.
+// Unlock releases the lock of a name, or fails.
 func (f *Faulty) Unlock(ctx context.Context, name string) error {
-	return f.do(ctx, "unlock", func() error { return f.Storage.Unlock(ctx, name) }, nil)
+	return f.run(ctx, "unlock", func() error { return f.Storage.Unlock(ctx, name) }, nil)
 }
 
-// Store implements a storage.
+// Store writes a value, or fails.
 func (f *Faulty) Store(ctx context.Context, key string, value []byte) error {
-	err := f.do(ctx, "store "+key,
+	err := f.run(ctx, "store "+key,
 		func() error { return f.Storage.Store(ctx, key, value) },
 		func() error { return f.Storage.Store(ctx, key, value[:len(value)/2]) })
 	if err == nil {
@@ -140,25 +142,25 @@ func (f *Faulty) Store(ctx context.Context, key string, value []byte) error {
 	return err
 }
 
-// Load implements a storage.
+// Load returns a value, or fails.
 func (f *Faulty) Load(ctx context.Context, key string) (value []byte, err error) {
-	err = f.do(ctx, "load "+key, func() (err error) { value, err = f.Storage.Load(ctx, key); return err }, nil)
+	err = f.run(ctx, "load "+key, func() (err error) { value, err = f.Storage.Load(ctx, key); return err }, nil)
 	return value, err
 }
 
-// Delete implements a storage.
+// Delete removes a value, or fails.
 func (f *Faulty) Delete(ctx context.Context, key string) error {
-	return f.do(ctx, "delete "+key, func() error { return f.Storage.Delete(ctx, key) }, nil)
+	return f.run(ctx, "delete "+key, func() error { return f.Storage.Delete(ctx, key) }, nil)
 }
 
-// List implements a storage.
+// List returns the keys in a directory, or fails.
 func (f *Faulty) List(ctx context.Context, directory string, recursive bool) (keys []string, err error) {
-	err = f.do(ctx, "list "+directory, func() (err error) { keys, err = f.Storage.List(ctx, directory, recursive); return err }, nil)
+	err = f.run(ctx, "list "+directory, func() (err error) { keys, err = f.Storage.List(ctx, directory, recursive); return err }, nil)
 	return keys, err
 }
 
-// Stat implements a storage.
+// Stat returns the size and the modification time of a value, or fails.
 func (f *Faulty) Stat(ctx context.Context, key string) (size int64, modified time.Time, err error) {
-	err = f.do(ctx, "stat "+key, func() (err error) { size, modified, err = f.Storage.Stat(ctx, key); return err }, nil)
+	err = f.run(ctx, "stat "+key, func() (err error) { size, modified, err = f.Storage.Stat(ctx, key); return err }, nil)
 	return size, modified, err
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Storage is a storage shared by several instances. Tests set its fields only while nothing uses
-// the storage.
+// Storage is a storage in memory, which several instances can share. Tests set its fields only
+// while no instance uses it.
 type Storage struct {
 	Values        map[string][]byte
 	ModTimes      map[string]time.Time // modification times of the values
@@ -36,29 +36,30 @@ func New() *Storage {
 	return &Storage{Values: make(map[string][]byte), ModTimes: make(map[string]time.Time), Now: time.Now()}
 }
 
-// Clone returns a storage with the same values.
+// Clone returns a copy of the storage with the same values.
 func (m *Storage) Clone() *Storage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &Storage{Values: maps.Clone(m.Values), ModTimes: maps.Clone(m.ModTimes), Now: m.Now}
 }
 
-// SetErr makes every operation fail with an error, and repairs the storage if err is nil. Calls
-// during use are allowed.
+// SetErr makes every operation fail with err, until it is called with nil. Tests may call it while
+// instances use the storage.
 func (m *Storage) SetErr(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Err = err
 }
 
-// SetNow sets the modification time of new values. Calls during use are allowed.
+// SetNow sets the modification time of values that are written later. Tests may call it while
+// instances use the storage.
 func (m *Storage) SetNow(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Now = now
 }
 
-// Lock waits until the lock of this name is free.
+// Lock waits until no other caller holds the lock with this name.
 func (m *Storage) Lock(ctx context.Context, name string) error {
 	m.mu.Lock()
 	if m.locks == nil {
@@ -93,8 +94,8 @@ func (m *Storage) Unlock(_ context.Context, name string) error {
 	}
 }
 
-// FreeLocks releases all locks, as storages do after an instance was killed.
-func (m *Storage) FreeLocks() {
+// ReleaseLocks releases all locks, as a storage does if the instance with the locks was killed.
+func (m *Storage) ReleaseLocks() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.locks)
