@@ -16,95 +16,99 @@ const (
 	// section 2.3.1.4: "a reasonably long period of time (for example, 30 days)".
 	MaxUnreachable = 30 * 24 * time.Hour
 
-	// MaxVersions is the maximum number of previous versions.
+	// MaxVersions is the maximum number of previous versions in a State.
 	MaxVersions = 8
 
-	// MinAbsence is the time for which a site must respond without rules (404, 403, an empty
-	// file or a web page) before that is its robots.txt. The file is fetched each
-	// absenceFetchInterval during that time.
+	// MinAbsence is how long a site must respond without rules (404, 403, an empty file or a web
+	// page) before the missing rules count for crawlers that were not served them. Until then the
+	// robots.txt is fetched each absenceFetchInterval.
 	MinAbsence           = time.Hour
 	absenceFetchInterval = time.Minute
 
-	// googleDisallowTime is how long Google's crawlers avoid a site with an unreachable robots.txt.
+	// googleDisallowTime is how long Google's crawlers stop crawling a site whose robots.txt is
+	// unreachable.
 	googleDisallowTime = 12 * time.Hour
 
 	minRetryDelay = time.Second
 	maxRetryDelay = 5 * time.Minute
 )
 
-// Fallback selects the rules while fetches fail and no copy younger than MaxAge exists.
+// Fallback selects the rules that apply while fetches fail. The last good copy applies in any case
+// until it is MaxAge old.
 type Fallback uint8
 
 // The fallbacks.
 const (
-	// LastGood uses the last good copy up to MaxUnreachable. Without a copy nothing is
-	// restricted.
+	// LastGood uses the last good copy until it is MaxUnreachable old. After that, or without a
+	// copy, everything is allowed.
 	LastGood Fallback = iota
-	// AllowAll restricts nothing.
+	// AllowAll allows everything.
 	AllowAll
-	// DisallowAll restricts everything up to MaxUnreachable, as RFC 9309 section 2.3.1.4 requires
-	// of crawlers.
+	// DisallowAll disallows everything until fetches have failed for MaxUnreachable, as RFC 9309
+	// section 2.3.1.4 requires of crawlers.
 	DisallowAll
-	// DisallowLikeGoogle restricts everything for 12 hours and then behaves as LastGood, as
-	// documented by Google.
+	// DisallowLikeGoogle disallows everything until fetches have failed for 12 hours, and then
+	// behaves as LastGood. Google documents this for its crawlers.
 	DisallowLikeGoogle
 )
 
-// Version is one fetched body of a robots.txt.
+// Version is a robots.txt of a site: a fetched body, parsed, with its times. A site without a
+// robots.txt has a Version with an empty body.
 type Version struct {
 	Robots *Robots
-	// Hash is the SHA-256 of the body, or of the empty body if the site has no robots.txt.
+	// Hash is the SHA-256 of the body. Without a robots.txt the body is empty.
 	Hash [sha256.Size]byte
-	// Status is the HTTP status of the last response. A file has 200 or 404.
+	// Status is the HTTP status of the last response with this version, such as 200 or 404.
 	Status int
-	// WasServed reports whether a response was this file, or showed that no file exists (404, 410, a
-	// redirect without a target). Other clients can then have the same file. Served is false if
-	// every response refused the guard, such as 403.
+	// WasServed reports whether some response contained this body, or showed that no file exists
+	// (404, 410, or a redirect without a target). Other clients can then have the same body.
+	// WasServed is false if every response denied access, such as 403.
 	WasServed bool
-	// ETag and LastModified are the validators of the response.
+	// ETag and LastModified are the validators of the last response, for conditional requests, or
+	// "".
 	ETag, LastModified string
-	// FirstFetched and LastFetched are the times of the first and last consecutive fetch of this
-	// version.
+	// FirstFetched and LastFetched are the times of the first and last of consecutive fetches that
+	// returned this version.
 	FirstFetched, LastFetched time.Time
-	// ReplacedAt is the time of the first fetch of the next version, or zero for the current
-	// version.
+	// ReplacedAt is the time of the first fetch that returned the next version. It is zero for the
+	// current version.
 	ReplacedAt time.Time
-	// Lifetime is the freshness lifetime of the last response, or NoLifetime. No [FreshnessPolicy] bounds
-	// the value, and it is not stored.
+	// Lifetime is the freshness lifetime in the header of the last response, without the bounds of
+	// a [FreshnessPolicy], or NoLifetime. It is not stored.
 	Lifetime time.Duration
-	// Derived is the result of the Cache's derive function for Robots.
+	// Derived is the result of the function derive of [NewCache] for Robots.
 	Derived any
 }
 
-// NoLifetime is the Lifetime of a Version without freshness information.
+// NoLifetime is the Lifetime of a Version whose last response had no freshness information.
 const NoLifetime time.Duration = -1
 
-// State is the state of a site's robots.txt. It is a value. [State.AfterFetch] returns the next
-// state. The zero State is a site without fetches.
+// State is what is known about the robots.txt of a site: its versions, and the result of the last
+// fetch. A State is immutable: [State.AfterFetch] and [State.Merge] return the next state. The zero
+// State is a site without fetches.
 type State struct {
-	// Current is the last response that determined the rules, or nil.
+	// Current is the version in the last response that determined the rules, or nil.
 	Current *Version
-	// Previous are the versions before Current, newest first, at most MaxVersions. Callers must not
-	// modify the slice.
+	// Previous are the versions that Current replaced, latest ReplacedAt first, at most
+	// MaxVersions. Callers must not modify the slice.
 	Previous []*Version
-	// NextFetch is the time of the next fetch.
+	// NextFetch is the time at which the next fetch is due.
 	NextFetch time.Time
-	// FailureCount is the number of failed fetches since Current. FailingSince is the end of the
-	// first, and LastFailure the end of the last.
+	// FailureCount is the number of fetches that failed since the last good response. FailingSince
+	// and LastFailure are the ends of the first and the last of these fetches.
 	FailureCount int
 	FailingSince time.Time
 	LastFailure  time.Time
-	// RedirectTargets lists the redirect targets of the last fetch, as in [FetchResult].
+	// RedirectTargets lists the targets of the redirects in the last fetch, as in [FetchResult].
 	RedirectTargets []string
-	// LastResult, Status and Err are the meaning, status and error of the last response. A restored
-	// state has no status.
+	// LastResult, LastStatus and LastErr are the access result, HTTP status and error of the last
+	// fetch. After a restore, LastStatus is 0.
 	LastResult AccessResult
 	LastStatus int
 	LastErr    error
 }
 
-// lastFetch returns the end of the last fetch that responded or failed. s must have a version or a
-// failure.
+// lastFetch returns the time of the last fetch, failed or not. s must have a version or a failure.
 func (s *State) lastFetch() time.Time {
 	if s.FailureCount > 0 {
 		return s.LastFailure
@@ -112,10 +116,13 @@ func (s *State) lastFetch() time.Time {
 	return s.Current.LastFetched
 }
 
-// AfterFetch returns the state after a response at now. f determines the validity of a good
-// response. jitter, from 0 to 1, makes the next fetch earlier by up to a tenth of the validity.
-// After a failure the next fetch is due after one second, doubling up to five minutes, or at
-// Retry-After, but within MaxAge.
+// AfterFetch returns the state after a fetch with the result a that ended at now.
+//
+//   - After a good response, the next fetch is due at the end of the lifetime that f allows.
+//     jitter, from 0 to 1, shortens the lifetime by up to a tenth.
+//   - After a failure, the next fetch is due after one second. The wait doubles with each further
+//     failure, up to five minutes. jitter lengthens the wait by up to a tenth. A longer
+//     Retry-After applies instead, up to MaxAge.
 func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitter float64) State {
 	access := a.AccessResult()
 	if access == NotModified && s.Current == nil {
@@ -147,7 +154,8 @@ func (s State) AfterFetch(a FetchResult, now time.Time, f FreshnessPolicy, jitte
 	return next
 }
 
-// acceptVersion makes the version in a good response the current version.
+// acceptVersion makes the version in a good response at now the current version. access is the
+// access result of the response.
 func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time) {
 	before := s.Current
 	var good Version
@@ -177,8 +185,9 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 	s.Current = &good
 }
 
-// lastModifiedValidator returns the Last-Modified of a response at now. lastModifiedValidator returns "" if the
-// file could change again without a new date (RFC 9110 section 8.8.2.2).
+// lastModifiedValidator returns the Last-Modified of a response at now for conditional requests. It
+// returns "" if the file was modified in the same second, so that it could change again with the
+// same date (RFC 9110 section 8.8.2.2).
 func lastModifiedValidator(h http.Header, now time.Time) string {
 	if age, ok := TimeSinceModified(h, now); ok && age < time.Second {
 		return ""
@@ -186,8 +195,9 @@ func lastModifiedValidator(h http.Header, now time.Time) string {
 	return storableValidator(h.Get("Last-Modified"))
 }
 
-// moveToPrevious moves a version to Previous, and removes the new version from Previous. Previous contains
-// the new version if, for example, two servers alternate between two files.
+// moveToPrevious moves the version before to Previous, replaced at now by good. If Previous
+// contains the body of good, moveToPrevious removes that version and reuses its parsed file. That
+// happens if, for example, two servers alternate between two files.
 func (s *State) moveToPrevious(before, good *Version, now time.Time) {
 	old := *before
 	old.ReplacedAt = now
@@ -202,8 +212,8 @@ func (s *State) moveToPrevious(before, good *Version, now time.Time) {
 	s.Previous = past
 }
 
-// VersionsInGrace returns the previous versions that a crawler may still use at now, which were
-// current less than grace ago. RFC 9309 section 2.4 lets a crawler use a copy for 24 hours.
+// VersionsInGrace returns the previous versions that were current less than grace before now. A
+// crawler may still obey them, because RFC 9309 section 2.4 lets a crawler use a copy for 24 hours.
 func (s *State) VersionsInGrace(now time.Time, grace time.Duration) []*Version {
 	for i, v := range s.Previous {
 		if now.Sub(v.ReplacedAt) >= grace {
@@ -213,8 +223,8 @@ func (s *State) VersionsInGrace(now time.Time, grace time.Duration) []*Version {
 	return s.Previous
 }
 
-// EffectiveRules returns the rules at now. robots is nil if the rules are unknown. disallowAll then
-// reports whether everything is disallowed for that reason.
+// EffectiveRules returns the rules that apply at now. robots is nil if no rules are known or may be
+// used. Then disallowAll reports whether fallback disallows everything, else everything is allowed.
 func (s *State) EffectiveRules(now time.Time, fallback Fallback) (robots *Robots, disallowAll bool) {
 	if s.Current != nil && s.FailureCount == 0 {
 		return s.Current.Robots, false
@@ -234,13 +244,14 @@ func (s *State) EffectiveRules(now time.Time, fallback Fallback) (robots *Robots
 	return nil, fallback == DisallowAll && failing < MaxUnreachable || fallback == DisallowLikeGoogle && failing < googleDisallowTime
 }
 
-// IsExpired reports whether the copy is too old to be used while fetches succeed.
+// IsExpired reports whether the current version is MaxAge old although no fetch has failed, so that
+// a fetch is necessary before the version is used.
 func (s *State) IsExpired(now time.Time) bool {
 	return s.Current != nil && s.FailureCount == 0 && now.Sub(s.Current.LastFetched) >= MaxAge
 }
 
-// ResponseHash returns the hash of the version in a response. ok is false if the response
-// determines no rules or confirms a copy.
+// ResponseHash returns the Version.Hash of the body in a response. ok is false for a failed fetch
+// and for a response 304, which have no body with rules.
 func ResponseHash(a FetchResult) (hash [sha256.Size]byte, ok bool) {
 	access := a.AccessResult()
 	if access != Successful && access != Unavailable {
@@ -249,8 +260,8 @@ func ResponseHash(a FetchResult) (hash [sha256.Size]byte, ok bool) {
 	return sha256.Sum256(a.rulesBody(access)), true
 }
 
-// NewVersion returns the version in a response, or nil if the response determines no rules or
-// confirms a copy.
+// NewVersion returns the version in a response at now. The result is nil for a failed fetch and for
+// a response 304, which have no body with rules.
 func NewVersion(a FetchResult, now time.Time) *Version {
 	var s State
 	if access := a.AccessResult(); access == Successful || access == Unavailable {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// indexByteFrom returns the index of the first c in text from pos on, or len(text).
+// indexByteFrom returns the index of the first byte c in text from index pos on, or len(text).
 func indexByteFrom(text string, pos int, c byte) int {
 	if i := strings.IndexByte(text[pos:], c); i >= 0 {
 		return pos + i
@@ -13,7 +13,7 @@ func indexByteFrom(text string, pos int, c byte) int {
 	return len(text)
 }
 
-// trimSpace removes white space at both ends.
+// trimSpace returns s without spaces and tabs at both ends.
 func trimSpace(s string) string {
 	for len(s) > 0 && isSpace(s[0]) {
 		s = s[1:]
@@ -24,7 +24,8 @@ func trimSpace(s string) string {
 	return s
 }
 
-// splitTwoWords splits a line of exactly two words.
+// splitTwoWords returns the words of a line of exactly two words, separated by spaces or tabs. ok
+// is false for other lines. s must not start or end with white space.
 func splitTwoWords(s string) (first, second string, ok bool) {
 	i := strings.IndexAny(s, " \t")
 	if i < 0 {
@@ -34,6 +35,7 @@ func splitTwoWords(s string) (first, second string, ok bool) {
 	return first, second, !strings.ContainsAny(second, " \t")
 }
 
+// isLineEnd reports whether c is LF or CR.
 func isLineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
 // countLineEnds returns the number of line ends in text. A CRLF counts once.

@@ -6,27 +6,29 @@ import (
 	"strings"
 )
 
-// literalRule is a rule without an inner wildcard. An anchored rule matches targets that equal its
-// text. Other rules match targets that start with their text.
+// literalRule is a rule without a wildcard before its end. Such a rule matches the targets that
+// start with its text, or, if anchored, that equal its text.
 type literalRule struct {
 	text     string
 	anchored bool
 	allow    bool
-	length   int32 // of the rule as in match
+	length   int32 // of the rule in canonical form, as in ruleMatch
 	rule     int32 // index into Robots.rules
 }
 
-// literalRules finds the best of many literal rules.
+// literalRules finds the longest literal rules that match a target.
 type literalRules struct {
 	prefixIndex
-	entries []literalEntry // by text
+	entries []literalEntry // for each text
 }
 
+// literalEntry has the longest literal rules for targets with one text.
 type literalEntry struct {
-	prefix bestMatches // the best rules for targets that start with the text
-	exact  bestMatches // the best rules for targets that equal the text
+	prefix bestMatches // the longest rules for targets that start with the text
+	exact  bestMatches // the longest anchored rules for targets that equal the text
 }
 
+// newLiterals compiles literal rules. It may reorder the rules.
 func newLiterals(rules []literalRule) literalRules {
 	if len(rules) == 0 {
 		return literalRules{}
@@ -50,8 +52,8 @@ func newLiterals(rules []literalRule) literalRules {
 	return l
 }
 
-// sortByText returns the rules sorted by text. Most comparisons use only the first bytes after
-// the common prefix, as numbers.
+// sortByText returns the rules sorted by text. It may reorder its argument. Most comparisons use
+// only the first 16 bytes after the common prefix, as numbers.
 func sortByText(rules []literalRule) []literalRule {
 	if len(rules) <= maxUnkeyedPrefixes {
 		slices.SortFunc(rules, func(a, b literalRule) int { return strings.Compare(a.text, b.text) })
@@ -95,7 +97,8 @@ func distinctTexts(rules []literalRule) []string {
 	return slices.Compact(texts)
 }
 
-// addMatches adds the best literal rules for a target to out.
+// addMatches adds the longest literal rules that match one variant of a target to out.
+// normalization is the normalization of the variant.
 func (l *literalRules) addMatches(target string, normalization Normalization, out *bestMatches) {
 	i := l.findLongestPrefix(target)
 	if i < 0 {
@@ -108,7 +111,7 @@ func (l *literalRules) addMatches(target string, normalization Normalization, ou
 	}
 }
 
-// addLiteralMatches records the matches of a literal.
+// addLiteralMatches adds both rules of a literalEntry.
 func (o *bestMatches) addLiteralMatches(found *bestMatches, normalization Normalization) {
 	o.add(true, found.allow.length, found.allow.rule, normalization)
 	o.add(false, found.disallow.length, found.disallow.rule, normalization)

@@ -2,31 +2,32 @@ package policy
 
 import "strings"
 
-// matcher contains the compiled rules of one group. A binary search finds rules that are a
-// literal prefix or path. An index of bytes finds rules with an inner wildcard.
+// matcher has the compiled rules of the groups of a crawler. A binary search finds matching rules
+// without a wildcard inside, and an index of four bytes finds the rules with one.
 type matcher struct {
 	literals literalRules
 	patterns patternSet
 }
 
-// bestMatches collects the longest matching rules of both kinds.
+// bestMatches has the longest allow rule and the longest disallow rule that match a target.
 type bestMatches struct {
 	allow, disallow ruleMatch
 }
 
-// ruleMatch is a matching rule with its length in canonical form, which is its precedence. A
-// length of 0 means no rule.
+// ruleMatch is a rule that matches a target. Among several, the longest wins, and the first in the
+// file among equals. A length of 0 means no rule.
 type ruleMatch struct {
-	length        int32
+	length        int32         // length of the rule in canonical form, in bytes
 	rule          int32         // index into Robots.rules
-	normalization Normalization // of the variant of the target that the rule matches
+	normalization Normalization // normalization of the variant of the target that the rule matches
 }
 
-// isAllowed is the verdict: a disallow rule must be longer than every matching allow rule.
+// isAllowed reports whether the target is allowed: no disallow rule matches, or an allow rule is at
+// least as long.
 func (o *bestMatches) isAllowed() bool { return o.disallow.length <= o.allow.length }
 
-// canImproveWith reports whether a rule of that kind and length can change the verdict, or the rule
-// named for it.
+// canImproveWith reports whether a matching rule of that kind and length would change the verdict,
+// or which rule the verdict names.
 func (o *bestMatches) canImproveWith(allow bool, length, rule int32) bool {
 	if allow {
 		return length >= o.disallow.length && o.allow.isWeakerThan(length, rule)
@@ -34,14 +35,16 @@ func (o *bestMatches) canImproveWith(allow bool, length, rule int32) bool {
 	return length > o.allow.length && o.disallow.isWeakerThan(length, rule)
 }
 
-// isWeakerThan reports whether a rule takes precedence over m.
+// isWeakerThan reports whether a rule of the same kind takes precedence over m, because it is
+// longer, or equally long and earlier in the file.
 func (m ruleMatch) isWeakerThan(length, rule int32) bool {
 	return length > m.length || length == m.length && rule < m.rule
 }
 
-// add records that a rule matched a variant of the target. A rule of length 0 is ignored. A disallow
-// rule is not compared with other variants of the query. RFC 9309 and Google's library differ about
-// them, and a target is disallowed only if both disallow it.
+// add adds a rule that matches a variant of the target, if it takes precedence over the known rule.
+// A length of 0 means no rule. Matches of a disallow rule with a decoded or encoded query are
+// ignored: RFC 9309 and Google's library differ about such queries, and a target is disallowed only
+// if both disallow it.
 func (o *bestMatches) add(allow bool, length, rule int32, normalization Normalization) {
 	kind := &o.disallow
 	if allow {
@@ -54,8 +57,8 @@ func (o *bestMatches) add(allow bool, length, rule int32, normalization Normaliz
 	}
 }
 
-// addMatches adds the rules that match one variant of a target to out, unless the search exceeds its
-// limit.
+// addMatches adds the rules that match one variant of a target to out. If s is exhausted, out can
+// lack rules.
 func (m *matcher) addMatches(target string, normalization Normalization, s *searchBudget, out *bestMatches) {
 	m.literals.addMatches(target, normalization, out)
 	if len(m.patterns.patterns) > 0 {
@@ -63,7 +66,7 @@ func (m *matcher) addMatches(target string, normalization Normalization, s *sear
 	}
 }
 
-// newMatcher compiles rules, given as indices into r.rules in file order.
+// newMatcher compiles some rules of r, given as indices into r.rules in file order.
 func newMatcher(r *Robots, rules []int32) *matcher {
 	c := ruleCompiler{literals: make([]literalRule, 0, len(rules))}
 	for _, i := range rules {
@@ -80,14 +83,14 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 	return c.newMatcher()
 }
 
-// newMatcher returns the compiled rules.
+// newMatcher returns the matcher of the added rules.
 func (c *ruleCompiler) newMatcher() *matcher {
 	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns)}
 }
 
-// impliedDirectoryRule returns the rule that "Allow: /dir/index.html" implies for Google: allow
-// /dir/ exactly.
-func impliedDirectoryRule(path string) (string, bool) {
+// impliedDirectoryRule returns the rule that an allow rule such as /dir/index.html implies for
+// Google: /dir/$, which matches only the directory itself. ok is false for other rules.
+func impliedDirectoryRule(path string) (directory string, ok bool) {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 || !strings.HasPrefix(path[i:], "/index.htm") {
 		return "", false
@@ -95,14 +98,16 @@ func impliedDirectoryRule(path string) (string, bool) {
 	return path[:i+1] + "$", true
 }
 
-// ruleCompiler sorts rules by how they are matched.
+// ruleCompiler collects the rules for a matcher, separated into rules without and with a wildcard
+// before their end.
 type ruleCompiler struct {
 	literals []literalRule
 	patterns []pattern
 }
 
-// add adds a rule in canonical form. Every byte counts for its length. In matching, a run of
-// stars is one star, and stars at the end have no effect.
+// add adds a rule, whose path is in canonical form, with its index in Robots.rules. Every byte of
+// the path counts for the length of the rule. In matching, a run of stars is one star, and stars at
+// the end have no effect.
 func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
 	rest, anchored := strings.CutSuffix(path, "$")

@@ -18,8 +18,8 @@ func NameMatches(name, token string) bool {
 	return len(name) == len(token) || !isTokenByte(name[len(token)])
 }
 
-// hasPrefixFold reports whether a name starts with another, without regard to case. The name must
-// not be shorter.
+// hasPrefixFold reports whether name starts with other, without regard to case. name must be at
+// least as long as other.
 func hasPrefixFold(name, other string) bool {
 	for i := range len(other) {
 		if lowerASCII(name[i]) != lowerASCII(other[i]) {
@@ -38,20 +38,20 @@ func toLowerASCII(name string) string {
 	return string(b)
 }
 
-// isWildcardName reports whether a group's name is * alone or followed by white space, which means every
-// crawler.
+// isWildcardName reports whether the name in a user-agent line is *, alone or followed by white
+// space. The group then applies to all crawlers without a group of their own.
 func isWildcardName(name string) bool {
 	return strings.HasPrefix(name, "*") && (len(name) == 1 || isSpace(name[1]))
 }
 
-// isTokenByte reports whether c continues a product token in a group's name.
+// isTokenByte reports whether c can be part of a product token in a user-agent line.
 func isTokenByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '_' || c == '.' || c == '-'
 }
 
-// tokenLength returns the length of the run of token bytes at the start of s. A matching name
-// and token have the same run.
+// tokenLength returns the number of token bytes at the start of s. A name that matches a product
+// token starts with as many token bytes as the token.
 func tokenLength[T string | []byte](s T) int {
 	for i := range len(s) {
 		if !isTokenByte(s[i]) {
@@ -61,6 +61,6 @@ func tokenLength[T string | []byte](s T) int {
 	return len(s)
 }
 
-// isSpace reports whether c is white space within a line (RFC 9309 section 2.2, WS). Vertical
-// tab and form feed are not.
+// isSpace reports whether c is a space or a tab, which are the white space within a line (RFC 9309
+// section 2.2, WS).
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Normalization is a set of operations on a target. The result is a variant of the target. Servers
-// differ in the operations that they apply. The zero Normalization is the canonical spelling:
-// meaningless escapes decoded, other escapes in upper case.
+// Normalization is the set of operations that turn a request target into one of its variants.
+// Servers differ in which operations they apply. The zero Normalization stands for the canonical
+// form of the target as sent: unnecessary escapes decoded, other escapes in upper case.
 type Normalization uint8
 
 // The operations.
 const (
-	SlashesDecoded      Normalization = 1 << iota // escaped slashes and backslashes decoded, runs of slashes merged, or one of both
-	DotSegmentsResolved                           // dot segments resolved
+	SlashesDecoded      Normalization = 1 << iota // in the path: escaped slashes and backslashes decoded, or runs of slashes merged, or both
+	DotSegmentsResolved                           // dot segments resolved in the path
 	QueryDecoded                                  // escaped / and ? decoded in the query
 	QueryEncoded                                  // / and ? escaped in the query
-	SchemeRemoved                                 // the part after the scheme used as the path
+	SchemeRemoved                                 // the part after the scheme used as the path, as in x:a for /a
 )
 
-// String describes the operations, for example "canonical" or "slashes, dots".
+// String returns the operations in words, for example "slashes, dots", or "canonical" for none.
 func (f Normalization) String() string {
 	if f == 0 {
 		return "canonical"
@@ -33,12 +33,13 @@ func (f Normalization) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// componentVariants are the distinct variants of the path or of the query.
+// componentVariants are the distinct variants of a target's path or of its query.
 type componentVariants struct {
 	list  [maxPaths]componentVariant
 	count int
 }
 
+// componentVariant is a path or a query after the operations of a Normalization.
 type componentVariant struct {
 	text          string
 	normalization Normalization
@@ -46,6 +47,7 @@ type componentVariant struct {
 
 func (a *componentVariants) variants() []componentVariant { return a.list[:a.count] }
 
+// add adds a variant, unless a variant has the same text.
 func (a *componentVariants) add(text string, normalization Normalization) {
 	for i := range a.count {
 		if a.list[i].text == text {
@@ -56,7 +58,7 @@ func (a *componentVariants) add(text string, normalization Normalization) {
 	a.count++
 }
 
-// hasSinglePathVariant reports whether a canonical path has no other variant.
+// hasSinglePathVariant reports whether the canonical form of a path is its only variant.
 func hasSinglePathVariant(path string, keepSlashes bool) bool {
 	return !strings.Contains(path, "/.") &&
 		(keepSlashes || !strings.Contains(path, "//")) &&
@@ -64,9 +66,9 @@ func hasSinglePathVariant(path string, keepSlashes bool) bool {
 }
 
 // addPathVariants adds the variants of a canonical path: as sent, and with escaped slashes and
-// backslashes as slashes. Unless keepSlashes is set, runs of slashes are also merged. A path with
-// dot segments is also added resolved. Express, Flask and Django match the path as sent, nginx,
-// Caddy and Go resolve it first.
+// backslashes as slashes and runs of slashes merged. With keepSlashes, runs are not merged. A path
+// with dot segments is also added with these resolved, because nginx, Caddy and Go match the
+// resolved path, and Express, Flask and Django the path as sent.
 func (t *Target) addPathVariants(out *componentVariants, canonical string, normalization Normalization, keepSlashes bool) {
 	out.add(canonical, normalization)
 	decoded := t.decodeEscapes(canonical, '\\', '/', !keepSlashes)
@@ -76,14 +78,14 @@ func (t *Target) addPathVariants(out *componentVariants, canonical string, norma
 	}
 }
 
-// hasSingleQueryVariant reports whether a canonical query has no other variant.
+// hasSingleQueryVariant reports whether the canonical form of a query is its only variant.
 func hasSingleQueryVariant(query string) bool {
 	return strings.IndexByte(query, '/') < 0 && strings.IndexByte(query, '?') < 0 &&
 		!strings.Contains(query, "%2F") && !strings.Contains(query, "%3F")
 }
 
-// addQueryVariants adds the variants of a canonical query. In a query, clients can escape / and ? or
-// not (RFC 3986 section 3.4).
+// addQueryVariants adds the variants of a canonical query: as sent, and with / and ? decoded, and
+// escaped. Clients differ in whether they escape these bytes in a query (RFC 3986 section 3.4).
 func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 	out.add(canonical, 0)
 	out.add(t.decodeEscapes(canonical, '?', '?', false), QueryDecoded)
@@ -137,7 +139,7 @@ func (t *Target) decodeEscapes(canonical string, also, as byte, merge bool) stri
 	return t.bufferText(start)
 }
 
-// encodeQuery returns a canonical query with / and ? escaped.
+// encodeQuery returns a canonical query in which / and ? are escaped.
 func (t *Target) encodeQuery(query string) string {
 	start := len(t.buf)
 	out := slices.Grow(t.buf, 3*len(query))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MaxSize is the parsed size of a robots.txt in bytes: 500 KiB, the minimum in RFC 9309
+// MaxSize is the number of bytes of a robots.txt that Parse reads: 500 KiB, the minimum in RFC 9309
 // section 2.5 and Google's limit.
 const MaxSize = 500 * 1024
 
@@ -16,10 +16,11 @@ const MaxSize = 500 * 1024
 // earlier.
 const longLineLength = 8192
 
-// Parse parses a robots.txt. Parse accepts any bytes. Parse skips invalid lines, which
-// [Robots.Findings] reports. A caller that limits its input must pass at least one byte more than
-// [MaxSize] of a longer file. Parse then drops the line that the limit splits, because half a line
-// can be "Disallow: /". The body is copied.
+// Parse parses the body of a robots.txt. Any bytes are accepted. Invalid lines are skipped, and
+// [Robots.Findings] reports them. The body is copied.
+//
+// A caller that limits the size of a body must pass at least [MaxSize]+1 bytes of a longer file.
+// Parse then drops the line that the limit splits, because half a line can be "Disallow: /".
 func Parse(body []byte) *Robots {
 	p := parser{robots: new(Robots)}
 	if bytes.HasPrefix(body, []byte("\xff\xfe")) || bytes.HasPrefix(body, []byte("\xfe\xff")) {
@@ -48,13 +49,13 @@ func Parse(body []byte) *Robots {
 	return p.finishFile()
 }
 
-// estimateRules returns an estimate of the number of rules, from the number of lines and the
-// length.
+// estimateRules returns a number of rules that a file can have at most, to allocate memory once. A
+// rule needs a line end and eight bytes.
 func estimateRules(text string) int {
 	return min(strings.Count(text, "\n")+strings.Count(text, "\r")+1, len(text)/len("allow:\n")+1)
 }
 
-// parser is the state of the parser.
+// parser parses a file line by line into robots.
 type parser struct {
 	robots            *Robots
 	line              int32
@@ -67,7 +68,8 @@ type parser struct {
 	usedLenientSyntax bool  // the file has a line that only the lenient interpretation accepts
 }
 
-// truncateToMaxSize returns the whole lines in the first MaxSize bytes of a longer file.
+// truncateToMaxSize returns the whole lines in the first MaxSize bytes of a longer file, and
+// reports findings about the rest.
 func (p *parser) truncateToMaxSize(body []byte) []byte {
 	p.report(TooLarge, Error, 0, "the file has more than 500 KiB; crawlers ignore the rest; shorten the file or move the most important groups to the top")
 	if isLineEnd(body[MaxSize-1]) || isLineEnd(body[MaxSize]) {
@@ -78,8 +80,8 @@ func (p *parser) truncateToMaxSize(body []byte) []byte {
 	return body[:end]
 }
 
-// skipByteOrderMark removes a UTF-8 byte order mark, also a partial one, as Google's parser
-// does.
+// skipByteOrderMark returns text without a UTF-8 byte order mark at its start. A partial mark is
+// also removed, as in Google's parser.
 func (p *parser) skipByteOrderMark(text string) string {
 	const mark = "\xef\xbb\xbf"
 	n := 0
@@ -92,7 +94,7 @@ func (p *parser) skipByteOrderMark(text string) string {
 	return text[n:]
 }
 
-// readLines calls readLine for each line. A line ends with LF, CR or CRLF.
+// readLines parses the lines of a file. A line ends with LF, CR or CRLF.
 func (p *parser) readLines(text string) {
 	// The next CR and # are searched only after they are passed, so that a file with one kind
 	// of line end is not searched for the other at every line.
@@ -118,7 +120,8 @@ func (p *parser) readLines(text string) {
 	}
 }
 
-// cutAtNUL returns the part of a line before its first NUL byte.
+// cutAtNUL returns the part of a line before its first NUL byte, and reports a finding if the line
+// has one.
 func (p *parser) cutAtNUL(s string) string {
 	i := strings.IndexByte(s, 0)
 	if i < 0 {
@@ -128,8 +131,8 @@ func (p *parser) cutAtNUL(s string) string {
 	return s[:i]
 }
 
-// readLine parses one line without its line end. comment is the index of the next #, if in the
-// line.
+// readLine parses one line without its line end. comment is the index of the next # in the file,
+// counted from the start of the line, so it can be beyond the line.
 func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLineLength {
 		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey a different rule")
@@ -178,7 +181,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 }
 
-// handleKey handles a known key.
+// handleKey stores a line with the kind k. name is the key as written.
 func (p *parser) handleKey(k lineKind, name, value string) {
 	switch k {
 	case keyUserAgent:
@@ -204,7 +207,7 @@ func (p *parser) handleKey(k lineKind, name, value string) {
 	}
 }
 
-// addUserAgent adds a name to the open group, or opens a group.
+// addUserAgent adds a user-agent line to the open group, or opens a group.
 func (p *parser) addUserAgent(name string) {
 	r := p.robots
 	if !p.isGroupOpen || p.usageSeen {
@@ -225,6 +228,7 @@ func (p *parser) addUserAgent(name string) {
 	p.checkName(name)
 }
 
+// checkName reports a finding for a user-agent line with an invalid name.
 func (p *parser) checkName(name string) {
 	switch {
 	case name == "":
@@ -237,7 +241,8 @@ func (p *parser) checkName(name string) {
 	}
 }
 
-// addRule adds a rule to the last group and ends its run of user-agent lines.
+// addRule adds an allow or disallow line to the last group. The next user-agent line opens another
+// group.
 func (p *parser) addRule(allow bool, path string) {
 	r := p.robots
 	if len(r.groups) == 0 {
@@ -256,7 +261,7 @@ func (p *parser) addRule(allow bool, path string) {
 	r.groups[len(r.groups)-1].ruleTo++
 }
 
-// finishFile checks the file as a whole.
+// finishFile reports findings about the whole file, sorts the tables and returns the file.
 func (p *parser) finishFile() *Robots {
 	r := p.robots
 	if len(r.rules) == 0 && looksLikeHTML(r.text) {
@@ -276,8 +281,8 @@ func (p *parser) finishFile() *Robots {
 	return r
 }
 
-// report stores a finding unless there are too many. Each %s in the message is a piece of the
-// file, which is quoted only for stored findings.
+// report adds a finding, or only counts it if there are too many. Each %s in the message is
+// replaced by one of pieces, quoted. Pieces are parts of the file.
 func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
 	if p.strictKeys {
 		return

@@ -2,10 +2,10 @@ package policy
 
 import "sync"
 
-// smallSize is the maximum size of a file that is parsed into reusable tables, in bytes.
+// smallSize is the maximum size of a file that is parsed into parseBuffers, in bytes.
 const smallSize = 16 << 10
 
-// parseBuffers are reusable parse buffers for small files.
+// parseBuffers are slices that the parser reuses from one small file to the next.
 type parseBuffers struct {
 	rules   []rule
 	agents  []agent
@@ -15,12 +15,12 @@ type parseBuffers struct {
 
 var parseBufferPool = sync.Pool{New: func() any { return new(parseBuffers) }}
 
-// lendTo lets the parser of r use the tables.
+// lendTo makes the parser of r append to the buffers.
 func (t *parseBuffers) lendTo(r *Robots) {
 	r.rules, r.agents, r.groups, r.records = t.rules[:0], t.agents[:0], t.groups[:0], t.records[:0]
 }
 
-// copyTo replaces the tables in r with copies of the needed length.
+// copyTo replaces the buffers in r, after parsing, with copies of the exact length.
 func (t *parseBuffers) copyTo(r *Robots) {
 	t.rules, t.agents, t.groups, t.records = r.rules, r.agents, r.groups, r.records
 	r.rules, r.agents, r.groups, r.records = cloneExact(t.rules), cloneExact(t.agents), cloneExact(t.groups), cloneExact(t.records)
@@ -29,7 +29,7 @@ func (t *parseBuffers) copyTo(r *Robots) {
 	clear(t.records)
 }
 
-// cloneExact returns a copy with its own memory, or nil for an empty slice.
+// cloneExact returns a copy of s without spare capacity, or nil for an empty slice.
 func cloneExact[T any](s []T) []T {
 	if len(s) == 0 {
 		return nil

@@ -8,40 +8,41 @@ import (
 	"github.com/dunglas/httpsfv"
 )
 
-// Use is a category of use, by its label in Content-Usage
-// (draft-ietf-aipref-vocab-08).
+// Use is a purpose for which a page can be used, such as training. Site owners state preferences
+// about each use (draft-ietf-aipref-vocab-08).
 type Use uint8
 
 const (
 	TrainAI   Use = iota // training of a model that generates content
 	AIUse                // input of a model
 	SearchUse            // search application
-	numUses              // number of categories
+	numUses              // number of uses
 )
 
-// useLabels are the labels of each Use in Content-Usage, and signalLabels in Content-Signal
-// (contentsignals.org).
+// useLabels are the names of the uses in Content-Usage lines. signalLabels are their names in
+// Content-Signal lines (contentsignals.org).
 var (
 	useLabels    = [numUses]string{TrainAI: "train-ai", AIUse: "ai-use", SearchUse: "search"}
 	signalLabels = [numUses]string{TrainAI: "ai-train", AIUse: "ai-input", SearchUse: "search"}
 )
 
-// AllUses returns all categories of use.
+// AllUses returns the uses in the order of their constants.
 func AllUses() []Use { return []Use{TrainAI, AIUse, SearchUse} }
 
-// String returns the label of the category.
+// String returns the name of the use in Content-Usage lines, such as "train-ai".
 func (u Use) String() string { return useLabels[u] }
 
-// SignalLabel returns the label of the category in Content-Signal.
+// SignalLabel returns the name of the use in Content-Signal lines, such as "ai-train".
 func (u Use) SignalLabel() string { return signalLabels[u] }
 
-// formerLabels are labels of earlier drafts that the current vocabulary lacks, with the last
-// draft.
+// formerLabels maps each label that earlier drafts defined and the current draft does not to the
+// number of the last such draft.
 var formerLabels = map[string]string{
 	"tdm": "01", "ai": "01", "genai": "01", "inference": "01", "all": "02", "train-genai": "03", "bots": "04", "ai-output": "04",
 }
 
-// FormerLabelDraft returns the last draft with a label that the current vocabulary lacks, or "".
+// FormerLabelDraft returns the last draft that defined a label which the current draft does not
+// define, such as "draft-ietf-aipref-vocab-01" for "genai". The result is "" for other labels.
 func FormerLabelDraft(label string) (draft string) {
 	if version, ok := formerLabels[label]; ok {
 		draft = "draft-ietf-aipref-vocab-" + version
@@ -49,8 +50,8 @@ func FormerLabelDraft(label string) (draft string) {
 	return draft
 }
 
-// Preference is a preference about a category of use. An unknown preference allows and
-// disallows nothing.
+// Preference is whether a site owner allows a use. PreferenceUnknown, the zero value, states
+// nothing.
 type Preference uint8
 
 const (
@@ -59,7 +60,7 @@ const (
 	PreferenceNo                 // the use is not allowed
 )
 
-// String returns y, n, or unknown.
+// String returns "y", "n" or "unknown".
 func (p Preference) String() string {
 	switch p {
 	case PreferenceYes:
@@ -70,14 +71,14 @@ func (p Preference) String() string {
 	return "unknown"
 }
 
-// Combine combines two preferences. Any no is a no, else any yes is a yes (draft-ietf-aipref-vocab-08,
-// "Combining Preferences").
+// Combine combines two preferences about the same use: no if one is no, else yes if one is yes,
+// else unknown (draft-ietf-aipref-vocab-08, "Combining Preferences").
 func (p Preference) Combine(q Preference) Preference { return max(p, q) }
 
-// Preferences contains a preference for each category of use. The zero value has none.
+// Preferences has a Preference for each Use. In the zero value all are unknown.
 type Preferences [numUses]Preference
 
-// Combine combines two statements, category by category.
+// Combine combines the preferences about each use, see [Preference.Combine].
 func (p Preferences) Combine(q Preferences) Preferences {
 	for use := range p {
 		p[use] = p[use].Combine(q[use])
@@ -85,7 +86,8 @@ func (p Preferences) Combine(q Preferences) Preferences {
 	return p
 }
 
-// ConflictingUse returns a use with opposite preferences.
+// ConflictingUse returns the first use about which one of p and q says yes and the other no. found
+// is false if there is none.
 func (p Preferences) ConflictingUse(q Preferences) (use Use, found bool) {
 	for use := range p {
 		if p[use] != PreferenceUnknown && q[use] != PreferenceUnknown && p[use] != q[use] {
@@ -95,7 +97,8 @@ func (p Preferences) ConflictingUse(q Preferences) (use Use, found bool) {
 	return 0, false
 }
 
-// String returns the preferences as a Content-Usage value, or "".
+// String returns the preferences as the value of a Content-Usage line, such as "train-ai=n,
+// search=y", or "" if all are unknown.
 func (p Preferences) String() string {
 	var b strings.Builder
 	for use, preference := range p {
@@ -110,9 +113,10 @@ func (p Preferences) String() string {
 	return b.String()
 }
 
-// ParsePreferences parses a dictionary of RFC 9651 as in draft-ietf-aipref-vocab-08. The last
-// of equal keys applies. Parameters and unknown keys have no effect. A value other than y and
-// n is unknown. An invalid dictionary has no preferences and returns an error.
+// ParsePreferences parses the preferences in a Content-Usage line, such as "train-ai=n, search=y"
+// (draft-ietf-aipref-vocab-08). The syntax is a dictionary of RFC 9651, so the last of equal keys
+// applies. Unknown keys and parameters have no effect. A value other than y and n is unknown. For
+// an invalid dictionary ParsePreferences returns an error and no preferences.
 func ParsePreferences(dictionary string) (p Preferences, err error) {
 	members, err := httpsfv.UnmarshalDictionary([]string{dictionary})
 	if err != nil {
@@ -131,8 +135,9 @@ func ParsePreferences(dictionary string) (p Preferences, err error) {
 	return p, nil
 }
 
-// ParseSignals parses the value of a Content-Signal line after its path. ai-train, ai-input
-// and search can be yes or no. Other parts are ignored.
+// ParseSignals parses the preferences in a Content-Signal line, such as "ai-train=no, search=yes".
+// Other names and values have no effect. If a name occurs several times, its preferences are
+// combined.
 func ParseSignals(list string) (p Preferences) {
 	for part := range strings.SplitSeq(list, ",") {
 		label, value, _ := strings.Cut(part, "=")
@@ -156,18 +161,18 @@ const (
 	ContentSignal = "Content-Signal" // contentsignals.org
 )
 
-// Statement is a line of a robots.txt with preferences.
+// Statement is a line of a robots.txt that states preferences about the use of some or all pages.
 type Statement struct {
-	// Source is [ContentUsage], [ContentSignal], or the name of the group for a rule:
-	// [TrainingToken] or a control token.
+	// Source is [ContentUsage] or [ContentSignal], the key of the line. For an allow or disallow
+	// line, Source is the name of its group: [TrainingToken] or a control token.
 	Source string
-	Path   string // as written; "" for all targets
+	Path   string // path pattern as written; "" for all pages
 	Preferences
 	Line int // counted from 1
 }
 
-// SplitUsagePath splits the value of a Content-Usage or Content-Signal line into its path, which
-// can be "", and its preferences.
+// SplitUsagePath splits the value of a Content-Usage or Content-Signal line into the path, which is
+// "" for a line about the whole site, and the preferences.
 func SplitUsagePath(value string) (path, dictionary string) {
 	if !strings.HasPrefix(value, "/") {
 		return "", value

@@ -6,13 +6,14 @@ package policy
 // crawler selects the group.
 const TrainingToken = "__usage_ai-training"
 
-// IsTraining reports whether a group's name is [TrainingToken].
+// IsTraining reports whether the name in a user-agent line is [TrainingToken].
 func IsTraining(name string) bool { return NameMatches(name, TrainingToken) }
 
-// trainingKey is the key of the group among compiled groups. A folded token has no capital.
+// trainingKey is the key of the training group in groupCache. No product token is equal, because
+// the tokens in groupCache have no capital letters.
 const trainingKey = "TRAINING"
 
-// compiledTrainingGroup is [Robots.TrainingGroup], compiled.
+// compiledTrainingGroup returns the compiled groups of [TrainingToken], or nil.
 func (r *Robots) compiledTrainingGroup() *compiledGroup {
 	if len(r.trainingAgents) == 0 {
 		return nil
@@ -20,7 +21,8 @@ func (r *Robots) compiledTrainingGroup() *compiledGroup {
 	return r.getOrCompileGroup([]byte(trainingKey), r.trainingAgents)
 }
 
-// TrainingGroup returns the merged groups of [TrainingToken], or nil.
+// TrainingGroup returns the group whose rules are preferences about training, merged from all
+// groups with the name [TrainingToken]. The result is nil if the file has none.
 func (r *Robots) TrainingGroup() *SelectedGroup {
 	if c := r.compiledTrainingGroup(); c != nil {
 		return &c.selection
@@ -28,8 +30,9 @@ func (r *Robots) TrainingGroup() *SelectedGroup {
 	return nil
 }
 
-// trainingPreference returns the training preference in the rules of a group. A target without a matching
-// rule has no preference. The * group is ignored, because it is not written as a preference.
+// trainingPreference returns the training preference that the rules of a group state about a
+// target. ok is false if no rule matches the target, or if c is nil. The caller must not pass the *
+// group, whose rules are not written as preferences.
 func (r *Robots) trainingPreference(c *compiledGroup, t *Target) (s Statement, ok bool) {
 	if c == nil {
 		return s, false

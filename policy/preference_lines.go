@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// DecidingStatements returns the lines that decide the result of [Robots.Preferences].
+// DecidingStatements returns the lines that decide the result of [Robots.Preferences] with the same
+// arguments.
 func (r *Robots) DecidingStatements(s *SelectedGroup, t *Target, control string) (lines []Statement) {
 	if s != nil && s.lenient.compiledGroup != nil {
 		lines = append(s.lenient.usages.decidingLines(t), s.lenient.signals.decidingLines(t)...)
@@ -19,7 +20,8 @@ func (r *Robots) DecidingStatements(s *SelectedGroup, t *Target, control string)
 	return lines
 }
 
-// decidingLines returns the lines that decide for a target, in file order.
+// decidingLines returns the lines with the longest paths that match a target, in file order.
+// Without a matching path, it returns the lines without a path.
 func (s *statements) decidingLines(t *Target) (deciding []Statement) {
 	if s == nil {
 		return nil
@@ -38,8 +40,8 @@ func (s *statements) decidingLines(t *Target) (deciding []Statement) {
 	return deciding
 }
 
-// matchLength reports whether a statement applies to a target, and returns the length of its path in
-// canonical form.
+// matchLength returns the length of the statement's path in canonical form, or 0 for a statement
+// about all pages. ok is false if the path matches no variant of the target.
 func (s Statement) matchLength(variants []variant) (length int, ok bool) {
 	if s.Path == "" {
 		return 0, true

@@ -5,22 +5,24 @@ import (
 	"slices"
 )
 
-// statements are the compiled Content-Usage or Content-Signal lines of some groups. The
-// longest matching paths decide together.
+// statements are the compiled Content-Usage lines, or the compiled Content-Signal lines, that apply
+// to a crawler. For a target, the lines with the longest matching paths decide together.
 type statements struct {
 	lines     []Statement // in file order
 	wholeSite Preferences // preferences of the lines without a path
 	literals  literalPreferences
-	patterns  []pattern // paths with a wildcard inside, by descending length; rule is the index of the line
+	patterns  []pattern // paths with a wildcard inside, longest first; pattern.rule is the index of the line
 }
 
-// pathPreferences is the combined preferences of paths of one length. A length of 0 means none.
+// pathPreferences are the combined preferences of all matching paths of one length. A length of 0
+// means that no path matches.
 type pathPreferences struct {
 	length      int32
 	preferences Preferences
 }
 
-// combine adds the preferences of another path that matches the same target.
+// combine adds the preferences of other paths that match the same target. Only the longer paths
+// count.
 func (s *pathPreferences) combine(other pathPreferences) {
 	switch {
 	case other.length > s.length:
@@ -30,14 +32,14 @@ func (s *pathPreferences) combine(other pathPreferences) {
 	}
 }
 
-// literalPreferences are the preferences of the paths that have no wildcard, except at their end.
+// literalPreferences finds the preferences of the paths that have no wildcard before their end.
 type literalPreferences struct {
 	prefixIndex
-	prefix []pathPreferences // for each text: preferences for targets that start with the text
-	exact  []pathPreferences // for each text: preferences for targets that equal the text
+	prefix []pathPreferences // for each text: preferences about targets that start with the text
+	exact  []pathPreferences // for each text: preferences about targets that equal the text
 }
 
-// addMatches adds the preferences for one variant of a target to out.
+// addMatches adds the preferences about one variant of a target to out.
 func (l *literalPreferences) addMatches(target string, out *pathPreferences) {
 	i := l.findLongestPrefix(target)
 	if i < 0 {
@@ -49,7 +51,7 @@ func (l *literalPreferences) addMatches(target string, out *pathPreferences) {
 	}
 }
 
-// newLiteralPreferences compiles paths. The field rule of each is the index of its line.
+// newLiteralPreferences compiles paths, whose field rule is the index of their line in lines.
 func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPreferences) {
 	if len(paths) == 0 {
 		return l
@@ -77,7 +79,7 @@ func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPre
 }
 
 // addPatternMatches adds the preferences of the patterns that match a target to out. If the search
-// exceeds its limit, nothing is added.
+// exceeds its budget, addPatternMatches adds nothing.
 func (s *statements) addPatternMatches(variants []variant, out *pathPreferences) {
 	found, work := *out, newSearchBudget()
 	for i := range s.patterns {
@@ -99,8 +101,8 @@ func (s *statements) addPatternMatches(variants []variant, out *pathPreferences)
 	*out = found
 }
 
-// compileStatements returns the Content-Usage and Content-Signal lines of the groups of agents, or
-// nil. agents must be in file order.
+// compileStatements returns the compiled Content-Usage and Content-Signal lines in the groups of
+// some user-agent lines, each nil if there are none. agents must be in file order.
 func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statements) {
 	appliesTo := func(from, to int32) bool {
 		first, _ := slices.BinarySearch(agents, from)
@@ -125,7 +127,7 @@ func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statement
 	return newStatements(usages), newStatements(signals)
 }
 
-// newStatements compiles lines of one kind. newStatements returns nil without lines.
+// newStatements compiles lines with the same key. It returns nil for no lines.
 func newStatements(lines []Statement) *statements {
 	if len(lines) == 0 {
 		return nil
@@ -145,10 +147,10 @@ func newStatements(lines []Statement) *statements {
 	return s
 }
 
-// hasPaths reports whether a line has a path.
+// hasPaths reports whether some line has a path.
 func (s *statements) hasPaths() bool { return len(s.literals.texts)+len(s.patterns) > 0 }
 
-// preferencesForTarget returns the preferences for a target.
+// preferencesForTarget returns the preferences that the lines state about a target. s can be nil.
 func (s *statements) preferencesForTarget(t *Target) Preferences {
 	switch {
 	case s == nil:
@@ -168,13 +170,19 @@ func (s *statements) preferencesForTarget(t *Target) Preferences {
 	return longest.preferences
 }
 
-// Preferences returns the preferences of the file about the use of a target by a crawler with the
-// group s. Preferences combines the Content-Usage lines and the Content-Signal lines of the group,
-// the group of [TrainingToken] and the group of control. control is the crawler's control token, or
-// "". If any part has the preference n, the result is n. Among lines of the same kind the longest
-// matching paths decide, or else the lines without a path (draft-ietf-aipref-attach-05 section
-// 3.1). The caller must check whether the target is disallowed, because a disallowed target has no
-// preferences. The lenient interpretation applies.
+// Preferences returns the preferences of the file about the use of a target by a crawler. s is the
+// group of the crawler, in whose lenient interpretation lines count. control is the crawler's
+// control token, such as Google-Extended, or "". Four parts of the file are combined, so that any
+// no is a no:
+//
+//   - the Content-Usage lines of the group,
+//   - its Content-Signal lines,
+//   - the rules of the group [TrainingToken],
+//   - the rules of the group with the name control.
+//
+// Among lines with the same key, the longest matching paths decide, or else the lines without a
+// path (draft-ietf-aipref-attach-05 section 3.1). The caller must check whether the target is
+// disallowed, because a disallowed target has no preferences.
 func (r *Robots) Preferences(s *SelectedGroup, t *Target, control string) (p Preferences) {
 	if s != nil && s.lenient.compiledGroup != nil {
 		p = s.lenient.usages.preferencesForTarget(t).Combine(s.lenient.signals.preferencesForTarget(t))

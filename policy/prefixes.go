@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// prefixIndex finds the texts that are prefixes of a target. The texts are sorted. One binary search
-// finds the greatest text not above the target. Every prefix of the target is the found text or an
-// ancestor in the chain of longest prefixes.
+// prefixIndex finds which of its texts are prefixes of a target. A binary search finds the last
+// text in sorted order that is not greater than the target. Every prefix of the target is this
+// text, or is reached from it by following parents.
 type prefixIndex struct {
-	texts   []string
-	parents []int32 // by text: index of its longest proper prefix, or -1
-	// keys are the first bytes of the texts after their common prefix, as numbers. Most steps of
-	// the search compare only keys.
+	texts   []string // sorted, without duplicates
+	parents []int32  // for each text: index of the longest other text that is its prefix, or -1
+	// keys are the first eight bytes of each text after the common prefix of all texts, as numbers.
+	// Most steps of the search compare only keys. keys is nil for few texts.
 	keys   []uint64
-	common int // length of the common prefix
+	common int // length of the common prefix of all texts; 0 without keys
 }
 
-// newPrefixes returns the prefixes of sorted texts without duplicates.
+// newPrefixes returns an index of texts, which must be sorted and without duplicates.
 func newPrefixes(texts []string) prefixIndex {
 	p := prefixIndex{texts: texts, parents: make([]int32, len(texts))}
 	for i, text := range texts {
@@ -32,9 +32,10 @@ func newPrefixes(texts []string) prefixIndex {
 	return p
 }
 
-// maxUnkeyedPrefixes is the number of texts up to which no keys are used.
+// maxUnkeyedPrefixes is the maximum number of texts that are compared without keys.
 const maxUnkeyedPrefixes = 16
 
+// addKeys sets keys and common, unless there are few texts.
 func (p *prefixIndex) addKeys() {
 	if len(p.texts) <= maxUnkeyedPrefixes {
 		return
@@ -46,8 +47,8 @@ func (p *prefixIndex) addKeys() {
 	}
 }
 
-// prefixKey returns the first bytes of a text as a number. The order of keys follows the order of
-// texts. Different texts can have the same key.
+// prefixKey returns the first eight bytes of a text as a number. If a text is smaller than another,
+// its key is smaller or equal.
 func prefixKey(text string) (key uint64) {
 	if len(text) >= 8 {
 		return binary.BigEndian.Uint64([]byte(text[:8]))
@@ -58,7 +59,7 @@ func prefixKey(text string) (key uint64) {
 	return key
 }
 
-// findLongestPrefix returns the longest text that is a prefix of target, or -1.
+// findLongestPrefix returns the index of the longest text that is a prefix of target, or -1.
 func (p *prefixIndex) findLongestPrefix(target string) int32 {
 	low, high := p.searchRange(target)
 	for low < high {
@@ -80,7 +81,8 @@ func (p *prefixIndex) findLongestPrefix(target string) int32 {
 	return i
 }
 
-// searchRange returns the range of texts that contains the greatest text not above target.
+// searchRange returns a range of indices. The last text that is not greater than target is in the
+// range or just before it.
 func (p *prefixIndex) searchRange(target string) (low, high int) {
 	if high = len(p.texts); p.keys == nil {
 		return 0, high
@@ -102,7 +104,7 @@ func (p *prefixIndex) searchRange(target string) (low, high int) {
 	return high, high
 }
 
-// commonPrefix returns the length of the common prefix of a and b.
+// commonPrefix returns the length of the common prefix of a and b in bytes.
 func commonPrefix(a, b string) (n int) {
 	for ; len(a)-n >= 8 && len(b)-n >= 8; n += 8 {
 		if x := binary.LittleEndian.Uint64([]byte(a[n:n+8])) ^ binary.LittleEndian.Uint64([]byte(b[n:n+8])); x != 0 {

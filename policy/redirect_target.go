@@ -8,7 +8,8 @@ import (
 // maxRedirectLength is the maximum length of a stored redirect target in bytes.
 const maxRedirectLength = 1024
 
-// storableRedirects returns the redirect targets that can be stored.
+// storableRedirects returns the first [MaxRedirects] of the redirect targets that a Snapshot can
+// contain.
 func storableRedirects(targets []string) (storable []string) {
 	for _, target := range targets {
 		if len(storable) < MaxRedirects && isStorableRedirect(target) {
@@ -18,7 +19,8 @@ func storableRedirects(targets []string) (storable []string) {
 	return slices.Clip(storable)
 }
 
-// isStorableRedirect reports whether a redirect target can be stored in [State.RedirectTargets].
+// isStorableRedirect reports whether a Snapshot can contain a redirect target: it is UTF-8, not
+// empty and not too long.
 func isStorableRedirect(target string) bool {
 	return target != "" && len(target) <= maxRedirectLength && utf8.ValidString(target)
 }

@@ -9,15 +9,15 @@ import (
 // clockSkew is the tolerated difference between the clocks of two machines.
 const clockSkew = 5 * time.Minute
 
-// Merge merges a stored state, or the state of another instance, into s. The version that was
-// fetched last is the current version. The other version becomes a previous version if its content
-// differs. The times of other may be wrong:
+// Merge returns s with the versions of other, which is a stored state or the state of another
+// instance. The version that was fetched last is the current version. The other current version
+// becomes a previous version if its content differs. The times in other may be wrong:
 //
-//   - A version that is too old to be used is ignored.
-//   - A version fetched in the future, by a clock that was set back later, is ignored if s has a
-//     version. Otherwise it has the fetch time now, and is due.
-//   - A previous version that ended in the future ends at the last fetch of the current version of
-//     other, at the latest.
+//   - If the current version of other is too old to be used, other is ignored.
+//   - If it was fetched in the future, by a clock that was set back later, other is ignored if s
+//     has a version. Otherwise the version counts as fetched at now, and the next fetch is due.
+//   - A previous version that was replaced in the future counts as replaced at the last fetch of
+//     the current version of other, at the latest.
 func (s State) Merge(other State, now time.Time) State {
 	other, ok := other.correctTimes(now, s.Current == nil)
 	next := s
@@ -39,8 +39,8 @@ func (s State) Merge(other State, now time.Time) State {
 	return next
 }
 
-// mergeAsPrevious is Merge, except that the current version of s stays the current version. s must
-// have a current version.
+// mergeAsPrevious is Merge, except that the current version of s stays current even if other has a
+// newer version. s must have a current version.
 func (s State) mergeAsPrevious(other State, now time.Time) State {
 	if other, ok := other.correctTimes(now, false); ok {
 		s.Current, s.Previous = mergeVersions(s.Current, s.Previous, other.Current, other.Previous)
@@ -48,9 +48,9 @@ func (s State) mergeAsPrevious(other State, now time.Time) State {
 	return s
 }
 
-// correctTimes returns a state with corrected times, as documented for Merge. ok is false if Merge
-// ignores the state. acceptsFuture means that no version is known, so that Merge does not ignore a
-// version from the future.
+// correctTimes returns the state with its times corrected as documented for Merge. ok is false if
+// Merge ignores the state. acceptsFuture means that Merge does not ignore a version from the
+// future, because no other version is known.
 func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State, ok bool) {
 	if s.isFetchedInFuture(now) {
 		if !acceptsFuture {
@@ -65,13 +65,14 @@ func (s State) correctTimes(now time.Time, acceptsFuture bool) (corrected State,
 	return s, true
 }
 
-// isFetchedInFuture reports whether the current version was fetched in the future, by a wrong clock.
+// isFetchedInFuture reports whether the current version has a fetch time after now, beyond the
+// clock tolerance.
 func (s *State) isFetchedInFuture(now time.Time) bool {
 	return s.Current != nil && s.Current.LastFetched.After(now.Add(clockSkew))
 }
 
-// clampLastFetched returns the state with a fetch time of the current version no later than now. The
-// state is due.
+// clampLastFetched returns the state with now as the last fetch of the current version, so that the
+// next fetch is due.
 func (s State) clampLastFetched(now time.Time) State {
 	fetched := *s.Current
 	if fetched.LastFetched = now; fetched.FirstFetched.After(now) {
@@ -81,7 +82,8 @@ func (s State) clampLastFetched(now time.Time) State {
 	return s
 }
 
-// clampReplacedAt returns the versions, with future ends replaced by latest.
+// clampReplacedAt returns previous versions in which a ReplacedAt after now is replaced by latest.
+// FirstFetched and LastFetched are then at most latest, too.
 func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
 	endsInFuture := func(v *Version) bool { return v.ReplacedAt.After(future) }
@@ -104,10 +106,11 @@ func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
 	return past
 }
 
-// mergeVersions returns the current version and the past, with another version and its past added to
-// the past. The other version can be newer than the current version, see [Cache.Restore]. Crawlers
-// may have fetched each version at the instance where the version was current.
-func mergeVersions(current *Version, past []*Version, other *Version, otherPast []*Version) (*Version, []*Version) {
+// mergeVersions returns the current version, and the previous versions of two states in one list,
+// in which each body occurs once. other is the current version of the second state, and becomes a
+// previous version if its body differs. other can be newer than current. All these versions count,
+// because crawlers can have fetched each from the instance where it was current.
+func mergeVersions(current *Version, past []*Version, other *Version, otherPast []*Version) (merged *Version, previous []*Version) {
 	all := slices.Concat(past, otherPast)
 	if other.Hash == current.Hash {
 		if other.FirstFetched.Before(current.FirstFetched) || other.WasServed && !current.WasServed {
@@ -137,17 +140,18 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 	return current, all[:min(len(all), MaxVersions)]
 }
 
-// sortByReplacedAt sorts versions by their end, latest first.
+// sortByReplacedAt sorts previous versions, the last replaced first.
 func sortByReplacedAt(past []*Version) {
 	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
-// Restore adds a stored state, or the state of another instance. A fresh copy stays the current
-// version unless newest is set. A newer copy of other then becomes a previous version, so that a
-// site with varying responses does not change its copy all the time. A host that only clients name
-// counts as used because of its stored state. Restore evicts no entry, and
-// ignores sites without room. Restore reports whether the current version is now the version of
-// other.
+// Restore merges a stored state, or the state of another instance, into the entry of a key. It adds
+// a missing entry if the segment is not full, and evicts no entry. Restore reports whether the
+// version of other is now the current version.
+//
+// If the entry's copy is fresh and newest is false, the copy stays the current version, even if
+// other has a newer version. So a site with varying responses does not change its copy all the
+// time. A stored host that only clients name is protected from eviction by unused hosts.
 func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
 	now := c.now()
 	if _, ok := other.correctTimes(now, true); !ok {
@@ -199,14 +203,14 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 	}
 }
 
-// hasNewVersions reports whether versions contain an unknown file, or a longer use of a known file.
-// hasNewVersions ignores differences within the clock tolerance, so that two instances do not update
-// each other forever.
+// hasNewVersions reports whether the previous versions past differ from known: in their bodies, or
+// by a later ReplacedAt. Differences within the clock tolerance do not count, so that two instances
+// do not update each other forever.
 func hasNewVersions(past, known []*Version) bool {
 	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
-// promote moves an entry to the protected queue, as if it had been used in several seconds.
+// promote moves an entry to the protected queue, as if the entry had been used in several seconds.
 func (c *Cache) promote(e *Entry) {
 	e.usedSeconds.Store(protectedUsedSeconds)
 	c.mu.Lock()
@@ -216,7 +220,8 @@ func (c *Cache) promote(e *Entry) {
 	}
 }
 
-// isFull reports whether a new entry would evict another.
+// isFull reports whether a segment has no room for another entry, so that GetOrCreate would evict
+// one.
 func (c *Cache) isFull(s Segment) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,8 +229,8 @@ func (c *Cache) isFull(s Segment) bool {
 	return seg.queues.len() >= seg.bounds.Entries || seg.versions.bytes >= seg.bounds.Bytes
 }
 
-// Resize changes the bounds of a segment and evicts the least recently used entries beyond
-// them.
+// Resize changes the bounds of a segment, and evicts entries beyond the new bounds, unused entries
+// first.
 func (c *Cache) Resize(s Segment, b Bounds) {
 	b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
 	c.mu.Lock()

@@ -2,9 +2,9 @@ package policy
 
 import "slices"
 
-// Restricts reports whether some rule disallows something for some crawler. Restricts ignores rules
-// that match nothing, groups without a valid name and [TrainingToken]. Restricts does not check
-// whether an allow rule cancels every disallow rule.
+// Restricts reports whether the file has a disallow rule that can match a target, in a group that
+// applies to some crawler. Groups without a valid name and the group [TrainingToken] do not count.
+// Restricts does not check whether allow rules cancel all disallow rules.
 func (r *Robots) Restricts() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool {
 		if x.allow || matchesNothing(x.path) {

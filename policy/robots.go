@@ -8,8 +8,8 @@ import (
 // Robots is a parsed robots.txt. A Robots is immutable and safe for concurrent use. Its strings
 // share the memory of one copy of the file.
 //
-// The methods return the lenient interpretation. Only [Robots.Select] also uses the strict
-// interpretation.
+// The methods use the lenient interpretation. Only [Robots.Select] and [Robots.SelectLenient] also
+// use the strict interpretation.
 type Robots struct {
 	// withStrictKeys is the file without lines that have a misspelled key or no colon; nil if these
 	// lines make no difference.
@@ -26,7 +26,7 @@ type Robots struct {
 	sitemaps          []string // paths, sorted
 	findings          []Finding
 	unreported        int  // findings beyond maxFindings
-	hasAmbiguousGroup bool // crawlers disagree about some group
+	hasAmbiguousGroup bool // an extension line splits some group
 
 	agentsByWord   map[string][]int32 // agents by the folded first word of their name; nil if there are few
 	namedAgents    []int32            // if few, the agents whose name is not *
@@ -60,22 +60,23 @@ type agent struct {
 	group int32
 }
 
-// group is a run of user-agent lines and the following rules, as ranges of Robots.agents and
+// group is a run of user-agent lines and the rules below them, as ranges of Robots.agents and
 // Robots.rules.
 //
-// Parsers differ about an extension line, such as Crawl-delay, between two user-agent lines.
-// Google's parser ignores the line. In other parsers the line begins another group. Agents before
-// splitAt have these rules in the first case and no rules in the second. In a group without such a
-// line splitAt equals agentFrom.
+// Parsers differ about an extension line, such as Crawl-delay, between two user-agent lines. In
+// Google's parser, the rules apply to all user-agent lines of the group. In other parsers, the line
+// begins another group, so that the user-agent lines before splitAt have no rules. In a group
+// without such a line splitAt equals agentFrom.
 type group struct {
 	agentFrom, splitAt, agentTo int32
 	ruleFrom, ruleTo            int32
 }
 
-// contentUsage is a Content-Usage line, as an index into Robots.records, with its user-agent lines
-// as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 the line is a rule, so that
-// a user-agent line after the rule begins another group. Access rules keep the groups of older
-// parsers, which ignore Content-Usage.
+// contentUsage is a Content-Usage line, as an index into Robots.records, and the user-agent lines
+// that it applies to, as a range of Robots.agents. By draft-ietf-aipref-attach-05 section 3 a
+// Content-Usage line is a rule, so a user-agent line below it begins another group. For allow and
+// disallow lines, that user-agent line belongs to the same group, because older parsers ignore
+// Content-Usage.
 type contentUsage struct{ record, agentFrom, agentTo int32 }
 
 // Rule is an allow or disallow line of a robots.txt.
@@ -102,7 +103,8 @@ type Agent struct {
 	Line int    // counted from 1
 }
 
-// Group is a group as written: consecutive user-agent lines, and the rules under them.
+// Group is a group of a robots.txt as written: consecutive user-agent lines, and the rules below
+// them.
 type Group struct {
 	Agents []Agent // in file order
 	Rules  []Rule  // in file order; empty for a group that allows everything
@@ -111,21 +113,22 @@ type Group struct {
 	Ambiguous bool
 }
 
-// Record is a line with another key for some crawlers: Sitemap, Crawl-delay, Request-rate,
-// Visit-time, Host, Clean-param, Noindex, Content-Signal, Content-Usage, License and others.
-// Records never affect a verdict.
+// Record is a line that is neither a user-agent line nor a rule, but has a key that some crawlers
+// know: Sitemap, Crawl-delay, Request-rate, Visit-time, Host, Clean-param, Noindex, Content-Signal,
+// Content-Usage, License and others. Records never affect a verdict.
 type Record struct {
 	Key   string // as written
 	Value string // as written, without surrounding white space
 	Line  int    // counted from 1
-	Group int    // index into Groups; -1 for the whole file
+	Group int    // index into Groups; -1 for a line about the whole file
 }
 
-// Text returns the parsed part of the file, which is at most [MaxSize] bytes in whole lines. The
-// result is empty for a file in UTF-16 or another format that is not text.
+// Text returns the part of the file that was parsed: whole lines, at most [MaxSize] bytes. The
+// result is empty for a file in UTF-16.
 func (r *Robots) Text() string { return r.text }
 
-// RuleCount returns the number of allow and disallow lines in groups, including empty lines.
+// RuleCount returns the number of allow and disallow lines in groups, including lines without a
+// path.
 func (r *Robots) RuleCount() int { return len(r.rules) }
 
 // Groups returns the groups in file order.
@@ -141,7 +144,7 @@ func (r *Robots) Groups() []Group {
 	return groups
 }
 
-// agentRange returns the user-agent lines of a range, or nil for an empty range.
+// agentRange returns the user-agent lines with indices from to to-1, or nil for an empty range.
 func (r *Robots) agentRange(from, to int32) (lines []Agent) {
 	for _, a := range r.agents[from:to] {
 		lines = append(lines, Agent{a.name, int(a.line)})
@@ -149,9 +152,10 @@ func (r *Robots) agentRange(from, to int32) (lines []Agent) {
 	return lines
 }
 
-// ContentUsageAgents maps the line number of each Content-Usage line to its user-agent lines. A
-// user-agent line after such a line begins anew, even within the same [Group], because older
-// parsers ignore Content-Usage (draft-ietf-aipref-attach-05 section 3).
+// ContentUsageAgents returns the user-agent lines that each Content-Usage line applies to, by the
+// number of the Content-Usage line. They can be fewer than those of its [Group]: a user-agent line
+// below a Content-Usage line begins another group for Content-Usage only
+// (draft-ietf-aipref-attach-05 section 3), because older parsers ignore Content-Usage.
 func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	agentsByLine := make(map[int][]Agent, len(r.contentUsages))
 	var previous contentUsage
@@ -165,8 +169,8 @@ func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	return agentsByLine
 }
 
-// GroupNames returns the names of all groups, as written, in file order and with repetitions. They
-// include * and exclude [TrainingToken].
+// GroupNames returns the names in all user-agent lines, as written, in file order and with
+// repetitions. The result can contain *, but not [TrainingToken].
 func (r *Robots) GroupNames() []string {
 	names := make([]string, 0, len(r.agents))
 	for _, a := range r.agents {
@@ -177,17 +181,18 @@ func (r *Robots) GroupNames() []string {
 	return names
 }
 
-// Records returns the extension records in file order, sitemaps included.
+// Records returns the records of the file, such as Sitemap lines, in file order. The caller must
+// not modify the result.
 func (r *Robots) Records() []Record { return r.records }
 
-// Findings returns the findings of the parser in file order, and the number of findings
-// beyond the limit.
+// Findings returns the problems that Parse found, in file order. unreported is the number of
+// further problems, which are counted only.
 func (r *Robots) Findings() (findings []Finding, unreported int) {
 	return r.findings, r.unreported
 }
 
-// Size returns an estimate of the memory of the file with its compiled groups, in bytes, to bound a
-// cache.
+// Size returns an estimate of the memory of the file and its compiled groups, in bytes. Cache uses
+// it for [Bounds].
 func (r *Robots) Size() int {
 	const (
 		perRule    = 32 + 140 // the line, and its share of a compiled group
@@ -208,6 +213,7 @@ func (r *Robots) Size() int {
 	return size
 }
 
+// exportedRule returns the rule with index i in Robots.rules.
 func (r *Robots) exportedRule(i int32) Rule {
 	x := r.rules[i]
 	return Rule{Allow: x.allow, Path: x.path, Line: int(x.line)}
@@ -216,7 +222,7 @@ func (r *Robots) exportedRule(i int32) Rule {
 // maxUnindexedNames is the maximum number of user-agent lines that are compared without an index.
 const maxUnindexedNames = 8
 
-// index makes the tables of names for Select.
+// index fills the tables from which Select finds the user-agent lines of a crawler.
 func (r *Robots) index() {
 	hasFewNames := len(r.agents) <= maxUnindexedNames
 	if !hasFewNames {

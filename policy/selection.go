@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// SelectedGroup is the group for a crawler in both interpretations: all groups with the name of the
-// crawler, merged (RFC 9309 section 2.2.1). A SelectedGroup is safe for concurrent use. A nil
-// SelectedGroup means that no group applies and everything is allowed.
+// SelectedGroup is the result of [Robots.Select]: all groups that name a crawler, merged (RFC 9309
+// section 2.2.1), in both interpretations of the file. A SelectedGroup is safe for concurrent use.
+// A nil SelectedGroup means that no group applies, so everything is allowed.
 type SelectedGroup struct {
 	lenient, strict interpretation
 }
 
 // Select returns the group for a crawler with the given product tokens, in order of preference. The
-// first token with a group decides. Without such a group, the * group applies if wildcard is set.
-// Select returns nil if no group applies to the crawler.
+// first token with a group decides. If no token has a group, the * group applies if wildcard is
+// set. Select returns nil if no group applies to the crawler.
 //
 // A target is disallowed only if both interpretations of the file disallow it. The lenient
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
@@ -36,10 +36,10 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 	return s
 }
 
-// SelectLenient is [Robots.Select] for a crawler that accepts misspelled keys and lines without a
-// colon by its documentation. Both interpretations then contain these lines. The interpretations
-// still differ about extension lines between user-agent lines, because one interpretation can
-// disallow whole sites by accident.
+// SelectLenient is [Robots.Select] for a crawler whose documentation says that it accepts
+// misspelled keys and lines without a colon. Both interpretations then contain such lines. They
+// still differ about extension lines between user-agent lines, because the wrong choice can
+// disallow a whole site by accident.
 func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
 	c := r.selectCompiledGroup(wildcard, tokens)
 	if c == nil {
@@ -48,7 +48,7 @@ func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
 	return &c.selection
 }
 
-// selectCompiledGroup finds the group for a crawler with one treatment of the keys.
+// selectCompiledGroup returns the group for a crawler in r, like Select, or nil.
 func (r *Robots) selectCompiledGroup(wildcard bool, tokens []string) *compiledGroup {
 	for _, token := range tokens {
 		if c := r.findNamedGroup(token); c != nil {
@@ -61,7 +61,7 @@ func (r *Robots) selectCompiledGroup(wildcard bool, tokens []string) *compiledGr
 	return nil
 }
 
-// NamesToken reports whether a group of the file names the product token.
+// NamesToken reports whether a user-agent line of the file names a product token.
 func (r *Robots) NamesToken(token string) bool {
 	var buf [64]byte
 	for _, i := range r.candidateAgents(r.appendFolded(buf[:0], token)) {
@@ -72,8 +72,8 @@ func (r *Robots) NamesToken(token string) bool {
 	return false
 }
 
-// candidateAgents returns the user-agent lines whose name can match the folded token. In a file
-// with few lines, candidateAgents returns all.
+// candidateAgents returns the user-agent lines whose name can match a product token in lower case.
+// In a file with few user-agent lines, candidateAgents returns all except *.
 func (r *Robots) candidateAgents(folded []byte) []int32 {
 	if r.agentsByWord == nil {
 		return r.namedAgents
@@ -81,7 +81,8 @@ func (r *Robots) candidateAgents(folded []byte) []int32 {
 	return r.agentsByWord[string(folded[:tokenLength(folded)])]
 }
 
-// findNamedGroup returns the compiled group that names token, or nil.
+// findNamedGroup returns the compiled group of the user-agent lines that name a product token, or
+// nil.
 func (r *Robots) findNamedGroup(token string) *compiledGroup {
 	var buf [64]byte
 	folded := r.appendFolded(buf[:0], token)
@@ -104,8 +105,8 @@ func (r *Robots) findNamedGroup(token string) *compiledGroup {
 	return r.getOrCompileGroup(folded, agents)
 }
 
-// appendFolded appends the token with its ASCII letters in lower case. A token that is longer than
-// every name appends nothing.
+// appendFolded appends the product token in lower case to dst. If the token is longer than every
+// name in the file, appendFolded appends nothing.
 func (r *Robots) appendFolded(dst []byte, token string) []byte {
 	if len(token) > r.longestName {
 		return dst
@@ -116,8 +117,8 @@ func (r *Robots) appendFolded(dst []byte, token string) []byte {
 	return dst
 }
 
-// FirstAgent returns the first user-agent line that selected the group, or the zero Agent for a nil
-// SelectedGroup.
+// FirstAgent returns the first user-agent line that names the crawler, or the first * line if the *
+// group applies. The result is the zero Agent for a nil SelectedGroup.
 func (s *SelectedGroup) FirstAgent() Agent {
 	if s == nil {
 		return Agent{}
@@ -125,24 +126,25 @@ func (s *SelectedGroup) FirstAgent() Agent {
 	return s.lenient.exportedAgent(s.lenient.agents[0])
 }
 
-// NamesCrawler reports whether the group names the crawler and is not the * group.
+// NamesCrawler reports whether the group names the crawler, and is not the * group.
 func (s *SelectedGroup) NamesCrawler() bool { return s != nil && s.lenient.namesCrawler }
 
+// exportedAgent returns the user-agent line with index i in Robots.agents.
 func (c *compiledGroup) exportedAgent(i int32) Agent {
 	a := c.robots.agents[i]
 	return Agent{Name: a.name, Line: int(a.line)}
 }
 
-// maxPooledTarget is the maximum memory of a Target in the pool, in bytes.
+// maxPooledTarget is the maximum memory of a Target in targetPool, in bytes.
 const maxPooledTarget = 512 << 10
 
 var targetPool = sync.Pool{New: func() any { return new(Target) }}
 
-// Judge returns the verdict for a request target as sent: an absolute path with an optional
-// query, or the absolute form. Runs of slashes are also compared merged. See
-// [SelectedGroup.JudgeTarget] for a server that distinguishes them. A search that exceeds a few
-// milliseconds is stopped and the target allowed. Only files written to be expensive cause
-// that.
+// Judge returns the verdict for a request target as sent: an absolute path with an optional query,
+// or the absolute form. The target is also compared with merged runs of slashes. Use
+// [SelectedGroup.JudgeTarget] for a server that distinguishes /a//b from /a/b. A search that takes
+// more than a few milliseconds is stopped, and the target is allowed. Only files that were written
+// to be expensive cause that.
 func (s *SelectedGroup) Judge(target string) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
@@ -156,8 +158,8 @@ func (s *SelectedGroup) Judge(target string) Verdict {
 	return v
 }
 
-// Allows returns [Verdict.Allowed] of [SelectedGroup.Judge]. It is faster, because it does not name the rule.
-// With keepSlashes, runs of slashes are significant, see [Target.Set].
+// Allows returns the field Allowed of the verdict of [SelectedGroup.Judge], but faster. With
+// keepSlashes, runs of slashes are significant, see [Target.Set].
 func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 	if s == nil {
 		return true
@@ -171,18 +173,20 @@ func (s *SelectedGroup) Allows(target string, keepSlashes bool) bool {
 	return allowed
 }
 
-// allows returns only Verdict.Allowed of judge.
+// allows returns the field Allowed of the result of judge.
 func (s *SelectedGroup) allows(variants []variant) bool {
 	return isRobotsTxt(variants) || s.strict.allows(variants) || s.lenient != s.strict && s.lenient.allows(variants)
 }
 
-// targetFromPool returns a prepared target from the pool. The caller must put the target back.
+// targetFromPool returns a Target from targetPool, set to target. The caller must call
+// returnToPool.
 func targetFromPool(target string, keepSlashes bool) *Target {
 	t := targetPool.Get().(*Target)
 	t.Set(target, keepSlashes)
 	return t
 }
 
+// returnToPool puts the target into targetPool, unless it is too large.
 func (t *Target) returnToPool() {
 	if cap(t.buf) <= maxPooledTarget {
 		t.dropCallerText() // drop the caller's string
@@ -190,8 +194,8 @@ func (t *Target) returnToPool() {
 	}
 }
 
-// JudgeTarget returns the verdict for a prepared target. Use JudgeTarget for several verdicts on
-// one target, or to configure slashes.
+// JudgeTarget returns the verdict for a target that the caller has set. It is faster than
+// [SelectedGroup.Judge] for several verdicts on one target, and allows keepSlashes in [Target.Set].
 func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	if s == nil {
 		return Verdict{Allowed: true}
@@ -199,7 +203,7 @@ func (s *SelectedGroup) JudgeTarget(t *Target) Verdict {
 	return s.judge(t.variants())
 }
 
-// judge returns the verdict for a target in the given variants.
+// judge returns the verdict for a target with the given variants by both interpretations.
 func (s *SelectedGroup) judge(variants []variant) Verdict {
 	if isRobotsTxt(variants) {
 		return Verdict{Allowed: true}
@@ -218,9 +222,9 @@ func (s *SelectedGroup) judge(variants []variant) Verdict {
 	return v
 }
 
-// judge returns the verdict of one interpretation. The longest matching rule over all variants
-// decides, an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds
-// maxSteps, the target is allowed without a rule.
+// judge returns the verdict of one interpretation. The longest rule that matches a variant decides,
+// an allow rule among equals (RFC 9309 section 2.2.2). If the search exceeds maxSteps, the target
+// is allowed without a rule.
 func (s *interpretation) judge(variants []variant) (v Verdict) {
 	if s.compiledGroup == nil {
 		v.Allowed = true
@@ -248,7 +252,7 @@ func (s *interpretation) judge(variants []variant) (v Verdict) {
 	return v
 }
 
-// allows returns only Verdict.Allowed of judge.
+// allows returns the field Allowed of the result of judge.
 func (s *interpretation) allows(variants []variant) bool {
 	if s.compiledGroup == nil {
 		return true
@@ -260,19 +264,21 @@ func (s *interpretation) allows(variants []variant) bool {
 	return allowed || work.isExhausted()
 }
 
-// ambiguousNormalizations are operations that not every server applies. If a wildcard disallows only
-// variants with these operations, compliant crawlers can disagree.
+// ambiguousNormalizations are the operations that only some servers apply. If a rule with a
+// wildcard disallows only variants with these operations, compliant crawlers can disagree.
 const ambiguousNormalizations = SlashesDecoded
 
-// allowsOtherVariants reports whether the target has variants without ambiguousNormalizations, and
-// these variants are allowed.
+// allowsOtherVariants reports whether the variants without ambiguousNormalizations are allowed. It
+// returns false if there are none.
 func (s *interpretation) allowsOtherVariants(variants []variant, work *searchBudget) bool {
 	var best bestMatches
 	allowed, compared := s.decide(variants, ambiguousNormalizations, work, &best)
 	return compared && allowed
 }
 
-// selectingAgent returns the user-agent line that chose the group of a rule.
+// selectingAgent returns the first user-agent line of the crawler in the group of a rule. If an
+// extension line splits the group, a user-agent line below the split is preferred, because all
+// parsers apply the rule to it.
 func (s *interpretation) selectingAgent(rule int32) Agent {
 	group := s.robots.rules[rule].group
 	first := s.robots.firstAgentInGroup(group, s.agents)
@@ -284,8 +290,8 @@ func (s *interpretation) selectingAgent(rule int32) Agent {
 	return s.exportedAgent(s.agents[first])
 }
 
-// firstAgentInGroup returns the index of the first user-agent line that belongs to a group. agents must be in
-// file order.
+// firstAgentInGroup returns the index in agents of the first user-agent line that belongs to a
+// group. agents must be in file order.
 func (r *Robots) firstAgentInGroup(group int32, agents []int32) int {
 	index, _ := slices.BinarySearchFunc(agents, group, func(i, group int32) int {
 		return cmp.Compare(r.agents[i].group, group)

@@ -2,12 +2,14 @@ package policy
 
 import "crypto/sha256"
 
-// sharedVersions shares one compiled policy between all sites with the same file.
+// sharedVersions lets all sites with the same body share one parsed and compiled robots.txt, and
+// counts the memory of each body once.
 type sharedVersions struct {
 	byHash map[[sha256.Size]byte]*sharedVersion
-	bytes  int // estimated memory of all files
+	bytes  int // estimated memory of all bodies, by Robots.Size
 }
 
+// sharedVersion is the parsed robots.txt of one body, with the number of versions that use it.
 type sharedVersion struct {
 	robots   *Robots
 	derived  any
@@ -15,7 +17,8 @@ type sharedVersion struct {
 	size     int
 }
 
-// acquire adds a user of a file and makes the version share its policy.
+// acquire adds v to the users of its body, and replaces v.Robots and v.Derived by the shared
+// values.
 func (t *sharedVersions) acquire(v *Version) {
 	shared := t.byHash[v.Hash]
 	if shared == nil {
@@ -29,7 +32,7 @@ func (t *sharedVersions) acquire(v *Version) {
 	}
 }
 
-// release removes a user.
+// release removes v from the users of its body, and forgets a body without users.
 func (t *sharedVersions) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
 		if shared.numUsers--; shared.numUsers == 0 {
@@ -39,7 +42,8 @@ func (t *sharedVersions) release(v *Version) {
 	}
 }
 
-// acquireAll calls acquire for all versions of a state.
+// acquireAll calls acquire for the current and the previous versions of a state, which must have a
+// current version.
 func (t *sharedVersions) acquireAll(s *State) {
 	t.acquire(s.Current)
 	for _, v := range s.Previous {
@@ -47,7 +51,8 @@ func (t *sharedVersions) acquireAll(s *State) {
 	}
 }
 
-// releaseAll is the inverse of acquireAll. The state can be nil or empty.
+// releaseAll calls release for the current and the previous versions of a state. The state can be
+// nil or have no version.
 func (t *sharedVersions) releaseAll(s *State) {
 	if s == nil || s.Current == nil {
 		return
@@ -58,7 +63,8 @@ func (t *sharedVersions) releaseAll(s *State) {
 	}
 }
 
-// sizeOf returns the estimated memory of all versions of a state, or 0 for nil.
+// sizeOf returns the estimated memory of all versions of a state, or 0 for nil or a state without a
+// version.
 func (t *sharedVersions) sizeOf(s *State) (size int) {
 	if s == nil || s.Current == nil {
 		return 0

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// addSitemap adds the path of a sitemap line. The value should be a whole URL.
+// addSitemap adds the path of the URL in a Sitemap line. A value without a host or a path is
+// ignored.
 func (r *Robots) addSitemap(value string) {
 	if path, ok := canonicalURLPath(value); ok {
 		r.sitemaps = append(r.sitemaps, path)
@@ -15,7 +16,8 @@ func (r *Robots) addSitemap(value string) {
 	}
 }
 
-// canonicalURLPath returns the path of a URL that needs no decoding.
+// canonicalURLPath returns the path of a URL that starts with https:// and needs no decoding. ok is
+// false for other URLs, which package net/url parses.
 func canonicalURLPath(value string) (path string, ok bool) {
 	rest, ok := strings.CutPrefix(value, "https://")
 	host := tokenLength(rest)
@@ -23,9 +25,9 @@ func canonicalURLPath(value string) (path string, ok bool) {
 	return path, ok && host > 0 && isCanonicalTarget(path) && !strings.Contains(path, "?")
 }
 
-// IsSitemap reports whether a decoded path without query is a sitemap. The file names it, on
-// any host, or its own name is typical, such as /sitemap-2.xml.gz,
-// /wp-sitemap-posts-post-1.xml and /page-sitemap.xml.
+// IsSitemap reports whether a decoded path without a query is a sitemap: a Sitemap line has the
+// path, on any host, or the name of the file is typical, such as /sitemap-2.xml.gz,
+// /wp-sitemap-posts-post-1.xml or /page-sitemap.xml. r can be nil.
 func (r *Robots) IsSitemap(path string) bool {
 	if r != nil {
 		if _, ok := slices.BinarySearch(r.sitemaps, path); ok {
@@ -41,7 +43,7 @@ func (r *Robots) IsSitemap(path string) bool {
 	return false
 }
 
-// containsFold reports whether s contains a word, without regard to case.
+// containsFold reports whether s contains word, without regard to case.
 func containsFold(s, word string) bool {
 	for i := range len(s) - len(word) + 1 {
 		if hasPrefixFold(s[i:], word) {

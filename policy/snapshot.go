@@ -12,30 +12,31 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSnapshot is the maximum size of an encoded Snapshot in bytes. The largest current
-// version fits. Previous versions are omitted if necessary.
+// MaxSnapshot is the maximum size of an encoded Snapshot in bytes. The largest possible current
+// version fits. If the previous versions do not fit, the oldest are omitted.
 const MaxSnapshot = 1 << 20
 
 // snapshotFormat is the version of the encoding.
 const snapshotFormat = 2
 
-// maxValidator is the maximum length of a stored entity tag or date in bytes. Without a stored
-// validator the next fetch is unconditional.
+// maxValidator is the maximum length of a stored ETag or Last-Modified in bytes. A longer validator
+// is not stored, so that the next fetch is unconditional.
 const maxValidator = 1024
 
-// Snapshot is the stored state of a site, which has its versions. FailureCount is not stored, because
-// another process may succeed.
+// Snapshot is the part of a State that is stored, and shared with other instances. Failures are not
+// stored, because the fetches of another process can succeed.
 type Snapshot struct {
 	// Key is the key of the site.
 	Key Key
-	// State has only Current, Previous, RedirectTargets and NextFetch.
+	// State has values only in Current, Previous, RedirectTargets, NextFetch and, after
+	// DecodeSnapshot, LastResult.
 	State State
-	// Saved is the time of the snapshot.
+	// Saved is the time at which the snapshot was made.
 	Saved time.Time
 }
 
-// The format is JSON. The checksum covers the bytes of the policy. Texts are base64, because
-// they can contain any bytes.
+// The encoding is JSON. The checksum covers the bytes of policy. Bodies are base64, because they can
+// contain any bytes.
 type (
 	snapshotJSON struct {
 		Format int             `json:"format"`
@@ -64,18 +65,18 @@ type (
 	}
 )
 
-// Forms of a text that is not the whole body.
+// The values of versionJSON.Form for a text that is not the whole body.
 const (
-	formCut   = "cut"   // the whole lines within MaxSize
-	formUTF16 = "utf16" // no text
+	formCut   = "cut"   // the text has only the lines within MaxSize
+	formUTF16 = "utf16" // the body is UTF-16, and the text is empty
 )
 
-// Encode encodes the snapshot for [DecodeSnapshot]. Encode returns an error without a version, and
-// for a key that is not UTF-8.
+// Encode returns the snapshot as data for [DecodeSnapshot]. It returns an error for a state without
+// a current version, and for a key that is too long or not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
 	good := s.State.Current
 	if good == nil {
-		return nil, errors.New("no version of the robots.txt is known")
+		return nil, errors.New("the state has no version of the robots.txt to store")
 	}
 	if err := s.Key.checkStorable(); err != nil {
 		return nil, err
@@ -108,33 +109,33 @@ func (s Snapshot) Encode() ([]byte, error) {
 	// Marshaling snapshotJSON would encode the policy a second time.
 	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","policy":`, snapshotFormat, sum), policy, []byte("}"))
 	if len(data) > MaxSnapshot {
-		return nil, fmt.Errorf("the snapshot takes %d bytes, more than %d", len(data), MaxSnapshot)
+		return nil, fmt.Errorf("the encoded snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshot)
 	}
 	return data, nil
 }
 
-// maxKey bounds the names in a key, in bytes.
+// maxKey is the maximum length of all strings in a stored key together, in bytes.
 const maxKey = 8 << 10
 
-// checkStorable returns an error if a key cannot be encoded.
+// checkStorable returns an error for a key that a Snapshot cannot contain.
 func (k Key) checkStorable() error {
 	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
 	if n := len(strings.Join(names[:], "")); n > maxKey {
-		return fmt.Errorf("the key has %d bytes, which is too long", n)
+		return fmt.Errorf("the key of the site has %d bytes, more than the maximum of %d", n, maxKey)
 	}
 	for _, name := range names {
 		if !utf8.ValidString(name) {
-			return fmt.Errorf("%q is not UTF-8", name)
+			return fmt.Errorf("the key of the site contains %q, which is not UTF-8", name)
 		}
 	}
 	return nil
 }
 
-// base64Length returns the length of a text in base64.
+// base64Length returns the length of the text of a version in base64.
 func base64Length(v versionJSON) int { return (len(v.Text) + 2) / 3 * 4 }
 
-// toJSON returns the version in the form of the encoding. toJSON corrects the order of times after
-// a clock was set back.
+// toJSON returns the version for its encoding. If a clock was set back, toJSON corrects times that
+// are out of order.
 func (v *Version) toJSON() versionJSON {
 	e := versionJSON{
 		SHA256: hex.EncodeToString(v.Hash[:]), Status: v.Status, Served: v.WasServed,
@@ -162,7 +163,7 @@ func (v *Version) toJSON() versionJSON {
 	return e
 }
 
-// storableValidator returns an entity tag or date, or "" if it is too long.
+// storableValidator returns an ETag or Last-Modified, or "" if it is too long or not UTF-8.
 func storableValidator(s string) string {
 	if len(s) > maxValidator || !utf8.ValidString(s) {
 		return ""
