@@ -57,7 +57,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 	rules := g.Rate.RulesForClient(&j.Client, j.Verification, delay.Interval, limit)
 	who := rate.Client{
-		Site: j.Site.OwnKey(), UnknownHost: j.Site.OwnKey().Segment() == policy.UnknownHosts,
+		Site: j.Site.OwnKey(), UnknownHost: !j.Site.NamedInConfig,
 		Token: j.KnownName(), Identity: j.Verification, IsSharedSoftware: rate.IsSharedSoftware(&j.Client),
 	}
 	if who.Token == "" && limit != nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,27 @@ func TestPrefers(t *testing.T) {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)
 		}
 	}
+}
+
+// TestFirstLabelKeepsNoRequest checks that the label of the first judged site, which the guard keeps, does
+// not keep its judgement in memory, with the request's response writer.
+func TestFirstLabelKeepsNoRequest(t *testing.T) {
+	g := testGuard(t, options{}, serving(""))
+	j := g.Judge(requestBy("bingbot/2.0", "/"))
+	freed := make(chan bool, 1)
+	defer runtime.KeepAlive(g)
+	runtime.AddCleanup(j, func(freed chan bool) { freed <- true }, freed)
+	g.recordSite(j)
+	j = nil
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-freed:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Error("the judgement is still in memory")
 }
 
 // TestRecordOfSeveralGuards checks that the latest guard determines the record of a site, also if

@@ -51,7 +51,8 @@ type siteRecord struct {
 // mode.
 func (g *Guard) recordSite(j *Judgement) {
 	if g.firstJudgedLabel.Load() == nil {
-		g.firstJudgedLabel.CompareAndSwap(nil, &j.Site.Label)
+		label := j.Site.Label // a pointer into the site could keep the judgement in memory
+		g.firstJudgedLabel.CompareAndSwap(nil, &label)
 	}
 	if mode, changed := g.state.siteRecords.recordSite(j.Site, g.serialNumber, judge.ModeWord(g.Settings.Enforce)); changed {
 		g.state.Ledger.RecordModeChange(j.Site.Label, mode, time.Now())
