@@ -143,8 +143,8 @@ func TestAdminDocument(t *testing.T) {
 			t.Errorf("admin.md:%d: $ %s\n--- documented\n%s\n--- got\n%s", step.Line, step.Command, step.Output, got)
 		}
 	}
-	if ran < 3 {
-		t.Errorf("ran only %d commands", ran)
+	if ran < 1 {
+		t.Error("no command of admin.md ran")
 	}
 }
 

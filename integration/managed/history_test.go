@@ -92,7 +92,7 @@ func TestConfirmAndRollBack(t *testing.T) {
 	if out, code := s.managed("changes"); code != 0 || !strings.Contains(out, "waits for confirmation") || !strings.Contains(out, "Googlebot, bingbot, YandexBot and") {
 		t.Errorf("show exits with %d: %s", code, out)
 	}
-	if out, code := s.managed("confirm"); code != 2 || !strings.Contains(out, "give a reason with --why") {
+	if out, code := s.managed("confirm"); code != 2 || !strings.Contains(out, "--why is missing") {
 		t.Errorf("confirm without why exits with %d: %s", code, out)
 	}
 	if out, code := s.managed("promote"); code != 2 || !strings.Contains(out, "has to be confirmed first") {

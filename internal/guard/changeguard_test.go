@@ -41,7 +41,7 @@ func newGuardedSite(t *testing.T, text string) *guardedSite {
 	s.g.ChangeGuardTime = heldFor
 	ctx, end := context.WithCancel(t.Context())
 	s.end = end
-	s.g.state.changeGuard.KeepInUse(ctx)
+	s.g.state.changeGuard.AddUser(ctx)
 	s.hold()
 	s.g.state.changeGuard.Clock = func() time.Time { return s.now }
 	s.observe()
