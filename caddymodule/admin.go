@@ -45,7 +45,7 @@ func (adminAPI) Provision(ctx caddy.Context) error {
 // Routes implements caddy.AdminRouter.
 func (adminAPI) Routes() []caddy.AdminRoute { return admin.New(findRunningConfig).Routes() }
 
-// runningConfig implements [admin.Running] for the running configuration. The State is nil without
+// runningConfig implements [admin.RunningConfig] for the running configuration. The State is nil without
 // a robots_guard.
 type runningConfig struct {
 	*guard.State

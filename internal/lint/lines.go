@@ -57,7 +57,7 @@ func (l fileLines) lineByIndex(i int) line {
 // whitespace is the white space in a line. Vertical tab and form feed are not white space.
 const whitespace = " \t"
 
-// parseLine splits a line into key, value and comment. isFirst allows a byte order mark at the
+// parseLine splits a line into key, value and comment. first allows a byte order mark at the
 // beginning.
 func parseLine(raw string, first bool) line {
 	l := line{raw: raw}

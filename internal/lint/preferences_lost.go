@@ -31,7 +31,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 }
 
 // checkOmittedPreference adds a finding if the groups of an agent omit a preference of the * group.
-// stated has the lines of the * group for each target. checkOmitted reports whether it added a
+// stated has the lines of the * group for each target. The result reports whether it added a
 // finding.
 func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, stated [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimVersionAndStar(a.Name))

@@ -24,7 +24,7 @@ type Rule = rules.Rule
 // of them.
 type rule struct {
 	Rule                   // with normalized hosts
-	name       string      // see [Rule.Name]
+	name       string      // see Name of [Rule]
 	list       string      // name of the source list; "" for the configuration
 	window     Window      // parsed From and Until
 	tokens     []string    // product tokens of For

@@ -84,7 +84,7 @@ func (rec *virtualResponse) FlushError() error {
 // each of the guard's own requests, which have no body.
 func (rec *virtualResponse) EnableFullDuplex() error { return nil }
 
-// recordedResponse is the response of a handler as far as [responseRecorder] recorded it.
+// recordedResponse is the response of a handler as far as [virtualResponse] recorded it.
 type recordedResponse struct {
 	status       int // 0 if the handler wrote no header
 	header       http.Header
