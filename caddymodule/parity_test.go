@@ -158,7 +158,7 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.RobotsVerdict.Allowed || j.Verdict != judge.Disallowed
-					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().Overlay(robots.Names())); got.Got != explain.AccessWord(allowed) {
+					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().NewOverlay(robots.Names())); got.Got != explain.AccessWord(allowed) {
 						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
 					}
 					if t.Failed() {

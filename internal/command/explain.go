@@ -174,7 +174,7 @@ func (x *explainRunner) runBrief(cmd *cobra.Command, urls []string, r explain.Re
 			note = at.site.ClientNote(r)
 		}
 		r.URL = u
-		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.Names()), r)
+		v := at.site.Judge(file.rules, at.site.Registry.NewOverlay(file.rules.Names()), r)
 		v.URL, v.Licenses, v.Note = u, file.rules.Licenses(), note
 		verdicts[i], findings = v, findings || !v.Allowed
 	}

@@ -162,7 +162,7 @@ func (b *batchJudge) parseRobots(q *batchRequest) (*policy.Robots, *uaident.Over
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)
-		b.last.overlay = defaultSite.Registry.Overlay(b.last.robots.Names())
+		b.last.overlay = defaultSite.Registry.NewOverlay(b.last.robots.Names())
 	}
 	return b.last.robots, b.last.overlay
 }

@@ -17,7 +17,7 @@ type Pair struct {
 // Overlay returns the crawler names defined only in the two files. Callers identify clients with
 // the overlay.
 func (p Pair) Overlay() *uaident.Overlay {
-	return uaident.Default().Overlay(append(p.Old.Names(), p.New.Names()...))
+	return uaident.Default().NewOverlay(append(p.Old.Names(), p.New.Names()...))
 }
 
 // selectedGroup is the group of a client, or nil.

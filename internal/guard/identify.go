@@ -72,7 +72,7 @@ func deriveNames(*policy.Robots) any { return new(policyNames) }
 func (n *policyNames) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.lastOverlay.Load()
 	if known == nil || known.registry.Value() != registry {
-		known = &registryOverlay{weak.Make(registry), registry.Overlay(robots.Names())}
+		known = &registryOverlay{weak.Make(registry), registry.NewOverlay(robots.Names())}
 		n.lastOverlay.Store(known)
 	}
 	return known.overlay
