@@ -80,7 +80,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 	}
 	m.selector, err = judge.ParseSelector(m.app.registry, m.Clients, true)
 	m.app.needsIdentity = m.app.needsIdentity || m.selector.Identities != 0
-	m.overlay = m.app.registry.Overlay(m.selector.UnregisteredTokens).WithApplications()
+	m.overlay = m.app.registry.NewOverlay(m.selector.UnregisteredTokens).WithApplications()
 	return option.AddCaddyfileLine(m.CaddyfileLine, err)
 }
 

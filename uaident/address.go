@@ -12,7 +12,7 @@ import (
 // before its public suffix, identifyByContact returns that entry. identifyByContact ignores hosts
 // without a dot, because such a host could be "*" or the name of a crawler.
 func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
-	if s.firstProductIndex() >= 0 && !s.startsLikeBrowser() || s.isApp() {
+	if s.firstProductIndex() >= 0 && !s.startsLikeBrowser() || s.isFromApp() {
 		return Identity{}
 	}
 	i := s.robotContactIndex()
@@ -44,7 +44,7 @@ func (s *parsedUserAgent) isStandaloneContact(i int) bool {
 // contains the label before the host's public suffix. The result is deepcrawl for "...
 // Safari/600.1.4 https://deepcrawl.com/about". A URL without a path is not evidence.
 func (s *parsedUserAgent) identifyByOverlayHost(o *Overlay) Identity {
-	if !s.startsLikeBrowser() || s.signBits&kindSign(words.Contact) == 0 || s.isApp() {
+	if !s.startsLikeBrowser() || s.signBits&kindSign(words.Contact) == 0 || s.isFromApp() {
 		return Identity{}
 	}
 	for i := range s.words[:s.numWords] {

@@ -84,7 +84,7 @@ func TestAddressWithoutPlus(t *testing.T) {
 		safari  = "Mozilla/5.0 (iPhone; CPU iPhone OS 8_3 like Mac OS X) AppleWebKit/600.1.4 (KHTML, like Gecko) Version/8.0 Mobile/12F70 Safari/600.1.4 "
 		android = "Mozilla/5.0 (Linux; Android 10; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Mobile Safari/537.36 "
 	)
-	o := Default().Overlay([]string{"acmescan", "deepcrawl"})
+	o := Default().NewOverlay([]string{"acmescan", "deepcrawl"})
 	for _, tt := range []struct {
 		ua                          string
 		withoutOverlay, withOverlay string // the tokens without and with the overlay

@@ -16,11 +16,11 @@ var webViewMarkers = [...]string{"; wv)", "Electron/", "FBAV/"}
 // appDeviceNames are device names in the User-Agents of apps.
 var appDeviceNames = [...]string{"iPhone", "iPad", "iOS", "watchOS", "tvOS", "Alamofire/", "(Mac OS X Version "}
 
-// isApp reports whether an app on a person's device sent the request: "Chatbot/5
+// isFromApp reports whether an app on a person's device sent the request: "Chatbot/5
 // CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot/5 (iPhone; iOS 17.0; Scale/3.00)", "Acme/3
 // (Spider 8; Android 13)". A robot that pretends to be a phone copies a whole browser's
 // User-Agent or adds a contact.
-func (s *parsedUserAgent) isApp() bool {
+func (s *parsedUserAgent) isFromApp() bool {
 	if s.containsAny(appLibraries[:]) {
 		return true
 	}
@@ -74,7 +74,7 @@ func (s *parsedUserAgent) belongsToApplication(start, end int) bool {
 	before, after := s.ua[:start], s.ua[end:]
 	isWebKit := strings.Contains(before, "AppleWebKit/")
 	switch name := s.ua[start:end]; {
-	case s.isApp(), strings.Contains(s.ua, "QtWebEngine/"):
+	case s.isFromApp(), strings.Contains(s.ua, "QtWebEngine/"):
 		return true
 	case !isWebKit || looksLikeRobot(name):
 		return false

@@ -20,7 +20,7 @@ func TestApplications(t *testing.T) {
 		"Figma", "GitHubDesktop", "Teams", "Signal", "Acme", "AcmeReader", "Acme-Desktop",
 	}
 	for _, name := range names {
-		o := Default().Overlay([]string{"GPTBot", name})
+		o := Default().NewOverlay([]string{"GPTBot", name})
 		for form, ua := range map[string]string{
 			"Electron":              webKit + name + "/1.99.3" + electron,
 			"Electron, name last":   webKit + "Chrome/132.0.6834.210 Electron/34.5.1 Safari/537.36 " + name + "/1.2",
@@ -44,11 +44,11 @@ func TestApplications(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"Comet", "Dia", "Atlas", "Arc", "Operator"} { // at the end of Chrome's User-Agent
-		if id := Default().IdentifyWith(chrome+" "+name+"/1.2", Default().Overlay([]string{name})); id.Class != Browser {
+		if id := Default().IdentifyWith(chrome+" "+name+"/1.2", Default().NewOverlay([]string{name})); id.Class != Browser {
 			t.Errorf("%s: %q, class %s", name, id.Token, id.Class)
 		}
 	}
-	o := Default().Overlay([]string{"Zorbl", "FooBot", "GPTBot"})
+	o := Default().NewOverlay([]string{"Zorbl", "FooBot", "GPTBot"})
 	for ua, want := range map[string]string{
 		chrome + " Zorbl/1.0": "Zorbl",
 		webKit + "Chrome/132.0.0.0 Safari/537.36; compatible; GPTBot/1.2; +https://openai.com/gptbot":                              "GPTBot",

@@ -49,7 +49,7 @@ func BenchmarkIdentify(b *testing.B) {
 		benchIdentify(b, []string{strings.Repeat("A", 2030) + "bot", strings.Repeat("A-", 1020), strings.Repeat("a_", 1000) + "bot", "x" + strings.Repeat("!-", 1000)})
 	})
 	b.Run("overlay", func(b *testing.B) {
-		o := Default().Overlay([]string{"FooBot", "BarBot", "Example Crawler"})
+		o := Default().NewOverlay([]string{"FooBot", "BarBot", "Example Crawler"})
 		i := 0
 		for b.Loop() {
 			Default().IdentifyWith(benchBrowsers[i%len(benchBrowsers)], o)

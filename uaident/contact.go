@@ -131,7 +131,7 @@ func hasRobotWord(text string) bool {
 			continue
 		}
 		i += len(w)
-		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || robotAddressWords.isIn(w) {
+		if looksLikeRobot(w) || hasFoldedPrefix(w, "bot") && isPartEnd(w, len("bot")) || robotAddressWords.occursIn(w) {
 			return true
 		}
 	}

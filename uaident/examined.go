@@ -27,7 +27,7 @@ var kindWords = map[words.Kind]string{
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
-	s.findRegistered(r) // joins the words of a name
+	s.findRegisteredNames(r) // joins the words of a name
 	examined := make([]ExaminedWord, 0, s.numWords)
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]

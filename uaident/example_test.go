@@ -35,9 +35,9 @@ func ExampleRegistry_Lookup() {
 	// Output: AdsBot-Google Google ads false
 }
 
-func ExampleRegistry_Overlay() {
+func ExampleRegistry_NewOverlay() {
 	r := uaident.Default()
-	names := r.Overlay([]string{"Zorbl", "Googlebot", "Mozilla", "*"})
+	names := r.NewOverlay([]string{"Zorbl", "Googlebot", "Mozilla", "*"})
 	id := r.IdentifyWith("Zorbl/1.0", names)
 	fmt.Println(id.Name(), id.Class, id.HasKnownName())
 	fmt.Println(r.Identify("Zorbl/1.0").HasKnownName())

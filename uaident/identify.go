@@ -74,7 +74,7 @@ func (s *parsedUserAgent) startsLikeBrowser() bool {
 
 // identify returns the identity for a User-Agent for which isPlainBrowser is false.
 func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
-	registered, program := s.findRegistered(r)
+	registered, program := s.findRegisteredNames(r)
 	isOwnName := registered.Crawler != nil && !s.isOnlyMentioned(registered)
 	if isOwnName && registered.WildcardApplies() {
 		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7

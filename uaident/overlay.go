@@ -51,12 +51,12 @@ type overlayName struct {
 	hash       uint32 // of the first word
 }
 
-// Overlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
+// NewOverlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
 // robots.txt, or nil if no name remains. Overlay ignores a version at the end of a name
 // (FooBot/2.1) and a `*`. Overlay drops names in the registry, words of browsers, generic robot
 // words, names longer than 100 bytes, and names after the first 256. The overlay does not refer to
 // the memory of names.
-func (r *Registry) Overlay(names []string) *Overlay {
+func (r *Registry) NewOverlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
 		if o != nil && len(o.names) == maxOverlayNames {

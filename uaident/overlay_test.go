@@ -15,7 +15,7 @@ func TestOverlay(t *testing.T) {
 		"Chrome", "Mozilla/5", "Mozilla", "bot", "crawler", "like", "Android", "Spider", "preview", // words of every User-Agent
 		"*", "", " ", "42", "/", "-",
 	}
-	o := Default().Overlay(names)
+	o := Default().NewOverlay(names)
 	tests := []struct {
 		ua, token, name string
 		class           Class
@@ -58,10 +58,10 @@ func TestOverlay(t *testing.T) {
 }
 
 func TestOverlayWithoutNamesIsNil(t *testing.T) {
-	if o := Default().Overlay([]string{"*", "Googlebot", "Mozilla/5", "bot", "008", strings.Repeat("x", 101)}); o != nil {
+	if o := Default().NewOverlay([]string{"*", "Googlebot", "Mozilla/5", "bot", "008", strings.Repeat("x", 101)}); o != nil {
 		t.Errorf("%+v", o)
 	}
-	if o := Default().Overlay(nil); o != nil {
+	if o := Default().NewOverlay(nil); o != nil {
 		t.Errorf("%+v", o)
 	}
 	if id := Default().IdentifyWith(chrome, nil); id != (Identity{}) {
@@ -74,7 +74,7 @@ func TestOverlayIsBounded(t *testing.T) {
 	for i := range 10000 {
 		names = append(names, fmt.Sprintf("Policy%dName", i))
 	}
-	o := Default().Overlay(names)
+	o := Default().NewOverlay(names)
 	if len(o.names) != maxOverlayNames {
 		t.Errorf("the overlay has %d names", len(o.names))
 	}
@@ -89,7 +89,7 @@ func TestOverlayIsBounded(t *testing.T) {
 // TestOverlayWithoutVersion checks names that a version follows directly, as in Nutch-1.7. The
 // crawler belongs to the group of the name and not to the * group.
 func TestOverlayWithoutVersion(t *testing.T) {
-	o := Default().Overlay([]string{"FooBot", "WobbleBot-3", "Zorbl", "Acme Price Crawler", "Wibble_Spider"})
+	o := Default().NewOverlay([]string{"FooBot", "WobbleBot-3", "Zorbl", "Acme Price Crawler", "Wibble_Spider"})
 	tests := []struct {
 		ua, token string
 		class     Class
@@ -121,7 +121,7 @@ func TestOverlayWithoutVersion(t *testing.T) {
 // TestOverlayBeforeTheRegistry checks a name of the policy before a registry name. The policy's
 // name is the token. The registry name is the framework of the crawler.
 func TestOverlayBeforeTheRegistry(t *testing.T) {
-	o := Default().Overlay([]string{"Zorbl", "FooSpider", "Acme ArchiveBot", "Wibble"})
+	o := Default().NewOverlay([]string{"Zorbl", "FooSpider", "Acme ArchiveBot", "Wibble"})
 	tests := []struct{ ua, token string }{
 		{"Mozilla/5.0 (compatible; FooSpider/Nutch-1.5-dev; +http://foo.example/)", "FooSpider"},
 		{"Mozilla/5.0 (compatible; Zorbl; heritrix/3.4.0 +https://zorbl.example/) Firefox/57", "Zorbl"},

@@ -22,8 +22,8 @@ const (
 
 var purposeWords = []string{"training", "search", "ai_use", "others"}
 
-// Words returns the names of the purposes in registry.json, or nil for an empty set.
-func (s PurposeSet) Words() (words []string) {
+// Names returns the names of the purposes in registry.json, or nil for an empty set.
+func (s PurposeSet) Names() (words []string) {
 	for i, word := range purposeWords {
 		if s&(1<<i) != 0 {
 			words = append(words, word)

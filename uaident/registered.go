@@ -7,12 +7,12 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// findRegistered finds registry names in the User-Agent and joins their words (see [word]).
+// findRegisteredNames finds registry names in the User-Agent and joins their words (see [word]).
 // crawler is the name with the highest rank that is a crawler's. program is the first name of a
 // library or headless browser, which identifies the client if no crawler does. After the name of a
 // programming language a library of that language takes precedence: "Python/3.12 aiohttp/3.10" is
 // aiohttp. Its entry falls back to the group for Python.
-func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, program Identity) {
+func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Identity) {
 	bestRank, nameEnd := 0, uint16(0) // end of the last name with several words
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
@@ -42,7 +42,7 @@ func (s *parsedUserAgent) findRegistered(r *Registry) (crawler, program Identity
 		case isWeak && rank == rankElsewhere:
 			isOtherProgram = !s.hasOnlyMozilla() && !isLanguageLibrary
 		case isWeak && rank == rankFirstProduct:
-			isOtherProgram = (s.hasDeviceWords() || s.isApp()) && s.nextContactIndex(i) < 0 && c.WildcardApplies()
+			isOtherProgram = (s.hasDeviceWords() || s.isFromApp()) && s.nextContactIndex(i) < 0 && c.WildcardApplies()
 		}
 		if isOtherProgram {
 			continue

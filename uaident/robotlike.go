@@ -134,7 +134,7 @@ const maxNonRobotWord = len("aufgebot")
 // FooBot, foocrawler, AcademicBotRTU, aiHitBot-DM, RankingBot2, Foo-Google. Words and brands such
 // as Talbot and CUBOT_NOTE_S are not.
 func looksLikeRobot(w string) bool {
-	if robotParts.isIn(w) {
+	if robotParts.occursIn(w) {
 		return !hasFoldedPrefix(w, "cubot") && (len(w) > maxNonRobotWord || !isOneOf(w, nonRobotWords[:]))
 	}
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
@@ -146,13 +146,13 @@ func looksLikeRobot(w string) bool {
 
 // looksLikeTool reports whether a part of w is a word for a tool: Checker in LinkChecker, preview
 // in page-preview-tool.
-func looksLikeTool(w string) bool { return toolParts.isIn(w) }
+func looksLikeTool(w string) bool { return toolParts.occursIn(w) }
 
 // isServiceName reports whether a name or address belongs to a robot that acts for a person or a
 // site: UptimeBot, Acme-Webhooks. Operators give the suffix -User to fetchers for a person:
 // FooBot-User.
 func isServiceName(name string) bool {
-	return len(name) <= maxName && (serviceWords.isIn(name) || serviceParts.isIn(name) || hasServicePrefix(name) ||
+	return len(name) <= maxName && (serviceWords.occursIn(name) || serviceParts.occursIn(name) || hasServicePrefix(name) ||
 		hasFoldedSuffix(name, "-user"))
 }
 
@@ -170,16 +170,16 @@ func hasServicePrefix(name string) bool {
 		if n := len(prefix); n > 0 && (prefix[n-1] == '-' || prefix[n-1] == '_' || prefix[n-1] == ' ') {
 			prefix, isSeparateWord = prefix[:n-1], prefix[n-1] == ' '
 		}
-		if hasFoldedSuffixOf(prefix, servicePrefixes[:]) || !isSeparateWord && hasFoldedSuffixOf(prefix, monitorPrefixes[:]) {
+		if hasAnyFoldedSuffix(prefix, servicePrefixes[:]) || !isSeparateWord && hasAnyFoldedSuffix(prefix, monitorPrefixes[:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasFoldedSuffixOf reports whether s ends with one of the suffixes, ignoring ASCII case. The
+// hasAnyFoldedSuffix reports whether s ends with one of the suffixes, ignoring ASCII case. The
 // suffixes must be in lower case.
-func hasFoldedSuffixOf(s string, suffixes []string) bool {
+func hasAnyFoldedSuffix(s string, suffixes []string) bool {
 	for _, suffix := range suffixes {
 		if s != "" && s[len(s)-1]|0x20 == suffix[len(suffix)-1] && hasFoldedSuffix(s, suffix) {
 			return true
@@ -201,10 +201,10 @@ func hasGoogleForm(name string) bool {
 }
 
 // looksLikeLibrary reports whether a word is spelled like the name of an HTTP library.
-func looksLikeLibrary(w string) bool { return libraryParts.isIn(w) }
+func looksLikeLibrary(w string) bool { return libraryParts.occursIn(w) }
 
-// isIn reports whether name contains a word of the set at a place that the set's options allow.
-func (p *wordSet) isIn(name string) bool {
+// occursIn reports whether name contains a word of the set at a place that the set's options allow.
+func (p *wordSet) occursIn(name string) bool {
 	for i := range len(name) - 1 {
 		letter := (name[i] | 0x20) - 'a'
 		if letter >= 26 || p.secondLetters[letter]>>((name[i+1]|0x20)-'a')&1 == 0 {

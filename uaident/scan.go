@@ -21,7 +21,7 @@ const (
 //	Name, Generic or Tool   >= 0    a registry name, or a word of words.json
 //	Contact                 -1      a URL or mail address
 //
-// findRegistered looks up words again without their version or domain, and joins the words of a
+// findRegisteredNames looks up words again without their version or domain, and joins the words of a
 // registry name: the first word gets the kind Name and the end of the whole name, and the other
 // words get the flag notAProduct.
 type word struct {
@@ -59,7 +59,7 @@ type parsedUserAgent struct {
 	hasWord          bool       // the User-Agent has a word
 	numStopWords     int        // number of stop words in ua
 	signBits         uint32     // bit set of word kinds and of the bits below
-	registeredOffset uint16     // offset of the crawler that findRegistered found
+	registeredOffset uint16     // offset of the crawler that findRegisteredNames found
 }
 
 // A sign is a kind of word that occurs in the User-Agent. These are the additional bits of

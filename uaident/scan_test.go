@@ -134,7 +134,7 @@ func FuzzIdentify(f *testing.F) {
 	everyUA(func(ua string) { f.Add(ua, "Zorbl") })
 	f.Fuzz(func(t *testing.T, ua, name string) {
 		checkWords(t, ua)
-		o := Default().Overlay([]string{name})
+		o := Default().NewOverlay([]string{name})
 		id := Default().IdentifyWith(ua, o)
 		switch {
 		case !strings.Contains(ua, id.Token):

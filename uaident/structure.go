@@ -13,7 +13,7 @@ func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	id := s.identifyProduct(program)
 	switch {
 	case id.Token == "":
-	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.isDomainOfService(id.Token) || s.continuesAsService(id.Token)):
+	case isServiceName(id.Token), id.Evidence != FromConvention && hasGoogleForm(id.Token), id.Evidence == FromSuffix && (s.isServiceOfDomain(id.Token) || s.continuesAsService(id.Token)):
 		id.Class, id.Evidence = Other, FromTool
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWordIndex() >= 0:
@@ -24,9 +24,9 @@ func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	return id
 }
 
-// isDomainOfService reports whether token is a domain name, and the words after it describe a
+// isServiceOfDomain reports whether token is a domain name, and the words after it describe a
 // service: "acme.com Uptime Bot".
-func (s *parsedUserAgent) isDomainOfService(token string) bool {
+func (s *parsedUserAgent) isServiceOfDomain(token string) bool {
 	if !isDomain(token) {
 		return false
 	}
@@ -101,7 +101,7 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 		return Identity{}
 	}
 	switch {
-	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isApp(): // "Acme/FooBot"
+	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isFromApp(): // "Acme/FooBot"
 		return robotIdentity(name, FromSuffix)
 	case s.signBits&kindSign(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
@@ -125,7 +125,7 @@ func (s *parsedUserAgent) hasSlashAfter(i int) bool {
 // device can contain a robot word.
 func (s *parsedUserAgent) robotWordIndex() int {
 	i := s.findRobotWord()
-	if i >= 0 && s.isApp() {
+	if i >= 0 && s.isFromApp() {
 		return -1
 	}
 	return i
@@ -193,7 +193,7 @@ func (s *parsedUserAgent) followsCrawlerConvention(i int, name string) bool {
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWordIndex() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.isIn(name) && !nonCrawlerEndParts.isIn(name)
+		s.toolWordIndex() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.occursIn(name) && !nonCrawlerEndParts.occursIn(name)
 }
 
 // hasPlusBefore reports whether a plus sign precedes the URL or mail address at index j. Crawlers

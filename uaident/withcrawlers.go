@@ -47,7 +47,7 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return compile(r.vocabulary(), merged)
+	return compileRegistry(r.vocabulary(), merged)
 }
 
 // collectNames returns the names of new crawlers, folded by foldName, and an error for each invalid
@@ -80,10 +80,10 @@ func (c *Crawler) foldName(name string) string {
 
 // NewRegistry returns a registry without crawlers for the generator of the built-in registry. v is
 // the content of words.json.
-func NewRegistry(v words.Vocabulary) (*Registry, error) { return compile(v, nil) }
+func NewRegistry(v words.Vocabulary) (*Registry, error) { return compileRegistry(v, nil) }
 
-// compile returns a registry of the given crawlers. v are the words that are not names.
-func compile(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
+// compileRegistry returns a registry of the given crawlers. v are the words that are not names.
+func compileRegistry(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
 	var names []words.CrawlerName
 	for i, c := range crawlers {
 		names = append(names, words.CrawlerName{Name: c.Token, Crawler: i, Exact: c.ExactCase})

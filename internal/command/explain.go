@@ -175,7 +175,7 @@ func (x *explainRunner) printVerdicts(cmd *cobra.Command, urls []string, r expla
 			note = at.site.ClientNote(r)
 		}
 		r.URL = u
-		v := at.site.Judge(file.rules, at.site.Registry.Overlay(file.rules.GroupNames()), r)
+		v := at.site.Judge(file.rules, at.site.Registry.NewOverlay(file.rules.GroupNames()), r)
 		v.URL, v.Licenses, v.Note = u, file.rules.LicenseURLs(), note
 		verdicts[i], findings = v, findings || !v.Allowed
 	}

@@ -163,7 +163,7 @@ func (b *batchJudge) findRobots(q *batchRequest) (*policy.Robots, *uaident.Overl
 	}
 	if b.last.robots == nil || !bytes.Equal(b.last.body, body) {
 		b.last.body, b.last.robots = body, policy.Parse(body)
-		b.last.overlay = defaultSite.Registry.Overlay(b.last.robots.GroupNames())
+		b.last.overlay = defaultSite.Registry.NewOverlay(b.last.robots.GroupNames())
 	}
 	return b.last.robots, b.last.overlay
 }

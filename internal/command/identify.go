@@ -136,7 +136,7 @@ func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, ConfirmedBy: c.Verification.PartialRanges, WebBotAuth: c.Verification.WebBotAuth,
 			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
-			Purposes: c.Purposes.Set.Words(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
+			Purposes: c.Purposes.Set.Names(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}
 	return report

@@ -75,7 +75,7 @@ func (x *testRunner) run(cmd *cobra.Command, names []string) (findings bool, err
 	report := explain.CaseReport{Cases: []explain.CaseResult{}}
 	var errs []error
 	notes := make(map[explain.Request]string) // notes by client, cached because finding them is slow
-	overlay := defaultSite.Registry.Overlay(file.rules.GroupNames())
+	overlay := defaultSite.Registry.NewOverlay(file.rules.GroupNames())
 	for _, name := range names {
 		cases, err := readCases(cmd.InOrStdin(), name)
 		if err != nil {

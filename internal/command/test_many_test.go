@@ -18,7 +18,7 @@ func TestManyCases(t *testing.T) {
 		fmt.Fprintf(&text, "User-agent: Acme%dBot\n", i)
 	}
 	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
-	overlay := uaident.Default().Overlay(robots.GroupNames())
+	overlay := uaident.Default().NewOverlay(robots.GroupNames())
 	c := explain.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
 	if r := c.Judge(robots, overlay); r.Got != explain.Disallow {
 		t.Fatalf("%+v, want what is forbidden", r)

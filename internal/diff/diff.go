@@ -17,7 +17,7 @@ type Edit struct {
 // Overlay returns the crawler names that only the two files define. Callers need the overlay to
 // identify clients.
 func (p Edit) Overlay() *uaident.Overlay {
-	return uaident.Default().Overlay(append(p.Old.GroupNames(), p.New.GroupNames()...))
+	return uaident.Default().NewOverlay(append(p.Old.GroupNames(), p.New.GroupNames()...))
 }
 
 // selectedGroup is the group of a file that applies to a client. The embedded pointer is nil if

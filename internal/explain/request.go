@@ -65,7 +65,7 @@ func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *ju
 func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
 	if from.Robots != nil {
-		overlay = s.Registry.Overlay(from.Robots.GroupNames())
+		overlay = s.Registry.NewOverlay(from.Robots.GroupNames())
 	}
 	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.RedirectTargets, DisallowAll: from.DisallowAll}, overlay, r)
 	client, result := j.request.Client, &j.result

@@ -78,7 +78,7 @@ func newOverlayCache(*policy.Robots) any { return new(overlayCache) }
 func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Robots) *uaident.Overlay {
 	known := n.lastOverlay.Load()
 	if known == nil || known.registry.Value() != registry {
-		known = &registryOverlay{weak.Make(registry), registry.Overlay(robots.GroupNames())}
+		known = &registryOverlay{weak.Make(registry), registry.NewOverlay(robots.GroupNames())}
 		n.lastOverlay.Store(known)
 	}
 	return known.overlay

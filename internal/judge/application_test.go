@@ -11,7 +11,7 @@ import (
 func TestIdentifyApplication(t *testing.T) {
 	const editor = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210 Electron/34.5.1 Safari/537.36"
 	registry := uaident.Default()
-	robots := registry.Overlay([]string{"Code", "Cursor", "Operator"})
+	robots := registry.NewOverlay([]string{"Code", "Cursor", "Operator"})
 	named := []string{"token:Code"}
 	for _, test := range []struct {
 		name                         string

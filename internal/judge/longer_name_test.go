@@ -55,7 +55,7 @@ func TestGroupOfALongerName(t *testing.T) {
 		{"Googlebot Images", "Googlebot/2.1 (+http://www.google.com/bot.html)", true},
 	} {
 		robots := policy.Parse([]byte("User-agent: " + tt.group + "\nDisallow: /\n"))
-		client := uaident.Default().IdentifyWith(tt.userAgent, uaident.Default().Overlay(robots.GroupNames()))
+		client := uaident.Default().IdentifyWith(tt.userAgent, uaident.Default().NewOverlay(robots.GroupNames()))
 		r := Request{Client: client, Method: "GET", Target: "/a"}
 		if _, named, _ := r.GroupQuery(nil, false).Group(robots); named != tt.named {
 			t.Errorf("the group %q names %q: %v, want %v", tt.group, tt.userAgent, named, tt.named)

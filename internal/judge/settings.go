@@ -39,7 +39,7 @@ func (s *Settings) SetConfiguredNames(registry *uaident.Registry) {
 	for _, list := range lists {
 		names = append(names, list.UnregisteredTokens...)
 	}
-	s.ConfiguredNames = registry.Overlay(names).WithApplications()
+	s.ConfiguredNames = registry.NewOverlay(names).WithApplications()
 }
 
 // Identify identifies a client by the registry and by names, the additional names of a robots.txt,

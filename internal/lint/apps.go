@@ -39,7 +39,7 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 // wouldMatchApp reports whether a group with this name would apply to the User-Agent of a phone app
 // with this name.
 func wouldMatchApp(registry *uaident.Registry, name string) bool {
-	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.Overlay([]string{name}))
+	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.NewOverlay([]string{name}))
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 

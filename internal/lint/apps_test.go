@@ -51,7 +51,7 @@ func TestAppsAreOfPeople(t *testing.T) {
 		t.Fatalf("only %d apps", len(appRobots()))
 	}
 	for name, robots := range appRobots() {
-		overlay := registry.Overlay([]string{name})
+		overlay := registry.NewOverlay([]string{name})
 		if client := registry.IdentifyWith(name+"/5 CFNetwork/1410.0.3 Darwin/22.6.0", overlay); !strings.EqualFold(client.Token, name) {
 			t.Errorf("%s: its app is %q", name, client.Token)
 		}

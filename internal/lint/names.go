@@ -144,7 +144,7 @@ func (c *checker) checkUnknownName(a policy.Agent, name string) {
 		c.addOncePerFile(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
 	} else if likely := nearestName(name); likely != "" {
 		c.addValueFinding(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
-	} else if uaident.Default().Overlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
+	} else if uaident.Default().NewOverlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
 		c.addOncePerFile(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
 	} else {
 		c.checkVersion(a, name)

@@ -75,7 +75,7 @@ func New(s Settings) (*Feed, error) {
 
 func newFeed(s Settings, source remote.Source) *Feed {
 	f := new(Feed)
-	f.Feed = remote.NewFeed(remote.FeedConfig[Version]{Source: source, Now: s.Clock, Interval: s.Interval, Parse: f.parse, AfterFetch: f.restoreOrStore})
+	f.Feed = remote.NewFeed(remote.FeedConfig[Version]{Source: source, Now: s.Clock, Interval: s.Interval, Parse: f.parseVersion, AfterFetch: f.synchronizeStorage})
 	return f
 }
 
@@ -92,13 +92,13 @@ func (f *Feed) AddUser(u *FeedUser) (release func()) {
 // which can be nil. Content and LastError return the result. Load returns when ctx ends, even if a
 // fetch is running.
 func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
-	f.Feed.Load(ctx, config, func() { f.restore(ctx, new(remote.StorageLimiter), storage) })
+	f.Feed.Load(ctx, config, func() { f.restoreVersion(ctx, new(remote.StorageLimiter), storage) })
 }
 
-// parse parses and checks a registry. A version that lacks more than half of the entries of the
+// parseVersion parses and checks a registry. A version that lacks more than half of the entries of the
 // version in use, and more than one entry, is an error. While a configuration is loaded, inUse is
 // nil, so that the owner can use any valid version.
-func (f *Feed) parse(data []byte, inUse *Version) (*Version, error) {
+func (f *Feed) parseVersion(data []byte, inUse *Version) (*Version, error) {
 	e, err := registryfile.Parse(f.Name(), data, uaident.Default())
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func TestParse(t *testing.T) {
 		`"token": "Windows NT 10.0"`: `the name Windows NT 10.0 would identify the browser "Mozilla/5.0 (Windows NT 10.0`,
 		`"token": "Whale"`:           "the name Whale would identify the browser",
 	} {
-		_, err := f.parse([]byte(`{"crawlers": [{"class": "seo", "source": "https://foo.example/", `+fields+`}]}`), nil)
+		_, err := f.parseVersion([]byte(`{"crawlers": [{"class": "seo", "source": "https://foo.example/", `+fields+`}]}`), nil)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", fields, err, want)
 		}

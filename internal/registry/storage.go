@@ -27,18 +27,18 @@ type storedVersion struct {
 // share the key.
 func (f *Feed) storageKey() string { return remote.StorageKey("robots_guard/v1/registry", f.Name()) }
 
-// restoreOrStore restores the version in the first user's storage if none is in use, and stores a
-// new version there. restoreOrStore runs after each fetch.
-func (f *Feed) restoreOrStore(ctx context.Context) {
+// synchronizeStorage restores the version in the first user's storage if none is in use, and stores a
+// new version there. synchronizeStorage runs after each fetch.
+func (f *Feed) synchronizeStorage(ctx context.Context) {
 	if user, ok := f.FirstUser().(remoteUser); ok && user.Storage != nil && !f.IsFile() {
-		f.restore(ctx, &user.storageLimiter, user.Storage)
-		f.store(ctx, user.FeedUser)
+		f.restoreVersion(ctx, &user.storageLimiter, user.Storage)
+		f.storeVersion(ctx, user.FeedUser)
 	}
 }
 
-// restore puts the stored version of a URL into use, if no version is in use. restore does nothing
-// if the storage has answered before.
-func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
+// restoreVersion puts the stored version of a URL into use, if no version is in use.
+// restoreVersion does nothing if the storage has answered before.
+func (f *Feed) restoreVersion(ctx context.Context, limiter *remote.StorageLimiter, storage remote.Storage) {
 	if f.isRestored || storage == nil || f.IsFile() {
 		return
 	}
@@ -55,7 +55,7 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 	var version *Version
 	if err == nil {
 		f.isRestored = true
-		stored, version, err = f.decode(value)
+		stored, version, err = f.decodeVersion(value)
 	}
 	if err != nil {
 		if u, ok := f.FirstUser().(remoteUser); ok {
@@ -67,8 +67,8 @@ func (f *Feed) restore(ctx context.Context, limiter *remote.StorageLimiter, stor
 	f.Restore(version, version.hash, stored.FetchedAt, remote.FetchResult{ETag: stored.ETag, LastModified: stored.LastModified})
 }
 
-// decode decodes a stored value and checks that the value belongs to the URL of f.
-func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
+// decodeVersion decodes a stored value and checks that the value belongs to the URL of f.
+func (f *Feed) decodeVersion(value []byte) (*storedVersion, *Version, error) {
 	r := new(storedVersion)
 	if err := json.Unmarshal(value, r); err != nil {
 		return nil, nil, err
@@ -79,12 +79,12 @@ func (f *Feed) decode(value []byte) (*storedVersion, *Version, error) {
 	if err := remote.VerifyChecksum(r.Data, r.SHA256); err != nil {
 		return nil, nil, err
 	}
-	v, err := f.parse(r.Data, nil)
+	v, err := f.parseVersion(r.Data, nil)
 	return r, v, err
 }
 
-// store stores the version in use, unless that version is stored already.
-func (f *Feed) store(ctx context.Context, user *FeedUser) {
+// storeVersion stores the version in use, unless that version is stored already.
+func (f *Feed) storeVersion(ctx context.Context, user *FeedUser) {
 	state := f.State()
 	if state.Content == nil || state.Content.hash == f.storedHash {
 		return

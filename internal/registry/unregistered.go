@@ -135,7 +135,7 @@ func (b *UnregisteredNames) countRequest(request UnregisteredRequest) {
 	if request.Network.IsValid() {
 		stats.networks.addNetwork(request.Network)
 		if request.Class == uaident.GenericCrawler {
-			stats.wave.record(request.Network, request.Time)
+			stats.wave.recordRequest(request.Network, request.Time)
 		}
 	}
 }

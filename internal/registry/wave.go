@@ -60,8 +60,8 @@ type waveDetector struct {
 	waveMax   int       // maximum networks in ten minutes of the wave
 }
 
-// record records a request from a network.
-func (s *waveDetector) record(network netip.Prefix, at time.Time) {
+// recordRequest records a request from a network.
+func (s *waveDetector) recordRequest(network netip.Prefix, at time.Time) {
 	window := at.Truncate(waveWindow)
 	for n := 0; s.windowStart.Before(window) && !s.windowStart.IsZero() && n <= waveHistory+1; n++ {
 		s.closeWindow()

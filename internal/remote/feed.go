@@ -152,7 +152,7 @@ func (f *Feed[T]) Load(ctx context.Context, config any, before func()) {
 	if before != nil {
 		before()
 	}
-	f.fetch(ctx, true)
+	f.fetchContent(ctx, true)
 }
 
 // Run fetches the content whenever a fetch is due, until ctx ends.
@@ -161,7 +161,7 @@ func (f *Feed[T]) Run(ctx context.Context) {
 		f.fetching <- struct{}{}
 		defer func() { <-f.fetching }()
 		if f.TimeUntilNextFetch() <= 0 {
-			f.fetch(ctx, false)
+			f.fetchContent(ctx, false)
 		}
 		if f.AfterFetch != nil {
 			f.AfterFetch(ctx)
@@ -191,9 +191,9 @@ func (f *Feed[T]) Restore(content *T, hash [sha256.Size]byte, confirmed time.Tim
 	f.replaceContent(content, hash)
 }
 
-// fetch fetches the content and records the result. isConfigLoad reports whether a configuration is
+// fetchContent fetches the content and records the result. isConfigLoad reports whether a configuration is
 // being loaded. The caller must acquire f.fetching.
-func (f *Feed[T]) fetch(ctx context.Context, isConfigLoad bool) {
+func (f *Feed[T]) fetchContent(ctx context.Context, isConfigLoad bool) {
 	f.mu.Lock()
 	previous, inUse := f.state.LastResult, f.state.Content
 	if isConfigLoad {

@@ -57,7 +57,7 @@ func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationRe
 	sum := sha256.Sum256(body)
 	result := &VerificationResult{Report: &report, RobotsSHA256: hex.EncodeToString(sum[:]), SampleCount: len(attached.Samples)}
 	robots := policy.Parse(body)
-	overlay := registry.Overlay(robots.GroupNames())
+	overlay := registry.NewOverlay(robots.GroupNames())
 	for i := range attached.Samples {
 		if wrong := verifySample(&attached.Samples[i], attached.Rules, robots, registry, overlay); wrong != "" {
 			result.Errors = append(result.Errors, wrong)

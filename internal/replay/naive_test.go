@@ -39,7 +39,7 @@ func newNaive(versions []Version) *naive {
 	for _, v := range versions {
 		robots := policy.Parse(v.Body)
 		n.robots = append(n.robots, robots)
-		n.overlays = append(n.overlays, uaident.Default().Overlay(robots.GroupNames()))
+		n.overlays = append(n.overlays, uaident.Default().NewOverlay(robots.GroupNames()))
 	}
 	return n
 }

@@ -208,7 +208,7 @@ func parseVersions(o *Options, registry *uaident.Registry) ([]datedVersion, erro
 		known = append(known, good)
 		versions = append(versions, datedVersion{
 			name: v.Name, host: v.Host, from: v.From.UnixNano(), until: math.MaxInt64,
-			body: v.Body, robots: robots, overlay: registry.Overlay(robots.GroupNames()),
+			body: v.Body, robots: robots, overlay: registry.NewOverlay(robots.GroupNames()),
 			settings: v.Settings, grace: max(0, cmp.Or(v.Grace, policy.MaxAge)),
 		})
 	}

@@ -27,7 +27,7 @@ var (
 var (
 	provenances   = []string{"documented", "dataset", "unsourced"}
 	delaySupports = []string{"undocumented", "obeys", "ignores"}
-	purposes      = uaident.PurposeSet(^uaident.PurposeSet(0)).Words()
+	purposes      = uaident.PurposeSet(^uaident.PurposeSet(0)).Names()
 )
 
 // entry is a decoded registry entry with its position in the file.

@@ -75,7 +75,7 @@ func BenchmarkRanges(b *testing.B) {
 	for i := range 5000 {
 		list = append(list, netip.PrefixFrom(invented(i*7), 27).Masked())
 	}
-	t, err := newTable(list)
+	t, err := newPrefixTable(list)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestPartialRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			table, err := newTable(ranges)
+			table, err := newPrefixTable(ranges)
 			if err != nil {
 				t.Fatal(err)
 			}

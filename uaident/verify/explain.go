@@ -112,7 +112,7 @@ func (v *Verifier) explainDNS(ctx context.Context, e *Explanation, p *crawlerPla
 	domains := strings.Join(p.suffixes, ", ")
 	subject := newResultKey(client, p.scope)
 	if !online {
-		cached := v.results.get(subject)
+		cached := v.results.findResult(subject)
 		switch {
 		case cached == nil || v.now() >= cached.expiresAt:
 			e.addStep(ReverseDNS, "DNS was not queried for %s (domains %s).", client, domains)

@@ -46,8 +46,8 @@ func (o *operatorJobs) findNetwork(network netip.Prefix) *networkJobs {
 	return nil
 }
 
-// add appends a lookup to the queue of its operator and network.
-func (q *fairQueue) add(j lookupJob) {
+// addJob appends a lookup to the queue of its operator and network.
+func (q *fairQueue) addJob(j lookupJob) {
 	o := q.findOperator(j.scope)
 	if o == nil {
 		o = &operatorJobs{scope: j.scope}
@@ -88,9 +88,9 @@ func (q *fairQueue) takeNext(ready func(netip.Prefix) bool) (j lookupJob, ok boo
 			j = n.jobs[0]
 			n.jobs[0] = lookupJob{}
 			n.jobs = n.jobs[1:]
-			o.networks = moveToEnd(o.networks, in, len(n.jobs) > 0)
+			o.networks = moveToEndOrRemove(o.networks, in, len(n.jobs) > 0)
 			o.size--
-			q.operators = moveToEnd(q.operators, io, o.size > 0)
+			q.operators = moveToEndOrRemove(q.operators, io, o.size > 0)
 			q.size--
 			return j, true
 		}
@@ -110,8 +110,8 @@ func (q *fairQueue) hasReady(ready func(netip.Prefix) bool) bool {
 	return false
 }
 
-// moveToEnd moves s[i] to the end of s if keep is true, and removes s[i] otherwise.
-func moveToEnd[T any](s []*T, i int, keep bool) []*T {
+// moveToEndOrRemove moves s[i] to the end of s if keep is true, and removes s[i] otherwise.
+func moveToEndOrRemove[T any](s []*T, i int, keep bool) []*T {
 	e := s[i]
 	copy(s[i:], s[i+1:])
 	s[len(s)-1] = nil
@@ -153,12 +153,12 @@ func (q *fairQueue) removeEmpty() {
 		o := q.operators[io]
 		for in := 0; in < len(o.networks); in++ {
 			if len(o.networks[in].jobs) == 0 {
-				o.networks = moveToEnd(o.networks, in, false)
+				o.networks = moveToEndOrRemove(o.networks, in, false)
 				in--
 			}
 		}
 		if o.size == 0 {
-			q.operators = moveToEnd(q.operators, io, false)
+			q.operators = moveToEndOrRemove(q.operators, io, false)
 			io--
 		}
 	}

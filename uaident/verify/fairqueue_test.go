@@ -34,7 +34,7 @@ func TestTurns(t *testing.T) {
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.added) {
-			q.add(parseJob(w))
+			q.addJob(parseJob(w))
 		}
 		var got []string
 		for q.hasReady(tc.ready) {
@@ -72,7 +72,7 @@ func TestDisplace(t *testing.T) {
 	} {
 		var q fairQueue
 		for w := range strings.FieldsSeq(tc.waiting) {
-			q.add(parseJob(w))
+			q.addJob(parseJob(w))
 		}
 		size := q.size
 		comes := parseJob(tc.comes)

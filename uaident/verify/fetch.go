@@ -122,7 +122,7 @@ func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 	if err != nil {
 		return err
 	}
-	next, err := newTable(prefixes)
+	next, err := newPrefixTable(prefixes)
 	if err != nil {
 		return err
 	}
@@ -139,9 +139,9 @@ func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 }
 
 // markUnchanged records that the version of the list in use is up to date.
-func (v *Verifier) markUnchanged(l *addressList, current *activeTable) {
+func (v *Verifier) markUnchanged(l *addressList, current *activePrefixes) {
 	now := v.options.Now()
-	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now) + monotime(maxDenyAge)})
+	l.active.Store(&activePrefixes{current.prefixTable, v.toMonotime(now) + monotime(maxDenyAge)})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChecked, l.state.shrunkSince = now, time.Time{}
@@ -150,7 +150,7 @@ func (v *Verifier) markUnchanged(l *addressList, current *activeTable) {
 // deferShrunkList returns an error for a response that lacks most of the prefixes in use. After
 // shrinkConfirmTime of such responses deferShrunkList returns nil. Until then the prefixes in use
 // verify clients, but deny none.
-func (v *Verifier) deferShrunkList(l *addressList, current *activeTable) error {
+func (v *Verifier) deferShrunkList(l *addressList, current *activePrefixes) error {
 	now := v.options.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +160,7 @@ func (v *Verifier) deferShrunkList(l *addressList, current *activeTable) error {
 	if now.Sub(l.state.shrunkSince) >= shrinkConfirmTime {
 		return nil
 	}
-	l.active.Store(&activeTable{current.prefixTable, v.toMonotime(now)})
+	l.active.Store(&activePrefixes{current.prefixTable, v.toMonotime(now)})
 	return fmt.Errorf("the new list lacks most of the addresses in use; if later fetches lack them too, the new list is used from %s",
 		l.state.shrunkSince.Add(shrinkConfirmTime).UTC().Format(time.RFC3339))
 }

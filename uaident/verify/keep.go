@@ -74,7 +74,7 @@ func (v *Verifier) Import(data []byte) error {
 				break
 			}
 		}
-		t, err := newTable(k.Prefixes)
+		t, err := newPrefixTable(k.Prefixes)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("stored address list %s: %w", k.URL, err))
 			continue
@@ -103,7 +103,7 @@ func (v *Verifier) restoreList(l *addressList, t *prefixTable, k exportedList) {
 	if !k.ShrunkSince.IsZero() {
 		deniesUntil = v.toMonotime(now) // as in deferShrunkList
 	}
-	l.active.Store(&activeTable{t, deniesUntil})
+	l.active.Store(&activePrefixes{t, deniesUntil})
 	l.state.etag, l.state.lastModified = k.ETag, k.LastModified
 	l.state.lastChanged, l.state.lastChecked = k.Changed, k.Checked
 	l.state.nextLoad = k.Checked.Add(addJitter(refreshInterval))

@@ -29,16 +29,16 @@ type addressList struct {
 	isFile bool
 
 	// active holds the prefixes that requests use, or nil if the list was never loaded.
-	active atomic.Pointer[activeTable]
+	active atomic.Pointer[activePrefixes]
 
 	loadMu sync.Mutex // held while the list is loading
 	mu     sync.Mutex // guards state
 	state  listState
 }
 
-// activeTable holds the prefixes of a loaded list. A client whose address is not in the list can be
-// denied before deniesUntil. An activeTable is immutable.
-type activeTable struct {
+// activePrefixes holds the prefixes of a loaded list. A client whose address is not in the list can be
+// denied before deniesUntil. An activePrefixes is immutable.
+type activePrefixes struct {
 	*prefixTable
 	deniesUntil monotime
 }
@@ -150,7 +150,7 @@ func (v *Verifier) setTable(l *addressList, t *prefixTable) {
 	if !l.isFile {
 		until = v.toMonotime(now) + monotime(maxDenyAge)
 	}
-	l.active.Store(&activeTable{t, until})
+	l.active.Store(&activePrefixes{t, until})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.lastChanged, l.state.lastChecked, l.state.shrunkSince = now, now, time.Time{}
@@ -163,8 +163,8 @@ type fileContent struct {
 	size  int64
 }
 
-// readFile reads and parses a list file.
-func readFile(path string) (c fileContent, err error) {
+// readListFile reads and parses a list file.
+func readListFile(path string) (c fileContent, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("address list %s: file not found; correct the path", path)
@@ -186,7 +186,7 @@ func readFile(path string) (c fileContent, err error) {
 	}
 	prefixes, err := ParseRanges(data)
 	if err == nil {
-		c.table, err = newTable(prefixes)
+		c.table, err = newPrefixTable(prefixes)
 	}
 	if err != nil {
 		return c, fmt.Errorf("address list %s: %w", path, err)
@@ -197,7 +197,7 @@ func readFile(path string) (c fileContent, err error) {
 // rereadFile reads a list file again. After an error the prefixes in use stay. The site's owner
 // maintains the file, so a file may lose most of its prefixes and can always deny clients.
 func (v *Verifier) rereadFile(l *addressList) error {
-	content, err := readFile(l.source)
+	content, err := readListFile(l.source)
 	if err == nil {
 		v.setTable(l, content.table)
 	}

@@ -147,7 +147,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 		q.networkStates.findOrAdd(network).countLookup(now, q.networkInterval)
 	}
 	q.pendingKeys[j.resultKey] = struct{}{}
-	queue.add(j)
+	queue.addJob(j)
 	q.startReady()
 }
 

@@ -58,11 +58,11 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	now := monotime(time.Hour)
 	r := newResultCache(64, 256)
 	for i := range 32 {
-		r.put(newResult(newResultKey(invented(i), 1), Verified, nil, now), now)
+		r.putResult(newResult(newResultKey(invented(i), 1), Verified, nil, now), now)
 	}
 	kept := func() (n int) {
 		for i := range 32 {
-			if found := r.get(newResultKey(invented(i), 1)); found != nil && found.state == Verified {
+			if found := r.findResult(newResultKey(invented(i), 1)); found != nil && found.state == Verified {
 				n++
 			}
 		}
@@ -73,7 +73,7 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 		t.Fatalf("%d of 32 kept", before)
 	}
 	for i := range 100_000 {
-		r.put(newResult(newResultKey(invented(1000+i), 1), Spoofed, nil, now), now)
+		r.putResult(newResult(newResultKey(invented(1000+i), 1), Spoofed, nil, now), now)
 	}
 	if got := kept(); got != before {
 		t.Errorf("%d of %d verified results are still cached", got, before)
@@ -83,8 +83,8 @@ func TestManyFailuresDoNotDisplaceVerified(t *testing.T) {
 	}
 	// A new state moves a result to the other table.
 	s := newResultKey(invented(1000+99_999), 1)
-	r.put(newResult(s, Verified, r.get(s), now), now)
-	if found := r.otherResults.find(r.hash(s), s); found != nil {
+	r.putResult(newResult(s, Verified, r.findResult(s), now), now)
+	if found := r.otherResults.findResult(r.hash(s), s); found != nil {
 		t.Error("a verified address is still in the other table")
 	}
 }

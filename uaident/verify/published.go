@@ -20,7 +20,7 @@ type PublishedRanges struct {
 type rangesSnapshot struct {
 	config   *activeConfig
 	lists    []*addressList
-	tables   []*activeTable // of lists; nil for a list that was never loaded
+	tables   []*activePrefixes // of lists; nil for a list that was never loaded
 	prefixes []netip.Prefix
 }
 

@@ -131,7 +131,7 @@ func TestPlausibility(t *testing.T) {
 		{"private", "10.0.0.0/8 fd00::/16", ""},
 		{"none", "", "list is empty"},
 	} {
-		_, err := newTable(prefixes(tc.list))
+		_, err := newPrefixTable(prefixes(tc.list))
 		switch {
 		case tc.want == "" && err != nil:
 			t.Errorf("%s: %v", tc.name, err)
@@ -165,8 +165,8 @@ func TestShrinking(t *testing.T) {
 		{"merged", "192.0.2.0/25 192.0.2.128/25 2001:db8::/33 2001:db8:8000::/33", "192.0.2.0/24 2001:db8::/32", false},
 		{"split", "192.0.2.0/24", "192.0.2.0/25 192.0.2.128/25", false},
 	} {
-		from, _ := newTable(prefixes(tc.from))
-		to, _ := newTable(prefixes(tc.to))
+		from, _ := newPrefixTable(prefixes(tc.from))
+		to, _ := newPrefixTable(prefixes(tc.to))
 		if got := from.losesMostIn(to); got != tc.want {
 			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
 		}
@@ -193,7 +193,7 @@ func FuzzParseRanges(f *testing.F) {
 				t.Fatalf("prefix %v", p)
 			}
 		}
-		list, err := newTable(got)
+		list, err := newPrefixTable(got)
 		if err != nil {
 			return
 		}

@@ -26,7 +26,7 @@ const maxMonotime = monotime(1<<63 - 1)
 // that its name may have.
 type resultKey struct {
 	addr  [16]byte
-	scope uint64 // the domains, see hashScope
+	scope uint64 // the domains, see hashDomains
 }
 
 func newResultKey(addr netip.Addr, scope uint64) resultKey { return resultKey{addr.As16(), scope} }
@@ -85,7 +85,7 @@ func (p *resultTable) bucketFor(hash uint64) *[bucketSize]atomic.Pointer[result]
 	return &p.buckets[hash&uint64(len(p.buckets)-1)]
 }
 
-func (p *resultTable) find(hash uint64, s resultKey) *result {
+func (p *resultTable) findResult(hash uint64, s resultKey) *result {
 	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {
@@ -97,17 +97,17 @@ func (p *resultTable) find(hash uint64, s resultKey) *result {
 
 func (r *resultCache) hash(s resultKey) uint64 { return maphash.Comparable(r.seed, s) }
 
-// get returns the result for s, even if expired, or nil.
-func (r *resultCache) get(s resultKey) *result {
+// findResult returns the result for s, even if expired, or nil.
+func (r *resultCache) findResult(s resultKey) *result {
 	hash := r.hash(s)
-	if found := r.verifiedResults.find(hash, s); found != nil {
+	if found := r.verifiedResults.findResult(hash, s); found != nil {
 		return found
 	}
-	return r.otherResults.find(hash, s)
+	return r.otherResults.findResult(hash, s)
 }
 
-// put stores a result in place of the previous result with the same key.
-func (r *resultCache) put(next *result, now monotime) {
+// putResult stores a result in place of the previous result with the same key.
+func (r *resultCache) putResult(next *result, now monotime) {
 	hash := r.hash(next.resultKey)
 	to, from := &r.otherResults, &r.verifiedResults
 	if next.state == Verified {
@@ -115,11 +115,11 @@ func (r *resultCache) put(next *result, now monotime) {
 	}
 	r.mu.Lock() // rarely contended: once a lookup
 	defer r.mu.Unlock()
-	to.put(hash, next, now)
-	from.remove(hash, next.resultKey)
+	to.putResult(hash, next, now)
+	from.removeResult(hash, next.resultKey)
 }
 
-func (p *resultTable) put(hash uint64, next *result, now monotime) {
+func (p *resultTable) putResult(hash uint64, next *result, now monotime) {
 	bucket := p.bucketFor(hash)
 	place := -1
 	end := maxMonotime
@@ -142,7 +142,7 @@ func (p *resultTable) put(hash uint64, next *result, now monotime) {
 	bucket[place].Store(next)
 }
 
-func (p *resultTable) remove(hash uint64, s resultKey) {
+func (p *resultTable) removeResult(hash uint64, s resultKey) {
 	bucket := p.bucketFor(hash)
 	for i := range bucket {
 		if r := bucket[i].Load(); r != nil && r.resultKey == s {

@@ -89,12 +89,12 @@ func (v *Verifier) newActiveConfig(c *Config, old *activeConfig) (s *activeConfi
 		}
 		slices.Sort(p.suffixes)
 		p.suffixes = slices.Compact(p.suffixes)
-		p.resolver, p.scope = resolver, hashScope(server, p.suffixes)
+		p.resolver, p.scope = resolver, hashDomains(server, p.suffixes)
 	}
 	files = map[*addressList]fileContent{}
 	for _, l := range s.lists {
 		if l.isFile {
-			content, err := readFile(l.source)
+			content, err := readListFile(l.source)
 			errs = append(errs, err)
 			files[l] = content
 		}
@@ -200,9 +200,9 @@ func canDenyClients(c *uaident.Crawler, own crawlerMethods) (bool, string) {
 	return true, ""
 }
 
-// hashScope returns a hash of a DNS server and a set of domains. Crawlers with the same hash share
+// hashDomains returns a hash of a DNS server and a set of domains. Crawlers with the same hash share
 // their lookups.
-func hashScope(server string, suffixes []string) uint64 {
+func hashDomains(server string, suffixes []string) uint64 {
 	sum := sha256.Sum256([]byte(server + "\n" + strings.Join(suffixes, "\n")))
 	return binary.BigEndian.Uint64(sum[:])
 }

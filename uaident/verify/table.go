@@ -22,9 +22,9 @@ type prefixTable struct {
 	lite     *bart.Lite
 }
 
-// newTable returns a table of prefixes. Prefixes that are too wide, or that together cover too much
+// newPrefixTable returns a table of prefixes. Prefixes that are too wide, or that together cover too much
 // of the Internet, are an error.
-func newTable(prefixes []netip.Prefix) (*prefixTable, error) {
+func newPrefixTable(prefixes []netip.Prefix) (*prefixTable, error) {
 	t := &prefixTable{lite: new(bart.Lite)}
 	count4, count6 := uint64(0), uint64(0)
 	for _, p := range prefixes {

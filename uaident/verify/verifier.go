@@ -158,7 +158,7 @@ func (v *Verifier) Check(c *uaident.Crawler, client netip.Addr) Finding {
 		return f
 	}
 	s := newResultKey(client, p.scope)
-	cached := v.results.get(s)
+	cached := v.results.findResult(s)
 	state := cached.stateAt(now)
 	if isLookupDue(cached, now) {
 		j := lookupJob{resultKey: s, address: client, suffixes: p.suffixes, resolver: p.resolver}
@@ -218,7 +218,7 @@ func isLookupDue(cached *result, now monotime) bool { return cached == nil || no
 
 // needsLookup reports whether the key s still needs a lookup at now.
 func (v *Verifier) needsLookup(s resultKey, now monotime) bool {
-	return isLookupDue(v.results.get(s), now)
+	return isLookupDue(v.results.findResult(s), now)
 }
 
 // lookUp runs a reverse DNS lookup and caches the result.
@@ -238,7 +238,7 @@ func (v *Verifier) lookUp(ctx context.Context, j lookupJob) {
 // cacheResult caches the state that a reverse DNS lookup found.
 func (v *Verifier) cacheResult(s resultKey, state State) {
 	now := v.now()
-	v.results.put(newResult(s, state, v.results.get(s), now), now)
+	v.results.putResult(newResult(s, state, v.results.findResult(s), now), now)
 }
 
 // checkInterval is the interval at which Run checks for changed files and for URLs that are due.

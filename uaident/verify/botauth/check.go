@@ -15,8 +15,8 @@ type signedFields struct {
 	signatureAgent signatureAgent
 }
 
-// check verifies a request. input is the value of its field Signature-Input, which contains Tag.
-func (v *Verifier) check(r Request, input []string) Result {
+// checkFields verifies a request. input is the value of its field Signature-Input, which contains Tag.
+func (v *Verifier) checkFields(r Request, input []string) Result {
 	signature, agent := r.Header["Signature"], r.Header["Signature-Agent"]
 	if joinedLength(input) > MaxField || joinedLength(signature) > MaxField || joinedLength(agent) > MaxField {
 		return failedResult(TooLarge)
@@ -33,13 +33,13 @@ func (v *Verifier) check(r Request, input []string) Result {
 	if f.signatureAgent, ok = parseSignatureAgent(agent); !ok {
 		return failedResult(Malformed)
 	}
-	return v.checkAll(&f)
+	return v.checkSignatures(&f)
 }
 
-// checkAll verifies all signatures of a request. checkAll returns the first Valid result, else the
+// checkSignatures verifies all signatures of a request. checkSignatures returns the first Valid result, else the
 // first Unknown result, else the first Invalid result. Unknown precedes Invalid, because an Unknown
 // signature can be valid.
-func (v *Verifier) checkAll(f *signedFields) (best Result) {
+func (v *Verifier) checkSignatures(f *signedFields) (best Result) {
 	now, seen := v.options.Now(), 0
 	for _, label := range f.input.Names() {
 		member, _ := f.input.Get(label)
@@ -52,7 +52,7 @@ func (v *Verifier) checkAll(f *signedFields) (best Result) {
 		}
 		result := failedResult(TooLarge)
 		if seen++; seen <= MaxSignatures {
-			result = v.checkOne(f, label, list, now)
+			result = v.checkSignature(f, label, list, now)
 		}
 		if result.State == Valid {
 			return result
@@ -64,9 +64,9 @@ func (v *Verifier) checkAll(f *signedFields) (best Result) {
 	return best
 }
 
-// checkOne verifies one signature. checkOne fetches no directory for a signature that is invalid
+// checkSignature verifies one signature. checkSignature fetches no directory for a signature that is invalid
 // with any key.
-func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
+func (v *Verifier) checkSignature(f *signedFields, label string, list httpsfv.InnerList, now time.Time) Result {
 	p, reason := parseParameters(list.Params)
 	if reason == Verified {
 		reason = v.checkTimes(p, now)
@@ -81,7 +81,7 @@ func (v *Verifier) checkOne(f *signedFields, label string, list httpsfv.InnerLis
 	if reason = checkComponents(list.Items); reason != Verified {
 		return failedResult(reason)
 	}
-	origin, reason := f.signatureAgent.originFor(label, list.Items)
+	origin, reason := f.signatureAgent.findOrigin(label, list.Items)
 	if reason != Verified {
 		return failedResult(reason)
 	}

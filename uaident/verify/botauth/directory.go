@@ -38,8 +38,8 @@ func (k publicKey) isCurrentAt(now time.Time) bool {
 	return (k.notBefore == 0 || seconds >= k.notBefore) && (k.expires == 0 || seconds < k.expires)
 }
 
-// jwk is a JSON Web Key (RFC 7517, RFC 8037) with the fields that parseKeys reads.
-type jwk struct {
+// jsonWebKey is a JSON Web Key (RFC 7517, RFC 8037) with the fields that parseKeys reads.
+type jsonWebKey struct {
 	KeyType   string  `json:"kty"`
 	Curve     string  `json:"crv"`
 	X         string  `json:"x"`
@@ -69,7 +69,7 @@ func parseKeys(text []byte, testKeys bool) (map[string]publicKey, error) {
 	}
 	keys := make(map[string]publicKey)
 	for _, text := range set.Keys {
-		var j jwk
+		var j jsonWebKey
 		if json.Unmarshal(text, &j) != nil || j.KeyType != "OKP" || j.Curve != "Ed25519" || j.Use != "" && j.Use != "sig" {
 			continue
 		}

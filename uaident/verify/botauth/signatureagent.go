@@ -35,9 +35,9 @@ func parseSignatureAgent(values []string) (s signatureAgent, ok bool) {
 	return s, err == nil
 }
 
-// originFor returns the origin of the agent to which a signature belongs. label is the label of the
+// findOrigin returns the origin of the agent to which a signature belongs. label is the label of the
 // signature, and covered are its covered components.
-func (s signatureAgent) originFor(label string, covered []httpsfv.Item) (origin string, reason Reason) {
+func (s signatureAgent) findOrigin(label string, covered []httpsfv.Item) (origin string, reason Reason) {
 	whole, keys := false, []string(nil)
 	for _, item := range covered {
 		if item.Value != "signature-agent" {

@@ -109,5 +109,5 @@ func (v *Verifier) Check(r Request) Result {
 	if !ok || !slices.ContainsFunc(input, func(value string) bool { return strings.Contains(value, Tag) }) {
 		return Result{}
 	}
-	return v.check(r, input)
+	return v.checkFields(r, input)
 }
