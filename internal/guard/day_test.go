@@ -55,12 +55,12 @@ func (s *managedSite) serving(host string) *managed.Schedule {
 // answer returns the site's robots.txt at a host with its max-age.
 func (s *managedSite) answer(host string) policy.FetchResult {
 	schedule := s.serving(host)
-	plan, until := schedule.PlanAt(time.Now(), host)
-	text, err := plan.Compose(nil, host)
+	period := schedule.FindPeriod(host, time.Now())
+	text, err := period.FilePlan().Compose(nil, host)
 	if err != nil {
 		s.t.Error(err)
 	}
-	life := managed.CacheLifetime(time.Hour, time.Now(), until)
+	life := managed.CacheLifetime(time.Hour, time.Now(), period.End())
 	return policy.FetchResult{Status: http.StatusOK, Body: text, Header: http.Header{"Cache-Control": {fmt.Sprintf("max-age=%d", int(life.Seconds()))}}}
 }
 

@@ -8,15 +8,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// The keys of lines about the use of fetched pages. They do not disallow fetching.
-const (
-	// contentUsage is the key of the IETF working group AIPREF (draft-ietf-aipref-attach, with the
-	// vocabulary of draft-ietf-aipref-vocab).
-	contentUsage = policy.ContentUsage
-	// contentSignal is the key of contentsignals.org.
-	contentSignal = policy.ContentSignal
-)
-
 // vocabulary has the uses and values that a Content-Usage or Content-Signal line may have.
 type vocabulary struct {
 	keys     []string
@@ -24,14 +15,16 @@ type vocabulary struct {
 	hasPaths bool
 }
 
+// vocabularies has the vocabulary of the IETF working group AIPREF (draft-ietf-aipref-vocab) and that of
+// contentsignals.org, by the key of the line.
 var vocabularies = map[string]vocabulary{
-	contentUsage:  {[]string{"train-ai", "ai-use", "search"}, "y", "n", true},
-	contentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
+	policy.ContentUsage:  {[]string{"train-ai", "ai-use", "search"}, "y", "n", true},
+	policy.ContentSignal: {[]string{"search", "ai-input", "ai-train"}, "yes", "no", false},
 }
 
 // preference is a Content-Usage or Content-Signal line: how fetched pages may be used.
 type preference struct {
-	kind string // contentUsage or contentSignal
+	kind string // policy.ContentUsage or policy.ContentSignal
 	path string // "" for the whole site
 	uses []preferenceMember
 }
@@ -69,7 +62,7 @@ func parsePreference(kind, text string) (p preference, err error) {
 
 // parsePreference returns the preference of a rule, or nil for a rule without one.
 func (r *rule) parsePreference() (*preference, error) {
-	for kind, text := range map[string]string{contentUsage: r.ContentUsage, contentSignal: r.ContentSignal} {
+	for kind, text := range map[string]string{policy.ContentUsage: r.ContentUsage, policy.ContentSignal: r.ContentSignal} {
 		if text != "" {
 			p, err := parsePreference(kind, text)
 			return &p, err
@@ -107,7 +100,7 @@ func (p preference) String() string {
 // policyPreferences returns the uses and values as in package policy.
 func (p preference) policyPreferences() (says policy.Preferences) {
 	_, value := policy.SplitUsagePath(strings.TrimPrefix(p.String(), p.kind+": "))
-	if p.kind == contentSignal {
+	if p.kind == policy.ContentSignal {
 		return policy.ParseSignals(value)
 	}
 	says, _ = policy.ParsePreferences(value) // valid, because String wrote it
@@ -124,7 +117,7 @@ func parseBasePreference(line string) (p preference, ok bool) {
 		}
 		p.kind = kind
 		p.path, value = policy.SplitUsagePath(value)
-		if _, err := policy.ParsePreferences(value); kind == contentUsage && err != nil {
+		if _, err := policy.ParsePreferences(value); kind == policy.ContentUsage && err != nil {
 			return preference{}, false
 		}
 		for part := range strings.SplitSeq(value, ",") {

@@ -41,7 +41,7 @@ func randomBase(r *rand.Rand) (groups []modelGroup, text string) {
 			rule := ruleLine(r.IntN(3) == 0, pick(r, modelPaths))
 			g.rules = append(g.rules, rule)
 			if r.IntN(4) == 0 {
-				use := contentUsage + ": " + randomUse(r)
+				use := policy.ContentUsage + ": " + randomUse(r)
 				g.rules = append(g.rules, use)
 				rule = use + "\n" + rule
 			}

@@ -20,7 +20,7 @@ func randomUse(r *rand.Rand) string {
 func uses(lines []string) map[string]string {
 	said := make(map[string]string)
 	for _, line := range lines {
-		dictionary, ok := strings.CutPrefix(line, contentUsage+": ")
+		dictionary, ok := strings.CutPrefix(line, policy.ContentUsage+": ")
 		if !ok {
 			continue
 		}
@@ -43,7 +43,7 @@ func usesBy(rules []Rule, about func(r Rule) bool) map[string]string {
 	var lines []string
 	for _, r := range rules {
 		if r.ContentUsage != "" && about(r) {
-			lines = append(lines, contentUsage+": "+r.ContentUsage)
+			lines = append(lines, policy.ContentUsage+": "+r.ContentUsage)
 		}
 	}
 	return uses(lines)

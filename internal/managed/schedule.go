@@ -150,20 +150,12 @@ func sortedTimes(times []time.Time) []time.Time {
 	return slices.CompactFunc(times, time.Time.Equal)
 }
 
-// PlanAt returns the rules in force for a host at a time, and the time of the next change, or the
-// zero time.
-func (s *Schedule) PlanAt(now time.Time, host string) (*Plan, time.Time) {
-	p := s.FindPeriod(host, now)
-	return p.FilePlan(), p.End()
-}
-
 // Compose applies the rules in force at now to a base, and returns the robots.txt for a host.
 func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, error) {
 	if s.IsStaging(host) {
 		return []byte(Staging), nil
 	}
-	plan, _ := s.PlanAt(now, host)
-	return plan.Compose(base, host)
+	return s.FindPeriod(host, now).FilePlan().Compose(base, host)
 }
 
 // NextChange returns the first time after now at which a rule begins or ends at any host, or the

@@ -49,8 +49,7 @@ func planOf(registry *uaident.Registry, rules []Rule, sitemaps, lines []string) 
 
 func textAt(t testing.TB, s *Schedule, now time.Time, host string) string {
 	t.Helper()
-	plan, _ := s.PlanAt(now, host)
-	text, err := plan.Compose([]byte("User-agent: *\nDisallow: /p\n"), host)
+	text, err := s.Compose(now, host, []byte("User-agent: *\nDisallow: /p\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +89,7 @@ func TestBoundaries(t *testing.T) {
 				got = append(got, path)
 			}
 		}
-		if _, next := s.PlanAt(tc.at, tc.host); strings.Join(got, " ") != tc.want || !next.Equal(tc.next) {
+		if next := s.FindPeriod(tc.host, tc.at).End(); strings.Join(got, " ") != tc.want || !next.Equal(tc.next) {
 			t.Errorf("%s at %v: %v until %v, want %q until %v", tc.host, tc.at, got, next, tc.want, tc.next)
 		}
 	}

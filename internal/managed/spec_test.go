@@ -23,10 +23,8 @@ func TestSpec(t *testing.T) {
 		t.Fatalf("%v\n%s\n%s", err, again.EncodeSpec(), s.EncodeSpec())
 	}
 	for _, host := range []string{"a.test", "b.test", "x.c.test"} {
-		one, _ := s.PlanAt(epoch, host)
-		other, _ := again.PlanAt(epoch, host)
-		a, _ := one.Compose(nil, host)
-		b, _ := other.Compose(nil, host)
+		a, _ := s.Compose(epoch, host, nil)
+		b, _ := again.Compose(epoch, host, nil)
 		if string(a) != string(b) {
 			t.Errorf("%s: %q and %q", host, a, b)
 		}

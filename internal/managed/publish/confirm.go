@@ -48,7 +48,11 @@ func (p *Publisher) confirmationReasons(published *managed.Schedule, next submis
 			unread = p.hostsWithoutBase(compare.Base)
 		}
 	}
-	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
+	add := f.addNewlyDisallowed
+	if p.ConfirmationMode == ConfirmAny {
+		add = func(files managed.FilePair) { f.addReason("the file changes", describeHosts(files), files) }
+	}
+	left := compare.ForEachDifference(add)
 	if len(lost) > 0 {
 		return append(lost, f.reasons...)
 	}
@@ -80,7 +84,7 @@ func (p *Publisher) reasonsWithoutBase(compare managed.Comparison, f *reasonFind
 		}
 		return base(host)
 	}
-	left := compare.ForEachDifference(f.reasonAdder(p.ConfirmationMode))
+	left := compare.ForEachDifference(f.addNewlyDisallowed)
 	for i := range f.reasons {
 		f.reasons[i] += ", if the site's own robots.txt, which was not read yet, forbids it"
 	}
@@ -147,14 +151,6 @@ type reasonFinder struct {
 	startTimes    map[string]time.Time // start of each reason, by reason and hosts
 }
 
-// reasonAdder returns the method that adds the reasons for a pair of files in this mode.
-func (f *reasonFinder) reasonAdder(confirm ConfirmationMode) func(managed.FilePair) {
-	if confirm == ConfirmAny {
-		return f.addDifference
-	}
-	return f.addNewlyDisallowed
-}
-
 // reasonsOrLimit returns the reasons. If there are none, but left files were not compared, that is
 // the only reason.
 func (f *reasonFinder) reasonsOrLimit(left int) []string {
@@ -162,11 +158,6 @@ func (f *reasonFinder) reasonsOrLimit(left int) []string {
 		return []string{fmt.Sprintf("only the first %d files were compared, %d more were not", maxCompared, left)}
 	}
 	return f.reasons
-}
-
-// addDifference adds the reason that a file changes.
-func (f *reasonFinder) addDifference(p managed.FilePair) {
-	f.addReason("the file changes", describeHosts(p), p)
 }
 
 // addReason adds a reason for the files of p. hosts describes their hosts; it is "" for all hosts.

@@ -40,8 +40,7 @@ func listsOf(lists ...*RuleList) (*ScheduleBuilder, *observer.ObservedLogs) {
 // composed returns the file that a schedule makes from an empty base at a host.
 func composed(t *testing.T, s *managed.Schedule, host string) string {
 	t.Helper()
-	plan, _ := s.PlanAt(time.Now(), host)
-	text, err := plan.Compose(nil, host)
+	text, err := s.Compose(time.Now(), host, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -361,15 +361,9 @@ func (e *servedRules) nextChange(now time.Time) time.Time {
 
 // findHostPeriod returns the period of a site at now, by the schedule that its host serves.
 func (e *servedRules) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
-	return e.scheduleForHost(siteHost(site)).findHostPeriod(site, now)
-}
-
-// findHostPeriod returns the period of a site at now.
-func (v *servedSchedule) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
-	s := hostPeriod{segment: site.Segment(), host: siteHost(site), scheduleStart: v.since}
-	s.staging = v.schedule.IsStaging(s.host)
-	s.period = v.schedule.FindPeriod(s.host, now)
-	return s
+	host := siteHost(site)
+	served := e.scheduleForHost(host)
+	return hostPeriod{site.Segment(), host, served.schedule.FindPeriod(host, now), served.since, served.schedule.IsStaging(host)}
 }
 
 // firstWait is the maximum wait of a request for the published schedule after the start.

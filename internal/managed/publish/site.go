@@ -13,6 +13,7 @@ import (
 // of the storage.
 type SiteHistory struct {
 	storageLock chan struct{} // has one value while the storage is read or written
+	numUsers    int           // see [SiteHistories.Acquire]; guarded by the mutex of SiteHistories
 
 	mu             sync.Mutex
 	history        History
@@ -112,13 +113,7 @@ func (h *History) specIDsInUse() []string {
 // SiteHistories has the histories of all sites in memory. The zero value is empty.
 type SiteHistories struct {
 	mu    sync.Mutex
-	sites map[string]*sharedSite
-}
-
-// sharedSite is the history of a site with the number of its users.
-type sharedSite struct {
-	*SiteHistory
-	numUsers int
+	sites map[string]*SiteHistory
 }
 
 // Acquire returns the history of the site with a name. Configurations that overlap during a reload
@@ -127,15 +122,15 @@ func (s *SiteHistories) Acquire(name string) (site *SiteHistory, release func())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sites == nil {
-		s.sites = make(map[string]*sharedSite)
+		s.sites = make(map[string]*SiteHistory)
 	}
 	u := s.sites[name]
 	if u == nil {
-		u = &sharedSite{SiteHistory: NewSiteHistory()}
+		u = NewSiteHistory()
 		s.sites[name] = u
 	}
 	u.numUsers++
-	return u.SiteHistory, sync.OnceFunc(func() {
+	return u, sync.OnceFunc(func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if u.numUsers--; u.numUsers == 0 {
