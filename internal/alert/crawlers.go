@@ -10,7 +10,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/ledger"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
-	"github.com/robotsguard/caddy-robots-guard/policy"
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
@@ -99,6 +98,7 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 	if now.Sub(ledger.FromUnixMilli(source.Ledger.Since)) < minMonitorTime {
 		return nil
 	}
+	isMistake := func(class report.ClassImpact) bool { return mayBlockByMistake(source, class) }
 	for _, s := range source.Ledger.Sites {
 		live := source.SiteStates[s.Name]
 		if live.Mode != judge.ModeWord(false) || live.State == nil || live.State.Current == nil || !live.State.Current.Robots.Restricts() || len(found) == maxReadySites {
@@ -111,7 +111,7 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 			}
 		}
 		impact := source.Impact(report.Filter{Site: s.Name, Window: report.Week})
-		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, mayBlockByMistake) {
+		if now.Sub(first) < minMonitorTime || impact.Requests == 0 || impact.Blocked > 0 || slices.ContainsFunc(impact.ByClass, isMistake) {
 			continue
 		}
 		found = append(found, Alert{
@@ -128,22 +128,14 @@ func readyForEnforceAlerts(source *report.Source, now time.Time) (found []Alert)
 
 // mayBlockByMistake reports whether enforce would block crawlers of a class that the owner may not
 // want to block. These are classes that bring visitors, unless a rule names the crawler.
-func mayBlockByMistake(class report.ClassImpact) bool {
+func mayBlockByMistake(source *report.Source, class report.ClassImpact) bool {
 	switch class.Class {
 	case uaident.Search.String(), uaident.Preview.String(), uaident.Feed.String():
 	default:
 		return false
 	}
 	return slices.ContainsFunc(class.Crawlers, func(c report.CrawlerImpact) bool {
-		isMistake := func(r report.RuleCount) bool { return !namesCrawler(r.Group, c.Token) }
+		isMistake := func(r report.RuleCount) bool { return !source.NamesCrawler(r.Group, c.Token) }
 		return c.BlockedByEnforce > 0 && (len(c.Rules) == 0 || slices.ContainsFunc(c.Rules, isMistake))
 	})
-}
-
-// namesCrawler reports whether a group of a robots.txt names a crawler.
-func namesCrawler(group, token string) bool {
-	if crawler := uaident.Default().Lookup(token); crawler != nil {
-		return judge.NamesCrawler(group, crawler)
-	}
-	return policy.NameMatches(group, token)
 }

@@ -62,6 +62,12 @@ func TestReady(t *testing.T) {
 	meant.Token, meant.Class, meant.Rule.Group = "bingbot", uaident.Search, "bingbot"
 	preview := broken
 	preview.Token, preview.Class = "Twitterbot", uaident.Preview
+	owner := broken // a rule names it by its alias
+	owner.Token, owner.Class, owner.Rule.Group = "OwnerBot", uaident.Search, "OwnerBot-News"
+	registry, err := uaident.Default().WithCrawlers(uaident.Crawler{Token: "OwnerBot", Aliases: []string{"OwnerBot-News"}, Class: uaident.Search})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		mode, text string
 		also       *ledger.Request
@@ -73,10 +79,12 @@ func TestReady(t *testing.T) {
 		"a search engine would be blocked":  {"monitor", rules, &search, ""},
 		"one that is named, and meant":      {"monitor", rules, &meant, ready},
 		"a preview would be blocked":        {"monitor", rules, &preview, ""},
+		"one of the owner's registry":       {"monitor", rules, &owner, ready},
 		"nobody knows the mode, since long": {"", rules, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.crawlers = registry
 			w.answer("a.test", tc.mode, 200, tc.text)
 			w.come(10, broken)
 			w.leap(6 * 24 * time.Hour)

@@ -10,6 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
 	"github.com/robotsguard/caddy-robots-guard/internal/responseaudit"
 	"github.com/robotsguard/caddy-robots-guard/policy"
+	"github.com/robotsguard/caddy-robots-guard/uaident"
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
@@ -24,6 +25,7 @@ type world struct {
 	sites     map[string]report.SiteState
 	lists     []verify.ListStatus
 	registry  *report.RegistryStatus
+	crawlers  *uaident.Registry // nil for the default
 	proposals []report.RegistryProposal
 	since     time.Time // of the trouble of the storage
 	trouble   error
@@ -60,7 +62,7 @@ func (w *world) HasStorage() bool                                            { r
 
 func (w *world) Reports(now time.Time) *report.Source {
 	w.reports++
-	return &report.Source{Now: now, Ledger: w.counted.Snapshot(), SiteStates: w.sites}
+	return &report.Source{Now: now, Ledger: w.counted.Snapshot(), SiteStates: w.sites, Registry: w.crawlers}
 }
 
 // pass lets time pass, and the manager update once a minute.

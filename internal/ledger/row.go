@@ -31,8 +31,8 @@ type Row struct {
 	RobotsFetch        *RobotsFetch `json:"robots_fetch,omitempty"`
 	RequestsSinceFetch uint64       `json:"since_robots_fetch"`
 
-	// LastAction is the guard's last action on a request of the crawler: logged or blocked. It is
-	// judge.NoAction if there was none.
+	// LastAction is the guard's last action on a request of the crawler: judge.Logged,
+	// judge.Blocked, or judge.NoAction if there was none.
 	LastAction judge.Action `json:"last_action"`
 
 	Series [numResolutions]Series `json:"series"`

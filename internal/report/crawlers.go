@@ -93,8 +93,8 @@ type RequestRate struct {
 	PerMinuteOfDay float64 `json:"per_minute_day"`
 	PeakPerMinute  uint64  `json:"peak"`
 	// CrawlDelay is the Crawl-delay in robots.txt in seconds, or 0, and DelayLine the number of its
-	// line. RFC 9309 does not define Crawl-delay. CrawlDelaySupport says how the crawler treats it
-	// by the operator's documentation: obeys, ignores or undocumented.
+	// line. RFC 9309 does not define Crawl-delay. CrawlDelaySupport says what the operator
+	// documents about the crawler: obeys, ignores or undocumented.
 	CrawlDelay        float64 `json:"crawl_delay,omitempty"`
 	DelayLine         int     `json:"crawl_delay_line,omitempty"`
 	CrawlDelaySupport string  `json:"crawl_delay_habit,omitempty"`

@@ -36,7 +36,8 @@ func (v *filteredSource) newCrawlers() []Crawler {
 	return all
 }
 
-// newCrawler sums up the rows of one crawler. entries must not be empty.
+// newCrawler returns the data about one crawler. entries are its rows in the ledger, one for each
+// site and identity, and at least one.
 func (v *filteredSource) newCrawler(entries []siteRow) Crawler {
 	row := entries[0].row
 	for _, e := range entries {

@@ -26,7 +26,7 @@ type Filter struct {
 }
 
 // ParseFilter parses the URL parameters site, host, class, identity, window, from and to. With
-// from, the window is the time from from to to.
+// from, which requires a time, the window is a [Range], whatever the parameter window.
 func ParseFilter(query url.Values) (Filter, error) {
 	f := Filter{Site: query.Get("site"), Host: query.Get("host"), Class: query.Get("class"), Identity: query.Get("identity"), Window: Window(query.Get("window"))}
 	if f.Window == "" {

@@ -16,7 +16,7 @@ type ClientNameCount struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 	Estimate
-	// Disallowed is the number of disallowed requests, at least.
+	// Disallowed is the minimum number of disallowed requests. The exact number is unknown.
 	Disallowed uint64 `json:"disallowed"`
 }
 
@@ -25,8 +25,8 @@ type ClientNameCount struct {
 type HostCount struct {
 	Host string `json:"host"`
 	Estimate
-	// Disallowed is the number of disallowed requests, at most, and Blocked the number of these
-	// that were blocked, at most.
+	// Disallowed is the maximum number of disallowed requests, and Blocked the maximum number of
+	// those that the guard blocked. The exact numbers are unknown.
 	Disallowed uint64 `json:"disallowed"`
 	Blocked    uint64 `json:"blocked"`
 }
@@ -46,8 +46,8 @@ func (v *filteredSource) countClientNames(entries []siteRow) (list []ClientNameC
 	return mergeEstimates(list, key, func(to *ClientNameCount, from ClientNameCount) { to.Disallowed += from.Disallowed })
 }
 
-// lowerBound returns the minimum number of occurrences of a name, 0 for a name that the sketch does
-// not contain.
+// lowerBound returns the minimum number of occurrences of a name, or 0 if the sketch does not
+// contain the name.
 func lowerBound(names spacesaving.Sketch[string], name string) uint64 {
 	i := names.PositionOf(name)
 	if i < 0 {

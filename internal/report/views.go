@@ -53,7 +53,7 @@ func (v *filteredSource) listBlockedSearchEngines() []BlockedSearchEngine {
 		}
 		blocked := BlockedSearchEngine{Site: e.site, Token: e.row.Token, Identity: e.row.Identity.String(), Blocked: min(e.counts[ledger.CountViolationBlocked], v.countDisallowedByOtherGroups(e))}
 		for _, item := range e.row.Paths.Items {
-			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && occurredInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+			if at := ledger.FromUnixMilli(item.Last); item.Key.Blocked && at.After(blocked.Last) && occurredInWindow(v, item) && !v.NamesCrawler(item.Key.Group, e.row.Token) {
 				blocked.Last, blocked.Host, blocked.Path, blocked.Rule, blocked.Line = at, item.Key.Host, item.Key.Path, item.Key.Text, item.Key.Line
 			}
 		}
@@ -84,16 +84,16 @@ func (v *filteredSource) isStillBlocked(e siteRow, last time.Time) bool {
 // other crawlers disallowed.
 func (v *filteredSource) countDisallowedByOtherGroups(e siteRow) (n uint64) {
 	for _, item := range e.row.Rules.Items {
-		if item.Key.Verdict == judge.Disallowed && occurredInWindow(v, item) && !v.namesCrawler(item.Key.Group, e.row.Token) {
+		if item.Key.Verdict == judge.Disallowed && occurredInWindow(v, item) && !v.NamesCrawler(item.Key.Group, e.row.Token) {
 			n += item.Count
 		}
 	}
 	return n
 }
 
-// namesCrawler reports whether a group of a robots.txt names a crawler. See [judge.NamesCrawler].
-func (v *filteredSource) namesCrawler(group, token string) bool {
-	if known := v.lookupCrawler(token); known != nil {
+// NamesCrawler reports whether a group of a robots.txt names a crawler. See [judge.NamesCrawler].
+func (s *Source) NamesCrawler(group, token string) bool {
+	if known := s.lookupCrawler(token); known != nil {
 		return judge.NamesCrawler(group, known)
 	}
 	return policy.NameMatches(group, token)
