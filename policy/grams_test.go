@@ -124,3 +124,19 @@ func TestEscapedQueries(t *testing.T) {
 		}
 	}
 }
+
+// TestOneGramBeforeOtherBytes tests patterns that are stored under the same gram, and have other bytes
+// after or before it.
+func TestOneGramBeforeOtherBytes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("User-agent: *\nDisallow: /*abcd1*x\nDisallow: /*abcd2*x\nDisallow: /*1wxyz*x\nDisallow: /*2wxyz*x\n")
+	for i := range maxUnindexedPatterns { // makes the other grams more frequent
+		fmt.Fprintf(&b, "Allow: /*bcd1*%[1]d\nAllow: /*bcd2*%[1]d\nAllow: /*1wxy*%[1]d\nAllow: /*2wxy*%[1]d\n", i)
+	}
+	group := Parse([]byte(b.String())).Select(true, "x")
+	for line, target := range []string{"/abcd1/x", "/abcd2/x", "/1wxyz/x", "/2wxyz/x"} {
+		if v := group.Judge(target); v.Allowed || v.Rule.Line != line+2 {
+			t.Errorf("%s: %+v, want disallowed by line %d", target, v, line+2)
+		}
+	}
+}
