@@ -37,26 +37,6 @@ func TestVersionOfResponse(t *testing.T) {
 	}
 }
 
-func TestExpired(t *testing.T) {
-	read, failed := step{0, version(1)}, step{time.Hour, FetchResult{Status: 503}}
-	for _, tc := range []struct {
-		name  string
-		state State
-		at    time.Duration
-		want  bool
-	}{
-		{"nothing is known", State{}, 2 * MaxAge, false},
-		{"just read", stateAfter(read), MaxAge - 1, false},
-		{"read a day ago", stateAfter(read), MaxAge, true},
-		{"it cannot be read since", stateAfter(read, failed), MaxAge, false},
-		{"it never could", stateAfter(failed), 2 * MaxAge, false},
-	} {
-		if got := tc.state.IsExpired(epoch.Add(tc.at)); got != tc.want {
-			t.Errorf("%s: %t, want %t", tc.name, got, tc.want)
-		}
-	}
-}
-
 // TestAddsVersions distinguishes new data of another instance from known data.
 func TestAddsVersions(t *testing.T) {
 	until := func(n int, at time.Duration) *Version {

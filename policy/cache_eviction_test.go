@@ -2,28 +2,9 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 )
-
-func TestCacheEvictsTheLeastUsed(t *testing.T) {
-	c, clock := newTestCache(Bounds{Entries: 3, Bytes: 1 << 20, ConcurrentFetches: 1})
-	for i := range 3 {
-		c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts)
-	}
-	clock.advance(time.Minute)
-	c.Get(Key{Host: "0"}).Touch(clock.now())
-	c.GetOrCreate(Key{Host: "3"}, ConfiguredHosts)
-	for host, want := range map[string]bool{"0": true, "1": false, "2": true, "3": true} {
-		if got := c.Get(Key{Host: host}) != nil; got != want {
-			t.Errorf("%s is cached: %t, want %t", host, got, want)
-		}
-	}
-	if stats := c.Stats(ConfiguredHosts); stats.Entries != 3 || stats.Evicted != 1 {
-		t.Errorf("stats = %+v", stats)
-	}
-}
 
 // TestCacheEvictsRestorableEntries skips entries that a fetch cannot restore, but not too many of
 // them.
@@ -94,21 +75,6 @@ func TestCacheUnknownHostsDoNotEvictConfiguredHosts(t *testing.T) {
 	}
 	if stats := c.Stats(UnknownHosts); stats.Entries > 10 {
 		t.Errorf("%d unknown hosts are cached, want at most 10", stats.Entries)
-	}
-}
-
-func TestCacheIsBoundedByBytes(t *testing.T) {
-	const bound = 100_000
-	c, _ := newTestCache(Bounds{Entries: 1000, Bytes: bound, ConcurrentFetches: 1})
-	for i := range 100 {
-		body := fmt.Sprintf("User-agent: *\n# %d\n%s", i, strings.Repeat("Disallow: /x\n", 100))
-		<-c.GetOrCreate(Key{Host: fmt.Sprint(i)}, ConfiguredHosts).Refresh(holding(time.Hour), answering(body), nil)
-		if stats := c.Stats(ConfiguredHosts); stats.Bytes > bound {
-			t.Fatalf("after %d sites: %d bytes, want at most %d", i, stats.Bytes, bound)
-		}
-	}
-	if stats := c.Stats(ConfiguredHosts); stats.Evicted == 0 || stats.Entries == 0 {
-		t.Errorf("stats = %+v", stats)
 	}
 }
 

@@ -26,28 +26,6 @@ func answering(body string) func() FetchResult {
 	return func() FetchResult { return FetchResult{Status: 200, Body: []byte(body)} }
 }
 
-func TestCacheFetchesOnceWhenDue(t *testing.T) {
-	c, clock := newTestCache(roomy)
-	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
-	if e.State() != nil || !e.IsDue(clock.now()) {
-		t.Fatal("a new entry must have no copy and be due")
-	}
-	var reads atomic.Int32
-	read := func() FetchResult { reads.Add(1); return forbidding }
-	<-e.Refresh(holding(time.Hour), read, nil)
-	if e.Refresh(holding(time.Hour), read, nil) != nil {
-		t.Error("an entry that is not due was fetched again")
-	}
-	clock.advance(time.Hour)
-	<-e.Refresh(holding(time.Hour), read, nil)
-	if got := reads.Load(); got != 2 {
-		t.Errorf("read %d times, want 2", got)
-	}
-	if e.State().Current.Robots.RuleCount() != 1 {
-		t.Error("the rules are missing")
-	}
-}
-
 func TestCacheCoalescesFetches(t *testing.T) {
 	c, _ := newTestCache(roomy)
 	release := make(chan struct{})
@@ -71,35 +49,6 @@ func TestCacheCoalescesFetches(t *testing.T) {
 	wg.Wait()
 	if got := reads.Load(); got != 1 {
 		t.Errorf("read %d times, want 1", got)
-	}
-}
-
-func TestCacheFailedRefreshKeepsTheGoodCopy(t *testing.T) {
-	c, clock := newTestCache(roomy)
-	e := c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts)
-	<-e.Refresh(holding(time.Hour), answering("User-agent: *\nDisallow: /\n"), nil)
-	clock.advance(2 * time.Hour)
-	<-e.Refresh(holding(time.Hour), func() FetchResult { return failing }, nil)
-	if s := e.State(); s.Current == nil || s.FailureCount != 1 || s.Current.Robots.RuleCount() != 1 {
-		t.Errorf("after a failed refresh: %+v", s)
-	}
-}
-
-func TestCacheBoundsFetchesOfASegment(t *testing.T) {
-	c, _ := newTestCache(Bounds{Entries: 10, Bytes: 1 << 20, ConcurrentFetches: 2})
-	release := make(chan struct{})
-	defer close(release)
-	slow := func() FetchResult { <-release; return forbidding }
-	for i := range 2 {
-		if c.GetOrCreate(Key{Host: fmt.Sprint(i)}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) == nil {
-			t.Fatalf("fetch %d was refused", i)
-		}
-	}
-	if c.GetOrCreate(Key{Host: "2"}, UnknownHosts).Refresh(holding(time.Hour), slow, nil) != nil {
-		t.Error("a third fetch was allowed")
-	}
-	if c.GetOrCreate(Key{Host: "example.com"}, ConfiguredHosts).Refresh(holding(time.Hour), slow, nil) == nil {
-		t.Error("fetches of unknown hosts blocked the fetch of a configured host")
 	}
 }
 

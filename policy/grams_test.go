@@ -84,75 +84,6 @@ func TestDecodedForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsOutsideTheDecodedForm has a rule that matches only the target as sent, among enough
-// rules for an index.
-func TestLiteralsOutsideTheDecodedForm(t *testing.T) {
-	var others strings.Builder
-	for i := range 2 * maxUnindexedPatterns {
-		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
-	}
-	for piece, target := range map[string]string{
-		"%2Fzq": "/x%2fzq", "2Fzq": "/x%2Fzq", "Fzq": "/x%2Fzq", "%5Czq": "/x%5czq", "5Czq": "/x%5Czq", "Czq": "/x%5Czq",
-		"%3Fzq": "/x?/%3fzq", "3Fzq": "/x?/%3Fzq", "//zq": "/x//zq", "v//zq": "/xv//zq",
-	} {
-		r := Parse([]byte("User-agent: *\n" + others.String() + "Disallow: /x*" + piece + "*y\n"))
-		for _, end := range []string{"y", "/y", "n"} {
-			compareWithNaive(t, r, "x", target+end)
-		}
-		if r.Select(true, "x").Judge(target + "y").Allowed {
-			t.Errorf("rule %s does not match %s", piece, target)
-		}
-	}
-}
-
-// TestLiteralsInOneForm tests rules that match only one form of a target. There are
-// enough rules for an index.
-func TestLiteralsInOneForm(t *testing.T) {
-	var others strings.Builder
-	for i := range 2 * maxUnindexedPatterns {
-		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
-	}
-	others.WriteString("Disallow: /\n")                           // shows whether the allow rule matches
-	for _, also := range []string{"", "Disallow: /*%2Fother\n"} { // this rule makes the search use all forms
-		for _, tc := range []struct{ rule, target string }{
-			{"/*x/yz?u=*", "/ax%2Fyz?u=%2F"},
-			{"/*x%2Fyz?u=*", "/ax%2Fyz?u=%2F"},
-			{"/*yz?u=/wx*", "/ax%2Fyz?u=%2Fwx"},
-			{"/*yz?u=%2Fwx*", "/ax%2Fyz?u=%2Fwx"},
-			{"/*yz?u=%2Fwx*", "/yz?u=/wx"},
-			{"/*u=0123456789%2Fwx*", "/yz?u=0123456789%2Fwx"},
-			{"/*u=0123456789%2Fwx*", "/yz?u=0123456789/wx"},
-			{"/*u=0123456789/wx*", "/yz?u=0123456789%2Fwx"},
-			{"/ab/yz?*0123", "/ab%2Fyz?/u=0123"},
-			{"/*wxyz?/abc*", "/v/wxyz?%2Fabc"},
-			{"/*wxyz?/abc*", "/v//wxyz?/abc"},
-			{"/*/wxyz?%2Fabc*", "/v%5Cwxyz?/abc"},
-			{"/*wxyz?0123456*", "/v%5Cwxyz?0123456/"},
-		} {
-			r := Parse([]byte("User-agent: *\n" + others.String() + also + "Allow: " + tc.rule + "\n"))
-			compareWithNaive(t, r, "x", tc.target)
-			if !r.Select(true, "x").Judge(tc.target).Allowed {
-				t.Errorf("%s does not match %s", tc.rule, tc.target)
-			}
-		}
-	}
-}
-
-// TestLiteralsInOnePath tests rules that match only one of the paths of a target.
-func TestLiteralsInOnePath(t *testing.T) {
-	var others strings.Builder
-	for i := range 2 * maxUnindexedPatterns {
-		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
-	}
-	for rule, target := range map[string]string{"/*pdf/$": "/a.pdf/.", "/?qx*z": "x:abc?qxz", "/abc?*qxyz": "x:abc?qxyz"} {
-		r := Parse([]byte("User-agent: *\n" + others.String() + "Disallow: " + rule + "\n"))
-		compareWithNaive(t, r, "x", target)
-		if r.Select(true, "x").Judge(target).Allowed {
-			t.Errorf("%s does not disallow %s", rule, target)
-		}
-	}
-}
-
 // TestFewPatternsOfOneGram tests patterns with the same gram. Only patterns whose bytes
 // around the gram match are compared.
 func TestFewPatternsOfOneGram(t *testing.T) {
@@ -190,6 +121,22 @@ func TestEscapedQueries(t *testing.T) {
 				compareWithNaive(t, r, "x", path+query)
 				compareWithNaive(t, allowing, "x", path+query)
 			}
+		}
+	}
+}
+
+// TestOneGramBeforeOtherBytes tests patterns that are stored under the same gram, and have other bytes
+// after or before it.
+func TestOneGramBeforeOtherBytes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("User-agent: *\nDisallow: /*abcd1*x\nDisallow: /*abcd2*x\nDisallow: /*1wxyz*x\nDisallow: /*2wxyz*x\n")
+	for i := range maxUnindexedPatterns { // makes the other grams more frequent
+		fmt.Fprintf(&b, "Allow: /*bcd1*%[1]d\nAllow: /*bcd2*%[1]d\nAllow: /*1wxy*%[1]d\nAllow: /*2wxy*%[1]d\n", i)
+	}
+	group := Parse([]byte(b.String())).Select(true, "x")
+	for line, target := range []string{"/abcd1/x", "/abcd2/x", "/1wxyz/x", "/2wxyz/x"} {
+		if v := group.Judge(target); v.Allowed || v.Rule.Line != line+2 {
+			t.Errorf("%s: %+v, want disallowed by line %d", target, v, line+2)
 		}
 	}
 }

@@ -167,18 +167,6 @@ func TestJitterOnlyShortensAGoodAnswer(t *testing.T) {
 	}
 }
 
-func TestSameFileIsOneVersion(t *testing.T) {
-	first := stateAfter(step{0, forbidding})
-	again := first.AfterFetch(forbidding, epoch.Add(time.Hour), holding(time.Hour), 0)
-	if again.Current.Robots != first.Current.Robots || !again.Current.FirstFetched.Equal(epoch) || !again.Current.LastFetched.Equal(epoch.Add(time.Hour)) {
-		t.Errorf("fetching the same file again yields %+v", again.Current)
-	}
-	changed := again.AfterFetch(missing, epoch.Add(2*time.Hour), holding(time.Hour), 0)
-	if changed.Current.Hash == again.Current.Hash || !changed.Current.FirstFetched.Equal(epoch.Add(2*time.Hour)) {
-		t.Errorf("another file yields %+v", changed.Current)
-	}
-}
-
 func TestNotModifiedKeepsTheCopy(t *testing.T) {
 	tagged := FetchResult{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {`"1"`}, "Last-Modified": {"yesterday"}}}
 	s := stateAfter(step{0, tagged}, step{time.Hour, FetchResult{Status: 304}})
@@ -200,40 +188,6 @@ func version(n int) FetchResult {
 
 // ruleOf returns n of a version.
 func ruleOf(v *Version) string { return strings.TrimPrefix(v.Robots.Groups()[0].Rules[0].Path, "/") }
-
-func TestVersionsAreKept(t *testing.T) {
-	var steps []step
-	for i := range 20 {
-		steps = append(steps, step{time.Duration(i) * time.Hour, version(i)})
-	}
-	s := stateAfter(steps...)
-	if ruleOf(s.Current) != "19" || len(s.Previous) != MaxVersions {
-		t.Fatalf("current is %s with %d previous versions", ruleOf(s.Current), len(s.Previous))
-	}
-	for i, v := range s.Previous {
-		if want := fmt.Sprint(18 - i); ruleOf(v) != want || !v.ReplacedAt.Equal(epoch.Add(time.Duration(19-i)*time.Hour)) {
-			t.Errorf("%d versions ago: %s until %v, want %s", i+1, ruleOf(v), v.ReplacedAt, want)
-		}
-	}
-}
-
-func TestAlternatingVersions(t *testing.T) {
-	var steps []step
-	for i := range 9 {
-		steps = append(steps, step{time.Duration(i) * time.Hour, version(i % 2)})
-	}
-	s := stateAfter(steps...)
-	if ruleOf(s.Current) != "0" || len(s.Previous) != 1 || ruleOf(s.Previous[0]) != "1" {
-		t.Errorf("current is %s with %d previous versions", ruleOf(s.Current), len(s.Previous))
-	}
-}
-
-func TestAFailureIsNoVersion(t *testing.T) {
-	s := stateAfter(step{0, version(0)}, step{time.Hour, failing}, step{2 * time.Hour, version(1)})
-	if len(s.Previous) != 1 || !s.Previous[0].ReplacedAt.Equal(epoch.Add(2*time.Hour)) {
-		t.Errorf("past = %+v", s.Previous)
-	}
-}
 
 func TestVersionsInGrace(t *testing.T) {
 	const grace = 24 * time.Hour

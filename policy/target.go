@@ -5,10 +5,11 @@ import (
 	"unsafe"
 )
 
-// TargetFromURL returns the request target for a URL as people write it: with or without scheme
-// ("example.com/a" is the path /a of a host), without path ("http://example.com?q" is /?q), or a
-// path. TargetFromURL removes a fragment, except from a path. A scheme without a slash after it
-// ("x:a/b", but not the host and port "example.com:80/a") is returned unchanged for [Target.Set].
+// TargetFromURL returns the request target for a URL as people write it: a path, or a URL with or
+// without a scheme ("example.com/a" is the path /a of a host) and with or without a path
+// ("http://example.com?q" is /?q). It removes a fragment, except from a path. It returns a URL with
+// a scheme but without a slash after the scheme unchanged, for [Target.Set]: "x:a/b", but not the
+// host and port "example.com:80/a".
 func TargetFromURL(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
@@ -22,14 +23,14 @@ func TargetFromURL(url string) string {
 	return toOriginForm(url)
 }
 
-// startsWithPort reports whether s is a number, optionally followed by a path or a query.
+// startsWithPort reports whether s is a number, alone or followed by a path or a query.
 func startsWithPort(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789")
 	return rest != s && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// cutScheme returns the rest after `scheme:` (RFC 3986 section 3.1) if no slash follows the
-// colon. Some servers treat the rest as the path.
+// cutScheme returns the rest of a target after `scheme:` (RFC 3986 section 3.1). ok is false
+// without a scheme, or if a slash follows the colon. Some servers treat the rest as the path.
 func cutScheme(target string) (rest string, ok bool) {
 	for i := range len(target) {
 		switch c := lowerASCII(target[i]); {
@@ -44,8 +45,8 @@ func cutScheme(target string) (rest string, ok bool) {
 	return "", false
 }
 
-// toOriginForm removes the scheme and authority of an absolute form, and adds a missing path (RFC
-// 9112 section 3.2).
+// toOriginForm returns the path and query of a target. It removes the scheme and authority, and
+// adds a missing path (RFC 9112 section 3.2).
 func toOriginForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target
@@ -72,12 +73,12 @@ const (
 	maxQueries = 3
 )
 
-// inlineVariants is the number of variants that a Target stores without allocating, which is
-// sufficient for a target without dot segments.
+// inlineVariants is the number of variants that a Target stores without allocating memory. A target
+// without dot segments never has more.
 const inlineVariants = 2 * maxQueries
 
-// Target is a request target with all its variants that are compared with rules. A server can treat each
-// variant as the same resource. The zero Target is ready for [Target.Set]. Calling Set again reuses
+// Target is a request target in all variants that servers can treat as the same resource. Rules are
+// compared with each variant. The zero Target is ready for [Target.Set]. Further calls of Set reuse
 // the memory. A Target is not safe for concurrent use.
 type Target struct {
 	inline   [inlineVariants]variant
@@ -86,15 +87,15 @@ type Target struct {
 	buf      []byte // memory of the variants, except for the target itself
 }
 
-// variant is a target after a Normalization.
+// variant is the path and query of a target after the operations of a Normalization.
 type variant struct {
 	text          string
 	normalization Normalization
 	sharesPath    bool // the path is the path of the previous variant, and only the query differs
 }
 
-// Set prepares a request target (RFC 9112 section 3.2). Set uses the path and query of an absolute
-// form. An empty target is /. A # does not start a fragment.
+// Set sets the request target (RFC 9112 section 3.2). Of an absolute form, Set uses the path and
+// query. An empty target is /. A # does not start a fragment.
 //
 // With keepSlashes, runs of slashes are significant. Without keepSlashes, the target is also
 // compared with merged slashes, because most servers merge slashes.
@@ -145,7 +146,8 @@ func (t *Target) Set(target string, keepSlashes bool) {
 	}
 }
 
-// variants returns the variants of the target. The slice is valid until the next call of Set.
+// variants returns the variants of the target. The slice and its strings are valid until the next
+// call of Set.
 func (t *Target) variants() []variant {
 	if t.count > len(t.inline) {
 		return t.overflow
@@ -153,6 +155,7 @@ func (t *Target) variants() []variant {
 	return t.inline[:t.count]
 }
 
+// add adds a variant.
 func (t *Target) add(x variant) {
 	switch {
 	case t.count < len(t.inline):
@@ -165,20 +168,21 @@ func (t *Target) add(x variant) {
 	t.count++
 }
 
-// dropCallerText drops the string of the caller of Set.
+// dropCallerText removes all variants, of which the first can be the string that the caller passed
+// to Set. The pool then does not keep this string in memory.
 func (t *Target) dropCallerText() {
 	clear(t.variants())
 	t.count = 0
 }
 
-// bufferText returns the buffer from start on without copying. That part is not written again
-// before the next Set. The string must not outlive the Target.
+// bufferText returns the bytes of the buffer from start on as a string, without copying them. They
+// are not changed before the next Set. The string must not be used later.
 func (t *Target) bufferText(start int) string {
 	part := t.buf[start:]
 	return unsafe.String(unsafe.SliceData(part), len(part))
 }
 
-// isRobotsTxt reports whether a target is /robots.txt in all its variants, with any query.
+// isRobotsTxt reports whether every variant of a target is /robots.txt, with any query.
 func isRobotsTxt(variants []variant) bool {
 	const file = "/robots.txt"
 	for i := range variants {
@@ -190,7 +194,7 @@ func isRobotsTxt(variants []variant) bool {
 	return true
 }
 
-// isCanonicalTarget reports whether the only variant of a target is the target itself.
+// isCanonicalTarget reports whether a target is in canonical form and has no other variant.
 func isCanonicalTarget(target string) bool {
 	if target == "" || target[0] != '/' {
 		return false
@@ -211,7 +215,8 @@ func isCanonicalTarget(target string) bool {
 	return true
 }
 
-// isCanonicalQuery reports whether a query is in canonical form, without an escape, / ? * or $.
+// isCanonicalQuery reports whether a query is in canonical form and has no other variant: it has no
+// escape, /, ?, * or $.
 func isCanonicalQuery(query string) bool {
 	for i := range len(query) {
 		if byteClass[query[i]] > bytePlain {

@@ -234,20 +234,6 @@ func TestRobotsTxtItself(t *testing.T) {
 	}
 }
 
-func TestFormString(t *testing.T) {
-	for form, want := range map[Normalization]string{
-		0:                                    "canonical",
-		SlashesDecoded:                       "slashes",
-		DotSegmentsResolved | SlashesDecoded: "slashes, dots",
-		QueryDecoded | DotSegmentsResolved:   "dots, query decoded",
-		QueryEncoded | SlashesDecoded:        "slashes, query encoded",
-	} {
-		if got := form.String(); got != want {
-			t.Errorf("Form(%d) is %q, want %q", form, got, want)
-		}
-	}
-}
-
 // TestAllowRuleWithinAnEscape judges a query with a slash by an allow rule that matches only within
 // the escape of the slash, with and without other methods called before.
 func TestAllowRuleWithinAnEscape(t *testing.T) {

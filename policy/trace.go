@@ -5,18 +5,19 @@ import (
 	"slices"
 )
 
-// Match is a rule that matches a target, with the data that decides its precedence.
+// Match is a rule that matches a target, with the values that decide its precedence.
 type Match struct {
 	Rule          Rule          // as written
-	Group         Agent         // the user-agent line that chose the rule's group
-	Normalization Normalization // of the first variant of the target that matched
-	Length        int           // in bytes of the canonical form; the longest match decides
+	Group         Agent         // user-agent line that selected the group of the rule
+	Normalization Normalization // normalization of the first variant of the target that the rule matches
+	Length        int           // length of the rule's canonical form in bytes; the longest match decides
 }
 
-// MatchingRules returns all rules of the selection that match a variant of the target, by descending
-// length and allow rules first among equals. The first rule decides, unless the variants are different paths.
-// In that case a disallowed path decides. Matches tries every rule, to explain a verdict. An
-// ambiguous selection uses the lenient interpretation. See [SelectedGroup.LenientAndStrict].
+// MatchingRules returns all rules of the group that match a variant of the target, the longest
+// first, and allow rules first among equals. The first rule decides, unless the variants are
+// different paths. In that case one disallowed path is enough to disallow the target. MatchingRules
+// uses the lenient interpretation. For the other interpretation, see
+// [SelectedGroup.LenientAndStrict]. It compares every rule, so it is slower than a verdict.
 func (s *SelectedGroup) MatchingRules(t *Target) []Match {
 	variants := t.variants()
 	if s == nil || isRobotsTxt(variants) {
@@ -47,8 +48,8 @@ func (s *SelectedGroup) MatchingRules(t *Target) []Match {
 	return found
 }
 
-// Rules returns all rules of the selection in file order, including empty rules, in the lenient
-// interpretation. The result is nil for a nil SelectedGroup.
+// Rules returns all rules of the group in file order, including rules without a path, in the
+// lenient interpretation. The result is nil for a nil SelectedGroup.
 func (s *SelectedGroup) Rules() []Rule {
 	if s == nil {
 		return nil
@@ -56,8 +57,8 @@ func (s *SelectedGroup) Rules() []Rule {
 	return s.lenient.ruleLines()
 }
 
-// Agents returns the user-agent lines that selected the groups, in file order, in the lenient
-// interpretation. The result is nil for a nil SelectedGroup.
+// Agents returns the user-agent lines that name the crawler, or the * lines if the * group applies,
+// in file order, in the lenient interpretation. The result is nil for a nil SelectedGroup.
 func (s *SelectedGroup) Agents() []Agent {
 	if s == nil {
 		return nil
@@ -69,18 +70,19 @@ func (s *SelectedGroup) Agents() []Agent {
 	return agents
 }
 
-// CanonicalPath returns the canonical form of the rule's path, in which * matches any bytes and $ at
-// the end matches the end of the target. The result is empty for a rule that matches nothing. The
-// length in bytes is the precedence.
+// CanonicalPath returns the canonical form of the rule's path, in which * matches any bytes and $
+// at the end matches the end of the target. The result is empty for a rule that matches nothing.
+// Its length in bytes is the precedence of the rule.
 func (r Rule) CanonicalPath() string { return canonicalRule(r.Path) }
 
-// TargetVariant is a target after a Normalization.
+// TargetVariant is a spelling of a request target that rules are compared with.
 type TargetVariant struct {
-	Text          string // in canonical form
-	Normalization Normalization
+	Text          string        // path and query in canonical form
+	Normalization Normalization // operations that turn the target into the variant
 }
 
-// Variants returns copies of the variants of the target that are compared with rules.
+// Variants returns a copy of all variants of the target. The canonical form of the target as sent
+// is the first.
 func (t *Target) Variants() []TargetVariant {
 	var variants []TargetVariant
 	for _, x := range t.variants() {

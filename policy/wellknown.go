@@ -5,16 +5,17 @@ import (
 	"sync"
 )
 
-// wellKnownMatchers has the rules of a compiledGroup for paths below /.well-known/, compiled on first use.
+// wellKnownMatchers has the rules of a compiledGroup that apply to paths below /.well-known/,
+// compiled on first use.
 type wellKnownMatchers struct {
 	once                               sync.Once
 	extensionsIgnored, extensionsSplit *matcher // as in compiledGroup; nil without a disallow rule
 }
 
-// WellKnownGroup returns the part of a * group that applies to paths below /.well-known/: its allow
-// rules, and disallow rules that begin with /.well-known/. "Disallow: /" is not intended for the
-// programs that fetch these paths (RFC 8615). WellKnownGroup returns nil, which allows everything,
-// without such a disallow rule.
+// WellKnownGroup returns the rules of a * group that apply to paths below /.well-known/: its allow
+// rules, and its disallow rules that begin with /.well-known/. Other rules, such as "Disallow: /",
+// are not intended for the programs that fetch these paths (RFC 8615). Without such a disallow
+// rule, WellKnownGroup returns nil, which allows everything.
 func (s *SelectedGroup) WellKnownGroup() *SelectedGroup {
 	if s == nil {
 		return nil
@@ -26,8 +27,8 @@ func (s *SelectedGroup) WellKnownGroup() *SelectedGroup {
 	return &SelectedGroup{lenient: lenient, strict: strict}
 }
 
-// wellKnownPart returns the part of one interpretation, or no compiledGroup without such a disallow
-// rule.
+// wellKnownPart returns the interpretation with only the rules of WellKnownGroup, or the zero
+// interpretation if these have no disallow rule.
 func (s interpretation) wellKnownPart() interpretation {
 	if s.compiledGroup == nil {
 		return s
@@ -50,8 +51,8 @@ func (s interpretation) wellKnownPart() interpretation {
 	return interpretation{s.compiledGroup, rules}
 }
 
-// compileWellKnown compiles the rules, or returns nil without a disallow rule. extensionsSplit has
-// the same meaning as for groupsOfAgents.
+// compileWellKnown compiles the rules of WellKnownGroup, or returns nil if these have no disallow
+// rule. extensionsSplit has the same meaning as in groupsOfAgents.
 func (c *compiledGroup) compileWellKnown(extensionsSplit bool) *matcher {
 	r, disallows := c.robots, false
 	var rules []int32

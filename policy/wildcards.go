@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// pattern is a rule with a wildcard inside, in canonical form.
+// pattern is a rule in canonical form with a wildcard before its end.
 type pattern struct {
 	text          string // without a final dollar or stars, and with one star for each run of stars
 	firstStar     int32  // index of the first star; a target starts with the part before
 	suffixStart   int32  // index after the last star if anchored, else the length of text; a target ends with the rest
 	hasSinglePart bool   // no star is between firstStar and suffixStart
 	allow         bool
-	length        int32 // of the rule as in match
+	length        int32 // length of the rule in canonical form, as in ruleMatch
 	rule          int32 // index into Robots.rules
 }
 
-// stepsPerSearch is the minimum cost of a search for one part of a pattern, in bytes of a
-// target.
+// stepsPerSearch is the minimum cost of the search for one part of a pattern, in compared bytes.
 const stepsPerSearch = 8
 
-// matches reports whether a pattern matches a target, and the work. matches takes the leftmost
-// position of each part between two stars, so the work is linear in the target and the pattern.
+// matches reports whether the pattern matches a target. steps is the cost in compared bytes. Each
+// part between two stars is searched only once, at its first possible place, so the cost is at most
+// proportional to the lengths of the pattern and the target.
 func (p *pattern) matches(target string) (ok bool, steps int) {
 	steps = stepsPerSearch
 	prefix, suffix := p.text[:p.firstStar], p.text[p.suffixStart:]
@@ -52,13 +52,14 @@ func (p *pattern) matches(target string) (ok bool, steps int) {
 // maxUnindexedPatterns is the maximum number of patterns that are tried without an index.
 const maxUnindexedPatterns = 8
 
-// patternSet finds the longest patterns that match a target.
+// patternSet finds the longest patterns of a group that match a target.
 type patternSet struct {
 	patterns  []pattern // by descending length, then in file order
 	unindexed []uint64  // a bit for each pattern that is missing in the index
 	index     gramIndex
 }
 
+// newPatternSet compiles patterns. It reorders its argument.
 func newPatternSet(patterns []pattern) patternSet {
 	slices.SortFunc(patterns, func(a, b pattern) int {
 		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.rule, b.rule))
@@ -82,31 +83,32 @@ func newPatternSet(patterns []pattern) patternSet {
 // a few milliseconds. Ordinary files need less than a quarter for a target of 8,000 bytes.
 const maxSteps = 4 << 20
 
-// searchBudget is the work of one verdict.
+// searchBudget bounds the work of one verdict.
 type searchBudget struct {
 	stepsLeft  int     // remaining steps; negative if the search was stopped
-	candidates *bitSet // nil until needed
+	candidates *bitSet // memory for candidateBits; nil until needed
 }
 
+// newSearchBudget returns a budget of maxSteps.
 func newSearchBudget() searchBudget { return searchBudget{stepsLeft: maxSteps} }
 
-// isExhausted reports whether the search exceeded maxSteps. The result is then incomplete, and the
-// target is allowed.
+// isExhausted reports whether the search was stopped because it exceeded maxSteps. The matches
+// found are then incomplete, and the target must be allowed.
 func (s *searchBudget) isExhausted() bool { return s.stepsLeft < 0 }
 
-// release ends the search.
+// release returns the memory of the search to its pool.
 func (s *searchBudget) release() {
 	if s.candidates != nil {
 		bitSetPool.Put(s.candidates)
 	}
 }
 
-// bitSet is a set of patterns, a bit for each.
+// bitSet is a set of patterns: bit i is set if the set contains pattern i.
 type bitSet struct{ bits []uint64 }
 
 var bitSetPool = sync.Pool{New: func() any { return new(bitSet) }}
 
-// candidateBits returns the patterns that may match a target.
+// candidateBits returns the patterns that may match a target, as the bits of a bitSet.
 func (w *patternSet) candidateBits(target string, s *searchBudget) []uint64 {
 	if len(w.index.slots) == 0 {
 		return w.unindexed
@@ -119,8 +121,8 @@ func (w *patternSet) candidateBits(target string, s *searchBudget) []uint64 {
 	return s.candidates.bits
 }
 
-// addMatches adds the patterns that match a target to out. Patterns are sorted by descending length, so
-// match stops when no later pattern can win.
+// addMatches adds the patterns that match one variant of a target to out. Patterns are sorted by
+// descending length, so addMatches stops when no later pattern can change the result.
 func (w *patternSet) addMatches(target string, normalization Normalization, s *searchBudget, out *bestMatches) {
 	if s.isExhausted() {
 		return
