@@ -25,7 +25,7 @@ var beginnings = map[string]begun{
 	"Caddyfile.example":                       {"/page", 403},
 	"README.md 1":                             {"/page", 200}, // monitor only
 	"README.md 2":                             {"/page", 200}, // monitor only
-	"README.md 3":                             {"/page", 200}, // monitor only
+	"README.md 3":                             {"/page", 403},
 	"examples/cluster/Caddyfile":              {"/page", 403},
 	"examples/compose/Caddyfile":              {"/private/", 402},
 	"examples/dashboards/demo/demo.caddyfile": {"/page", 403},
