@@ -127,9 +127,9 @@ func TestDashboardPlaces(t *testing.T) {
 		{"as the last handle", "a.test {\n handle /x* {\n respond x\n }\n handle {\n robots_guard_dashboard public\n }\n}", "", ""},
 		{"all paths", "a.test {\n robots_guard_dashboard /*\n reverse_proxy app:80\n}", "answers every request here", ""},
 		{"handle for one path", "a.test {\n handle /robots-guard {\n robots_guard_dashboard\n }\n}",
-			"site a.test: robots_guard_dashboard gets only requests for /robots-guard, and not for the files below it; write /robots-guard* there", ""},
-		{"handle_path for one path", "a.test {\n handle_path /robots-guard/ {\n robots_guard_dashboard\n }\n}", "write /robots-guard* there", ""},
-		{"a matcher for one path", "a.test {\n @d path /d\n robots_guard_dashboard @d\n}", "write /d* there", ""},
+			"site a.test: robots_guard_dashboard gets only requests for /robots-guard, and not for the files below this path; write /robots-guard* instead", ""},
+		{"handle_path for one path", "a.test {\n handle_path /robots-guard/ {\n robots_guard_dashboard\n }\n}", "write /robots-guard* instead", ""},
+		{"a matcher for one path", "a.test {\n @d path /d\n robots_guard_dashboard @d\n}", "write /d* instead", ""},
 
 		{"a site for itself", "a.test {\n robots_guard_dashboard\n}", "", open},
 		{"open", "a.test {\n " + board + "\n reverse_proxy app:80\n}", "", open},

@@ -34,7 +34,7 @@ const maxQuotedBytes = 80
 // field that its proxy does not set.
 func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !site.IsTrustedProxy(r) {
-		return nil, &Problem{Untrusted, errors.New("this address is not in the trusted_proxies of the server; add the proxy to trusted_proxies")}
+		return nil, &Problem{Untrusted, errors.New("the sender of this request is not in the trusted_proxies of the server; if it is your proxy, add its address")}
 	}
 	original, err := readOriginalRequest(r.Header)
 	if err != nil {
@@ -244,7 +244,7 @@ func (o *originalRequest) targetURL() (*url.URL, error) {
 	case !strings.HasPrefix(target, "/"):
 		parts := splitURL(target)
 		if parts.host == "" {
-			return nil, newProblem(Malformed, "%s is not a target; a target begins with a slash, as the client sent it", quote(target))
+			return nil, newProblem(Malformed, "%s is not a request target; let the proxy send the target of the client, which begins with a slash", quote(target))
 		}
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err

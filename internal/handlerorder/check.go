@@ -135,7 +135,7 @@ func checkDashboards(placed []*PlacedHandler) error {
 			return fmt.Errorf("%s: robots_guard_dashboard answers every request here, so %s gets no requests; "+
 				"give the dashboard a path, such as robots_guard_dashboard /robots-guard", d.SiteName(), d.BlockedHandler)
 		case d.exactPath != "":
-			return fmt.Errorf("%s: robots_guard_dashboard gets only requests for %s, and not for the files below it; write %s* there",
+			return fmt.Errorf("%s: robots_guard_dashboard gets only requests for %s, and not for the files below this path; write %s* instead",
 				d.SiteName(), d.exactPath, strings.TrimSuffix(d.exactPath, "/"))
 		}
 	}
