@@ -24,7 +24,7 @@ func loadInstanceID(logger *zap.Logger) string {
 			return id.String()
 		}
 		if attempt == maxAttempts {
-			logger.Warn("this instance has no ID and uses a temporary one in the storage; "+
+			logger.Warn("this Caddy instance has no ID, so a temporary ID names its data in the storage; "+
 				"make instance.uuid in the data directory writable, or remove the file if damaged",
 				zap.String("directory", caddy.AppDataDir()), zap.Error(err))
 			return temporaryID()

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/guard"
 )
 
-// statePool has the one [guard.State] that all configurations share. It survives a reload.
+// statePool has the one [guard.State] that all configurations share, and that survives a reload.
 var statePool = caddy.NewUsagePool()
 
 const stateKey = "robots_guard"

@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// maxTurns is the maximum number of future files to compose for a report.
+// maxTurns is the maximum number of future changes in a report. Each needs a composed file.
 const maxTurns = 100
 
 // RuleReports returns a report of each rule for a host, in force or not. now decides which rules
