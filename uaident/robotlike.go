@@ -84,15 +84,25 @@ var serviceParts = newWordSet(wordOptions{maxWholePart: len("pingbot")},
 
 // servicePrefixes stand directly before "bot" in the names of robots that act for a person or a
 // site: StatusBot, calendar-bot, Acme RSS Bot.
-var servicePrefixes = [...]string{
+var servicePrefixes = groupByLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
 	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
 	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
-}
+)
 
 // monitorPrefixes are like servicePrefixes, but only in the same word as "bot". A MonitoringBot
 // monitors a site, and an Acme Price Monitoring Bot crawls.
-var monitorPrefixes = [...]string{"monitor", "monitoring"}
+var monitorPrefixes = groupByLastLetter("monitor", "monitoring")
+
+// groupByLastLetter returns the words grouped by their last letter, so that a comparison with the
+// end of a name skips most words.
+func groupByLastLetter(words ...string) (groups [26][]string) {
+	for _, w := range words {
+		last := w[len(w)-1] - 'a'
+		groups[last] = append(groups[last], w)
+	}
+	return groups
+}
 
 // nonCrawlerParts are endings in the names of programs that monitor or show a site, or act for a
 // person. Such a program is not a crawler, even if it follows the convention of crawlers.
@@ -170,7 +180,7 @@ func hasServicePrefix(name string) bool {
 		if n := len(prefix); n > 0 && (prefix[n-1] == '-' || prefix[n-1] == '_' || prefix[n-1] == ' ') {
 			prefix, isSeparateWord = prefix[:n-1], prefix[n-1] == ' '
 		}
-		if hasAnyFoldedSuffix(prefix, servicePrefixes[:]) || !isSeparateWord && hasAnyFoldedSuffix(prefix, monitorPrefixes[:]) {
+		if hasAnyFoldedSuffix(prefix, &servicePrefixes) || !isSeparateWord && hasAnyFoldedSuffix(prefix, &monitorPrefixes) {
 			return true
 		}
 	}
@@ -178,10 +188,17 @@ func hasServicePrefix(name string) bool {
 }
 
 // hasAnyFoldedSuffix reports whether s ends with one of the suffixes, ignoring ASCII case. The
-// suffixes must be in lower case.
-func hasAnyFoldedSuffix(s string, suffixes []string) bool {
-	for _, suffix := range suffixes {
-		if s != "" && s[len(s)-1]|0x20 == suffix[len(suffix)-1] && hasFoldedSuffix(s, suffix) {
+// suffixes must be in lower case and grouped by groupByLastLetter.
+func hasAnyFoldedSuffix(s string, suffixes *[26][]string) bool {
+	if s == "" {
+		return false
+	}
+	last := (s[len(s)-1] | 0x20) - 'a'
+	if last >= 26 {
+		return false
+	}
+	for _, suffix := range suffixes[last] {
+		if hasFoldedSuffix(s, suffix) {
 			return true
 		}
 	}
@@ -211,12 +228,17 @@ func (p *wordSet) occursIn(name string) bool {
 			continue
 		}
 		for _, w := range p.words[letter] {
-			if hasFoldedPrefix(name[i:], w) && (p.anywhere || p.endsPart(name, i+len(w)) && (len(w) > p.maxWholePart || p.startsPart(name, i))) {
+			if hasFoldedPrefix(name[i:], w) && p.allows(name, i, i+len(w)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// allows reports whether a word counts at name[start:end].
+func (p *wordSet) allows(name string, start, end int) bool {
+	return p.anywhere || p.endsPart(name, end) && (end-start > p.maxWholePart || p.startsPart(name, start))
 }
 
 // startsPart reports whether a part of the name w begins at offset i.
