@@ -28,8 +28,12 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 }
 
 // addMatches adds the rules that match the variants of one path to best. excluded and compared have
-// the same meaning as in decide.
+// the same meaning as in decide. Of a variant with an escaped query only allow rules count, so
+// addMatches skips it if no allow rule distinguishes it from the query as sent.
 func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
+	if !s.matcher.allowsEscapes {
+		excluded |= QueryEncoded
+	}
 	for i := range variants {
 		if x := &variants[i]; x.normalization&excluded == 0 {
 			s.matcher.addMatches(x.text, x.normalization, work, best)

@@ -7,6 +7,8 @@ import "strings"
 type matcher struct {
 	literals literalRules
 	patterns patternSet
+	// allowsEscapes reports whether an allow rule may match a query only if its / and ? are escaped.
+	allowsEscapes bool
 }
 
 // bestMatches has the longest allow rule and the longest disallow rule that match a target.
@@ -85,7 +87,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 
 // newMatcher returns the matcher of the added rules.
 func (c *ruleCompiler) newMatcher() *matcher {
-	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns)}
+	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns), allowsEscapes: c.allowsEscapes}
 }
 
 // impliedDirectoryRule returns the rule that an allow rule such as /dir/index.html implies for
@@ -101,8 +103,9 @@ func impliedDirectoryRule(path string) (directory string, ok bool) {
 // ruleCompiler collects the rules for a matcher, separated into rules without and with a wildcard
 // before their end.
 type ruleCompiler struct {
-	literals []literalRule
-	patterns []pattern
+	literals      []literalRule
+	patterns      []pattern
+	allowsEscapes bool // see matcher
 }
 
 // add adds a rule, whose path is in canonical form, with its index in Robots.rules. Every byte of
@@ -110,6 +113,7 @@ type ruleCompiler struct {
 // the end have no effect.
 func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 	length := int32(len(path))
+	c.allowsEscapes = c.allowsEscapes || allow && canMatchInEscape(path)
 	rest, anchored := strings.CutSuffix(path, "$")
 	if trimmed := strings.TrimRight(rest, "*"); trimmed != rest {
 		rest, anchored = trimmed, false // "*$" matches any end
@@ -127,4 +131,23 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 		end = strings.LastIndexByte(rest, '*') + 1
 	}
 	c.patterns = append(c.patterns, pattern{rest, int32(star), int32(end), !strings.Contains(rest[star+1:end], "*"), allow, length, rule})
+}
+
+// canMatchInEscape reports whether a rule in canonical form contains an escaped / or ?, which is %2F
+// or %3F, or has a part between stars that can begin or end within such an escape.
+func canMatchInEscape(path string) bool {
+	for i, part := range strings.Split(strings.TrimSuffix(path, "$"), "*") {
+		if strings.Contains(part, "%2F") || strings.Contains(part, "%3F") {
+			return true
+		}
+		for _, end := range []string{"%", "%2", "%3"} {
+			if strings.HasSuffix(part, end) {
+				return true
+			}
+		}
+		if i > 0 && (part == "2" || part == "3" || strings.HasPrefix(part, "2F") || strings.HasPrefix(part, "3F") || strings.HasPrefix(part, "F")) {
+			return true
+		}
+	}
+	return false
 }
