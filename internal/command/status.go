@@ -17,6 +17,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/alert"
 	"github.com/robotsguard/caddy-robots-guard/internal/notify"
 	"github.com/robotsguard/caddy-robots-guard/internal/report"
+	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
@@ -142,8 +143,8 @@ func containsOpenCritical(alerts []alert.Alert) bool {
 }
 
 // hasCriticalAlert requests the alerts of the server and reports whether a critical alert is open
-// at a site, or at any site for "".
-func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
+// at a site (a host or a URL), or at any site for "". Alerts about the server count for each site.
+func (s *statusRunner) hasCriticalAlert(name string) (bool, error) {
 	server, err := s.serverAddress()
 	if err != nil {
 		return false, err
@@ -152,9 +153,11 @@ func (s *statusRunner) hasCriticalAlert(site string) (bool, error) {
 	if _, err := server.sendAndDecode(http.MethodGet, admin.AlertsPath, nil, &found); err != nil {
 		return false, err
 	}
-	if site != "" {
-		site = site[strings.LastIndexByte(site, '/')+1:] // without the scheme
-		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool { return a.Site != "" && a.Site != site })
+	if name != "" {
+		host := site.HostOf("any://" + name[strings.LastIndexByte(name, '/')+1:])
+		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool {
+			return a.Site != "" && site.HostMatchScore([]string{a.Site}, host) == 0
+		})
 	}
 	return containsOpenCritical(found.Alerts), nil
 }

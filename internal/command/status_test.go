@@ -181,6 +181,28 @@ func TestStatusTop(t *testing.T) {
 	}
 }
 
+// TestCriticalAlertOfSite checks the exit status for a critical alert of the given site and of others.
+func TestCriticalAlertOfSite(t *testing.T) {
+	for _, tc := range []struct {
+		alertSite, site string
+		findings        bool
+	}{
+		{"shop.test", "shop.test", true},
+		{"shop.test", "https://shop.test:8443", true},
+		{"shop.test", "SHOP.test:8443", true},
+		{"*.shop.test", "a.shop.test", true},
+		{"*.shop.test", "*.shop.test", true},
+		{"", "shop.test", true},
+		{"a.test", "shop.test", false},
+		{"_other", "shop.test", false},
+	} {
+		address, _ := adminAnswering(t, `{"crawlers": [], "alerts": [{"state": "open", "severity": "critical", "site": "`+tc.alertSite+`"}]}`)
+		if _, err := execute(t.Context(), Config{}, "status", tc.site, "--top", "--address", address); errors.Is(err, ErrFindings) != tc.findings {
+			t.Errorf("an alert of %q, status %s: %v", tc.alertSite, tc.site, err)
+		}
+	}
+}
+
 // TestNoAdminAPI connects to something that does not answer with the JSON of the admin API.
 func TestNoAdminAPI(t *testing.T) {
 	for _, answer := range []string{"<html>", "[1]", `{"policies": 5, "managed": 5, "registry": 5, "proposals": 5, "trials": 5, "alerts": 5, "changes": 5, "sites": 5, "crawlers": 5}`, ""} {
