@@ -154,7 +154,7 @@ func (s *statusRunner) hasCriticalAlert(name string) (bool, error) {
 		return false, err
 	}
 	if name != "" {
-		host := site.HostOf("any://" + name[strings.LastIndexByte(name, '/')+1:])
+		host := site.HostOfURL("any://" + name[strings.LastIndexByte(name, '/')+1:])
 		found.Alerts = slices.DeleteFunc(found.Alerts, func(a alert.Alert) bool {
 			return a.Site != "" && site.HostMatchScore([]string{a.Site}, host) == 0
 		})
