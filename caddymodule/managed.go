@@ -48,7 +48,8 @@ func (a *App) AddManagedStarter(s ManagedStarter) { a.managedStarters = append(a
 
 // PublisherConfig returns a configuration for the publisher of a handler, with everything that the
 // app provides. If usesVisits is true, the guards record the pages that search engines request. If
-// hasBase is true, stored bases are loaded. PublisherConfig also registers the metrics.
+// hasBase is true, the stored copies of the robots.txt that the handler extends are loaded.
+// PublisherConfig also registers the metrics.
 func (a *App) PublisherConfig(ctx caddy.Context, usesVisits, hasBase bool) (publish.Config, error) {
 	if usesVisits {
 		a.state.RecordServedPages(context.Context(ctx))

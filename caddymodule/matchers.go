@@ -88,7 +88,7 @@ func (m *MatchCrawler) Provision(ctx caddy.Context) (err error) {
 func (m MatchCrawler) MatchWithError(r *http.Request) (bool, error) {
 	client := judgementFromRequest(r)
 	if client == nil {
-		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWith(site.RequestUserAgent(r), m.overlay)}}
+		client = &guard.Judgement{Request: judge.Request{Client: m.app.currentRegistry.Load().IdentifyWithOverlay(site.RequestUserAgent(r), m.overlay)}}
 		if m.selector.Identities != 0 {
 			client.Verification, _ = m.app.identity.VerifyClient(r, client.Client)
 		}

@@ -25,7 +25,7 @@ func init() { caddy.RegisterModule(new(OperatorRanges)) }
 // The global option `verify` must be on, because it loads the lists of ranges. A list that is not
 // loaded yet provides no ranges.
 type OperatorRanges struct {
-	// The operators, such as `Google` or `OpenAI`, in any case.
+	// The operators, such as `Google` or `OpenAI`. Case does not matter.
 	Operators []string `json:"operators,omitempty"`
 
 	// The place in the Caddyfile, such as `Caddyfile:12`, for error messages. The Caddyfile adapter

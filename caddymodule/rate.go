@@ -182,8 +182,8 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 // *Rate.
 func (r *Rate) Enforces() bool { return r != nil && r.Mode == rateEnforce }
 
-// rateOption returns the option rate of robots_guard, which sets *into. If registry is not nil, a
-// limit for a token that the registry lacks is an error.
+// rateOption returns the parser of the option `rate` of robots_guard, which stores the result in
+// *into. If registry is not nil, a limit for a token that the registry lacks is an error.
 func rateOption(into **Rate, registry *uaident.Registry) option.Option {
 	read := new(Rate)
 	return option.Option{

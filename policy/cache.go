@@ -265,7 +265,7 @@ type CacheStats struct {
 	Evicted uint64 // number of entries evicted since the start
 }
 
-// Stats returns the current numbers of a segment.
+// Stats returns the current numbers of entries, bytes and events of a segment.
 func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

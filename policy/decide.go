@@ -28,8 +28,8 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 }
 
 // addMatches adds the rules that match the variants of one path to best. excluded and compared have
-// the same meaning as in decide. Of a variant with an escaped query only allow rules count, so
-// addMatches skips it if no allow rule distinguishes it from the query as sent.
+// the same meaning as in decide. A variant with an escaped query can only match allow rules.
+// addMatches skips the variant if no allow rule can match within an escape.
 func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
 	if !s.matcher.allowsEscapes {
 		excluded |= QueryEncoded

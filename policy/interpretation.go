@@ -43,8 +43,8 @@ func (s *SelectedGroup) IsAmbiguous() bool {
 	return s != nil && s.lenient != s.strict && !slices.Equal(s.lenient.ruleLines(), s.strict.ruleLines())
 }
 
-// Equal reports whether two selections of one file have the same user-agent lines in both
-// interpretations, and so the same rules. A nil selection equals only nil.
+// Equal reports whether two selections of one file have the same user-agent lines in the strict and
+// in the lenient interpretation, and so the same rules. A nil selection equals only nil.
 func (s *SelectedGroup) Equal(other *SelectedGroup) bool {
 	if s == nil || other == nil {
 		return s == other

@@ -135,7 +135,7 @@ func (r *Robots) RuleCount() int { return len(r.rules) }
 func (r *Robots) Groups() []Group {
 	groups := make([]Group, len(r.groups))
 	for i, g := range r.groups {
-		groups[i].Agents = r.agentRange(g.agentFrom, g.agentTo)
+		groups[i].Agents = r.agentsInRange(g.agentFrom, g.agentTo)
 		for j := g.ruleFrom; j < g.ruleTo; j++ {
 			groups[i].Rules = append(groups[i].Rules, r.exportedRule(j))
 		}
@@ -144,8 +144,8 @@ func (r *Robots) Groups() []Group {
 	return groups
 }
 
-// agentRange returns the user-agent lines with indices from to to-1, or nil for an empty range.
-func (r *Robots) agentRange(from, to int32) (lines []Agent) {
+// agentsInRange returns the user-agent lines with indices from to to-1, or nil for an empty range.
+func (r *Robots) agentsInRange(from, to int32) (lines []Agent) {
 	for _, a := range r.agents[from:to] {
 		lines = append(lines, Agent{a.name, int(a.line)})
 	}
@@ -162,7 +162,7 @@ func (r *Robots) ContentUsageAgents() map[int][]Agent {
 	var agents []Agent // shared by many lines
 	for _, u := range r.contentUsages {
 		if u.agentFrom != previous.agentFrom || u.agentTo != previous.agentTo {
-			previous, agents = u, r.agentRange(u.agentFrom, u.agentTo)
+			previous, agents = u, r.agentsInRange(u.agentFrom, u.agentTo)
 		}
 		agentsByLine[r.records[u.record].Line] = agents
 	}

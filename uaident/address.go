@@ -53,7 +53,7 @@ func (s *parsedUserAgent) identifyByOverlayHost(o *Overlay) Identity {
 		if w.kind != words.Contact || !s.isStandaloneContact(i) || strings.Contains(text, "@") || isServiceName(text) {
 			continue
 		}
-		host, path := splitAddress(text)
+		host, path := splitURL(text)
 		label := labelBeforeSuffix(contactHost(text))
 		if label == "" || path == "" || isCodeHost(host) || !o.mayContain(words.Hash(label)) {
 			continue
@@ -89,7 +89,7 @@ func labelBeforeSuffix(host string) string {
 // contactHost returns the host of a URL or mail address, without "www." at its start and without
 // its port.
 func contactHost(contact string) string {
-	host, _ := splitAddress(contact)
+	host, _ := splitURL(contact)
 	if _, domain, ok := strings.Cut(host, "@"); ok {
 		host = domain
 	}

@@ -112,7 +112,7 @@ func TestAddressWithoutPlus(t *testing.T) {
 		if id := Identify(tt.ua); id.Token != tt.withoutOverlay || (tt.withoutOverlay != "") != id.WildcardApplies() {
 			t.Errorf("%s\n\tis %q, class %s by %s, want %q", tt.ua, id.Token, id.Class, id.Evidence, tt.withoutOverlay)
 		}
-		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.withOverlay {
+		if id := Default().IdentifyWithOverlay(tt.ua, o); id.Token != tt.withOverlay {
 			t.Errorf("%s\n\tis %q, class %s by %s with the group, want %q", tt.ua, id.Token, id.Class, id.Evidence, tt.withOverlay)
 		}
 	}

@@ -35,16 +35,16 @@ func TestApplications(t *testing.T) {
 			"Safari's tail":         macOS + "Version/18.5 " + name + "/1.2 Safari/605.1.15",
 			"in a comment of those": webKit + "Chrome/132.0.6834.210 Electron/34.5.1 Safari/537.36 (" + name + "/1.2)",
 		} {
-			if id := Default().IdentifyWith(ua, o); id.Class != Browser {
+			if id := Default().IdentifyWithOverlay(ua, o); id.Class != Browser {
 				t.Errorf("%s, %s: %q, class %s by %s", name, form, id.Token, id.Class, id.Evidence)
 			}
-			if id := Default().IdentifyWith(ua, o.WithApplications()); o != nil && id.Token != name {
+			if id := Default().IdentifyWithOverlay(ua, o.WithApplications()); o != nil && id.Token != name {
 				t.Errorf("%s, %s: with WithApplications the token is %q", name, form, id.Token)
 			}
 		}
 	}
 	for _, name := range []string{"Comet", "Dia", "Atlas", "Arc", "Operator"} { // at the end of Chrome's User-Agent
-		if id := Default().IdentifyWith(chrome+" "+name+"/1.2", Default().NewOverlay([]string{name})); id.Class != Browser {
+		if id := Default().IdentifyWithOverlay(chrome+" "+name+"/1.2", Default().NewOverlay([]string{name})); id.Class != Browser {
 			t.Errorf("%s: %q, class %s", name, id.Token, id.Class)
 		}
 	}
@@ -59,7 +59,7 @@ func TestApplications(t *testing.T) {
 		webKit + "FooBot/1.0 Chrome/132.0.0.0 Safari/537.36":                                                                       "FooBot",
 		"Zorbl/1.0": "Zorbl",
 	} {
-		if id := Default().IdentifyWith(ua, o); id.Token != want {
+		if id := Default().IdentifyWithOverlay(ua, o); id.Token != want {
 			t.Errorf("%q is %q, class %s by %s, want %q", ua, id.Token, id.Class, id.Evidence, want)
 		}
 	}

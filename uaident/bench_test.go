@@ -52,7 +52,7 @@ func BenchmarkIdentify(b *testing.B) {
 		o := Default().NewOverlay([]string{"FooBot", "BarBot", "Example Crawler"})
 		i := 0
 		for b.Loop() {
-			Default().IdentifyWith(benchBrowsers[i%len(benchBrowsers)], o)
+			Default().IdentifyWithOverlay(benchBrowsers[i%len(benchBrowsers)], o)
 			i++
 		}
 	})

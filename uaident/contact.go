@@ -68,7 +68,7 @@ func isRobotAddress(contact string) bool {
 	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
 		return hasRobotWord(mailbox)
 	}
-	host, path := splitAddress(contact)
+	host, path := splitURL(contact)
 	if isCodeHost(host) {
 		return false
 	}
@@ -81,7 +81,7 @@ func isRobotAddress(contact string) bool {
 // hasRobotPath reports whether contact is a robot's URL in which a path element begins with a word
 // for a robot, such as /bot, /crawler.html or /spider-info.
 func hasRobotPath(contact string) bool {
-	_, path := splitAddress(contact)
+	_, path := splitURL(contact)
 	if strings.Contains(contact, "@") || !isRobotAddress(contact) {
 		return false
 	}
@@ -97,8 +97,8 @@ func hasRobotPath(contact string) bool {
 	return false
 }
 
-// splitAddress returns the host and path of a URL with or without a scheme.
-func splitAddress(contact string) (host, path string) {
+// splitURL returns the host and path of a URL with or without a scheme.
+func splitURL(contact string) (host, path string) {
 	_, rest, ok := strings.Cut(contact, "://")
 	if !ok {
 		rest = contact
@@ -110,7 +110,7 @@ func splitAddress(contact string) (host, path string) {
 // isSourceCodeURL reports whether a URL leads to the source code of a program, and its path
 // contains no word for a robot.
 func isSourceCodeURL(contact string) bool {
-	host, path := splitAddress(contact)
+	host, path := splitURL(contact)
 	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
 }
 

@@ -53,7 +53,7 @@
 // # Group names of a robots.txt
 //
 // A robots.txt can name a crawler without a registry entry. An [Overlay] passes such group names
-// to [Registry.IdentifyWith]. They identify a client only in the position of a product, so that
+// to [Registry.IdentifyWithOverlay]. They identify a client only in the position of a product, so that
 // a rule for "Fire" does not apply to a tablet.
 //
 // # The registry

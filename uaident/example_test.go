@@ -38,7 +38,7 @@ func ExampleRegistry_Lookup() {
 func ExampleRegistry_NewOverlay() {
 	r := uaident.Default()
 	names := r.NewOverlay([]string{"Zorbl", "Googlebot", "Mozilla", "*"})
-	id := r.IdentifyWith("Zorbl/1.0", names)
+	id := r.IdentifyWithOverlay("Zorbl/1.0", names)
 	fmt.Println(id.Name(), id.Class, id.HasKnownName())
 	fmt.Println(r.Identify("Zorbl/1.0").HasKnownName())
 	// Output:

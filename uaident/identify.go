@@ -6,7 +6,7 @@ import (
 
 // Identify identifies a User-Agent with the built-in registry. It is short for
 // Default().Identify(ua).
-func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil) }
+func Identify(ua string) Identity { return defaultRegistry.IdentifyWithOverlay(ua, nil) }
 
 // Identify returns the identity of a User-Agent. Any bytes are valid. An empty User-Agent, or
 // "-", is a browser. Identify reads at most 2,048 bytes and does not allocate.
@@ -23,15 +23,15 @@ func Identify(ua string) Identity { return defaultRegistry.IdentifyWith(ua, nil)
 //     after "compatible;" alone, or a word such as webhook or checker.
 //   - An HTTP library or a headless browser.
 //   - The first product, unless the User-Agent begins like a browser's (class [Other]).
-func (r *Registry) Identify(ua string) Identity { return r.IdentifyWith(ua, nil) }
+func (r *Registry) Identify(ua string) Identity { return r.IdentifyWithOverlay(ua, nil) }
 
-// IdentifyWith is [Registry.Identify] with the additional names of an overlay. o may be nil.
+// IdentifyWithOverlay is [Registry.Identify] with the additional names of an overlay. o may be nil.
 // Registry names take precedence, except after a name of the overlay. A name of the overlay
 // must be in the position of a product: with a version or a contact, after "compatible;", as
 // the first product, or spelled like a robot's name. A version may follow the name directly.
 // A browser with a name of the overlay has class [Other]. Names of applications on a browser
 // engine require [Overlay.WithApplications].
-func (r *Registry) IdentifyWith(ua string, o *Overlay) Identity {
+func (r *Registry) IdentifyWithOverlay(ua string, o *Overlay) Identity {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
 	if s.numWords == 0 {

@@ -299,7 +299,7 @@ func TestReadsFirst2048Bytes(t *testing.T) {
 func TestIdentifyDoesNotAllocate(t *testing.T) {
 	o := Default().NewOverlay([]string{"Zorbl", "Green Apple Reader"})
 	everyUA(func(ua string) {
-		if n := testing.AllocsPerRun(10, func() { Identify(ua); Default().IdentifyWith(ua, o) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { Identify(ua); Default().IdentifyWithOverlay(ua, o) }); n != 0 {
 			t.Errorf("%q: %v allocations", ua, n)
 		}
 	})

@@ -15,7 +15,7 @@ const maxOverlayNames = 256
 const maxName = 100
 
 // Overlay is an immutable set of group names of a robots.txt that the registry does not contain.
-// [Registry.IdentifyWith] identifies clients by these names.
+// [Registry.IdentifyWithOverlay] identifies clients by these names.
 type Overlay struct {
 	names []overlayName
 	firstWordFilter
@@ -51,7 +51,7 @@ type overlayName struct {
 	hash       uint32 // of the first word
 }
 
-// NewOverlay returns an overlay for [Registry.IdentifyWith] with the given group names of a
+// NewOverlay returns an overlay for [Registry.IdentifyWithOverlay] with the given group names of a
 // robots.txt, or nil if no name remains. Overlay ignores a version at the end of a name
 // (FooBot/2.1) and a `*`. Overlay drops names in the registry, words of browsers, generic robot
 // words, names longer than 100 bytes, and names after the first 256. The overlay does not refer to

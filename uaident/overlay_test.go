@@ -47,7 +47,7 @@ func TestOverlay(t *testing.T) {
 		{"curl/8.7.1", "curl", "curl", Library},
 	}
 	for _, tt := range tests {
-		id := Default().IdentifyWith(tt.ua, o)
+		id := Default().IdentifyWithOverlay(tt.ua, o)
 		if id.Token != tt.token || id.Name() != tt.name || id.Class != tt.class {
 			t.Errorf("%q is %q (%q), class %s by %s, not %q (%q), %s", tt.ua, id.Token, id.Name(), id.Class, id.Evidence, tt.token, tt.name, tt.class)
 		}
@@ -64,7 +64,7 @@ func TestOverlayWithoutNamesIsNil(t *testing.T) {
 	if o := Default().NewOverlay(nil); o != nil {
 		t.Errorf("%+v", o)
 	}
-	if id := Default().IdentifyWith(chrome, nil); id != (Identity{}) {
+	if id := Default().IdentifyWithOverlay(chrome, nil); id != (Identity{}) {
 		t.Errorf("%+v", id)
 	}
 }
@@ -78,10 +78,10 @@ func TestOverlayIsBounded(t *testing.T) {
 	if len(o.names) != maxOverlayNames {
 		t.Errorf("the overlay has %d names", len(o.names))
 	}
-	if id := Default().IdentifyWith("Policy255Name/1", o); id.Name() != "Policy255Name" {
+	if id := Default().IdentifyWithOverlay("Policy255Name/1", o); id.Name() != "Policy255Name" {
 		t.Errorf("%+v", id)
 	}
-	if id := Default().IdentifyWith("Policy256Name/1", o); id.HasKnownName() {
+	if id := Default().IdentifyWithOverlay("Policy256Name/1", o); id.HasKnownName() {
 		t.Errorf("%+v", id)
 	}
 }
@@ -112,7 +112,7 @@ func TestOverlayWithoutVersion(t *testing.T) {
 		{"Mozilla/5.0 (Linux; Android 14; Zorbl-2.0 Build/UP1A) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36", "", Browser},
 	}
 	for _, tt := range tests {
-		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || id.Class != tt.class {
+		if id := Default().IdentifyWithOverlay(tt.ua, o); id.Token != tt.token || id.Class != tt.class {
 			t.Errorf("%q is %q, class %s by %s, not %q, %s", tt.ua, id.Token, id.Class, id.Evidence, tt.token, tt.class)
 		}
 	}
@@ -132,7 +132,7 @@ func TestOverlayBeforeTheRegistry(t *testing.T) {
 		{"Mozilla/5.0 (Linux; Android 6.0.1; Zorbl Build/MMB29P) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot"},
 	}
 	for _, tt := range tests {
-		if id := Default().IdentifyWith(tt.ua, o); id.Token != tt.token || !id.Class.WildcardApplies() {
+		if id := Default().IdentifyWithOverlay(tt.ua, o); id.Token != tt.token || !id.Class.WildcardApplies() {
 			t.Errorf("%q is %q, class %s by %s, not %q", tt.ua, id.Token, id.Class, id.Evidence, tt.token)
 		}
 	}

@@ -135,13 +135,13 @@ func FuzzIdentify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ua, name string) {
 		checkWords(t, ua)
 		o := Default().NewOverlay([]string{name})
-		id := Default().IdentifyWith(ua, o)
+		id := Default().IdentifyWithOverlay(ua, o)
 		switch {
 		case !strings.Contains(ua, id.Token):
 			t.Errorf("%q: the token %q is not a substring", ua, id.Token)
 		case (id.Token == "") != (id.Class == Browser) || (id.Token == "") != (id.Evidence == NoEvidence):
 			t.Errorf("%q: token %q, class %s, by %s", ua, id.Token, id.Class, id.Evidence)
-		case id != Default().IdentifyWith(ua, o):
+		case id != Default().IdentifyWithOverlay(ua, o):
 			t.Errorf("%q: the second result differs", ua)
 		case o == nil && id != Identify(ua):
 			t.Errorf("%q: an empty overlay changes the result", ua)

@@ -78,8 +78,8 @@ type Handler struct {
 	// The time for which crawlers may cache the robots.txt. Default: `1h`.
 	MaxAge caddy.Duration `json:"max_age,omitempty"`
 
-	// The positions of `rollout` and of missing files in the Caddyfile, for example `Caddyfile:12`, for
-	// error messages. Set by the Caddyfile adapter.
+	// The positions in the Caddyfile of `rollout` and of file names that do not exist, for example
+	// `Caddyfile:12`, for error messages. Set by the Caddyfile adapter.
 	Positions map[string]string `json:"at,omitempty"`
 
 	publisher       *publish.Publisher
@@ -128,7 +128,7 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 	if err := cmp.Or(h.checkHosts(hosts), h.checkStaging(hosts, app.Production), rollout); err != nil {
 		return err
 	}
-	h.warnStaging(hosts, ctx.Logger())
+	h.warnAboutUnknownStagingHosts(hosts, ctx.Logger())
 	c, err := h.publisherConfig(ctx, app)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 		return next.ServeHTTP(w, r)
 	}
-	if h.publisher.IsStaging(r) {
+	if h.publisher.IsStagingRequest(r) {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}
 	if h.NoArchive {

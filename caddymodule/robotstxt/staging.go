@@ -41,9 +41,9 @@ func (h *Handler) checkStaging(hosts, production []string) error {
 	return nil
 }
 
-// warnStaging logs the staging hosts that the site lacks, because a mistyped host is not closed.
+// warnAboutUnknownStagingHosts logs the staging hosts that the site lacks, because a mistyped host is not closed.
 // hosts are the hosts of the site; none means any host.
-func (h *Handler) warnStaging(hosts []string, logger *zap.Logger) {
+func (h *Handler) warnAboutUnknownStagingHosts(hosts []string, logger *zap.Logger) {
 	isOfSite := hostMatcher(hosts)
 	for _, host := range h.StagingHosts {
 		if !isOfSite(host) {

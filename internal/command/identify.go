@@ -42,7 +42,7 @@ caddy robots-guard identify --ip 203.0.113.7 --config Caddyfile --json GPTBot/1.
 	flags := cmd.Flags()
 	flags.StringVar(&x.ip, "ip", "", "the address of a client to verify")
 	flags.BoolVar(&x.useNetwork, "online", false, "with --ip, fetch lists and keys, and query the DNS")
-	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file with the options")
+	flags.StringVarP(&x.configFile, "config", "c", "", "a configuration file whose robots_guard options apply")
 	x.output.defineFlag(flags)
 	return cmd
 }
@@ -75,7 +75,7 @@ func (x *identifyRunner) run(cmd *cobra.Command, agents []string) (findings bool
 	}
 	out := x.output.newPrinter(cmd)
 	identify := func(userAgent string) error {
-		id := registry.IdentifyWith(userAgent, nil)
+		id := registry.IdentifyWithOverlay(userAgent, nil)
 		return out.print(newIdentityReport(userAgent, id), func(w io.Writer) {
 			fmt.Fprintf(w, "%s\t%s\n", cmp.Or(id.Token, "-"), id.Class)
 		})

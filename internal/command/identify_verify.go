@@ -53,7 +53,7 @@ func (x *identifyRunner) verifyClient(cmd *cobra.Command, agents []string) (find
 		return false, err
 	}
 	report := verificationReport{UserAgent: agents[0], IP: addr, Method: verify.None.String()}
-	client := verification.Registry.IdentifyWith(agents[0], nil)
+	client := verification.Registry.IdentifyWithOverlay(agents[0], nil)
 	report.Crawler, report.Class = client.Name(), client.Class.String()
 	found, err := x.explainVerification(cmd.Context(), verification, client, addr)
 	if err != nil {

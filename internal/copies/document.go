@@ -118,7 +118,7 @@ func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err e
 		return s, d, errors.New("the document must name either a host or a source")
 	}
 	if len(s.Files) > maxCopiedFiles+maxServedFiles+1 || len(s.LostAtByToken) > maxTokens+1 {
-		return s, d, errors.New("the document has too many files or product tokens")
+		return s, d, errors.New("the stored copies of the host have too many files or product tokens")
 	}
 	for _, f := range s.Files {
 		if len(f.Served) > maxTokens+1 || f.ProxyTime < 0 {

@@ -28,7 +28,7 @@ func (p Edit) listCrawlers() []uaident.Identity {
 			continue
 		}
 		seen[folded] = true
-		if id := registry.IdentifyWith(name+"/1.0", overlay); id.Crawler == nil && id.Class != uaident.Browser {
+		if id := registry.IdentifyWithOverlay(name+"/1.0", overlay); id.Crawler == nil && id.Class != uaident.Browser {
 			all = append(all, id)
 		}
 	}

@@ -45,7 +45,7 @@ func describeDelay(s *policy.SelectedGroup, c *Client, behavior uaident.CrawlDel
 	case behavior.Support == uaident.DelayIgnored:
 		d.Reason += "; rate enforce does not enforce this line for the crawler"
 	case c.Class == uaident.Search.String():
-		d.Reason += "; rate enforce slows search engines only with search enforce"
+		d.Reason += "; rate enforce slows search engines only with the option search enforce"
 	default:
 		d.Reason += "; rate enforce answers much faster requests with 429"
 	}

@@ -70,7 +70,7 @@ func TestPreferences(t *testing.T) {
 func TestCrawlDelay(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\n"))
 	for _, tc := range []struct{ token, want string }{
-		{"bingbot", "Crawl-delay of 40 seconds in line 2: bingbot waits 30 seconds, the maximum that its operator documents; rate enforce slows search engines only with search enforce\n"},
+		{"bingbot", "Crawl-delay of 40 seconds in line 2: bingbot waits 30 seconds, the maximum that its operator documents; rate enforce slows search engines only with the option search enforce\n"},
 		{"CCBot", "line 2: CCBot obeys Crawl-delay, according to its operator; rate enforce answers much faster requests with 429\n"},
 		{"Googlebot", "line 2: Googlebot ignores Crawl-delay, according to its operator; rate enforce does not enforce this line for the crawler\n"},
 		{"GPTBot", "line 2: the operator of GPTBot does not document whether it obeys Crawl-delay; rate enforce answers much faster requests with 429\n"},

@@ -113,7 +113,7 @@ func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
 func (s *Site) ClientNote(r Request) string {
 	token := r.Token
 	if token == "" {
-		known := s.Registry.IdentifyWith(r.UserAgent, nil).Crawler
+		known := s.Registry.IdentifyWithOverlay(r.UserAgent, nil).Crawler
 		if known == nil {
 			return "" // clients may use any name
 		}

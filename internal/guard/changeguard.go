@@ -82,8 +82,9 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 	return holds
 }
 
-// endHolds ends the holds of a site if no guard of the configuration has the change guard on for the
-// site. Otherwise a later configuration with the change guard would continue them.
+// endHolds puts changes that the change guard delays into force if no guard of the configuration
+// has change_guard on for the site. Otherwise a later configuration with the change guard would
+// continue them.
 func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.State) {
 	if state.Current == nil || !g.state.siteRecords.isChangeGuardOff(s.Label) || g.SourceKey != "" && g.state.sources.hasChangeGuard(s.Key) {
 		return

@@ -12,7 +12,7 @@ import (
 func TestNamedByALongerName(t *testing.T) {
 	state := &policy.State{Current: &policy.Version{Robots: policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n"))}}
 	for userAgent, want := range map[string]bool{"Gold/120.1 (iPhone; iOS 17.0)": false, "Gold Crawler/1.0": true} {
-		client := uaident.Default().IdentifyWith(userAgent, uaident.Default().NewOverlay(state.Current.Robots.GroupNames()))
+		client := uaident.Default().IdentifyWithOverlay(userAgent, uaident.Default().NewOverlay(state.Current.Robots.GroupNames()))
 		if got := robotsNamesClient(client, state.Current.Robots); got != want {
 			t.Errorf("%s: %v", userAgent, got)
 		}

@@ -141,7 +141,7 @@ func NewState() *State {
 	}
 	s.Alerts = alert.NewManager(s, time.Now)
 	s.Memory = store.NewMemory(s.storedParts())
-	s.Metrics = metrics.New(s, store.Kinds(), store.ReadResults())
+	s.Metrics = metrics.New(s, store.Kinds(), store.AllReadResults())
 	return s
 }
 

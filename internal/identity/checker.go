@@ -128,11 +128,11 @@ func (s *SharedState) recordListFetch(status verify.ListStatus) {
 // because they shrank too much. Each fetch may change the result of Export.
 func (s *SharedState) FetchCount() uint64 { return s.fetchCount.Load() }
 
-// Export encodes the address lists of crawlers for Import.
-func (s *SharedState) Export() ([]byte, error) { return s.Verifier.Export() }
+// ExportLists encodes the address lists of crawlers for ImportLists.
+func (s *SharedState) ExportLists() ([]byte, error) { return s.Verifier.ExportLists() }
 
-// Import replaces each address list by the encoded list from Export, if this is newer.
-func (s *SharedState) Import(data []byte) error { return s.Verifier.Import(data) }
+// ImportLists replaces each address list by the encoded list from Export, if this is newer.
+func (s *SharedState) ImportLists(data []byte) error { return s.Verifier.ImportLists(data) }
 
 // ApplyConfig applies the verification settings of a configuration until stop is called. stop
 // restores the settings of the previous configuration if still running.

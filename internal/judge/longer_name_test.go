@@ -55,7 +55,7 @@ func TestGroupOfALongerName(t *testing.T) {
 		{"Googlebot Images", "Googlebot/2.1 (+http://www.google.com/bot.html)", true},
 	} {
 		robots := policy.Parse([]byte("User-agent: " + tt.group + "\nDisallow: /\n"))
-		client := uaident.Default().IdentifyWith(tt.userAgent, uaident.Default().NewOverlay(robots.GroupNames()))
+		client := uaident.Default().IdentifyWithOverlay(tt.userAgent, uaident.Default().NewOverlay(robots.GroupNames()))
 		r := Request{Client: client, Method: "GET", Target: "/a"}
 		if _, named, _ := r.GroupQuery(nil, false).Group(robots); named != tt.named {
 			t.Errorf("the group %q names %q: %v, want %v", tt.group, tt.userAgent, named, tt.named)
@@ -66,7 +66,7 @@ func TestGroupOfALongerName(t *testing.T) {
 // Who is not meant by such a group is judged by * where that is for all.
 func TestGroupOfALongerNameBesideAll(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: Gold Crawler\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n"))
-	client := uaident.Default().IdentifyWith("Gold/120.1 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X)", nil)
+	client := uaident.Default().IdentifyWithOverlay("Gold/120.1 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X)", nil)
 	r := Request{Client: client, Method: "GET", Target: "/private/a"}
 	group, named, applies := r.GroupQuery(nil, true).Group(robots)
 	if group == nil || group.FirstAgent().Name != "*" || named || !applies {

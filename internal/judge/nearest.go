@@ -67,7 +67,7 @@ type nameSearch struct {
 
 // compareName adds a name to the nearest names if it is at least as similar to the word as these.
 // Of equally similar names, those with the lowest rank stay.
-func (n *nameSearch) compareName(name *registryName) {
+func (n *nameSearch) compareName(name *nameInRegistry) {
 	limit := min(n.distance, maxEdits(len(n.folded)))
 	if diff := len(name.letters) - len(n.folded); diff > limit || -diff > limit || text.MinEdits(name.letterSet, n.letterSet) > limit {
 		return
@@ -81,22 +81,22 @@ func (n *nameSearch) compareName(name *registryName) {
 	}
 }
 
-// registryName is the token or an alias of a crawler, in the form for comparison, with the token to
+// nameInRegistry is the token or an alias of a crawler, in the form for comparison, with the token to
 // suggest.
-type registryName struct {
+type nameInRegistry struct {
 	letters, token string
 	letterSet      uint32 // of the letters
 	rank           int    // of equally similar names, the lowest rank is suggested
 }
 
-func newRegistryName(name, token string, rank int) *registryName {
+func newRegistryName(name, token string, rank int) *nameInRegistry {
 	letters := text.FoldSpelling(name)
-	return &registryName{letters, token, text.ByteSet(letters), rank}
+	return &nameInRegistry{letters, token, text.ByteSet(letters), rank}
 }
 
 // registryNames has the names in a registry, and the tokens of its crawlers by their operator.
 type registryNames struct {
-	names      []*registryName
+	names      []*nameInRegistry
 	byOperator map[string][]string
 }
 

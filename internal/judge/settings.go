@@ -45,9 +45,9 @@ func (s *Settings) SetConfiguredNames(registry *uaident.Registry) {
 // Identify identifies a client by the registry and by names, the additional names of a robots.txt,
 // which may be nil. A client that looks like a browser is also identified by ConfiguredNames.
 func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
-	client := registry.IdentifyWith(userAgent, names)
+	client := registry.IdentifyWithOverlay(userAgent, names)
 	if client.Class == uaident.Browser && s.ConfiguredNames != nil {
-		client = registry.IdentifyWith(userAgent, s.ConfiguredNames)
+		client = registry.IdentifyWithOverlay(userAgent, s.ConfiguredNames)
 	}
 	return client
 }

@@ -54,9 +54,9 @@ func (s *Site) findRow(key rowKey) *Row {
 func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.fullUntil = rows, nil, 0 }
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
-// and the ledger have room. Otherwise the result is the shared row of the crawler's class, or any
-// shared row. named reports whether the robots.txt names the crawler. more reports whether the
-// ledger has room for another row.
+// and the ledger have room. Otherwise the result is the row that all crawlers of its class share,
+// or another shared row. named reports whether the robots.txt names the crawler. more reports
+// whether the ledger has room for another row.
 func (s *Site) getOrCreateRow(key rowKey, named bool, at int64, more bool) *Row {
 	if w := s.findRow(key); w != nil {
 		if named && !w.NamedByRobots {

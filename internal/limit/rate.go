@@ -30,7 +30,7 @@ func (r *Rate) Allow(now, interval time.Duration, burst int) bool {
 	}
 }
 
-// CapUsedBurst limits the used part of the burst to a duration. Callers use CapUsedBurst when the
+// CapUsedBurst reduces the used part of the burst to at most a duration. Callers do this after the
 // interval has become shorter.
 func (r *Rate) CapUsedBurst(now, most time.Duration) {
 	for {

@@ -29,9 +29,9 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 	}
 	maps.DeleteFunc(robots, func(name string, tokens []string) bool {
 		slices.SortStableFunc(tokens, func(a, b string) int {
-			return cmp.Or(cmp.Compare(robotSimilarity(b, name), robotSimilarity(a, name)), cmp.Compare(len(a), len(b)))
+			return cmp.Or(cmp.Compare(rankRobotForName(b, name), rankRobotForName(a, name)), cmp.Compare(len(a), len(b)))
 		})
-		return !forPeople[name] || len(tokens) > maxRobotsOfApp || robotSimilarity(tokens[0], name) == 0 || !wouldMatchApp(registry, name)
+		return !forPeople[name] || len(tokens) > maxRobotsOfApp || rankRobotForName(tokens[0], name) == 0 || !wouldMatchApp(registry, name)
 	})
 	return robots
 })
@@ -39,14 +39,14 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 // wouldMatchApp reports whether a group with this name would apply to the User-Agent of a phone app
 // with this name.
 func wouldMatchApp(registry *uaident.Registry, name string) bool {
-	client := registry.IdentifyWith(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.NewOverlay([]string{name}))
+	client := registry.IdentifyWithOverlay(name+"/1.0 (iPhone; iOS 18.5; Scale/3.00)", registry.NewOverlay([]string{name}))
 	return client.Crawler == nil && client.Class != uaident.Browser && strings.EqualFold(client.Token, name)
 }
 
-// robotSimilarity returns 2 if a robot's token is name with the ending "bot", 1 if the token begins
+// rankRobotForName returns 2 if a robot's token is name with the ending "bot", 1 if the token begins
 // with name, and 0 otherwise. An author who writes name probably wants to address the robot with
 // the highest value.
-func robotSimilarity(token, name string) int {
+func rankRobotForName(token, name string) int {
 	switch folded := strings.ToLower(token); {
 	case folded == name+"bot":
 		return 2

@@ -52,7 +52,7 @@ func TestAppsAreOfPeople(t *testing.T) {
 	}
 	for name, robots := range appRobots() {
 		overlay := registry.NewOverlay([]string{name})
-		if client := registry.IdentifyWith(name+"/5 CFNetwork/1410.0.3 Darwin/22.6.0", overlay); !strings.EqualFold(client.Token, name) {
+		if client := registry.IdentifyWithOverlay(name+"/5 CFNetwork/1410.0.3 Darwin/22.6.0", overlay); !strings.EqualFold(client.Token, name) {
 			t.Errorf("%s: its app is %q", name, client.Token)
 		}
 		for _, robot := range robots {
@@ -61,7 +61,7 @@ func TestAppsAreOfPeople(t *testing.T) {
 			}
 		}
 		const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0"
-		if client := registry.IdentifyWith(browser, overlay); client.Class != uaident.Browser {
+		if client := registry.IdentifyWithOverlay(browser, overlay); client.Class != uaident.Browser {
 			t.Errorf("%s: a browser is %q by it", name, client.Token)
 		}
 	}

@@ -18,7 +18,7 @@ type comparedCrawler struct {
 	source     string
 }
 
-// comparedCrawlers are the crawlers and parsers in a [Comparison]. Undocumented behavior is assumed
+// comparedCrawlers are the crawlers and parsers in a [CrawlerComparison]. Undocumented behavior is assumed
 // to follow RFC 9309.
 var comparedCrawlers = []comparedCrawler{
 	{
@@ -47,8 +47,8 @@ var comparedCrawlers = []comparedCrawler{
 	},
 }
 
-// Comparison shows how each of some well-known crawlers interprets a robots.txt.
-type Comparison struct {
+// CrawlerComparison shows how each of some well-known crawlers interprets a robots.txt.
+type CrawlerComparison struct {
 	Crawlers []Interpretation `json:"crawlers"`
 	// Paths are example paths on which the crawlers have different verdicts. The paths with
 	// ParsersDiffer come first.
@@ -76,7 +76,7 @@ type PathVerdicts struct {
 }
 
 // ConflictCount returns the number of paths on which a crawler's verdict differs from RFC 9309.
-func (r *Comparison) ConflictCount() int {
+func (r *CrawlerComparison) ConflictCount() int {
 	n := 0
 	for _, p := range r.Paths {
 		if p.ParsersDiffer {
@@ -94,10 +94,10 @@ const (
 
 // compareCrawlers returns how each of comparedCrawlers interprets a file, with at most
 // maxComparedPaths example paths.
-func compareCrawlers(robots *policy.Robots) *Comparison {
+func compareCrawlers(robots *policy.Robots) *CrawlerComparison {
 	standard := policy.Parse([]byte(keepStandardLines(robots.Text())))
 	groups, standardGroups := make([]*policy.SelectedGroup, len(comparedCrawlers)), make([]*policy.SelectedGroup, len(comparedCrawlers))
-	out := &Comparison{Crawlers: []Interpretation{}, Paths: []PathVerdicts{}}
+	out := &CrawlerComparison{Crawlers: []Interpretation{}, Paths: []PathVerdicts{}}
 	var paths []string
 	for i, r := range comparedCrawlers {
 		standardGroups[i] = standard.Select(true, r.groupNames...)

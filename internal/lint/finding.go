@@ -23,10 +23,10 @@ type Finding struct {
 
 // Report has the findings about a robots.txt.
 type Report struct {
-	Name             string      `json:"name"` // name of the file
-	Findings         []Finding   `json:"findings"`
-	UnlistedFindings int         `json:"unreported"` // number of findings beyond maxFindings
-	Comparison       *Comparison `json:"readings"`   // set by [Check]
+	Name             string             `json:"name"` // name of the file
+	Findings         []Finding          `json:"findings"`
+	UnlistedFindings int                `json:"unreported"` // number of findings beyond maxFindings
+	Comparison       *CrawlerComparison `json:"readings"`   // set by [Check]
 }
 
 // SeverityCount returns the number of findings with this severity.

@@ -74,7 +74,7 @@ func formatSummary(r *Report) string {
 
 // writeComparison writes a table with a column for each crawler: its group, and its verdicts on the
 // example paths.
-func writeComparison(w io.Writer, name string, r *Comparison) {
+func writeComparison(w io.Writer, name string, r *CrawlerComparison) {
 	fmt.Fprintf(w, "%s: how crawlers read it\n", name)
 	columns := []text.Column{{Kind: text.LongColumn}}
 	for _, c := range r.Crawlers {

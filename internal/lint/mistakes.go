@@ -31,7 +31,7 @@ func (c *checker) checkLines() {
 	for i := range c.lines.len() {
 		l := c.lines.lineByIndex(i)
 		c.checkKey(i+1, l)
-		if at := findWrittenLineBreak(l); at >= 0 {
+		if at := findEscapedLineBreak(l); at >= 0 {
 			c.addFinding(WrittenBreak, i+1, columnAfterText(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
 				quoteExcerpt(l.raw[at:at+2]))
 			continue
@@ -59,9 +59,9 @@ func findJoinedKey(value string) int {
 	return -1
 }
 
-// findWrittenLineBreak returns the offset of a line break that is written as a backslash and a
+// findEscapedLineBreak returns the offset of a line break that is written as a backslash and a
 // letter, or -1.
-func findWrittenLineBreak(l line) int {
+func findEscapedLineBreak(l line) int {
 	at := writtenBreak.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
 		at = writtenInName.FindStringIndex(l.raw)
@@ -86,7 +86,7 @@ func isKnownKey(key string) bool {
 // whether the name is invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
-	case findWrittenLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // see checkLines
+	case findEscapedLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // see checkLines
 	case plain != "" && plain != a.Name && isASCII(plain):
 		c.addValueFinding(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
 	case regexpName.MatchString(a.Name):

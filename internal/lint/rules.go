@@ -107,7 +107,7 @@ func (c *checker) checkPath(number int, l line) {
 	if segments := strings.TrimSuffix(l.value, "$") + "/"; strings.Contains(segments, "/./") || strings.Contains(segments, "/../") {
 		c.addValueFinding(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
 	}
-	if findWrittenLineBreak(l) >= 0 {
+	if findEscapedLineBreak(l) >= 0 {
 		return // see checkLines
 	}
 	c.checkDoubleSlash(number, l)

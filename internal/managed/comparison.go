@@ -47,7 +47,7 @@ func (c *Comparison) ForEachDifference(do func(FilePair)) (left int) {
 		if host != "" {
 			name = ExampleHost(host)
 		}
-		g := hostGroup{c.Before.tableForHost(name), c.After.tableForHost(name), string(c.Base(name)), c.Before.IsStaging(name), c.After.IsStaging(name), ""}
+		g := hostGroup{c.Before.tableForHost(name), c.After.tableForHost(name), string(c.Base(name)), c.Before.IsStagingHost(name), c.After.IsStagingHost(name), ""}
 		if g.tableBefore.dependsOnHost || g.tableAfter.dependsOnHost {
 			g.host = name
 		}
@@ -103,8 +103,8 @@ func allHosts(a, b *Schedule, more []string) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// changeTimes returns the times until the horizon at which the rules for the hosts of g change. The
-// first element is the zero time, which means now.
+// changeTimes returns the times at which the rules for the hosts of g change, up to the last
+// compared time. The first element is the zero time, which means now.
 func (c *Comparison) changeTimes(g *hostGroup) []time.Time {
 	turns := []time.Time{{}}
 	if c.OnlyNow {

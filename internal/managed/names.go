@@ -158,7 +158,7 @@ func unknownNameError(registry *uaident.Registry, word string) error {
 		return fmt.Errorf("%q contains a comma; separate names by spaces", word)
 	}
 	if word == "from" || word == "until" {
-		return fmt.Errorf("%q is not a crawler; a rule with a time has a block with a line for each: rule <name> { for ..., disallow ..., from ..., until ... }", word)
+		return fmt.Errorf("%q is not a crawler; write a rule with a time as a block, each option on its own line: rule <name> { for ..., disallow ..., from ..., until ... }", word)
 	}
 	hint := "the classes are " + judge.ListClasses() + ", and a path begins with a slash"
 	if likely := judge.SuggestNames(registry, word, false); len(likely) > 0 {

@@ -44,8 +44,8 @@ func (e *RuleError) Error() string { return e.Rule + ": " + e.Err.Error() }
 // Unwrap returns Err.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// Plan has the rules in force at some hosts, by crawler, and the other lines to add to a base. A
-// Plan is immutable.
+// Plan has the rules in force for a set of hosts, by crawler, and the other lines to add to the
+// site's robots.txt. A Plan is immutable.
 type Plan struct {
 	byCrawler         map[string]*crawlerRules // by name in lower case
 	crawlerOrder      []string                 // keys of byCrawler, in file order

@@ -152,7 +152,7 @@ func sortedTimes(times []time.Time) []time.Time {
 
 // Compose applies the rules in force at now to a base, and returns the robots.txt for a host.
 func (s *Schedule) Compose(now time.Time, host string, base []byte) ([]byte, error) {
-	if s.IsStaging(host) {
+	if s.IsStagingHost(host) {
 		return []byte(Staging), nil
 	}
 	return s.FindPeriod(host, now).FilePlan().Compose(base, host)
@@ -248,8 +248,8 @@ func ParseSpec(registry *uaident.Registry, data []byte) (*Schedule, error) {
 // HasStaging reports whether any host is a staging host.
 func (s *Schedule) HasStaging() bool { return s.stagingHosts != nil }
 
-// IsStaging reports whether a host is a staging host.
-func (s *Schedule) IsStaging(host string) bool {
+// IsStagingHost reports whether a host is a staging host.
+func (s *Schedule) IsStagingHost(host string) bool {
 	return s.stagingHosts != nil && (slices.Contains(s.spec.StagingHosts, AllHosts) || s.stagingHosts.MatchesHost(host))
 }
 

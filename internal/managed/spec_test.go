@@ -29,7 +29,7 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s: %q and %q", host, a, b)
 		}
 	}
-	if !again.IsStaging("staging.test") || again.IsStaging("a.test") {
+	if !again.IsStagingHost("staging.test") || again.IsStagingHost("a.test") {
 		t.Error("staging is at other hosts")
 	}
 	if got := DescribeDifference(s, again); len(got) > 0 {

@@ -116,7 +116,7 @@ func (b *Budgets) ChargeRequest(at time.Time, client *Client, rules *Rules) (pac
 
 // chargeClient charges a request to the budgets of its client. own is the budget of this client
 // alone, or of its network. full is true if the request found no free slot. chargeClient writes to
-// pace, because returning a Pace copies it three times and costs half of the time.
+// pace, because returning a Pace would copy it three times, and double the running time.
 func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
 	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mixBits(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))

@@ -95,9 +95,9 @@ func (f *Feed) Load(ctx context.Context, config any, storage remote.Storage) {
 	f.Feed.Load(ctx, config, func() { f.restoreVersion(ctx, new(remote.StorageLimiter), storage) })
 }
 
-// parseVersion parses and checks a registry. A version that lacks more than half of the entries of the
-// version in use, and more than one entry, is an error. While a configuration is loaded, inUse is
-// nil, so that the owner can use any valid version.
+// parseVersion parses and checks a registry. A version that lacks more than half of the entries of
+// inUse, and at least two, is an error. While a configuration is loaded, inUse is nil: the owner
+// can use any valid version.
 func (f *Feed) parseVersion(data []byte, inUse *Version) (*Version, error) {
 	e, err := registryfile.Parse(f.Name(), data, uaident.Default())
 	if err != nil {

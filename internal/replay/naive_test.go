@@ -78,7 +78,7 @@ func (n *naive) line(line string) {
 	}
 	target := words[1]
 	current := n.current(at)
-	client := uaident.Default().IdentifyWith(m[5], n.overlays[current])
+	client := uaident.Default().IdentifyWithOverlay(m[5], n.overlays[current])
 	if client.Class == uaident.Browser {
 		n.browsers++
 		return

@@ -27,8 +27,8 @@ type Source struct {
 	// Registry is the registry in use, or nil for [uaident.Default].
 	Registry *uaident.Registry
 	History  LedgerPersistence
-	// TrialStates are the states of the robots.txt files on trial, by source, and Trials their
-	// effects.
+	// TrialStates are the states of the robots.txt files on trial, by source. Trials are the
+	// effects of these files.
 	TrialStates map[string]*policy.State
 	Trials      []shadow.TrialResults
 	// LintCache caches the findings of lint. nil disables the cache.

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Substitute is what a crawler gets in place of a robots.txt.
-type Substitute uint8
+// RobotsSubstitute is what a crawler gets in place of a robots.txt.
+type RobotsSubstitute uint8
 
 // The substitutes.
 const (
-	NoSubstitute      Substitute = iota
-	RedirectElsewhere            // a redirect to another page, such as a login
-	NoAnswer                     // the connection is closed without a response
-	WebPage                      // an HTML page, such as a challenge
+	NoSubstitute      RobotsSubstitute = iota
+	RedirectElsewhere                  // a redirect to another page, such as a login
+	NoAnswer                           // the connection is closed without a response
+	WebPage                            // an HTML page, such as a challenge
 )
 
 // RobotsResponse is a response to GET /robots.txt.
@@ -33,7 +33,7 @@ type RobotsResponse struct {
 // Substitute returns what the response is in place of a robots.txt. isFile reports whether the
 // response is a robots.txt, or says that there is none. Both results are zero for other responses,
 // for example a redirect to a robots.txt or an error without a page.
-func (r RobotsResponse) Substitute() (instead Substitute, isFile bool) {
+func (r RobotsResponse) Substitute() (instead RobotsSubstitute, isFile bool) {
 	switch {
 	case r.Status == 0:
 		return NoAnswer, false
@@ -74,7 +74,7 @@ type RobotsFetcher struct {
 // page.
 type WithheldFinding struct {
 	RobotsFetcher   // Network is zero
-	Substitute      Substitute
+	Substitute      RobotsSubstitute
 	Status          int
 	Location        string
 	Since           time.Time
@@ -137,7 +137,7 @@ type WithheldTracker struct {
 
 // siteResponses are the crawlers of one site that got no robots.txt.
 type siteResponses struct {
-	guardSubstitute Substitute // the guard's own last fetch
+	guardSubstitute RobotsSubstitute // the guard's own last fetch
 	withheld        []*crawlerResponses
 }
 
@@ -151,7 +151,7 @@ type crawlerResponses struct {
 // isFinding reports whether the responses are a finding. One condition is enough: the crawler is
 // verified, the self-test or the guard's own fetch got the same response, or clients of several
 // networks did. guard is what the guard got.
-func (d *crawlerResponses) isFinding(guard Substitute) bool {
+func (d *crawlerResponses) isFinding(guard RobotsSubstitute) bool {
 	return d.IsVerified || d.isConfirmedBySelfTest() || d.Substitute == guard || len(d.badNetworks) >= minNetworks
 }
 

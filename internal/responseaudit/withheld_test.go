@@ -13,7 +13,7 @@ func TestSubstitute(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		r       RobotsResponse
-		instead Substitute
+		instead RobotsSubstitute
 		isFile  bool
 	}{
 		{"the file", RobotsResponse{Status: 200}, NoSubstitute, true},
@@ -117,7 +117,7 @@ func TestWithheld(t *testing.T) {
 			}
 			got := ""
 			for _, w := range x.Find("", now) {
-				got = map[bool]string{true: "verified ", false: "unverified "}[w.IsVerified] + map[Substitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
+				got = map[bool]string{true: "verified ", false: "unverified "}[w.IsVerified] + map[RobotsSubstitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
 			}
 			if got != tc.want {
 				t.Errorf("found %q, want %q", got, tc.want)

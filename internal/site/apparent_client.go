@@ -53,8 +53,8 @@ func acceptsIPv4(listen string) bool {
 // remoteAddr returns the address in the format of [http.Request.RemoteAddr].
 func (o apparentClient) remoteAddr() string { return netip.AddrPortFrom(o.addr, 1).String() }
 
-// setClientFields sets the client's address in the header of a request through a trusted proxy. Origins
-// read X-Forwarded-For, even if the server reads other fields.
+// setClientFields writes the client's address into the fields in which a trusted proxy sends it.
+// Origins read X-Forwarded-For, even if the server reads other fields.
 func (o apparentClient) setClientFields(header http.Header) {
 	for _, name := range append([]string{"X-Forwarded-For"}, o.headerFields...) {
 		header.Set(name, o.addr.String())

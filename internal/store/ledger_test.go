@@ -99,7 +99,7 @@ func TestLedgerStoreIsCounted(t *testing.T) {
 		for _, result := range []string{"success", "failure"} {
 			counts = append(counts, i.observed.writes(kindLedger, result))
 		}
-		for _, result := range ReadResults() {
+		for _, result := range AllReadResults() {
 			counts = append(counts, i.observed.reads(kindLedger, result))
 		}
 		return fmt.Sprint(counts)

@@ -46,10 +46,10 @@ type Changes interface {
 type AddressLists interface {
 	// FetchCount returns the number of fetches. Lists that were never fetched are not stored.
 	FetchCount() uint64
-	// Export encodes all lists for Import.
-	Export() ([]byte, error)
-	// Import replaces lists with newer ones from data.
-	Import(data []byte) error
+	// ExportLists encodes all lists for ImportLists.
+	ExportLists() ([]byte, error)
+	// ImportLists replaces lists with newer ones from data.
+	ImportLists(data []byte) error
 }
 
 // Note is a small part of the memory that is stored as a single value.

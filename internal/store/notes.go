@@ -53,7 +53,7 @@ func (s *Store) newNoteValues() *trackedValues {
 	notes := []note{
 		{alertsName, 0, func() revision { return revision{urgent: parts.Acknowledgements.Revision()} }, parts.Acknowledgements.Export, func(v value) error { return parts.Acknowledgements.Import(v.data) }},
 		{sentName, 0, func() revision { return revision{urgent: parts.SentAlerts.Revision()} }, parts.SentAlerts.Export, restoreSent},
-		{rangesName, minWriteInterval, func() revision { return revision{other: parts.AddressLists.FetchCount()} }, parts.AddressLists.Export, func(v value) error { return parts.AddressLists.Import(v.data) }},
+		{rangesName, minWriteInterval, func() revision { return revision{other: parts.AddressLists.FetchCount()} }, parts.AddressLists.ExportLists, func(v value) error { return parts.AddressLists.ImportLists(v.data) }},
 		{ratesName, syncInterval, s.ratesRevision, func() ([]byte, error) { return s.memory.parts.Rates.Export(s.now()) }, s.restoreRates},
 	}
 	return &trackedValues{

@@ -34,7 +34,7 @@ type Storage interface {
 type Observer interface {
 	// ValueWritten counts an attempt to write a value.
 	ValueWritten(kind string, at time.Time, err error)
-	// ValueRead counts a read value. [ReadResults] has the possible results.
+	// ValueRead counts a read value. [AllReadResults] has the possible results.
 	ValueRead(kind, result string)
 }
 
@@ -46,8 +46,10 @@ const (
 	resultFailed   = "failed"
 )
 
-// ReadResults returns the possible results of reading a value, which are labels of metrics.
-func ReadResults() []string { return []string{resultGood, resultSetAside, resultExpired, resultFailed} }
+// AllReadResults returns the possible results of reading a value, which are labels of metrics.
+func AllReadResults() []string {
+	return []string{resultGood, resultSetAside, resultExpired, resultFailed}
+}
 
 // maxListAttempts is the maximum number of attempts to list a directory whose files are being
 // removed.

@@ -40,7 +40,7 @@ func TestPartialRanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v.setTable(l, table)
+			v.setPrefixTable(l, table)
 		}
 		if got := v.Check(&bot, netip.MustParseAddr(tc.addr)); got != tc.want {
 			t.Errorf("%s: %s by %s, want %s by %s", tc.name, got.State, got.Method, tc.want.State, tc.want.Method)

@@ -131,7 +131,7 @@ func (v *Verifier) fetchPrefixes(ctx context.Context, l *addressList) error {
 			return err
 		}
 	}
-	v.setTable(l, next)
+	v.setPrefixTable(l, next)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.etag, l.state.lastModified = response.Header.Get("ETag"), response.Header.Get("Last-Modified")

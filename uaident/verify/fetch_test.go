@@ -95,9 +95,9 @@ func TestRunFetches(t *testing.T) {
 	statuses := make(chan ListStatus, 10)
 	var v *Verifier
 	v = New(Options{Transport: s.Client().Transport, OnList: func(l ListStatus) {
-		exported, err := v.Export() // as before a restart
+		exported, err := v.ExportLists() // as before a restart
 		if err == nil {
-			err = v.Import(exported)
+			err = v.ImportLists(exported)
 		}
 		if err != nil {
 			t.Error(err)

@@ -12,7 +12,7 @@ import (
 
 const exportVersion = 1
 
-// exportedLists is the JSON format of [Verifier.Export].
+// exportedLists is the JSON format of [Verifier.ExportLists].
 type exportedLists struct {
 	Version int            `json:"version"`
 	Lists   []exportedList `json:"lists"`
@@ -28,9 +28,9 @@ type exportedList struct {
 	Prefixes     []netip.Prefix `json:"prefixes"`
 }
 
-// Export returns the fetched lists as versioned JSON, for [Verifier.Import] after a restart. Export
+// ExportLists returns the fetched lists as versioned JSON, for [Verifier.ImportLists] after a restart. Export
 // omits lists from files.
-func (v *Verifier) Export() ([]byte, error) {
+func (v *Verifier) ExportLists() ([]byte, error) {
 	exported := exportedLists{Version: exportVersion, Lists: []exportedList{}}
 	for _, l := range v.activeConfig.Load().lists {
 		active := l.active.Load()
@@ -48,11 +48,11 @@ func (v *Verifier) Export() ([]byte, error) {
 	return json.Marshal(exported)
 }
 
-// Import restores the lists that [Verifier.Export] returned. Call Import after
+// ImportLists restores the lists that [Verifier.ExportLists] returned. Call Import after
 // [Verifier.Configure]. Import restores only configured lists that were checked later than the
 // lists in use. A restored list must pass the same checks as a fetched list. Import skips a list
 // that does not, and returns an error for each.
-func (v *Verifier) Import(data []byte) error {
+func (v *Verifier) ImportLists(data []byte) error {
 	var exported exportedLists
 	if err := json.Unmarshal(data, &exported); err != nil {
 		return fmt.Errorf("stored address lists: %w", err)

@@ -22,13 +22,13 @@ func TestKeptLists(t *testing.T) {
 		fmt.Fprint(w, fourPrefixes)
 	})
 	v, clock, bar := fetched(t, s)
-	kept, err := v.Export()
+	kept, err := v.ExportLists()
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true}
 	after := configured(t, Options{Now: clock.Now, Transport: s.Client().Transport}, config)
-	if err := after.Import(kept); err != nil {
+	if err := after.ImportLists(kept); err != nil {
 		t.Fatal(err)
 	}
 	for addr, want := range map[string]State{"192.0.2.1": Verified, "203.0.113.1": Spoofed} {
@@ -46,7 +46,7 @@ func TestKeptLists(t *testing.T) {
 		t.Errorf("after a day: %+v", l)
 	}
 	// Older data do not replace newer data.
-	if err := after.Import([]byte(strings.ReplaceAll(string(kept), "192.0.2", "203.0.113"))); err != nil {
+	if err := after.ImportLists([]byte(strings.ReplaceAll(string(kept), "192.0.2", "203.0.113"))); err != nil {
 		t.Fatal(err)
 	}
 	if got := after.Check(bar, netip.MustParseAddr("192.0.2.1")); got.State != Verified {
@@ -63,7 +63,7 @@ func TestKeptLists(t *testing.T) {
 		{"a prefix that is none", fmt.Sprintf(`{"version":1,"lists":[{"url":%q,"prefixes":[""]}]}`, s.URL+"/list.json"), "entry 0"},
 	} {
 		v := configured(t, Options{Now: clock.Now}, config)
-		if err := v.Import([]byte(tc.kept)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if err := v.ImportLists([]byte(tc.kept)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want an error with %q", tc.name, err, tc.want)
 		}
 		if l := v.Lists()[0]; l.Prefixes != 0 {
@@ -72,7 +72,7 @@ func TestKeptLists(t *testing.T) {
 	}
 	// Import ignores lists that are not configured.
 	v = configured(t, Options{Now: clock.Now}, Config{})
-	if err := v.Import(kept); err != nil || len(v.Lists()) != 0 {
+	if err := v.ImportLists(kept); err != nil || len(v.Lists()) != 0 {
 		t.Errorf("with an empty configuration: %v, %v", err, v.Lists())
 	}
 }
@@ -85,12 +85,12 @@ func TestKeptDoubt(t *testing.T) {
 	state := func(addr string) State { return v.Check(bar, netip.MustParseAddr(addr)).State }
 	restart := func() {
 		t.Helper()
-		kept, err := v.Export()
+		kept, err := v.ExportLists()
 		if err != nil {
 			t.Fatal(err)
 		}
 		v = configured(t, Options{Now: clock.Now, Transport: s.Client().Transport}, Config{Crawlers: []uaident.Crawler{*bar}, Ranges: true})
-		if err := v.Import(kept); err != nil {
+		if err := v.ImportLists(kept); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -143,8 +143,8 @@ func (v *Verifier) loadAll(ctx context.Context, due func(*addressList) bool) []e
 	return errs
 }
 
-// setTable puts newly loaded prefixes of a list into use.
-func (v *Verifier) setTable(l *addressList, t *prefixTable) {
+// setPrefixTable puts newly loaded prefixes of a list into use.
+func (v *Verifier) setPrefixTable(l *addressList, t *prefixTable) {
 	now := v.options.Now()
 	until := maxMonotime
 	if !l.isFile {
@@ -199,7 +199,7 @@ func readListFile(path string) (c fileContent, err error) {
 func (v *Verifier) rereadFile(l *addressList) error {
 	content, err := readListFile(l.source)
 	if err == nil {
-		v.setTable(l, content.table)
+		v.setPrefixTable(l, content.table)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -125,7 +125,7 @@ func (v *Verifier) Configure(c Config) error {
 	}
 	for l, content := range files {
 		l.loadMu.Lock()
-		v.setTable(l, content.table)
+		v.setPrefixTable(l, content.table)
 		l.mu.Lock()
 		l.state.fileTime, l.state.fileSize, l.state.err = content.time, content.size, nil
 		l.mu.Unlock()

@@ -27,8 +27,8 @@ type baseRequestKey struct{}
 // answer it.
 func IsBaseRequest(ctx context.Context) bool { return ctx.Value(baseRequestKey{}) != nil }
 
-// IsStaging reports whether the host of a request is a staging host.
-func (p *Publisher) IsStaging(r *http.Request) bool {
+// IsStagingRequest reports whether the host of a request is a staging host.
+func (p *Publisher) IsStagingRequest(r *http.Request) bool {
 	e := p.servedRules.Load()
 	if e == nil && p.Schedule.HasStaging() {
 		e = p.awaitServedRules(r.Context())
@@ -37,7 +37,7 @@ func (p *Publisher) IsStaging(r *http.Request) bool {
 		return false
 	}
 	host := siteHost(p.siteKey(r))
-	return e.scheduleForHost(host).schedule.IsStaging(host)
+	return e.scheduleForHost(host).schedule.IsStagingHost(host)
 }
 
 // siteHost returns the host of a site, without its port.
@@ -85,8 +85,8 @@ func (p *Publisher) baseKey(site policy.Key) policy.Key {
 	return site
 }
 
-// latestGoodPage returns the page made from the latest version of the base that yields a page, or
-// nil. last is the last page served for the site, or nil.
+// latestGoodPage returns the robots.txt composed from the latest version of the base for which
+// composing succeeds, or nil. last is the last page served for the site, or nil.
 func (p *Publisher) latestGoodPage(state *policy.State, at hostPeriod, last *Page) *Page {
 	if lastGoodVersion(state) == nil {
 		return nil
@@ -363,7 +363,7 @@ func (e *servedRules) nextChange(now time.Time) time.Time {
 func (e *servedRules) findHostPeriod(site policy.Key, now time.Time) hostPeriod {
 	host := siteHost(site)
 	served := e.scheduleForHost(host)
-	return hostPeriod{site.Segment(), host, served.schedule.FindPeriod(host, now), served.since, served.schedule.IsStaging(host)}
+	return hostPeriod{site.Segment(), host, served.schedule.FindPeriod(host, now), served.since, served.schedule.IsStagingHost(host)}
 }
 
 // firstWait is the maximum wait of a request for the published schedule after the start.

@@ -20,9 +20,9 @@ type TrialRunner interface {
 	ExpireCopies(has func(host string) bool)
 }
 
-// replaceTrial starts the comparison of the change on trial in rules, if any, and then ends the
-// previous comparison. In this order, a change that is compared again keeps its results. rules may
-// be nil. The caller must hold p.applyMu.
+// replaceTrial starts the comparison for the change on trial that rules contains, if any, and then
+// ends the previous comparison. In this order, a change that is compared again keeps its results.
+// rules may be nil. The caller must hold p.applyMu.
 func (p *Publisher) replaceTrial(rules *servedRules) {
 	if end := p.endTrial; end != nil {
 		p.endTrial = nil
@@ -51,7 +51,7 @@ var errNoBase = errors.New("the base was not read yet")
 // composeForTrial composes the present file of a schedule for a host.
 func (p *Publisher) composeForTrial(s *managed.Schedule, host string) policy.FetchResult {
 	base := p.NewBaseLookup()(host)
-	if base == nil && !s.IsStaging(host) {
+	if base == nil && !s.IsStagingHost(host) {
 		return policy.FetchResult{Err: errNoBase}
 	}
 	text, err := s.Compose(p.Now(), host, base)
