@@ -142,7 +142,7 @@ func TestClass(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for want, rules := range map[string][]Rule{
 		`"GTPBot" is not a class and not a known crawler; did you mean GPTBot?`: {disallow("GTPBot")},
-		`"from" is not a crawler; write a rule with a time as a block`:               {{ID: "x", For: []string{"seo", "from"}}},
+		`"from" is not a crawler; write a rule with a time as a block`:          {{ID: "x", For: []string{"seo", "from"}}},
 		`path "x" begins with neither / nor *`:                                  {disallow("GPTBot", "x")},
 		`GPTBot is both allowed and disallowed the whole site; remove one`:      {disallow("GPTBot"), allow("gptbot")},
 		`GPTBot is both allowed and disallowed /a; remove one`:                  {disallow("ai_training", "/a"), allow("GPTBot", "/a")},
