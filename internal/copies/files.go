@@ -277,7 +277,8 @@ func laterTime(a, b time.Time) time.Time {
 	return a
 }
 
-// normalizeToken returns a product token in lower case, cut to maxToken bytes.
+// normalizeToken returns a product token in lower case, cut to maxToken bytes. The result is a copy:
+// the token is a part of the User-Agent, which the stored token would keep in memory.
 func normalizeToken(token string) string {
-	return strings.ToLower(token[:min(len(token), maxToken)])
+	return strings.Clone(strings.ToLower(token[:min(len(token), maxToken)]))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -140,6 +141,17 @@ func TestOverflow(t *testing.T) {
 		s.after(time.Minute).reads(200, fmt.Sprintf("%sDisallow: /%d\n", closed, i)).wants("foobot", "stale")
 	}
 	s.after(day-30*time.Minute).wants("foobot", "stale").after(30*time.Minute).wants("foobot", "disallowed")
+}
+
+// TestStoredTokenIsACopy checks that a stored product token does not keep the User-Agent in memory.
+func TestStoredTokenIsACopy(t *testing.T) {
+	userAgent := "foobot/1.0 " + strings.Repeat("x", 1000)
+	s := newSite(t).serves(userAgent[:len("foobot")], open)
+	for token := range s.book.findRecord(s.of.Host).files[0].Served {
+		if token != "foobot" || unsafe.StringData(token) == unsafe.StringData(userAgent) {
+			t.Errorf("the stored token %q is a part of the User-Agent", token)
+		}
+	}
 }
 
 func TestOverflowOfAToken(t *testing.T) {

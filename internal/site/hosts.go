@@ -253,6 +253,9 @@ func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
 	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
 	host, port := splitPortLikeCaddy(r.Host)
+	if len(r.Host) > MaxHost {
+		host = strings.Clone(host) // else the key would keep a long port in memory
+	}
 	if len(host) > MaxHost {
 		key.Host = NormalizeHost(host, key.Secure)
 		return key

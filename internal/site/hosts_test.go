@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -188,6 +189,15 @@ func TestKeyByListener(t *testing.T) {
 		if got := testHosts().KeyForRequest(r).Host; got != tc.want {
 			t.Errorf("%s: %s is %q, want %q", tc.name, tc.host, got, tc.want)
 		}
+	}
+}
+
+// TestKeyOfALongPort checks that a key does not keep a long Host field in memory.
+func TestKeyOfALongPort(t *testing.T) {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Host = "a1.test:" + strings.Repeat("0", 1000)
+	if key := testHosts().KeyForRequest(r); key.Host != "a1.test" || unsafe.StringData(key.Host) == unsafe.StringData(r.Host) {
+		t.Errorf("the host %q of the key is a part of the Host field", key.Host)
 	}
 }
 
