@@ -141,6 +141,9 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 	default:
 		return
 	}
+	if response.hash == [sha256.Size]byte{} && response.isAborted {
+		return // else a client that aborts its request could make all requests under its name stale
+	}
 	if response.hash == [sha256.Size]byte{} {
 		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
 		return

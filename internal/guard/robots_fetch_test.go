@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -289,6 +290,41 @@ func TestRobotsRecorder(t *testing.T) {
 			}
 			if got.status != tc.status || got.hash != want {
 				t.Errorf("status %d, hash %x; want %d, %x", got.status, got.hash, tc.status, want)
+			}
+		})
+	}
+}
+
+// brokenConnection is a client that has closed its connection.
+type brokenConnection struct{ discard }
+
+func (brokenConnection) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestAbortedRobotsFetch checks that a client cannot make the requests under its name stale by
+// aborting its requests for /robots.txt.
+func TestAbortedRobotsFetch(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		client   http.ResponseWriter
+		encoding string
+		want     judge.Verdict
+	}{
+		{"aborted", brokenConnection{discard{}}, "", judge.Disallowed},
+		{"with a body that is not gzip", discard{}, "gzip", judge.Stale},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newChangingSite(t, options{Enforce: true}, "User-agent: *\nDisallow: /\n")
+			s.hold()
+			_ = s.g.Serve(tc.client, served(http.MethodGet, "GPTBot/1.3", "/robots.txt"), caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+				w.Header().Set("Content-Length", strconv.Itoa(len(s.text)))
+				if tc.encoding != "" {
+					w.Header().Set("Content-Encoding", tc.encoding)
+				}
+				_, _ = io.WriteString(w, s.text)
+				return nil
+			}))
+			if j := s.g.Judge(served(http.MethodGet, "GPTBot/1.3", "/a")); j.Verdict != tc.want {
+				t.Errorf("verdict %s, want %s", j.Verdict, tc.want)
 			}
 		})
 	}

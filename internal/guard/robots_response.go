@@ -19,7 +19,8 @@ const maxPageStart = 4096
 // robotsRecorder passes a response for robots.txt on and records it with its body.
 type robotsRecorder struct {
 	responseRecorder
-	body []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
+	body      []byte // as sent: at most policy.MaxSize+1 bytes of a file, else at most maxPageStart
+	isAborted bool   // the client closed the connection or the stream before the end
 }
 
 func newRobotsRecorder(w http.ResponseWriter, method string) *robotsRecorder {
@@ -37,6 +38,7 @@ func (w *robotsRecorder) Write(p []byte) (int, error) {
 	}
 	n, err := w.responseRecorder.Write(p)
 	w.body = append(w.body, p[:min(max(n, 0), most-len(w.body))]...)
+	w.isAborted = w.isAborted || err != nil
 	return n, err
 }
 
@@ -58,6 +60,7 @@ func (w *robotsRecorder) buildResponse(err error) robotsResponse {
 	a := robotsResponse{
 		status: w.status, etag: header.Get("ETag"), lastModified: header.Get("Last-Modified"),
 		isEncoded: header.Get("Content-Encoding") != "", lifetime: policy.ParseLifetime(header, time.Now()), location: header.Get("Location"),
+		isAborted: w.isAborted,
 	}
 	switch {
 	case w.status == 0 && err != nil:
@@ -101,6 +104,7 @@ type robotsResponse struct {
 	lifetime           time.Duration     // see [policy.Version]
 	location           string            // of a redirect
 	isErrorStatus      bool              // status of an error; error routes may send another response
+	isAborted          bool              // the client did not wait for the end of the response
 }
 
 // deliversRules reports whether the client knows the rules of the site after this response to a
