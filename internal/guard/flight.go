@@ -14,12 +14,20 @@ type heldResources struct {
 	slot     *rate.Concurrency // acquired by this guard, nil for none
 	heldSlot *rate.Concurrency // acquired by this guard or an earlier guard
 	inFlight *atomic.Int64     // the counter with this request, nil for none
-	isEnded  uint32            // 1 after end, which other goroutines may call
+	isEnded  uint32            // 1 after release, which other goroutines may call
 }
 
 // setSlots sets the slot of this guard, nil for none, and the slot of an earlier guard.
 func (f *heldResources) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
+}
+
+// releaseSlot frees the slot of this guard before the rate is charged again.
+func (f *heldResources) releaseSlot() {
+	if f.slot != nil {
+		f.slot.ReleaseSlot()
+	}
+	f.slot, f.heldSlot = nil, nil
 }
 
 // countInFlight counts the request in a number of requests in flight until release.

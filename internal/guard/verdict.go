@@ -25,6 +25,7 @@ func (g *Guard) judgeBySite(r *http.Request, j *Judgement, entry *policy.Entry, 
 	g.chargeRate(r, j, l.state, l.now)
 	if j.Rate.State == rate.SlowedDown && !j.Rate.IsOverLimit && g.refetchAndSwitchVersion(&l) { // the new version may have no Crawl-delay
 		j.Rate = Rate{}
+		j.resources.releaseSlot()
 		g.judgeByCopy(&l)
 		g.chargeRate(r, j, l.state, l.now)
 	}
