@@ -90,7 +90,7 @@ func hasRobotPath(contact string) bool {
 		for end < len(part) && words.Fold[part[end]]&words.Letter != 0 {
 			end++
 		}
-		if isGenericRobotWord(part[:end]) {
+		if isOneOf(part[:end], robotPathWords[:]) {
 			return true
 		}
 	}

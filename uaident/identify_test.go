@@ -45,6 +45,7 @@ var identifyTests = map[string][]identifyTest{
 	},
 	"contacts": {
 		{"Acme/1.0 (+https://acme.example/about)", "Acme", Other, FromContact},
+		{"AcmeClient/1.0 (+https://bots.acme.example)", "AcmeClient", Other, FromContact},
 		{"Acme/1.0 (crawl@acme.example)", "Acme", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://acme.example/bot.html)", "Acme", GenericCrawler, FromRobotContact},
 		{"Acme/1.0 (+https://acme.example/help/robots)", "Acme", GenericCrawler, FromRobotContact},

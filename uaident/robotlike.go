@@ -10,12 +10,13 @@ import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 //	robotParts           at the end of a part            looksLikeRobot      a robot
 //	robotAddressWords    anywhere in an address          hasRobotWord        a robot, if not a service
 //	genericRobotWords    the whole word                  isGenericRobotWord  a robot in an address; ends a name
+//	robotPathWords       at the start of a path element  hasRobotPath        a robot, if its address is one
 //	serviceWords         anywhere                        isServiceName       class Other instead of a robot
 //	serviceParts         a part, or the end of one       isServiceName       the same
 //	servicePrefixes      directly before "bot"           isServiceName       the same
 //	monitorPrefixes      the same, in the same word      isServiceName       the same
-//	nonCrawlerParts      at the end of a part            followsCrawlerConvention   no evidence by convention
-//	nonCrawlerEndParts   at the end of the name          followsCrawlerConvention   the same
+//	nonCrawlerParts      at the end of a part            followsCrawlerConvention  no evidence by convention
+//	nonCrawlerEndParts   at the end of the name          followsCrawlerConvention  the same
 //	toolParts            at the end of a part            looksLikeTool       weak evidence
 //	libraryParts         at the end of a part            looksLikeLibrary    class Library
 //
@@ -62,9 +63,10 @@ var robotParts = newWordSet(wordOptions{}, "bot", "crawler", "spider", "crawl", 
 var robotAddressWords = newWordSet(wordOptions{anywhere: true}, "crawl", "robot", "spider")
 
 // genericRobotWords are general words for robots, which name no particular robot.
-var genericRobotWords = [...]string{
-	"bot", "bots", "crawl", "crawler", "crawlers", "robot", "robots", "spider", "spiders", "webcrawler", "webspider", "spyder", "scraper",
-}
+var genericRobotWords = [...]string{"bot", "robot", "crawler", "spider", "webcrawler", "webspider", "spyder", "scraper"}
+
+// robotPathWords begin path elements of pages that describe a robot.
+var robotPathWords = [...]string{"bot", "bots", "crawl", "crawler", "crawlers", "spider", "spiders", "robot", "robots"}
 
 // serviceWords occur in names and addresses of robots that act for a person or a site. An
 // UptimeBot visits the sites of its customers, and an RssBot the feeds of its readers.
