@@ -2,6 +2,7 @@ package copies
 
 import (
 	"crypto/sha256"
+	"runtime"
 	"sync"
 	"time"
 	"weak"
@@ -85,9 +86,14 @@ func (h *History) getOrAddRecord(host Host, configured bool, now time.Time) *hos
 		return record
 	case record != nil:
 		h.hostSets[hostSetIndex(record.configured)].hosts.Remove(host)
+		var versions []*policy.Version // keeps the contents from the garbage collector until they are restored
+		for _, f := range record.files {
+			versions = append(versions, f.version)
+		}
 		h.releaseVersions(record)
 		record.configured = configured
 		h.restoreVersions(record)
+		runtime.KeepAlive(versions)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
 		record = &hostRecord{host: host, configured: configured, missingRulesTimes: missingRulesTimes{LostAt: h.hostSets[hostSetIndex(configured)].lastEviction}}
