@@ -213,17 +213,6 @@ func (a *App) modesBySite() map[string]string {
 	return modes
 }
 
-// sitesWithChangeGuard returns the labels of the sites with a guard with change_guard.
-func (a *App) sitesWithChangeGuard() map[string]bool {
-	labels := make(map[string]bool)
-	a.visitGuards(func(label string, guard *Handler) {
-		if guard.ChangeGuard > 0 {
-			labels[label] = true
-		}
-	})
-	return labels
-}
-
 // visitGuards calls visit with each guard and the label of each of its sites.
 func (a *App) visitGuards(visit func(label string, guard *Handler)) {
 	for _, server := range sortedServers(a.ctx) {
@@ -270,7 +259,7 @@ func (a *App) Start() (err error) {
 	a.MaxPolicies = guard.MaxPoliciesFor(a.MaxPolicies, a.sites.NumGuardedHosts(), a.logger)
 	a.stopFuncs = []func(){
 		a.state.UseSettings(guard.Settings{
-			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsHostLabel, Modes: a.modesBySite(), WithChangeGuard: a.sitesWithChangeGuard()},
+			Sites:     guard.ConfiguredSites{IsConfigured: a.sites.IsHostLabel, Modes: a.modesBySite()},
 			Sizes:     guard.CacheSizes{MaxPolicies: a.MaxPolicies, UnknownHosts: a.UnknownHosts, UnknownHostFetches: a.UnknownHostFetches},
 			Retention: time.Duration(a.Retention),
 			History:   a.historyStatus(),

@@ -53,9 +53,6 @@ http://guard.internal:0 {
 	if got := findRunningApp().modesBySite(); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got := findRunningApp().sitesWithChangeGuard(); !maps.Equal(got, map[string]bool{"both.example.net": true}) {
-		t.Errorf("change_guard at %v", got)
-	}
 	if err := caddy.Stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -232,19 +232,6 @@ func (site *guardedSite) removeHolds(isOver func(Hold) bool) {
 	site.holds = remaining
 }
 
-// EndHolds ends and returns all holds of a robots.txt.
-func (c *ChangeGuard) EndHolds(key policy.Key) (ended []Hold) {
-	site := c.FindSite(key)
-	if site == nil {
-		return nil
-	}
-	site.mu.Lock()
-	defer site.mu.Unlock()
-	ended = site.holds
-	site.removeHolds(func(Hold) bool { return true })
-	return ended
-}
-
 // HostsWithHold returns the configured hosts that have a hold now.
 func (c *ChangeGuard) HostsWithHold() map[string]bool {
 	c.mu.Lock()

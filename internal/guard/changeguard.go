@@ -61,7 +61,6 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 // disallows pages of search engines. It logs the holds that have started or ended.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuardTime <= 0 {
-		g.endHolds(s, of, state)
 		return nil
 	}
 	holds, news := g.state.changeGuard.UpdateHolds(s.Key, state, g.ChangeGuardTime, g.Settings.KeepSlashes)
@@ -80,22 +79,6 @@ func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.S
 		g.state.Copies.SetHeldUntil(of, h.Version, h.End, now)
 	}
 	return holds
-}
-
-// endHolds puts changes that the change guard delays into force if no guard of the configuration
-// has change_guard on for the site. Otherwise a later configuration with the change guard would
-// continue them.
-func (g *Guard) endHolds(s *site.Site, of copies.RequestHost, state *policy.State) {
-	if state.Current == nil || !g.state.siteRecords.isChangeGuardOff(s.Label) || g.SourceKey != "" && g.state.sources.hasChangeGuard(s.Key) {
-		return
-	}
-	for _, h := range g.state.changeGuard.EndHolds(s.Key) {
-		g.logHoldEnd(s, state.Current, h, "change_guard is off; the current robots.txt is in force")
-	}
-	now := time.Now()
-	for _, v := range g.state.Copies.HeldVersions(of.Host, now) {
-		g.state.Copies.SetHeldUntil(of, v, now, now)
-	}
 }
 
 // updateAndCheckHolds updates the holds of a request's site, see updateHolds, and then reports

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/robotsguard/caddy-robots-guard/internal/copies"
-	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 	"github.com/robotsguard/caddy-robots-guard/internal/site"
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
@@ -69,76 +67,6 @@ func TestChangeGuardOverReloads(t *testing.T) {
 			t.Fatal("still held after the last guard is gone")
 		}
 		time.Sleep(time.Millisecond)
-	}
-}
-
-// TestChangeGuardOffEndsHolds reloads during a hold with the change guard off, and later with the
-// change guard on again. The owner has accepted the change, so no request is allowed by the old version.
-func TestChangeGuardOffEndsHolds(t *testing.T) {
-	for name, tc := range map[string]struct {
-		configured ConfiguredSites // of the configuration with a guard without the change guard
-		keepsUser  bool            // another site or robots_txt uses the served pages
-		want       string
-	}{
-		"off":                                   {want: blocked},
-		"off, with served pages recorded":       {keepsUser: true, want: blocked},
-		"off for another path of the site":      {configured: ConfiguredSites{WithChangeGuard: map[string]bool{judge.OtherName: true}}, keepsUser: true, want: stale},
-		"off for this site, and on for another": {configured: ConfiguredSites{WithChangeGuard: map[string]bool{"a.test": true}}, keepsUser: true, want: blocked},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				source := &scriptedSource{}
-				answer := func(text string) {
-					source.answer = func(context.Context) policy.FetchResult {
-						return policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}
-					}
-				}
-				answer(loose)
-				h := options{Enforce: true, Grace: -1, Guard: 48 * time.Hour}
-				s := &guardedSite{changingSite: &changingSite{t: t, g: testGuard(t, h, source)}}
-				shared := s.g.state
-				if tc.keepsUser {
-					shared.RecordServedPages(t.Context())
-				}
-				ctx, end := context.WithCancel(t.Context())
-				defer func() { end() }()
-				reload := func(change time.Duration, configured ConfiguredSites) {
-					configured.IsConfigured = func(string) bool { return true }
-					shared.UseSettings(Settings{Sites: configured})
-					old := end
-					c := h
-					c.Guard = change
-					config := c.config(t)
-					config.Source = source
-					ctx, end = context.WithCancel(t.Context())
-					s.g = New(ctx, shared, config)
-					shared.RefetchAll(ctx)
-					old()
-					synctest.Wait()
-				}
-				reload(h.Guard, ConfiguredSites{WithChangeGuard: map[string]bool{judge.OtherName: true}})
-				s.visit(uaGooglebot, "/a", http.StatusOK)
-				synctest.Wait()
-				answer(strict)
-				time.Sleep(time.Hour)
-				s.visit(uaGooglebot, "/a", http.StatusOK)
-				synctest.Wait()
-				if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != stale {
-					t.Fatalf("during the hold: %s", got)
-				}
-				time.Sleep(time.Minute)
-				reload(0, tc.configured)
-				s.visit(uaGooglebot, "/a", http.StatusOK)
-				synctest.Wait()
-				time.Sleep(time.Hour)
-				reload(h.Guard, ConfiguredSites{WithChangeGuard: map[string]bool{judge.OtherName: true}})
-				s.visit(uaGooglebot, "/a", http.StatusOK)
-				synctest.Wait()
-				if got := s.visit(uaGooglebot, "/a", http.StatusOK); got != tc.want {
-					t.Errorf("on again: %s, want %s", got, tc.want)
-				}
-			})
-		})
 	}
 }
 

@@ -121,13 +121,6 @@ func (s *sourceGuards) guardForSource(key policy.Key) *Guard {
 	return guards[len(guards)-1]
 }
 
-// hasChangeGuard reports whether a guard that uses the source of a robots.txt has the change guard on.
-func (s *sourceGuards) hasChangeGuard(key policy.Key) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.guardsForSource(key), func(g *Guard) bool { return g.ChangeGuardTime > 0 })
-}
-
 // guardsForSource returns the guards that use the source of a robots.txt. Of the SourceKeys with a
 // placeholder, the longest that matches is used, since it is the most specific. The caller must have
 // locked s.mu.

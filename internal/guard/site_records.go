@@ -27,8 +27,6 @@ type ConfiguredSites struct {
 	IsConfigured func(label string) bool
 	// Modes has the mode of each site with a guard: monitor, enforce or [ledger.ModeMixed].
 	Modes map[string]string
-	// WithChangeGuard has the sites with a guard whose [Config.ChangeGuardTime] is not 0.
-	WithChangeGuard map[string]bool
 }
 
 // siteRecords has a record of each site that had a judged request. The configured hosts bound its
@@ -132,13 +130,6 @@ func (s *siteRecords) configuredModes() map[string]string {
 		return configured.Modes
 	}
 	return nil
-}
-
-// isChangeGuardOff reports whether no guard of the configuration has the change guard on at a site. It
-// returns false without a configuration.
-func (s *siteRecords) isChangeGuardOff(label string) bool {
-	configured := s.configured.Load()
-	return configured != nil && configured.IsConfigured != nil && !configured.WithChangeGuard[label]
 }
 
 // recordsWithCurrentMode yields the label and the record of each site, with the site's current mode.

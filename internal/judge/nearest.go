@@ -61,7 +61,7 @@ func maxEdits(letters int) int {
 type nameSearch struct {
 	folded         string
 	letterSet      uint32 // of its letters
-	distance, rank int    // of the names in found
+	distance, rank int    // of the names in nearest
 	nearest        []string
 }
 

@@ -123,7 +123,7 @@ func (s *healthCheckBypass) RoundTrip(req *http.Request) (*http.Response, error)
 		return nil, http.ErrSkipAltProtocol
 	}
 	start := time.Now()
-	// Without its exchange, the request skips the bypass on the second pass.
+	// Without its hiddenOutcome, the request skips the bypass on the second pass.
 	resp, err := s.transport.RoundTrip(req.WithContext(context.WithValue(req.Context(), hiddenOutcomeKey{}, nil)))
 	switch {
 	case errors.Is(err, context.Canceled), err != nil && s.retriesNextUpstream(err):
