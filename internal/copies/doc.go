@@ -1,5 +1,9 @@
 // Package copies records which robots.txt files a crawler may be using.
 //
+// A version is one fetched body of a robots.txt. A file is all versions with the same rules. The
+// guard's copy is the version that the guard fetched last. A held file is an earlier copy that the
+// change guard keeps in force.
+//
 // RFC 9309 section 2.4 lets a crawler use a copy of a robots.txt for 24 hours, the grace. In the
 // grace period a crawler may use each file that was the guard's copy, which is the file that the guard
 // fetched last. It may also use each file that the site served to its product token. A request is

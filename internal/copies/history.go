@@ -186,14 +186,16 @@ func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Tim
 	digest := record.rulesDigest(v)
 	f := record.findFile(digest)
 	switch {
-	case f == nil && len(record.files) == 0:
+	case f == nil && len(record.files) == 0: // the policy cache normally references the contents of the only file
 		f = &recordedFile{digest: digest, hash: v.Hash, robots: weak.Make(v.Robots)}
 		record.files = []*recordedFile{f}
 		record.revision++
 		return f
 	case f == nil:
 		f = &recordedFile{digest: digest}
-		previous := record.files[0] // only a single file can lack its version, and its contents may be freed
+		// From the second file on, the history references the contents. Those of the first file may
+		// have been freed.
+		previous := record.files[0]
 		if !h.restoreVersion(record, previous) {
 			if !previous.LastCopied.IsZero() || previous.digest == record.currentDigest { // not for a file that was only served
 				previous.LastCopied = laterTime(previous.LastCopied, now) // the copy may have been in use until now

@@ -180,6 +180,8 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	} else {
 		other = g.siteByHost(r)
 	}
+	// The crawler names in a robots.txt are part of the identification. This first identification by
+	// the cached copy lets browsers go at once. The lookup repeats it if it finds another version.
 	client, entry, cached := g.identify(userAgent, key)
 	if client.Class == uaident.Browser {
 		return nil

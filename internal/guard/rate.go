@@ -66,18 +66,19 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	if who.Token == "" || who.Identity != verify.Verified { // a verified crawler has one budget for all addresses
 		who.Network = addr.NetworkOfAddr(site.ClientAddr(r))
 	}
-	every, found := rules.CrawlDelay.Interval, rate.Pace{}
+	enforcedInterval, earlierPace := rules.CrawlDelay.Interval, rate.Pace{}
 	if before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); before != nil {
 		who.HeldSlot = before.resources.heldSlot
-		found = j.removeChargedLimits(before, &rules)
+		earlierPace = j.removeChargedLimits(before, &rules)
 	}
 	pace := g.state.rates.ChargeRequest(now, &who, &rules)
-	if found.IsOverRate && found.Wait > pace.Wait {
-		pace.IsOverRate, pace.Wait, pace.IsOverLimit, pace.Requests = true, found.Wait, found.IsOverLimit, found.Requests
-		pace.MustSlow = pace.MustSlow || rules.Mode == rate.Enforce && (found.IsOverLimit || !rules.IgnoresCrawlDelay)
+	// The earlier guard has charged some limits, and its result counts here, too.
+	if earlierPace.IsOverRate && earlierPace.Wait > pace.Wait {
+		pace.IsOverRate, pace.Wait, pace.IsOverLimit, pace.Requests = true, earlierPace.Wait, earlierPace.IsOverLimit, earlierPace.Requests
+		pace.MustSlow = pace.MustSlow || rules.Mode == rate.Enforce && (earlierPace.IsOverLimit || !rules.IgnoresCrawlDelay)
 	}
 	j.resources.setSlots(pace.Slot, who.HeldSlot)
-	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOfPace(pace), delay, stale, every, limit
+	j.Rate.State, j.Rate.Delay, j.Rate.IsStale, j.Rate.EnforcedInterval, j.Rate.Limit = rate.StateOfPace(pace), delay, stale, enforcedInterval, limit
 	j.Rate.Pace = pace
 	if pace.MustSlow {
 		j.Rate.actionWithoutSlowing, j.Action = j.Action, judge.Slowed
@@ -87,23 +88,23 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 // removeChargedLimits prevents that several guards charge one request twice. It removes the limits
 // from rules that an earlier guard has charged for the same crawler at the same site. It returns
 // the pace that the earlier guard found by these limits.
-func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (found rate.Pace) {
-	owner := rate.Rule{}
+func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (earlierPace rate.Pace) {
+	earlierLimit := rate.Rule{}
 	if before.Rate.Limit != nil {
-		owner = before.Rate.Limit.Rule
+		earlierLimit = before.Rate.Limit.Rule
 	}
-	if owner != rules.ConfiguredLimit || *before.Site.OwnKey() != *j.Site.OwnKey() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
-		return found // other budgets
+	if earlierLimit != rules.ConfiguredLimit || *before.Site.OwnKey() != *j.Site.OwnKey() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
+		return earlierPace // other budgets
 	}
 	rules.ConfiguredLimit = rate.Rule{}
-	byFile := before.Rate.EnforcedInterval == rules.CrawlDelay.Interval
-	if byFile {
+	sameDelay := before.Rate.EnforcedInterval == rules.CrawlDelay.Interval
+	if sameDelay {
 		rules.CrawlDelay = rate.Rule{}
 	}
-	if found = before.Rate.Pace; found.IsOverConcurrent || !found.IsOverLimit && !byFile {
+	if earlierPace = before.Rate.Pace; earlierPace.IsOverConcurrent || !earlierPace.IsOverLimit && !sameDelay {
 		return rate.Pace{}
 	}
-	return found
+	return earlierPace
 }
 
 // shortestUsableDelay returns the shortest Crawl-delay of the files that a crawler may be using.

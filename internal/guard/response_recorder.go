@@ -19,7 +19,7 @@ import (
 type responseRecorder struct {
 	caddyhttp.ResponseWriterWrapper
 	method    string
-	status    int            // 0 for an implicit 200
+	status    int            // 0 before a header, and if a handler wrote only a body
 	size      int64          // bytes of the body sent until the connection was hijacked
 	resources *heldResources // of the request, nil for none
 	stopwatch

@@ -21,8 +21,9 @@ import (
 type Site struct {
 	Key    policy.Key  // key of its robots.txt
 	ownKey *policy.Key // key of the site itself if different from Key, else nil
-	// CacheSegment is the part of the cache for Key. It is ConfiguredHosts for a source shared by all
-	// hosts, also if the host of the site is unknown.
+	// CacheSegment is the part of the cache for Key. UnknownHosts means that clients choose the host,
+	// which can also be a host of a configured wildcard. ConfiguredHosts is also used for a source that
+	// all hosts share.
 	CacheSegment  policy.Segment
 	Label         string // configured host, or judge.OtherName for an unknown host
 	NamedInConfig bool   // the configuration names the host of the site, whatever its Key is
