@@ -99,7 +99,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		Sites:           app.sites,
 		UsesPathVerdict: &app.usesPathVerdict,
 		Logger:          h.logger,
-		Refuse:          h.respondBlocked,
+		RespondRefused:  h.respondBlocked,
 	}
 	if c.Settings, err = h.settings(app.registry); err != nil {
 		return nil, err

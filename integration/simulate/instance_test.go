@@ -135,7 +135,7 @@ func (i *instance) load() {
 		Freshness: policy.FreshnessPolicy{Min: time.Minute, Max: policy.MaxAge, Default: 10 * time.Minute},
 		Grace:     policy.MaxAge, ChangeGuardTime: i.world.changeGuard,
 		Registry: uaident.NewCurrentRegistry(uaident.Default()), Identity: &identity.Checker{Logger: zap.NewNop(), Verifier: i.world.verifier}, Sites: i.sites, Logger: zap.NewNop(),
-		Refuse: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
+		RespondRefused: func(w http.ResponseWriter, r *http.Request, j *guard.Judgement, _ caddyhttp.Handler) error {
 			if j.Action == judge.Slowed {
 				return guard.Refuse(w, r, j, http.StatusForbidden)
 			}

@@ -57,9 +57,9 @@ type Config struct {
 	Identity *identity.Checker        // verifies crawlers
 	Sites    *site.Sites              // configured hosts
 	Events   *Events                  // nil for none
-	// Refuse responds to a blocked or slowed request, or passes the request on.
-	Refuse func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
-	Logger *zap.Logger // for the site owner
+	// RespondRefused responds to a blocked or slowed request, or passes the request on.
+	RespondRefused func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
+	Logger         *zap.Logger // for the site owner
 }
 
 // Guard judges the requests of one handler and blocks or passes them on.
@@ -149,7 +149,7 @@ func (g *Guard) respond(w http.ResponseWriter, r *http.Request, j *Judgement, ne
 		w.WriteHeader(http.StatusTooEarly)
 		return nil
 	}
-	return g.Refuse(w, r, j, next)
+	return g.RespondRefused(w, r, j, next)
 }
 
 // isRobotsRequest reports whether a request is for robots.txt, by the path before any rewrite. For
@@ -204,7 +204,7 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 		j.signature = signed.Reason.String()
 	}
 	if site.IsRobotsTxt(original) || g.Settings.Exempt.Matches(client, who) {
-		g.applyRules(j, nil, false) // the verdict does not depend on the rules
+		g.judgeByVersion(j, nil, false) // the verdict does not depend on the rules
 		return j
 	}
 	g.judgeBySite(r, j, entry, cached)

@@ -73,7 +73,7 @@ func (o options) config(t testing.TB) Config {
 		Shadow:    o.Shadow, ShadowKey: "next.txt", ShadowLife: time.Minute,
 		Grace: max(0, cmp.Or(o.Grace, policy.MaxAge)), ChangeGuardTime: o.Guard,
 		Registry: uaident.NewCurrentRegistry(registry), Identity: &identity.Checker{Logger: zap.NewNop()}, Sites: new(site.Sites), Logger: zap.NewNop(),
-		Refuse: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
+		RespondRefused: func(http.ResponseWriter, *http.Request, *Judgement, caddyhttp.Handler) error {
 			return caddyhttp.Error(http.StatusForbidden, nil)
 		},
 	}

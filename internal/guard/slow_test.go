@@ -66,7 +66,7 @@ func TestSlowed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			g := testGuard(t, options{Enforce: true, Rate: tc.settings}, serving(robots))
 			slowed := 0
-			g.Refuse = func(_ http.ResponseWriter, _ *http.Request, j *Judgement, _ caddyhttp.Handler) error {
+			g.RespondRefused = func(_ http.ResponseWriter, _ *http.Request, j *Judgement, _ caddyhttp.Handler) error {
 				if slowed++; j.Action != judge.Slowed || j.Rate.State != rate.SlowedDown || j.Rate.Wait <= 0 {
 					t.Errorf("%s, %+v", j.Action, j.Rate)
 				}

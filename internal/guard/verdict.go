@@ -40,10 +40,10 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 		j.redirectTargets = state.RedirectTargets
 	}
 	ours, closed := versionInForce(state, l.now, g.Fallback)
-	g.applyRules(j, ours, closed)
+	g.judgeByVersion(j, ours, closed)
 	if j.Verdict == judge.Disallowed && g.isOtherSitesRedirectTarget(j.Site, j.Target) {
 		j.redirectTargets = []string{j.Target}
-		g.applyRules(j, ours, closed)
+		g.judgeByVersion(j, ours, closed)
 	}
 	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
 		g.judgeTrial(r, j, t, l.now)
@@ -60,9 +60,9 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 	}
 }
 
-// applyRules judges the request by a version, or nil if no version is known, and sets the version
+// judgeByVersion judges the request by a version, or nil if no version is known, and sets the version
 // and the result of j. closed is true if an unreachable robots.txt closes the site to crawlers.
-func (g *Guard) applyRules(j *Judgement, version *policy.Version, closed bool) {
+func (g *Guard) judgeByVersion(j *Judgement, version *policy.Version, closed bool) {
 	rules := judge.Rules{RedirectTargets: j.redirectTargets, DisallowAll: closed}
 	if j.Version = version; version != nil {
 		rules.Robots = version.Robots

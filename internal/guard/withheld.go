@@ -19,7 +19,7 @@ import (
 // response. Spoofed and unregistered clients are ignored, because a site may refuse these. A
 // redirect to the robots.txt is not another response. isPage reports whether the response is an
 // HTML page.
-func (g *Guard) recordForAudit(f *robotsFetch, response robotsResponse, isPage func() bool) {
+func (g *Guard) recordForAudit(f *robotsRequest, response robotsResponse, isPage func() bool) {
 	j := f.j
 	if j.Verification == verify.Spoofed || !j.Client.Class.IsCrawler() || j.KnownName() == "" || f.r.Method != http.MethodGet || !f.isPlain || !f.isAnonymous {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// robotsFetch is a client's request for robots.txt, before later handlers change it.
-type robotsFetch struct {
+// robotsRequest is a client's request for robots.txt, before later handlers change it.
+type robotsRequest struct {
 	r           *http.Request
 	j           *Judgement // nil for a client without a judgement
 	site        *site.Site
@@ -36,7 +36,7 @@ type robotsFetch struct {
 // passRobotsRequest passes a request for /robots.txt on and records the response.
 func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error {
 	s, original := g.siteForRequest(r), site.OriginalRequest(r).URL
-	f := &robotsFetch{
+	f := &robotsRequest{
 		r: r.Clone(r.Context()), j: j, site: s, requestHost: g.newRequestHost(r, s), hasExactHost: r.Host == s.OwnKey().Host,
 		isPlain:     original.RawQuery == "" && original.RawPath == "" && r.Header.Get("Range")+r.Header.Get("If-Match")+r.Header.Get("If-Unmodified-Since") == "",
 		isAnonymous: r.Header.Get("Cookie") == "" && r.Header.Get("Authorization") == "",
@@ -69,7 +69,7 @@ func (g *Guard) passRobotsRequest(w http.ResponseWriter, r *http.Request, j *Jud
 // recordRobotsResponse evaluates the response to a client's request for /robots.txt. It records the
 // served file for the crawler's product token. If the served rules differ from our copy, our copy
 // becomes due.
-func (g *Guard) recordRobotsResponse(f *robotsFetch, response robotsResponse) {
+func (g *Guard) recordRobotsResponse(f *robotsRequest, response robotsResponse) {
 	now := time.Now()
 	entry := g.state.Cache.Get(f.site.Key)
 	reads := f.r.Method == http.MethodGet || f.r.Method == http.MethodHead
@@ -128,7 +128,7 @@ func requestPlainResponse(r *http.Request) *http.Request {
 
 // recordServedRobots records the robots.txt that a crawler got, as a file that the crawler may be
 // using. A response for a missing file counts as a file without rules.
-func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response robotsResponse, now time.Time) {
+func (g *Guard) recordServedRobots(f *robotsRequest, entry *policy.Entry, response robotsResponse, now time.Time) {
 	text := response.text
 	switch (policy.FetchResult{Status: response.status}).AccessResult() {
 	case policy.Successful:
@@ -163,7 +163,7 @@ func (g *Guard) recordServedRobots(f *robotsFetch, entry *policy.Entry, response
 
 // recordRedirectedRobots records the robots.txt that a crawler gets by following a redirect. If the
 // guard's own fetch followed the same redirect, this is our copy, else an unknown file.
-func (g *Guard) recordRedirectedRobots(f *robotsFetch, state *policy.State, response robotsResponse, now time.Time) {
+func (g *Guard) recordRedirectedRobots(f *robotsRequest, state *policy.State, response robotsResponse, now time.Time) {
 	if state == nil || state.Current == nil || state.FailureCount > 0 || len(state.RedirectTargets) == 0 || state.RedirectTargets[0] != resolveRedirectTarget(response.location, f.site.OwnKey()) {
 		g.state.Copies.RecordServedUnreadable(f.requestHost, productToken(f.j), now)
 		return
@@ -179,7 +179,7 @@ func hasErrorRoutes(r *http.Request) bool {
 
 // siteServesNoRules reports whether the site also serves the guard a file without rules, and not
 // only this client. If our copy has rules, it fetches the file again first.
-func (g *Guard) siteServesNoRules(f *robotsFetch, entry *policy.Entry, now time.Time) bool {
+func (g *Guard) siteServesNoRules(f *robotsRequest, entry *policy.Entry, now time.Time) bool {
 	if entry.Current() == nil {
 		return false
 	}

@@ -38,7 +38,7 @@ func decider(t *testing.T, text func(key policy.Key) string) (*Guard, *hostSourc
 	g := testGuard(t, options{Enforce: true, SourceKey: "https://{host}/robots.txt"}, s)
 	g.ForwardAuth = site.NewHosts(nil)
 	g.ForwardAuth.AddNames(caddyhttp.MatchHost{"a.test"})
-	g.Refuse = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
+	g.RespondRefused = func(w http.ResponseWriter, _ *http.Request, _ *Judgement, next caddyhttp.Handler) error {
 		if next != nil {
 			t.Error("a page could be served")
 		}

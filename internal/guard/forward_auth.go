@@ -21,7 +21,7 @@ import (
 )
 
 // serveForwardAuth responds to another proxy that asks whether a request may pass: with 200, an
-// empty body and the judgement in header fields, or with the response of [Config.Refuse].
+// empty body and the judgement in header fields, or with the response of [Config.RespondRefused].
 func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	forbidCaching(w.Header())
 	asked, err := forward.DescribedRequest(r)
@@ -47,7 +47,7 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 	case site.IsRobotsTxt(site.OriginalRequest(asked)):
 		g.handleForwardedRobotsFetch(asked, j)
 	case j.Action == judge.Blocked, j.Action == judge.Slowed:
-		return g.Refuse(w, r, j, nil)
+		return g.RespondRefused(w, r, j, nil)
 	default:
 		g.recordAllowedPage(j)
 	}
