@@ -87,8 +87,8 @@ func (r *Rate) Validate(registry *uaident.Registry) error {
 	return r.ValidateValues(registry)
 }
 
-// ValidateValues returns an error for the first invalid option. It ignores contradictions between
-// options, so that the Caddyfile parser can call it after each line.
+// ValidateValues returns an error for the first invalid option. ValidateValues ignores
+// contradictions between options, so that the Caddyfile parser can call it after each line.
 func (r *Rate) ValidateValues(registry *uaident.Registry) error {
 	if r == nil {
 		return nil

@@ -30,8 +30,8 @@ func (r *Robots) CompressedText() []byte {
 	return r.compressed
 }
 
-// ParseCompressed decompresses and parses the result of [Robots.CompressedText]. It returns an
-// error for data in another format, and for more than [MaxSize] bytes of text.
+// ParseCompressed decompresses and parses the result of [Robots.CompressedText]. ParseCompressed
+// returns an error for data in another format, and for more than [MaxSize] bytes of text.
 func ParseCompressed(data []byte) (*Robots, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

@@ -21,8 +21,8 @@ func (p *parser) checkGroups() {
 	}
 }
 
-// newAgentByName returns an empty map for findPreviousAgent. It returns nil for a few lines, for
-// which findPreviousAgent compares each line.
+// newAgentByName returns an empty map for findPreviousAgent. newAgentByName returns nil for a few
+// lines, for which findPreviousAgent compares each line.
 func newAgentByName(lines int) map[string]agent {
 	if lines <= maxUnindexedNames {
 		return nil

@@ -10,7 +10,7 @@ type interpretation struct {
 }
 
 // parseWithStrictKeys parses the text of a file without the lines that have a misspelled key or no
-// colon. It returns nil if the groups and rules are the same as those of lenient.
+// colon. parseWithStrictKeys returns nil if the groups and rules are the same as those of lenient.
 func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	p := parser{robots: &Robots{text: lenient.text}, strictKeys: true}
 	r := p.robots

@@ -185,9 +185,9 @@ func (s *State) acceptVersion(a FetchResult, access AccessResult, now time.Time)
 	s.Current = &good
 }
 
-// lastModifiedValidator returns the Last-Modified of a response at now for conditional requests. It
-// returns "" if the file was modified in the same second, so that it could change again with the
-// same date (RFC 9110 section 8.8.2.2).
+// lastModifiedValidator returns the Last-Modified of a response at now for conditional requests.
+// lastModifiedValidator returns "" if the file was modified in the same second, so that it could
+// change again with the same date (RFC 9110 section 8.8.2.2).
 func lastModifiedValidator(h http.Header, now time.Time) string {
 	if age, ok := TimeSinceModified(h, now); ok && age < time.Second {
 		return ""

@@ -127,7 +127,7 @@ func (r *Robots) compileStatements(agents []int32) (byUsage, bySignal *statement
 	return newStatements(usages), newStatements(signals)
 }
 
-// newStatements compiles lines with the same key. It returns nil for no lines.
+// newStatements compiles lines with the same key. newStatements returns nil for no lines.
 func newStatements(lines []Statement) *statements {
 	if len(lines) == 0 {
 		return nil

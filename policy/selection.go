@@ -268,8 +268,8 @@ func (s *interpretation) allows(variants []variant) bool {
 // wildcard disallows only variants with these operations, compliant crawlers can disagree.
 const ambiguousNormalizations = SlashesDecoded
 
-// allowsOtherVariants reports whether the variants without ambiguousNormalizations are allowed. It
-// returns false if there are none.
+// allowsOtherVariants reports whether the variants without ambiguousNormalizations are allowed.
+// allowsOtherVariants returns false if there are none.
 func (s *interpretation) allowsOtherVariants(variants []variant, work *searchBudget) bool {
 	var best bestMatches
 	allowed, compared := s.decide(variants, ambiguousNormalizations, work, &best)

@@ -71,8 +71,8 @@ const (
 	formUTF16 = "utf16" // the body is UTF-16, and the text is empty
 )
 
-// Encode returns the snapshot as data for [DecodeSnapshot]. It returns an error for a state without
-// a current version, and for a key that is too long or not UTF-8.
+// Encode returns the snapshot as data for [DecodeSnapshot]. Encode returns an error for a state
+// without a current version, and for a key that is too long or not UTF-8.
 func (s Snapshot) Encode() ([]byte, error) {
 	good := s.State.Current
 	if good == nil {

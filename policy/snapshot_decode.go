@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// DecodeSnapshot decodes the result of [Snapshot.Encode]. It returns an error for all other data,
-// such as damaged data or another format.
+// DecodeSnapshot decodes the result of [Snapshot.Encode]. DecodeSnapshot returns an error for all
+// other data, such as damaged data or another format.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshot)

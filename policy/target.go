@@ -7,9 +7,9 @@ import (
 
 // TargetFromURL returns the request target for a URL as people write it: a path, or a URL with or
 // without a scheme ("example.com/a" is the path /a of a host) and with or without a path
-// ("http://example.com?q" is /?q). It removes a fragment, except from a path. It returns a URL with
-// a scheme but without a slash after the scheme unchanged, for [Target.Set]: "x:a/b", but not the
-// host and port "example.com:80/a".
+// ("http://example.com?q" is /?q). TargetFromURL removes a fragment, except from a path.
+// TargetFromURL returns a URL with a scheme but without a slash after the scheme unchanged, for
+// [Target.Set]: "x:a/b", but not the host and port "example.com:80/a".
 func TargetFromURL(url string) string {
 	if strings.HasPrefix(url, "/") {
 		return url
@@ -45,8 +45,8 @@ func cutScheme(target string) (rest string, ok bool) {
 	return "", false
 }
 
-// toOriginForm returns the path and query of a target. It removes the scheme and authority, and
-// adds a missing path (RFC 9112 section 3.2).
+// toOriginForm returns the path and query of a target. toOriginForm removes the scheme and
+// authority, and adds a missing path (RFC 9112 section 3.2).
 func toOriginForm(target string) string {
 	if strings.HasPrefix(target, "/") {
 		return target

@@ -2,8 +2,8 @@ package addr
 
 import "strings"
 
-// AuthorityOfURL returns the host and port of a URL unchanged, without user and password. It
-// returns "" for a path.
+// AuthorityOfURL returns the host and port of a URL unchanged, without user and password.
+// AuthorityOfURL returns "" for a path.
 func AuthorityOfURL(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {

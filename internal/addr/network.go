@@ -11,7 +11,7 @@ func Normalize(addr netip.Addr) netip.Addr {
 }
 
 // NetworkOfAddr returns the /24 network of an IPv4 address, or the /48 network of an IPv6 address.
-// It returns the zero Prefix for an invalid address.
+// NetworkOfAddr returns the zero Prefix for an invalid address.
 func NetworkOfAddr(addr netip.Addr) netip.Prefix {
 	addr = Normalize(addr)
 	bits := 24

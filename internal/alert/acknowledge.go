@@ -52,8 +52,8 @@ func (a *acknowledgementStore) apply(alert Alert) Alert {
 	return alert
 }
 
-// record stores an acknowledgement. It returns false if the stored acknowledgement of the alert is
-// not older, or if there is no room.
+// record stores an acknowledgement. record returns false if the stored acknowledgement of the alert
+// is not older, or if there is no room.
 func (a *acknowledgementStore) record(ack storedAcknowledgement) bool {
 	known, ok := a.byID[ack.ID]
 	if ok && !ack.At.After(known.At) || !ok && len(a.byID) >= maxAcknowledgements {
@@ -149,8 +149,8 @@ func (m *Manager) Export() ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// Import adds acknowledgements that were exported before a restart or by another instance. It skips
-// those that are not newer than a known acknowledgement of the same alert.
+// Import adds acknowledgements that were exported before a restart or by another instance. Import
+// skips those that are not newer than a known acknowledgement of the same alert.
 func (m *Manager) Import(data []byte) error {
 	var d storedAcknowledgements
 	if err := json.Unmarshal(data, &d); err != nil {

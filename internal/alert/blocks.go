@@ -110,8 +110,8 @@ func (b *searchBlockRecorder) record(block SearchBlock, now time.Time) {
 }
 
 // evictOldest makes room for a search engine with the given identity, by removing the entry with
-// the oldest block, unverified clients first. It returns false if the new client is unverified and
-// all entries are verified. The caller must have locked b.mu.
+// the oldest block, unverified clients first. evictOldest returns false if the new client is
+// unverified and all entries are verified. The caller must have locked b.mu.
 func (b *searchBlockRecorder) evictOldest(identity verify.State) bool {
 	var oldest *blockRecord
 	var oldestKey blockKey

@@ -61,8 +61,8 @@ func newCrawlerAlerts(source *report.Source, now time.Time) (found []Alert) {
 	return found
 }
 
-// crawlerStatsByName returns the crawlers by name. It omits spoofed clients, and classes that most
-// sites welcome.
+// crawlerStatsByName returns the crawlers by name. crawlerStatsByName omits spoofed clients, and
+// classes that most sites welcome.
 func crawlerStatsByName(snapshot ledger.Snapshot, now time.Time) map[string]*crawlerStats {
 	stats := make(map[string]*crawlerStats)
 	for _, s := range snapshot.Sites {

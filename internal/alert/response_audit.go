@@ -13,9 +13,9 @@ import (
 // maxResponseAuditAlerts is the maximum number of alerts about responses, verified crawlers first.
 const maxResponseAuditAlerts = 50
 
-// responseAuditAlerts returns alerts about responses that contradict a robots.txt. It omits
-// refusals of unverified clients, which firewalls cause, too, and [responseaudit.RobotsWithheld],
-// which withheldAlerts reports.
+// responseAuditAlerts returns alerts about responses that contradict a robots.txt.
+// responseAuditAlerts omits refusals of unverified clients, which firewalls cause, too, and
+// [responseaudit.RobotsWithheld], which withheldAlerts reports.
 func responseAuditAlerts(source *report.Source, now time.Time) (found []Alert) {
 	for _, x := range source.AuditFindings(report.Filter{}) {
 		verified := x.Identity == verify.Verified.String()

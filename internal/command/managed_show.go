@@ -122,7 +122,7 @@ func printHostDetails(w io.Writer, d *report.ManagedDetail) {
 	}
 }
 
-// formatTime returns a time in UTC, to the minute. It returns "" for the zero time.
+// formatTime returns a time in UTC, to the minute. formatTime returns "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

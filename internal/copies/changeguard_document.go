@@ -89,8 +89,8 @@ func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.Stat
 // maxClockSkew is the maximum difference between the clocks of two instances.
 const maxClockSkew = 5 * time.Minute
 
-// siteForRestore returns the site that receives stored data, and adds the site if necessary. It
-// returns nil if c has no user or no room for another site.
+// siteForRestore returns the site that receives stored data, and adds the site if necessary.
+// siteForRestore returns nil if c has no user or no room for another site.
 func (c *ChangeGuard) siteForRestore(stored ledger.ChangeGuardState) *guardedSite {
 	c.mu.Lock()
 	users, sites := c.numUsers.Load(), c.sites[policy.ConfiguredHosts]

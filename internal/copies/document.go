@@ -108,8 +108,8 @@ func (h *History) snapshotHost(host Host) (stored StoredHost, contents []*policy
 	return stored, contents
 }
 
-// DecodeStoredHost decodes the output of [History.EncodeHost]. It returns an error if the data are
-// damaged or have another format.
+// DecodeStoredHost decodes the output of [History.EncodeHost]. DecodeStoredHost returns an error if
+// the data are damaged or have another format.
 func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err error) {
 	if d, err = ledger.DecodeDocument(data, &s, MaxDocument); err != nil {
 		return s, d, err
@@ -130,7 +130,7 @@ func DecodeStoredHost(data []byte) (s StoredHost, d ledger.StoredDocument, err e
 
 // Restore merges stored files of a host into the History. own is true if this instance stored them
 // before a restart. Otherwise clockLead is how far the clock of the other instance is ahead.
-// Restore removes no records. It returns an error and changes nothing if a file cannot be
+// Restore removes no records. Restore returns an error and changes nothing if a file cannot be
 // decompressed or if the files are too large.
 func (h *History) Restore(s StoredHost, own bool, clockLead time.Duration, now time.Time) error {
 	versions, err := h.parseStoredFiles(s)

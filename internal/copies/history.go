@@ -154,8 +154,8 @@ func (h *History) restoreVersions(record *hostRecord) {
 	}
 }
 
-// restoreVersion stores the contents of a file without a version again. It returns false if the
-// garbage collector has freed the contents. h.mu must be locked.
+// restoreVersion stores the contents of a file without a version again. restoreVersion returns
+// false if the garbage collector has freed the contents. h.mu must be locked.
 func (h *History) restoreVersion(record *hostRecord, f *recordedFile) bool {
 	if f.version != nil {
 		return true
@@ -254,7 +254,7 @@ func (h *History) dropFile(record *hostRecord, f *recordedFile) {
 }
 
 // evictLargestHost drops the oldest file of the host with the most bytes, in the set of hosts with
-// index i. It returns false if no host has several files. h.mu must be locked.
+// index i. evictLargestHost returns false if no host has several files. h.mu must be locked.
 func (h *History) evictLargestHost(i int) bool {
 	var largest *hostRecord
 	largestSize := 0

@@ -16,8 +16,8 @@ type query struct {
 	id     string
 }
 
-// parseQuery parses the parameters in the query of a URL. It ignores unknown parameters. limit is
-// the default of the parameter limit.
+// parseQuery parses the parameters in the query of a URL. parseQuery ignores unknown parameters.
+// limit is the default of the parameter limit.
 func parseQuery(raw string, limit int) (query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {

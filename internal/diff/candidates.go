@@ -149,8 +149,8 @@ func findCommonPath(a, b string) (string, bool) {
 	return ensureLeadingSlash(string(path)), true
 }
 
-// wholePathPattern converts a rule to a pattern for whole paths. It removes a final $, or else
-// appends a wildcard, because a path may continue after the match.
+// wholePathPattern converts a rule to a pattern for whole paths. wholePathPattern removes a final
+// $, or else appends a wildcard, because a path may continue after the match.
 func wholePathPattern(canonical string) string {
 	if pattern, ok := strings.CutSuffix(canonical, "$"); ok {
 		return pattern

@@ -24,7 +24,8 @@ type ruleKey struct {
 	canonical string
 }
 
-// missingRules returns the rules that other lacks, each once. It ignores rules that match no URL.
+// missingRules returns the rules that other lacks, each once. missingRules ignores rules that match
+// no URL.
 func missingRules(rules, other []policy.Rule) []policy.Rule {
 	have := make(map[ruleKey]bool)
 	for _, r := range other {

@@ -11,8 +11,8 @@ import (
 // maxShown is the maximum number of listed crawlers per class.
 const maxShown = 5
 
-// WriteText writes the effects of the edit for people. It ignores errors of the writer, which a
-// [text.Terminal] stores.
+// WriteText writes the effects of the edit for people. WriteText ignores errors of the writer,
+// which a [text.Terminal] stores.
 func (r *Result) WriteText(w io.Writer) {
 	word := "rules"
 	if r.RulesAdded == 1 {

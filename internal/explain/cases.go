@@ -122,8 +122,8 @@ func parseJSONCase(line string) (Case, error) {
 	return c, c.setExpected(row.Expect)
 }
 
-// setExpected sets Expected to the parsed word. It returns an error for an unknown word, and if
-// c.URL is neither a URL nor a path.
+// setExpected sets Expected to the parsed word. setExpected returns an error for an unknown word,
+// and if c.URL is neither a URL nor a path.
 func (c *Case) setExpected(word string) error {
 	switch strings.ToLower(word) {
 	case "allow", "allowed":
@@ -246,8 +246,8 @@ func (r *CaseReport) Add(result CaseResult) {
 	r.Cases = append(r.Cases, result)
 }
 
-// WriteText writes the report in the Test Anything Protocol, version 13. It ignores errors of the
-// writer, which a [text.Terminal] stores.
+// WriteText writes the report in the Test Anything Protocol, version 13. WriteText ignores errors
+// of the writer, which a [text.Terminal] stores.
 func (r *CaseReport) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "TAP version 13\n1..%d\n", len(r.Cases))
 	escape := strings.NewReplacer(`\`, `\\`, "#", `\#`) // # could start a directive such as TODO

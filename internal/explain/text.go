@@ -9,7 +9,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// WriteText writes the explanation for people. It ignores errors of the writer, which a
+// WriteText writes the explanation for people. WriteText ignores errors of the writer, which a
 // [text.Terminal] stores.
 func (e *Explanation) WriteText(w io.Writer) {
 	p := printer{w}

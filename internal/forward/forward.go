@@ -53,8 +53,9 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	return described, nil
 }
 
-// headerOfDescribedRequest returns the header of the described request. It omits the fields of the description
-// except the scheme, since Caddy has no other source for the scheme.
+// headerOfDescribedRequest returns the header of the described request. headerOfDescribedRequest
+// omits the fields of the description except the scheme, since Caddy has no other source for the
+// scheme.
 func headerOfDescribedRequest(header http.Header, proto string) http.Header {
 	described := make(http.Header, len(header))
 	for name, values := range header {
@@ -128,8 +129,8 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 	return o, nil
 }
 
-// singleValue returns the value of a header field, or an empty string if the field is missing. It
-// returns a [*Problem] if the field is repeated or valid returns an error.
+// singleValue returns the value of a header field, or an empty string if the field is missing.
+// singleValue returns a [*Problem] if the field is repeated or valid returns an error.
 func singleValue(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:

@@ -56,9 +56,9 @@ func (g *Guard) recordSearchEnginePage(j *Judgement) {
 	})
 }
 
-// updateHolds compares the current robots.txt of a site with the version compared last. It returns
-// the holds: previous versions that the change guard keeps in force, because the current version
-// disallows pages of search engines. It logs the holds that have started or ended.
+// updateHolds compares the current robots.txt of a site with the version compared last. updateHolds
+// returns the holds: previous versions that the change guard keeps in force, because the current
+// version disallows pages of search engines. It logs the holds that have started or ended.
 func (g *Guard) updateHolds(s *site.Site, of copies.RequestHost, state *policy.State) []copies.Hold {
 	if g.ChangeGuardTime <= 0 {
 		return nil

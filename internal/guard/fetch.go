@@ -34,7 +34,8 @@ func (s *State) FetchNow(ctx context.Context, e *policy.Entry, find func(policy.
 }
 
 // GetOrCreateEntryFor returns the cache entry for an authority, such as example.com:8080, and
-// creates the entry if needed. It returns nil if the server's configuration does not name the host.
+// creates the entry if needed. GetOrCreateEntryFor returns nil if the server's configuration does
+// not name the host.
 func (g *Guard) GetOrCreateEntryFor(server *caddyhttp.Server, authority string, secure bool) *policy.Entry {
 	host, _ := addr.SplitPort(authority)
 	if _, named := g.configuredHosts(server).Label(addr.Unbracket(host)); !named {

@@ -162,9 +162,9 @@ func isRobotsRequest(r *http.Request, j *Judgement) bool {
 	return strings.HasSuffix(r.URL.Path, "/robots.txt") && site.IsRobotsTxt(site.OriginalRequest(r))
 }
 
-// Judge applies the rules to a request and does not record or announce the judgement, for tests that
-// compare verdicts. It returns nil for requests of browsers, without a User-Agent, for ACME challenges,
-// and from templates. It does not allocate for browsers.
+// Judge applies the rules to a request and does not record or announce the judgement, for tests
+// that compare verdicts. Judge returns nil for requests of browsers, without a User-Agent, for ACME
+// challenges, and from templates. It does not allocate for browsers.
 func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
 
 // judgeAt does the same as Judge, with the result of namedSite.
@@ -211,8 +211,8 @@ func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
 	return j
 }
 
-// namedSite returns the site of a request whose host is spelled as configured. It returns nil for
-// other hosts, and for a guard with a source.
+// namedSite returns the site of a request whose host is spelled as configured. namedSite returns
+// nil for other hosts, and for a guard with a source.
 func (g *Guard) namedSite(r *http.Request) *site.Site {
 	if g.SourceKey != "" {
 		return nil

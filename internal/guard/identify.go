@@ -84,8 +84,8 @@ func (n *overlayCache) overlayFor(registry *uaident.Registry, robots *policy.Rob
 	return known.overlay
 }
 
-// overlayForState returns the names in the cached robots.txt of a site that the registry lacks. It
-// returns nil if there are none.
+// overlayForState returns the names in the cached robots.txt of a site that the registry lacks.
+// overlayForState returns nil if there are none.
 func overlayForState(registry *uaident.Registry, state *policy.State) *uaident.Overlay {
 	if state != nil && state.Current != nil {
 		if names, ok := state.Current.Derived.(*overlayCache); ok {

@@ -81,7 +81,8 @@ func (g *Guard) refetchAndSwitchVersion(l *robotsLookup) bool {
 }
 
 // switchToNewerVersion makes the lookup use the cached version, which another request may have
-// fetched. It reports whether this version differs from the version of the last judgement.
+// fetched. switchToNewerVersion reports whether this version differs from the version of the last
+// judgement.
 func (g *Guard) switchToNewerVersion(l *robotsLookup) bool {
 	if l.state == nil || l.state.Current == nil {
 		return false

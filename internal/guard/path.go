@@ -34,9 +34,10 @@ const Everybody = "*"
 // PathPlaceholder is the placeholder with the [PathVerdict] for Everybody.
 const PathPlaceholder = placeholderPrefix + "path"
 
-// PathVerdictOf returns the verdict about the URL of a request for a product token or Everybody. It
-// returns PathUnknown unless the request has passed a guard with Config.UsesPathVerdict. It counts
-// a browser's request for a URL disallowed to Everybody once, by site only.
+// PathVerdictOf returns the verdict about the URL of a request for a product token or Everybody.
+// PathVerdictOf returns PathUnknown unless the request has passed a guard with
+// Config.UsesPathVerdict. It counts a browser's request for a URL disallowed to Everybody once, by
+// site only.
 func PathVerdictOf(r *http.Request, token string) PathVerdict {
 	offer, ok := caddyhttp.GetVar(r.Context(), offerVar).(*pathVerdictSource)
 	if !ok {
@@ -87,10 +88,10 @@ func (g *Guard) countBrowserOnDisallowed(r *http.Request) {
 	}
 }
 
-// pathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for the
-// crawler with a product token or for Everybody. It ignores the client of the request and records
-// nothing. /robots.txt, the targets of its redirects, paths below /.well-known/ and includes of
-// templates are allowed. configured is the result of namedSite.
+// pathVerdict returns the verdict of the site's current robots.txt about the URL of a request, for
+// the crawler with a product token or for Everybody. pathVerdict ignores the client of the request
+// and records nothing. /robots.txt, the targets of its redirects, paths below /.well-known/ and
+// includes of templates are allowed. configured is the result of namedSite.
 func (g *Guard) pathVerdict(r *http.Request, configured *site.Site, token string) PathVerdict {
 	if site.HasNoPath(r) {
 		return PathUnknown

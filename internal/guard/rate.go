@@ -85,9 +85,9 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 }
 
-// removeChargedLimits prevents that several guards charge one request twice. It removes the limits
-// from rules that an earlier guard has charged for the same crawler at the same site. It returns
-// the pace that the earlier guard found by these limits.
+// removeChargedLimits prevents that several guards charge one request twice. removeChargedLimits
+// removes the limits from rules that an earlier guard has charged for the same crawler at the same
+// site. removeChargedLimits returns the pace that the earlier guard found by these limits.
 func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (earlierPace rate.Pace) {
 	earlierLimit := rate.Rule{}
 	if before.Rate.Limit != nil {

@@ -28,8 +28,8 @@ func (g *Guard) recordInLedger(r *http.Request, j *Judgement) {
 	g.recordUnregistered(r, j, &q, false)
 }
 
-// recordRobotsFetch records in the ledger and the metrics that a crawler fetched robots.txt. It
-// ignores early data, which does not prove the client's address.
+// recordRobotsFetch records in the ledger and the metrics that a crawler fetched robots.txt.
+// recordRobotsFetch ignores early data, which does not prove the client's address.
 func (g *Guard) recordRobotsFetch(r *http.Request, j *Judgement, read ledger.RobotsFetch) {
 	if site.IsEarlyData(r) {
 		return

@@ -58,8 +58,8 @@ func fetchEntryNow(ctx context.Context, entry *policy.Entry, refresh func() <-ch
 const slotInterval = 5 * time.Millisecond
 
 // startAndAwaitFetch starts a fetch if the entry is due, and waits until the fetch or ctx ends. If
-// too many other fetches run, it does not fetch, or waits for its turn if queues is true. It
-// returns an error only if ctx ends first.
+// too many other fetches run, it does not fetch, or waits for its turn if queues is true.
+// startAndAwaitFetch returns an error only if ctx ends first.
 func startAndAwaitFetch(ctx context.Context, entry *policy.Entry, refresh func() <-chan struct{}, queues bool) error {
 	done := refresh()
 	for done == nil && queues && entry.IsDue(time.Now()) {

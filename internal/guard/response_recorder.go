@@ -192,7 +192,7 @@ func (s *stopwatch) stop() {
 }
 
 // elapsedTime stops the stopwatch and returns the time to the first byte, or until now if no byte
-// was sent. It returns 0 before the start.
+// was sent. elapsedTime returns 0 before the start.
 func (s *stopwatch) elapsedTime() time.Duration {
 	s.stop()
 	return s.elapsed

@@ -228,7 +228,8 @@ func (g *Guard) getOrCreateEntry(s *site.Site) *policy.Entry {
 
 // describeLastRobotsFetch describes for the log which robots.txt a crawler fetched last, as far as
 // the ledgers of all instances know: "never" for none, the "current" version, or an "old" version,
-// and when. It returns "" if no ledger has a row for this crawler alone. No verdict depends on it.
+// and when. describeLastRobotsFetch returns "" if no ledger has a row for this crawler alone. No
+// verdict depends on it.
 func (g *Guard) describeLastRobotsFetch(r *http.Request, j *Judgement) (what string, at time.Time) {
 	q := g.ledgerRequest(r, j, time.Now())
 	var last ledger.RobotsFetch

@@ -50,8 +50,8 @@ func (s *State) UseSettings(settings Settings) (release func()) {
 	}
 }
 
-// applySettings applies settings to the state. It returns no error. The zero Settings are for no
-// configuration.
+// applySettings applies settings to the state. applySettings returns no error. The zero Settings
+// are for no configuration.
 func (s *State) applySettings(settings Settings) error {
 	s.resizeCaches(settings.Sizes)
 	s.Ledger.SetRetention(settings.Retention)

@@ -145,9 +145,9 @@ func (t robotsTrial) startFetch() {
 	t.entry.Refresh(t.Freshness, func() policy.FetchResult { return t.Fetch(t.host) }, t.OnFetched)
 }
 
-// readableVersion returns the fetched version of the file on trial. It returns nil if the file
-// cannot be read, because a missing file would allow everything. If the file is due, a background
-// fetch starts.
+// readableVersion returns the fetched version of the file on trial. readableVersion returns nil if
+// the file cannot be read, because a missing file would allow everything. If the file is due, a
+// background fetch starts.
 func (t robotsTrial) readableVersion(now time.Time) *policy.Version {
 	if t.entry.IsDue(now) {
 		t.startFetch()

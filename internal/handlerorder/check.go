@@ -16,7 +16,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/option"
 )
 
-// Check checks the order of this module's handlers in the HTTP app. It returns an error for a
+// Check checks the order of this module's handlers in the HTTP app. Check returns an error for a
 // certainly wrong position, and logs warnings. ctx belongs to the first of these handlers, and
 // Check must run during its Provision. Until then Caddy has the JSON of the routes, so "caddy
 // validate" runs these checks, too.
@@ -142,8 +142,8 @@ func checkDashboards(placed []*PlacedHandler) error {
 	return nil
 }
 
-// exactPathOfMatcher returns the first path of a path matcher. It returns an empty string for a
-// matcher with wildcards.
+// exactPathOfMatcher returns the first path of a path matcher. exactPathOfMatcher returns an empty
+// string for a matcher with wildcards.
 func exactPathOfMatcher(config json.RawMessage) string {
 	var paths []string
 	if err := json.Unmarshal(config, &paths); err != nil || len(paths) == 0 || bytes.ContainsRune(config, '*') {

@@ -50,7 +50,7 @@ func isUnclearPattern(host string) bool {
 }
 
 // wildcardFor returns the wildcard that matches a host, such as *.example.com for www.example.com.
-// It returns a wildcard unchanged.
+// wildcardFor returns a wildcard unchanged.
 func wildcardFor(host string) string {
 	_, rest, _ := strings.Cut(strings.ToLower(host), ".")
 	return "*." + rest

@@ -39,8 +39,8 @@ func (s Server) PlacedHandlers(name string) ([]*PlacedHandler, error) {
 	return placed, err
 }
 
-// FindHandlers returns the handlers of this module in the routes of a server, in order. It omits
-// handlers in error routes, in named routes and in routes for responses.
+// FindHandlers returns the handlers of this module in the routes of a server, in order.
+// FindHandlers omits handlers in error routes, in named routes and in routes for responses.
 func FindHandlers(server string, routes []Route) ([]*PlacedHandler, error) {
 	w := routeWalker{server: server}
 	_, err := w.walkRoutes(routes, routePosition{})
@@ -177,8 +177,8 @@ type handlerConfig struct {
 	Decide         json.RawMessage   `json:"decide"`
 }
 
-// decodeHandler decodes a handler. It ignores the fields of other modules, since their meaning may
-// differ.
+// decodeHandler decodes a handler. decodeHandler ignores the fields of other modules, since their
+// meaning may differ.
 func decodeHandler(config json.RawMessage) (h handlerConfig, err error) {
 	err = json.Unmarshal(config, &h)
 	if _, isTypeError := errors.AsType[*json.UnmarshalTypeError](err); isTypeError {

@@ -21,7 +21,7 @@ func warnAboutCaches(placed []*PlacedHandler, logger *zap.Logger) {
 }
 
 // precedingCache returns the name of a cache that responds before this guard, or an empty string.
-// It ignores a cache for only some clients.
+// precedingCache ignores a cache for only some clients.
 func (p *PlacedHandler) precedingCache() string {
 	if p.Name != Guard {
 		return ""

@@ -181,8 +181,8 @@ func (d *Decoder) ReadRemainingArray(read func() error) error {
 	return nil
 }
 
-// ReadString reads the value of a field, which must be a string or null. It returns "" for null. An
-// empty string is an error.
+// ReadString reads the value of a field, which must be a string or null. ReadString returns "" for
+// null. An empty string is an error.
 func (d *Decoder) ReadString(field string) (string, error) {
 	t := d.Next()
 	switch {

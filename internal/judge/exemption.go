@@ -21,7 +21,7 @@ const (
 	WellKnownExemption
 )
 
-// String describes the exemption for messages. It returns "" for NoExemption.
+// String describes the exemption for messages. String returns "" for NoExemption.
 func (s WildcardExemption) String() string {
 	switch s {
 	case MethodExemption:
@@ -54,8 +54,8 @@ func isCrawlMethod(method string) bool {
 
 const wellKnown = "/.well-known/"
 
-// isWellKnown reports whether every server resolves the target to a path under /.well-known/. It
-// returns false for dot segments, backslashes and escapes, because servers resolve them
+// isWellKnown reports whether every server resolves the target to a path under /.well-known/.
+// isWellKnown returns false for dot segments, backslashes and escapes, because servers resolve them
 // differently.
 func isWellKnown(target string) bool {
 	if strings.HasPrefix(target, "/") && !strings.HasPrefix(target, wellKnown) {

@@ -146,7 +146,7 @@ func quoteForCaddyfile(word string) string {
 
 // SuggestNames returns the names most similar to a misspelled word, at most a few. Candidates are
 // the classes, the product tokens of the registry and, if allowIdentities is true, the identities.
-// It returns nil if no name is similar.
+// SuggestNames returns nil if no name is similar.
 func SuggestNames(registry *uaident.Registry, word string, allowIdentities bool) []string {
 	words := strings.Split(ListClasses(), ", ")
 	if allowIdentities {

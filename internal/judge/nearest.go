@@ -11,7 +11,7 @@ import (
 )
 
 // nearestNames returns the names most similar to word, among words and the product tokens of a
-// registry. It returns nil if no name is similar.
+// registry. nearestNames returns nil if no name is similar.
 func nearestNames(registry *uaident.Registry, word string, words []string) []string {
 	folded := text.FoldSpelling(word)
 	if len(folded) < 2 || len(folded) > maxCompared {

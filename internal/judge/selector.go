@@ -108,8 +108,8 @@ func ParseSelector(registry *uaident.Registry, words []string, allowIdentities b
 // IsEmpty reports whether the selector names neither a class nor a token.
 func (s *Selector) IsEmpty() bool { return s.classes == 0 && len(s.tokens) == 0 }
 
-// Matches reports whether the selector lists the class or the token of a client. It ignores the
-// listed identities.
+// Matches reports whether the selector lists the class or the token of a client. Matches ignores
+// the listed identities.
 func (s *Selector) Matches(id uaident.Identity) bool {
 	if s.classes.Has(id.Class) {
 		return true
@@ -162,8 +162,8 @@ func (c *ClientSet) Matches(client uaident.Identity, identity verify.State) bool
 	return identity != verify.Spoofed && c.claimed.Matches(client) || identity == verify.Verified && c.verified.Matches(client)
 }
 
-// LookupCrawler returns the crawler that a word of the configuration names. It returns nil for a
-// class and for a token that the registry lacks.
+// LookupCrawler returns the crawler that a word of the configuration names. LookupCrawler returns
+// nil for a class and for a token that the registry lacks.
 func LookupCrawler(registry *uaident.Registry, word string) *uaident.Crawler {
 	if _, isClass := uaident.ParseClass(word); isClass {
 		return nil

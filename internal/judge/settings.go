@@ -99,8 +99,8 @@ func ModeWord(enforce bool) string {
 }
 
 // CheckEnforced returns an error if a crawler listed in enforce has a class listed in exempt or
-// only_log, because the crawler would never be blocked. It returns nil if registry is nil, because
-// the classes are then unknown.
+// only_log, because the crawler would never be blocked. CheckEnforced returns nil if registry is
+// nil, because the classes are then unknown.
 func (s *Settings) CheckEnforced(registry *uaident.Registry, enforced []string) error {
 	if registry == nil {
 		return nil

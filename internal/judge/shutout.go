@@ -55,9 +55,9 @@ type ShutOut struct {
 // IsEmpty reports whether nothing is newly disallowed.
 func (s *ShutOut) IsEmpty() bool { return len(s.Engines)+len(s.Pages) == 0 }
 
-// FindShutOut compares two versions of a robots.txt. It returns the engines for which after newly
-// disallows the page /, and the served pages that after newly disallows. The change guard, the
-// changes of robots_txt and their trials, alerts and diff use it.
+// FindShutOut compares two versions of a robots.txt. FindShutOut returns the engines for which
+// after newly disallows the page /, and the served pages that after newly disallows. The change
+// guard, the changes of robots_txt and their trials, alerts and diff use it.
 func FindShutOut(before, after *policy.Robots, served ProtectedSearchTraffic) (out ShutOut) {
 	for _, c := range served.Engines {
 		if root := NewServedPage(c, "/"); root.Forbids(after, served.KeepSlashes) && !root.Forbids(before, served.KeepSlashes) {

@@ -114,8 +114,8 @@ var timelineResolutions = [2]struct {
 // Series returns the hourly or the daily series. r must be Hours or Days.
 func (t *Timeline[C]) Series(r Resolution) []C { return t[r-Hours] }
 
-// updateBuckets calls add with the hourly and the daily bucket of a time in Unix milliseconds. It
-// skips a series that does not go back so far.
+// updateBuckets calls add with the hourly and the daily bucket of a time in Unix milliseconds.
+// updateBuckets skips a series that does not go back so far.
 func (t *Timeline[C]) updateBuckets(at int64, add func(*C)) {
 	for i, r := range timelineResolutions {
 		if c := getOrAddBucket(&t[i], r.stepNumber(at), r.maxSteps); c != nil {
@@ -132,7 +132,7 @@ func (t *Timeline[C]) merge(other *Timeline[C], add func(to, from *C)) {
 }
 
 // prune removes buckets that are in the future, older than retention, or too old for their series.
-// It reports whether any bucket remains.
+// prune reports whether any bucket remains.
 func (t *Timeline[C]) prune(now int64, retention time.Duration) bool {
 	for i, r := range timelineResolutions {
 		t[i] = pruneBuckets(t[i], r.Resolution, r.maxSteps, now, retention)

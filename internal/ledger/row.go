@@ -240,7 +240,7 @@ func (w *Row) merge(other *Row) {
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 }
 
-// prune removes data older than retention. It reports whether any data remain. now is in Unix
+// prune removes data older than retention. prune reports whether any data remain. now is in Unix
 // milliseconds.
 func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.LastSeen = min(w.LastSeen, now)

@@ -149,7 +149,7 @@ func (s *Site) merge(other *Site) {
 	s.Files = s.Files[:min(len(s.Files), maxFiles)]
 }
 
-// prune removes data older than retention. It reports whether any data remain. now is in Unix
+// prune removes data older than retention. prune reports whether any data remain. now is in Unix
 // milliseconds.
 func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.setRows(slices.DeleteFunc(s.Rows, func(w *Row) bool { return !w.prune(now, retention) }))

@@ -93,8 +93,8 @@ func (s *Site) addChange(m SiteChange) {
 	s.revision++
 }
 
-// sortChanges sorts the changes by time. It removes changes that several instances recorded, and
-// the oldest changes beyond maxSiteChanges.
+// sortChanges sorts the changes by time. sortChanges removes changes that several instances
+// recorded, and the oldest changes beyond maxSiteChanges.
 func (s *Site) sortChanges() {
 	slices.SortStableFunc(s.Changes, func(a, b SiteChange) int { return cmp.Compare(a.At, b.At) })
 	last := make(map[SiteChangeKind]string)

@@ -16,7 +16,8 @@ type Snapshot struct {
 	Sites     []*Site // by name
 }
 
-// FromUnixMilli converts Unix milliseconds to a time in UTC. It returns the zero time for 0.
+// FromUnixMilli converts Unix milliseconds to a time in UTC. FromUnixMilli returns the zero time
+// for 0.
 func FromUnixMilli(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

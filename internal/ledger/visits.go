@@ -72,7 +72,8 @@ func (s *Site) SumVisits(name string, r Resolution, from, to time.Time) (sum uin
 	return sum
 }
 
-// mergeHumanVisits adds the visits of another site. It skips names of unknown assistants.
+// mergeHumanVisits adds the visits of another site. mergeHumanVisits skips names of unknown
+// assistants.
 func (s *Site) mergeHumanVisits(other *Site) {
 	for name, v := range other.Visits {
 		isAssistant := slices.ContainsFunc(responseaudit.Assistants(), func(a responseaudit.Assistant) bool { return a.Name == name })

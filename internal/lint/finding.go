@@ -185,8 +185,8 @@ func (c *checker) addValueFinding(code policy.Code, line int, format string, arg
 	c.addFinding(code, line, c.lineByNumber(line).valueColumn(), format, args...)
 }
 
-// lineByNumber returns the line with this number, counted from 1. It returns an empty line if there
-// is none.
+// lineByNumber returns the line with this number, counted from 1. lineByNumber returns an empty
+// line if there is none.
 func (c *checker) lineByNumber(number int) line {
 	if number < 1 || number > c.lines.len() {
 		return line{}

@@ -30,7 +30,7 @@ func (f *FileReports) Add(r *Report) {
 }
 
 // WriteText writes a line for each finding, and a table of the crawlers' interpretations, see
-// ShowComparison. It ignores errors of the writer, which a [text.Terminal] stores.
+// ShowComparison. WriteText ignores errors of the writer, which a [text.Terminal] stores.
 func (f *FileReports) WriteText(w io.Writer) {
 	for i, r := range f.Files {
 		if i > 0 {

@@ -82,8 +82,8 @@ func isKnownKey(key string) bool {
 	return false
 }
 
-// checkSpelling adds a finding for a name with characters that no crawler's name has. It reports
-// whether the name is invalid.
+// checkSpelling adds a finding for a name with characters that no crawler's name has. checkSpelling
+// reports whether the name is invalid.
 func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
 	case findEscapedLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // see checkLines

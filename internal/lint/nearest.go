@@ -56,7 +56,7 @@ var companyCrawlers = map[string]string{
 }
 
 // crawlerWithPrefix returns the only known crawler whose name has several words and begins with
-// these words. It returns an empty string for no such crawler or several.
+// these words. crawlerWithPrefix returns an empty string for no such crawler or several.
 func crawlerWithPrefix(name string) (found string) {
 	for _, c := range uaident.Default().Crawlers() {
 		if len(c.Token) > len(name) && strings.EqualFold(c.Token[:len(name)], name) && c.Token[len(name)] == ' ' {

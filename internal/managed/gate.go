@@ -158,8 +158,8 @@ func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host 
 // retired crawlers of a class, and search engines that are disallowed by name.
 var intended = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
 
-// trimmedLine returns the line with a number, which counts from 1, without surrounding space. It
-// returns "" for the number 0 of a finding about the whole file.
+// trimmedLine returns the line with a number, which counts from 1, without surrounding space.
+// trimmedLine returns "" for the number 0 of a finding about the whole file.
 func trimmedLine(lines []string, number int) string {
 	if number < 1 || number > len(lines) {
 		return ""

@@ -264,7 +264,8 @@ const maxNote = 500
 var validID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // CheckRule checks everything about a rule that depends neither on the registry nor on other rules.
-// It returns the time in which the rule is in force. Errors do not contain the name of the rule.
+// CheckRule returns the time in which the rule is in force. Errors do not contain the name of the
+// rule.
 func CheckRule(r *Rule) (Window, error) {
 	switch {
 	case r.CrawlDelay != "" && (len(r.Paths) > 0 || r.Allow):

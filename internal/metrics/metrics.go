@@ -140,7 +140,8 @@ func (m *Metrics) RegisterWhileUsed(isUsed func() bool, registry prometheus.Regi
 	return registerOnce(registry, conditionalCollector{m.registry, isUsed})
 }
 
-// registerOnce registers a collector. It returns no error if the collector is registered already.
+// registerOnce registers a collector. registerOnce returns no error if the collector is registered
+// already.
 func registerOnce(registry prometheus.Registerer, c prometheus.Collector) error {
 	if err := registry.Register(c); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		return err

@@ -142,8 +142,8 @@ func (r *Receiver) run(ctx context.Context, source AlertSource) {
 	}
 }
 
-// sendPending sends a message if one is due. It returns the time at which to call it again, or zero
-// if only an update of the alerts makes a message due.
+// sendPending sends a message if one is due. sendPending returns the time at which to call it
+// again, or zero if only an update of the alerts makes a message due.
 func (r *Receiver) sendPending(ctx context.Context, alerts []alert.Alert) (next time.Time) {
 	p, ok, next := r.queue.nextToSend(alerts, r.settings, time.Now())
 	if ok {

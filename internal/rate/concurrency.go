@@ -53,8 +53,8 @@ func (p *Concurrency) releaseSlotIfUsed() {
 }
 
 // acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of its claimed name
-// (all). It reports whether both had a free slot, and otherwise acquires none. A network gets at
-// most half of the name's slots and so cannot shut out other networks.
+// (all). acquireSlotOfNetworkAndName reports whether both had a free slot, and otherwise acquires
+// none. A network gets at most half of the name's slots and so cannot shut out other networks.
 func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) bool {
 	if !p.acquireSlot((limit + 1) / 2) {
 		return false

@@ -82,8 +82,8 @@ func (p *Pace) exceedsEnforcedRate(rules *Rules) bool {
 }
 
 // QuotaForInterval converts a mean interval between requests to a number of requests in a window of
-// whole seconds. It returns the shortest window with exactly this rate, or else about one request
-// in the interval.
+// whole seconds. QuotaForInterval returns the shortest window with exactly this rate, or else about
+// one request in the interval.
 func QuotaForInterval(interval time.Duration) (requests int, window time.Duration) {
 	const most = 1000
 	for n := 1; n <= most; n++ {

@@ -29,8 +29,9 @@ type VerificationResult struct {
 	Contradictions []string
 }
 
-// VerifyAbuseReport judges the requests attached to an abuse report by the attached robots.txt. It
-// returns an error if text is not such a report, or if an attached file does not match its hash.
+// VerifyAbuseReport judges the requests attached to an abuse report by the attached robots.txt.
+// VerifyAbuseReport returns an error if text is not such a report, or if an attached file does not
+// match its hash.
 func VerifyAbuseReport(text []byte, registry *uaident.Registry) (*VerificationResult, error) {
 	var report AbuseReport
 	if err := json.Unmarshal(text, &report); err != nil {
@@ -117,8 +118,8 @@ func verifySample(s *Sample, rules []SourceRule, robots *policy.Robots, registry
 	return fmt.Sprintf("%s %s of %q is disallowed by line %d (%s), which the report does not name", s.Method, s.Target, s.UserAgent, rule.Line, rule)
 }
 
-// decodeEvidence returns the content of the attached file with a description. It returns an error
-// if the file is missing or does not match its hash.
+// decodeEvidence returns the content of the attached file with a description. decodeEvidence
+// returns an error if the file is missing or does not match its hash.
 func (r *AbuseReport) decodeEvidence(description string) ([]byte, error) {
 	for _, e := range r.Evidence {
 		if e.Description != description {

@@ -9,9 +9,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// countResponse counts the status of the response to a judged request. It ignores responses of
-// robots_guard, which only Caddy's log marks. In other logs a blocked request looks like a refusal
-// by the site.
+// countResponse counts the status of the response to a judged request. countResponse ignores
+// responses of robots_guard, which only Caddy's log marks. In other logs a blocked request looks
+// like a refusal by the site.
 func (w *worker) countResponse(c *crawlerCount) {
 	status, ok := responseaudit.ClassifyStatus(w.record.Status)
 	if !ok || w.record.AnsweredByGuard {

@@ -15,8 +15,8 @@ type RobotsHistory struct {
 	byHost   map[string]versionRange // nil if all hosts share the versions
 }
 
-// NewRobotsHistory parses the versions, for example those of [ReadVersions]. It returns an error
-// for an empty list.
+// NewRobotsHistory parses the versions, for example those of [ReadVersions]. NewRobotsHistory
+// returns an error for an empty list.
 func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory, error) {
 	versions, err := parseVersions(&Options{Versions: all}, registry)
 	return &RobotsHistory{versions, groupVersionsByHost(versions)}, err
@@ -24,8 +24,8 @@ func NewRobotsHistory(all []Version, registry *uaident.Registry) (*RobotsHistory
 
 // RobotsAt returns the robots.txt that a host served at a time, and its overlay: the crawler names
 // that only the file defines. The first version also applies before its time. The zero time selects
-// the last version. RobotsAt returns nil for an unknown host. It ignores the port and the letter
-// case of host.
+// the last version. RobotsAt returns nil for an unknown host. RobotsAt ignores the port and the
+// letter case of host.
 func (t *RobotsHistory) RobotsAt(host string, when time.Time) (*policy.Robots, *uaident.Overlay) {
 	of := versionRange{0, len(t.versions)}
 	if t.byHost != nil {

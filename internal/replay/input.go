@@ -144,8 +144,8 @@ func (in *logInput) detect() error {
 	return in.detectFormat(head)
 }
 
-// readHead sets the compression. It returns the first detectionSize bytes of the uncompressed log,
-// and a reader for the following bytes.
+// readHead sets the compression. readHead returns the first detectionSize bytes of the uncompressed
+// log, and a reader for the following bytes.
 func (in *logInput) readHead(file io.ReadCloser) (head []byte, text io.ReadCloser, err error) {
 	raw := bufio.NewReaderSize(file, 1<<16)
 	magic, err := raw.Peek(6)
@@ -259,8 +259,8 @@ func (in *logInput) decompress(raw io.Reader, file io.Closer) (io.ReadCloser, er
 	return readCloser{skipByteOrderMark(raw), file}, nil
 }
 
-// skipByteOrderMark returns a reader for r without a leading byte order mark. It ignores an error
-// of r, which the next read returns again.
+// skipByteOrderMark returns a reader for r without a leading byte order mark. skipByteOrderMark
+// ignores an error of r, which the next read returns again.
 func skipByteOrderMark(r io.Reader) io.Reader {
 	const mark = "\ufeff"
 	first := make([]byte, len(mark))

@@ -195,8 +195,8 @@ func judgeLogs(ctx context.Context, logs []*logInput, workers []*worker, s *orde
 	return err
 }
 
-// readLogs reads the logs one after the other until ctx is done, and sends their chunks to read. It
-// returns the errors of unreadable logs.
+// readLogs reads the logs one after the other until ctx is done, and sends their chunks to read.
+// readLogs returns the errors of unreadable logs.
 func readLogs(ctx context.Context, logs []*logInput, free <-chan *chunk, read chan<- *chunk) (failed error) {
 	emit := func(k *chunk) {
 		select {

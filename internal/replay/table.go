@@ -28,8 +28,8 @@ const (
 	maxQuoted        = 100 // characters of a malformed line
 )
 
-// WriteText writes the report as tables for people, with at most 30 rows each. It ignores errors of
-// the writer, which a [text.Terminal] stores.
+// WriteText writes the report as tables for people, with at most 30 rows each. WriteText ignores
+// errors of the writer, which a [text.Terminal] stores.
 func (r *Report) WriteText(w io.Writer) {
 	writeTable(w, "", []string{"LOG", "FORMAT", "LINES", "MALFORMED"}, r.Logs, maxTableLogs, func(l *LogReport) []any {
 		format := cmp.Or(l.Format, "-")

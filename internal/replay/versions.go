@@ -118,8 +118,9 @@ func readVersion(path string) ([]byte, error) {
 }
 
 // parseVersionTime returns the time in the name of a file like robots-2026-11-20T10:00:00Z.txt,
-// robots-20261120T100000Z.txt or robots-2026-11-20.txt. It returns false for a name without a time.
-// A - may replace each : for systems without : in file names. Without a zone the time is in UTC.
+// robots-20261120T100000Z.txt or robots-2026-11-20.txt. parseVersionTime returns false for a name
+// without a time. A - may replace each : for systems without : in file names. Without a zone the
+// time is in UTC.
 func parseVersionTime(name string) (time.Time, bool) {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "Z")
 	start := strings.IndexAny(name, "0123456789")
@@ -163,8 +164,8 @@ func (v *datedVersion) isOnlyOfHost() bool { return v.isFirst && v.until == math
 // versionRange has the indexes of the versions of a host: from inclusive, to exclusive.
 type versionRange struct{ from, to int }
 
-// groupVersionsByHost returns the range of versions of each host. It returns nil if the versions
-// apply to all hosts.
+// groupVersionsByHost returns the range of versions of each host. groupVersionsByHost returns nil
+// if the versions apply to all hosts.
 func groupVersionsByHost(versions []datedVersion) map[string]versionRange {
 	var spans map[string]versionRange
 	for i := range versions {

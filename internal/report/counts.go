@@ -32,8 +32,8 @@ type RequestCounts struct {
 	Slowed uint64 `json:"slowed"`
 }
 
-// Compliance returns 100 * (Allowed + Stale) / (Allowed + Stale + Disallowed), a percentage. It
-// returns nil if the sum is 0.
+// Compliance returns 100 * (Allowed + Stale) / (Allowed + Stale + Disallowed), a percentage.
+// Compliance returns nil if the sum is 0.
 func (c RequestCounts) Compliance() *float64 {
 	judged := c.Allowed + c.Stale + c.Disallowed
 	if judged == 0 {

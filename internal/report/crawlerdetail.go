@@ -76,7 +76,8 @@ func (v *filteredSource) networkCounts(entries []siteRow) []NetworkCount {
 }
 
 // itemsInWindow returns the most frequent items in one sketch (a counter of bounded size) of each
-// row. It omits items that did not occur in the window. items returns the items of the sketch.
+// row. itemsInWindow omits items that did not occur in the window. items returns the items of the
+// sketch.
 func itemsInWindow[K comparable](v *filteredSource, entries []siteRow, items func(*ledger.Row) []spacesaving.Item[K]) iter.Seq2[siteRow, spacesaving.Item[K]] {
 	return func(yield func(siteRow, spacesaving.Item[K]) bool) {
 		for _, e := range entries {

@@ -12,7 +12,7 @@ import (
 )
 
 // Crawlers returns at most limit crawlers with requests in the window, in the order of [Crawlers].
-// It skips the first after crawlers.
+// Crawlers skips the first after crawlers.
 func (s *Source) Crawlers(f Filter, after, limit int) Crawlers {
 	v := s.applyFilter(f)
 	all := v.newCrawlers()

@@ -66,7 +66,7 @@ func upperBound(keys spacesaving.Sketch[string], key string) uint64 {
 }
 
 // countSpoofedRequests returns the minimum number of requests of spoofed clients that use a
-// crawler's name. It ignores the class and identity of the filter.
+// crawler's name. countSpoofedRequests ignores the class and identity of the filter.
 func (v *filteredSource) countSpoofedRequests(token string) uint64 {
 	if v.impostorCounts != nil {
 		return v.impostorCounts[token]

@@ -128,8 +128,8 @@ func (v *filteredSource) countReferrals(crawlers []CrawlerResponses) []responsea
 	return responseaudit.Referrals(visits, fetches)
 }
 
-// AuditFindings returns the current contradictions. It omits spoofed clients and clients that share
-// a token.
+// AuditFindings returns the current contradictions. AuditFindings omits spoofed clients and clients
+// that share a token.
 func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 	withheld := make(map[[3]string]bool) // already covered; skip robots_fails
 	for i := range s.Withheld {

@@ -138,7 +138,7 @@ func (s *Source) robotsHealth(l SiteState) RobotsHealth {
 }
 
 // Violations returns at most limit paths that crawlers requested although they were disallowed or
-// stale, newest first. It skips the first after paths.
+// stale, newest first. Violations skips the first after paths.
 func (s *Source) Violations(f Filter, after, limit int) Violations {
 	v := s.applyFilter(f)
 	all := v.listViolations(v.entries)

@@ -127,8 +127,9 @@ func (t *Trials) RecordRequest(q *Request) {
 	known.getOrAddRow(q).recordRequest(q, t.now)
 }
 
-// beginTrial begins a new trial, because a file of the request has changed or has no trial yet. It
-// returns nil if an older file than the known one decided the request, or if there is no room.
+// beginTrial begins a new trial, because a file of the request has changed or has no trial yet.
+// beginTrial returns nil if an older file than the known one decided the request, or if there is no
+// room.
 func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()

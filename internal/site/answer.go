@@ -42,8 +42,8 @@ func fetchResultFromResponse(status int, header http.Header, body []byte) policy
 const maxZstdWindow = 8 << 20
 
 // DecodeBody decompresses the body of a response with a Content-Encoding, if this is gzip or zstd.
-// It returns an error for other registered codings. The guard sends no Accept-Encoding, but some
-// sites have only compressed files. DecodeBody stops after as many bytes as the parser reads.
+// DecodeBody returns an error for other registered codings. The guard sends no Accept-Encoding, but
+// some sites have only compressed files. DecodeBody stops after as many bytes as the parser reads.
 func DecodeBody(header http.Header, body []byte) ([]byte, error) {
 	var decoder io.Reader
 	switch coding := strings.ToLower(strings.Join(header.Values("Content-Encoding"), ", ")); coding {

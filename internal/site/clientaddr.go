@@ -10,7 +10,7 @@ import (
 )
 
 // ClientAddr returns the client's IP address as determined by Caddy, which believes trusted
-// proxies. It returns the zero Addr if the address is unknown or invalid.
+// proxies. ClientAddr returns the zero Addr if the address is unknown or invalid.
 func ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := netip.ParseAddr(ClientIP(r))
 	return addr
@@ -70,8 +70,8 @@ func HasProxyAddr(r *http.Request) bool {
 	return IsTrustedProxy(r) && ClientAddr(r).Unmap() == parseForwardedAddr(r.RemoteAddr)
 }
 
-// parseForwardedAddr parses an IP address with or without a port, as Caddy does. It returns the
-// zero Addr for invalid input.
+// parseForwardedAddr parses an IP address with or without a port, as Caddy does. parseForwardedAddr
+// returns the zero Addr for invalid input.
 func parseForwardedAddr(part string) netip.Addr {
 	host, _, err := net.SplitHostPort(part)
 	if err != nil {

@@ -61,8 +61,8 @@ func FindHandler(servers []*caddyhttp.Server, authority string, secure bool, mat
 	return found
 }
 
-// HostOfURL returns the host of a URL as clients send it, without the port. It returns "" for a
-// path.
+// HostOfURL returns the host of a URL as clients send it, without the port. HostOfURL returns ""
+// for a path.
 func HostOfURL(url string) string {
 	host, _ := addr.SplitPort(HostAsSent(addr.AuthorityOfURL(url), true))
 	return host

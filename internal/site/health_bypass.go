@@ -53,8 +53,8 @@ func RecordHandlerError(ctx context.Context, err error) error {
 	return err
 }
 
-// recordedHandlerError returns the last error passed to [RecordHandlerError], or nil. It omits the
-// error's position in Caddy's code.
+// recordedHandlerError returns the last error passed to [RecordHandlerError], or nil.
+// recordedHandlerError omits the error's position in Caddy's code.
 func (x *hiddenOutcome) recordedHandlerError() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -24,8 +24,8 @@ type Hosts struct {
 	otherWildcards    []string          // of other shapes
 }
 
-// NewHosts returns the hosts in the host matchers of a server's routes. It returns no hosts for a
-// nil server.
+// NewHosts returns the hosts in the host matchers of a server's routes. NewHosts returns no hosts
+// for a nil server.
 func NewHosts(server *caddyhttp.Server) *Hosts {
 	h := &Hosts{Server: server, exactHosts: make(map[string]*namedHost), wildcardsBySuffix: make(map[string]string)}
 	if server != nil {
@@ -164,8 +164,8 @@ func (s *Sites) guardedHosts(server *caddyhttp.Server) map[string]bool {
 	return hosts
 }
 
-// AddNames adds the host names of a host matcher, including wildcards. It ignores names with a
-// placeholder.
+// AddNames adds the host names of a host matcher, including wildcards. AddNames ignores names with
+// a placeholder.
 func (h *Hosts) AddNames(names caddyhttp.MatchHost) {
 	for _, name := range names {
 		name = normalizePattern(name)
@@ -294,9 +294,9 @@ func (h *Hosts) canonicalHost(host string, secure bool) string {
 	return name
 }
 
-// ListenerPort returns the number of the port on which a request arrived. It returns 0 for the
-// default port of the scheme, for a request without a listener, or if a trusted proxy maps the
-// port.
+// ListenerPort returns the number of the port on which a request arrived. ListenerPort returns 0
+// for the default port of the scheme, for a request without a listener, or if a trusted proxy maps
+// the port.
 func ListenerPort(r *http.Request, secure, proxied bool) int {
 	port := 0
 	switch addr := r.Context().Value(http.LocalAddrContextKey).(type) {

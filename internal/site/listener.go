@@ -16,8 +16,8 @@ func defaultPort(secure bool) int {
 	return 80
 }
 
-// ParsePort returns the number of a port with its colon, such as ":443". It returns 0 for "", and
-// if the port is not a number.
+// ParsePort returns the number of a port with its colon, such as ":443". ParsePort returns 0 for
+// "", and if the port is not a number.
 func ParsePort(port string) int {
 	if port == "" {
 		return 0
@@ -26,8 +26,8 @@ func ParsePort(port string) int {
 	return number
 }
 
-// parsePortOrDefault returns the number of a port with its colon, such as ":443". It returns the
-// default port for "", and 0 if the port is not a number.
+// parsePortOrDefault returns the number of a port with its colon, such as ":443".
+// parsePortOrDefault returns the default port for "", and 0 if the port is not a number.
 func parsePortOrDefault(port string, secure bool) int {
 	if port == "" {
 		return defaultPort(secure)

@@ -116,8 +116,8 @@ func unwrapURLError(err error) error {
 	return err
 }
 
-// refusePrivateAddress is a [net.Dialer] Control function. It returns an error for nonpublic
-// addresses.
+// refusePrivateAddress is a [net.Dialer] Control function. refusePrivateAddress returns an error
+// for nonpublic addresses.
 func refusePrivateAddress(_, address string, _ syscall.RawConn) error {
 	addrPort, err := netip.ParseAddrPort(address)
 	if err != nil {

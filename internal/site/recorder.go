@@ -35,8 +35,8 @@ func newVirtualResponse() *virtualResponse {
 // Header implements [http.ResponseWriter].
 func (rec *virtualResponse) Header() http.Header { return rec.header }
 
-// WriteHeader implements [http.ResponseWriter]. It ignores informational responses except 101,
-// which is final.
+// WriteHeader implements [http.ResponseWriter]. WriteHeader ignores informational responses except
+// 101, which is final.
 func (rec *virtualResponse) WriteHeader(status int) {
 	if status >= 100 && status < 200 && status != http.StatusSwitchingProtocols {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/policy"
 )
 
-// FollowRedirects fetches u with get and follows redirects as RFC 9309 section 2.3.1.2 requires. It
-// returns the redirect itself after the fifth redirect, for a loop, and for an unusable Location.
-// The site then has no robots.txt.
+// FollowRedirects fetches u with get and follows redirects as RFC 9309 section 2.3.1.2 requires.
+// FollowRedirects returns the redirect itself after the fifth redirect, for a loop, and for an
+// unusable Location. The site then has no robots.txt.
 //
 // Each redirect causes a new GET without fields of the previous request. A redirect from https to
 // http is allowed, since the RFC wants redirects followed "even across authorities" and crawlers do
@@ -50,7 +50,7 @@ func FollowRedirects(ctx context.Context, u *url.URL, isOwnURL func(*url.URL) bo
 }
 
 // conditionalHeader returns the header fields of a conditional request for a stored file (RFC 9110
-// section 13.1). It returns nil for a file without validators.
+// section 13.1). conditionalHeader returns nil for a file without validators.
 func conditionalHeader(stored *policy.Version) http.Header {
 	switch {
 	case stored == nil:

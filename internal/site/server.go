@@ -292,8 +292,8 @@ func (s *ServerSource) hostsAtRedirectTarget(u *url.URL, own authority, server *
 }
 
 // requestTemplateForHost returns the template for a request to another configured host, with the
-// User-Agent of r.
-// It returns nil for an http URL at the HTTP port of a server with TLS, where Caddy serves without TLS.
+// User-Agent of r. requestTemplateForHost returns nil for an http URL at the HTTP port of a server
+// with TLS, where Caddy serves without TLS.
 func (s *ServerSource) requestTemplateForHost(u *url.URL, hosts *Hosts, r *http.Request) *http.Request {
 	secure := u.Scheme == "https"
 	key := hosts.KeyForAuthority(HostAsSent(u.Host, secure), secure)

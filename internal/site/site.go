@@ -141,8 +141,8 @@ func (s Site) WithSource(source string) Site {
 const Digested = "sha256-"
 
 // NormalizeHost returns the canonical form of an authority: in lower case, IDNs in punycode,
-// without trailing dot and default port. It returns a digest for an authority that is too long,
-// because a catch-all site serves even a host or port of a thousand characters.
+// without trailing dot and default port. NormalizeHost returns a digest for an authority that is
+// too long, because a catch-all site serves even a host or port of a thousand characters.
 func NormalizeHost(host string, secure bool) string {
 	if len(host) > MaxHost {
 		digest := sha256.Sum256([]byte(host))
@@ -205,7 +205,7 @@ func isNormalHost(host string) bool {
 
 // HostAsSent returns the Host header sent by clients for the authority of a URL. Unlike
 // [NormalizeHost] it preserves a trailing dot, because Caddy treats a host with this dot as another
-// host. It removes the zone of an address (RFC 6874) and a colon without a port.
+// host. HostAsSent removes the zone of an address (RFC 6874) and a colon without a port.
 func HostAsSent(authority string, secure bool) string {
 	authority = strings.TrimSuffix(authority, ":")
 	host, port := addr.SplitPort(authority)

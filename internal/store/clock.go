@@ -28,8 +28,8 @@ func (c *peerClock) update(k key, saved, now time.Time) {
 	c.savedTimes[k] = saved
 }
 
-// offset returns by how much the peer's clock is ahead. It returns 0 for a difference of at most
-// maxIgnoredOffset.
+// offset returns by how much the peer's clock is ahead. offset returns 0 for a difference of at
+// most maxIgnoredOffset.
 func (c *peerClock) offset() time.Duration {
 	if c.estimate.Abs() <= maxIgnoredOffset {
 		return 0

@@ -129,8 +129,8 @@ func (c *ledgerValues) readLedgers(ctx context.Context) {
 	}
 }
 
-// readInstance reads the stored ledger of an instance. It skips the values for which skip returns
-// true.
+// readInstance reads the stored ledger of an instance. readInstance skips the values for which skip
+// returns true.
 func (c *ledgerValues) readInstance(ctx context.Context, instance string, skip func(k key, modified time.Time) bool, summary *readSummary) {
 	keys, err := c.store.listKind(ctx, instance, &c.store.ledgerKind)
 	if err != nil {

@@ -109,8 +109,8 @@ func (s *Store) ratesRevision() revision {
 	return revision{other: uint64(now.UnixNano())}
 }
 
-// restoreRates imports the rates of another instance. It ignores the rates that this instance has
-// written.
+// restoreRates imports the rates of another instance. restoreRates ignores the rates that this
+// instance has written.
 func (s *Store) restoreRates(v value) error {
 	now := s.now()
 	switch {

@@ -36,8 +36,8 @@ func (s *Store) remove(ctx context.Context, k key, summary *readSummary) {
 	summary.countRemoved()
 }
 
-// recordReadFailure records that a value cannot be read. It ignores a missing value, because
-// another instance may have removed the value.
+// recordReadFailure records that a value cannot be read. recordReadFailure ignores a missing value,
+// because another instance may have removed the value.
 func (s *Store) recordReadFailure(k key, err error, summary *readSummary) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -57,7 +57,7 @@ type invalidValues struct {
 	modified map[key]time.Time
 }
 
-// add records an invalid value. It reports whether the value with this modification time is new.
+// add records an invalid value. add reports whether the value with this modification time is new.
 func (u *invalidValues) add(k key, modified time.Time) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -20,8 +20,8 @@ const parallelReads = 8
 const maxObjects = 20_000
 
 // Read restores the stored values of all instances, except the ledger, and removes values that were
-// not refreshed for 31 days. It reports whether all reads succeeded. [Store.Start] calls Read once
-// a day, and sooner after a failure.
+// not refreshed for 31 days. Read reports whether all reads succeeded. [Store.Start] calls Read
+// once a day, and sooner after a failure.
 func (s *Store) Read(ctx context.Context) bool {
 	keys, quarantined, skipped, err := s.listAll(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (s *Store) readAll(ctx context.Context, keys []key, isCached func(k key, mo
 	readers.Wait()
 }
 
-// readValue reads and restores a value of which the size and the modification time are known. It
-// removes a value that was not refreshed for 31 days.
+// readValue reads and restores a value of which the size and the modification time are known.
+// readValue removes a value that was not refreshed for 31 days.
 func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.Time, summary *readSummary) {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
@@ -155,8 +155,8 @@ func (s *Store) readValue(ctx context.Context, k key, size int64, modified time.
 	s.restoreValue(ctx, kind, v, summary)
 }
 
-// restoreValue restores a value that was read. It removes an expired value, and moves an invalid
-// value to quarantine.
+// restoreValue restores a value that was read. restoreValue removes an expired value, and moves an
+// invalid value to quarantine.
 func (s *Store) restoreValue(ctx context.Context, kind *kind, v value, summary *readSummary) {
 	switch err := kind.restoreValue(v, summary); {
 	case err == nil:

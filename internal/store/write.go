@@ -40,7 +40,7 @@ func (s *Store) writeAll(ctx context.Context, last bool) {
 	}
 }
 
-// writeKind writes the pending values of a kind. It returns false if it stopped early, after
+// writeKind writes the pending values of a kind. writeKind returns false if it stopped early, after
 // maxWriteFailures consecutive failures or the end of ctx. last makes it retry failed writes at
 // once.
 func (s *Store) writeKind(ctx context.Context, kind *kind, last bool) bool {

@@ -45,7 +45,7 @@ func (s *Terminal) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush writes the unfinished line. It returns the first error of any write.
+// Flush writes the unfinished line. Flush returns the first error of any write.
 func (s *Terminal) Flush() error {
 	if len(s.line) > 0 {
 		_, _ = s.out.WriteString(wrapLine(string(s.line), s.width)) // the following Flush returns the error

@@ -61,7 +61,7 @@ func (t *Table) AddRow(cells ...string) { t.rows = append(t.rows, cells) }
 // gap separates columns.
 const gap = "  "
 
-// Flush writes the table. It ignores write errors, because a [Terminal] returns them from its
+// Flush writes the table. Flush ignores write errors, because a [Terminal] returns them from its
 // Flush.
 func (t *Table) Flush() {
 	widths := make([]int, len(t.columns))
@@ -85,7 +85,7 @@ func (t *Table) Flush() {
 const minLongWidth = 16
 
 // shrinkColumns reduces the widths of the widest columns until the table has at most width columns
-// of text. It reports whether that is possible.
+// of text. shrinkColumns reports whether that is possible.
 func (t *Table) shrinkColumns(widths []int, width int) bool {
 	minWidths := make([]int, len(widths))
 	for _, row := range t.rows {

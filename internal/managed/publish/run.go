@@ -57,7 +57,8 @@ func (p *Publisher) run(ctx context.Context) {
 	}
 }
 
-// awaitConfigRunning waits until Caddy runs the configuration. It returns false if ctx ends first.
+// awaitConfigRunning waits until Caddy runs the configuration. awaitConfigRunning returns false if
+// ctx ends first.
 func (p *Publisher) awaitConfigRunning(ctx context.Context) bool {
 	const longest = time.Second
 	for wait := time.Millisecond; !p.IsRunning(); wait = min(2*wait, longest) {

@@ -28,7 +28,7 @@ func (c *jsonCursor) skipSpaces() {
 	}
 }
 
-// consume skips white space and then the byte want. It reports whether this byte was next.
+// consume skips white space and then the byte want. consume reports whether this byte was next.
 func (c *jsonCursor) consume(want byte) bool {
 	c.skipSpace()
 	if c.position < len(c.data) && c.data[c.position] == want {
@@ -74,8 +74,8 @@ func (c *jsonCursor) readKey() (raw []byte, more, ok bool) {
 	return raw, true, ok && c.consume(':')
 }
 
-// readValue reads a value of any type. It returns the bytes between the quotes of a string, the
-// bytes of a number, true, false or null, and nil for an object or array.
+// readValue reads a value of any type. readValue returns the bytes between the quotes of a string,
+// the bytes of a number, true, false or null, and nil for an object or array.
 func (c *jsonCursor) readValue() (raw []byte, ok bool) {
 	c.skipSpace()
 	if c.position >= len(c.data) {

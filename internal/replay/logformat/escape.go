@@ -30,8 +30,8 @@ func unescape(b []byte, buf *[]byte) []byte {
 	return dst[from:len(dst):len(dst)]
 }
 
-// appendEscape appends the decoded escape at the start of b to dst. It returns the length of the
-// escape in b, or 0 if b does not start with a known escape.
+// appendEscape appends the decoded escape at the start of b to dst. appendEscape returns the length
+// of the escape in b, or 0 if b does not start with a known escape.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return dst, 0

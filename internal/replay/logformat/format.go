@@ -98,7 +98,7 @@ func Recognise(head []byte) (*Format, error) {
 }
 
 // recogniseJSON returns the JSON format that most of the lines fit, and the number of these lines.
-// It returns an error if none of them has a User-Agent.
+// recogniseJSON returns an error if none of them has a User-Agent.
 func recogniseJSON(lines [][]byte) (best *Format, most int, err error) {
 	var p jsonParser
 	var r Record

@@ -217,8 +217,8 @@ func (p *jsonParser) parseObject(c *jsonCursor, object jsonObject, r *Record) (o
 	}
 }
 
-// parseNested parses the value of a key that is an object in Caddy's log. It skips a value of
-// another type, except the request line of nginx.
+// parseNested parses the value of a key that is an object in Caddy's log. parseNested skips a value
+// of another type, except the request line of nginx.
 func (p *jsonParser) parseNested(c *jsonCursor, field jsonField, r *Record) (ok bool) {
 	if !c.startsObject() {
 		value, ok := c.readValue()
@@ -301,7 +301,7 @@ func (p *jsonParser) setField(field jsonField, value []byte, r *Record) {
 }
 
 // parseUserAgents stores the User-Agent from an array of header values, joined as in the handler.
-// It skips a value of another type.
+// parseUserAgents skips a value of another type.
 func (p *jsonParser) parseUserAgents(c *jsonCursor, r *Record) (ok bool) {
 	start := c.position
 	if !c.consume('[') {

@@ -34,8 +34,8 @@ type Parser interface {
 	Parse(line []byte, r *Record) (what Outcome, why string)
 }
 
-// setTarget sets Target, and Host for a target with an authority (RFC 9112 section 3.2.2). It
-// ignores targets without a path, such as "*" or the host of a CONNECT.
+// setTarget sets Target, and Host for a target with an authority (RFC 9112 section 3.2.2).
+// setTarget ignores targets without a path, such as "*" or the host of a CONNECT.
 func (r *Record) setTarget(target []byte) {
 	r.Target = nil
 	if len(target) == 0 {

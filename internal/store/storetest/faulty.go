@@ -23,7 +23,7 @@ const (
 	Hangs                   // the operation has no effect and waits until its context ends
 )
 
-// Faults returns a [Faulty] storage for each operation and fault, with and without a crash. It
+// Faults returns a [Faulty] storage for each operation and fault, with and without a crash. Faults
 // omits cases with the same effect. ops are the results of [Faulty.Ops].
 func Faults(ops []string) (faults []Faulty) {
 	for _, op := range ops {
