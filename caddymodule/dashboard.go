@@ -50,7 +50,7 @@ func (d *Dashboard) Provision(ctx caddy.Context) error {
 	return app.CheckOrder(ctx)
 }
 
-// userName returns the name of the user whom Caddy has authenticated, or "".
+// userName returns the name of the authenticated user of a request, or "".
 func userName(r *http.Request) string {
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	if repl == nil {

@@ -246,8 +246,8 @@ func computeJitter(key Key, now time.Time) float64 {
 }
 
 // compareAndSwapState sets the state to next if the state is still before, and reports whether it
-// did. Whoever changes the versions of an entry must call compareAndSwapState, which counts the
-// memory of the files and evicts entries beyond the bound.
+// did. Each change of the versions of an entry goes through compareAndSwapState, which counts
+// the memory of the files and evicts entries beyond the bound.
 func (e *Entry) compareAndSwapState(before, next *State) bool {
 	c := e.cache
 	c.mu.Lock()

@@ -60,7 +60,7 @@ const (
 	NamePattern      Code = "user-agent-pattern"  // * in a name is not a wildcard
 	RepeatedGroup    Code = "repeated-group"      // the same name in two groups, which are merged
 	GroupWithoutRule Code = "group-without-rules" // allows everything
-	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree to whom the rules apply
+	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree about the clients of the rules
 )
 
 // Codes returns the codes of all findings that Parse can report.

@@ -13,7 +13,7 @@ type CrawlDelay struct {
 	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
 	// group that names the crawler has no Crawl-delay.
 	Wildcard bool
-	// Source is the URL of the operator's documentation, or "" if nobody looked for it.
+	// Source is the URL of the operator's documentation, or "" if the documentation was not checked.
 	Source string
 }
 

@@ -2,8 +2,8 @@ package uaident
 
 // Purposes lists the uses of the fetched pages, by the operator's documentation.
 type Purposes struct {
-	// Set is the set of all documented purposes. 0 means that no purpose is documented or that
-	// nobody checked.
+	// Set is the set of all documented purposes. 0 means that no purpose is documented, or that
+	// the documentation was not checked.
 	Set PurposeSet
 	// Source is the URL of the documentation.
 	Source string

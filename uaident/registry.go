@@ -55,7 +55,7 @@ type Crawler struct {
 	RobotsLag RobotsLag
 	// Source is the URL of the page with these facts, or "" for general knowledge.
 	Source string
-	// Checked is the date on which somebody last compared the facts with Source, such as
+	// Checked is the date of the last comparison of the facts with Source, such as
 	// 2026-11-23, or "" for an unknown date.
 	Checked string
 	// Provenance is the kind of source from which the facts come.

@@ -60,7 +60,7 @@ const (
 	UnknownCrawler       Kind = "unknown_crawler"   // a robot with many requests is in no registry
 	CrawlerWave          Kind = "crawler_wave"      // a robot in no registry comes from many networks at once
 	NewCrawler           Kind = "new_crawler"       // a new crawler with many requests
-	ReadyForEnforce      Kind = "ready_for_enforce" // enforce would block nobody by mistake
+	ReadyForEnforce      Kind = "ready_for_enforce" // enforce would block no client by mistake
 )
 
 // minDurations are the times for which a problem of a kind must last before it is listed.

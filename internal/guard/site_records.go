@@ -59,8 +59,9 @@ func (g *Guard) recordSite(j *Judgement) {
 }
 
 // recordSite updates the record of a site after a judgement. guard is the serial number of the
-// guard, and guardMode is the mode of a site that the configuration does not list. It returns the
-// mode of the site, and whether the record has changed. It takes no lock without a change.
+// guard, and guardMode is the mode of a site that the configuration does not list. recordSite
+// returns the mode of the site, and whether the record has changed. If the record does not change,
+// recordSite takes no lock.
 func (s *siteRecords) recordSite(of *site.Site, guard int64, guardMode string) (mode string, changed bool) {
 	known := s.loadRecord(of.Label)
 	if next := s.updatedRecord(known, of, guard, guardMode); next == known {

@@ -31,7 +31,7 @@ var comparedCrawlers = []comparedCrawler{
 	},
 	{
 		name: "YandexBot", groupNames: []string{"YandexBot", "Yandex"}, delay: "ignored",
-		source: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and the pages beside it",
+		source: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and its neighbouring pages",
 	},
 	{
 		name: "GPTBot", groupNames: []string{"GPTBot"}, delay: "undocumented",

@@ -51,7 +51,7 @@ type User[T any] interface {
 	// nil.
 	Replaced(previous, current *T)
 	// Failed is called after a failed fetch. inUse is the last good content, or nil. isFirst
-	// reports whether no user was told of this series of failures before.
+	// reports whether Failed was not yet called for this series of failures.
 	Failed(err error, inUse *T, isFirst bool)
 	// Recovered is called after the first successful fetch since a reported failure.
 	Recovered()
@@ -112,8 +112,8 @@ func (f *Feed[T]) firstUser() User[T] {
 	return f.users[0]
 }
 
-// AddUser adds a user until release is called. If the last fetch failed and no user was told,
-// AddUser calls [User.Failed]. Users must be comparable.
+// AddUser adds a user until release is called. If the last fetch failed and
+// [User.Failed] was not yet called, AddUser calls it. Users must be comparable.
 func (f *Feed[T]) AddUser(u User[T]) (release func()) {
 	f.mu.Lock()
 	f.users = append(f.users, u)

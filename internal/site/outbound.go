@@ -23,7 +23,7 @@ const GuardUserAgent = "RobotsGuard/1 (+https://github.com/robotsguard/caddy-rob
 const maxResponseHeader = 64 << 10
 
 // outboundClient fetches a robots.txt from another server: the server of a configured URL, or the
-// target of a site's redirect. Somebody else may control the redirect, so by default the client
+// target of a site's redirect. An attacker may control the redirect, so by default the client
 // connects only to public addresses.
 type outboundClient struct {
 	client *http.Client

@@ -27,8 +27,8 @@ const (
 // maxCompared is the maximum number of compared files.
 const maxCompared = 1000
 
-// confirmationReasons returns why a person must confirm a submission; the result is empty if nobody
-// must. isFirst is true if no change was published before.
+// confirmationReasons returns why a person must confirm a submission. The result is empty if the
+// submission needs no confirmation. isFirst is true if no change was published before.
 func (p *Publisher) confirmationReasons(published *managed.Schedule, next submission, isFirst bool) []string {
 	if p.ConfirmationMode == ConfirmOff {
 		return nil
