@@ -2,7 +2,6 @@ package copies
 
 import (
 	"crypto/sha256"
-	"runtime"
 	"sync"
 	"time"
 	"weak"
@@ -86,14 +85,14 @@ func (h *History) getOrAddRecord(host Host, configured bool, now time.Time) *hos
 		return record
 	case record != nil:
 		h.hostSets[hostSetIndex(record.configured)].hosts.Remove(host)
-		var versions []*policy.Version // keeps the contents from the garbage collector until they are restored
 		for _, f := range record.files {
-			versions = append(versions, f.version)
+			if f.version != nil {
+				shared := h.versionsByHash[f.hash]
+				h.addUsers(shared, record.configured, -1)
+				h.addUsers(shared, configured, 1)
+			}
 		}
-		h.releaseVersions(record)
 		record.configured = configured
-		h.restoreVersions(record)
-		runtime.KeepAlive(versions)
 	default:
 		// The host may have been evicted. Its dropped files were used until the last eviction at most.
 		record = &hostRecord{host: host, configured: configured, missingRulesTimes: missingRulesTimes{LostAt: h.hostSets[hostSetIndex(configured)].lastEviction}}
@@ -118,8 +117,20 @@ func (h *History) setVersion(record *hostRecord, f *recordedFile, v *policy.Vers
 		h.versionsByHash[v.Hash] = s
 	}
 	f.version, f.hash, f.robots = s.version, v.Hash, weak.Make(s.version.Robots)
-	if s.numUsers[hostSetIndex(record.configured)]++; s.numUsers[hostSetIndex(record.configured)] == 1 {
-		h.hostSets[hostSetIndex(record.configured)].versionBytes += s.size
+	h.addUsers(s, record.configured, 1)
+}
+
+// addUsers adds n, which is 1 or -1, to the files that use a version in a set of hosts, and counts
+// the memory of the version in each set that uses the version. h.mu must be locked.
+func (h *History) addUsers(s *sharedVersion, configured bool, n int) {
+	i := hostSetIndex(configured)
+	before := s.numUsers[i]
+	s.numUsers[i] += n
+	switch {
+	case before == 0:
+		h.hostSets[i].versionBytes += s.size
+	case s.numUsers[i] == 0:
+		h.hostSets[i].versionBytes -= s.size
 	}
 }
 
@@ -130,9 +141,7 @@ func (h *History) releaseVersion(record *hostRecord, f *recordedFile) {
 		return
 	}
 	s := h.versionsByHash[f.hash]
-	if s.numUsers[hostSetIndex(record.configured)]--; s.numUsers[hostSetIndex(record.configured)] == 0 {
-		h.hostSets[hostSetIndex(record.configured)].versionBytes -= s.size
-	}
+	h.addUsers(s, record.configured, -1)
 	if s.numUsers == [2]int{} {
 		delete(h.versionsByHash, f.hash)
 	}
@@ -142,15 +151,6 @@ func (h *History) releaseVersion(record *hostRecord, f *recordedFile) {
 func (h *History) releaseVersions(record *hostRecord) {
 	for _, f := range record.files {
 		h.releaseVersion(record, f)
-	}
-}
-
-func (h *History) restoreVersions(record *hostRecord) {
-	if len(record.files) < 2 {
-		return
-	}
-	for _, f := range record.files {
-		h.restoreVersion(record, f)
 	}
 }
 

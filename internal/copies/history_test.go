@@ -143,6 +143,21 @@ func TestOverflow(t *testing.T) {
 	s.after(day-30*time.Minute).wants("foobot", "stale").after(30*time.Minute).wants("foobot", "disallowed")
 }
 
+// TestHostBecomesUnknown moves a host with two files to the set of unknown hosts and back. The files
+// are kept, and their memory is counted for the set of the host.
+func TestHostBecomesUnknown(t *testing.T) {
+	s := newSite(t).reads(200, open).after(day).reads(200, closed)
+	for range 2 {
+		s.of.Configured = !s.of.Configured
+		s.serves("barbot", closed)
+		for range 2 { // the weak pointer is cleared by a later collection
+			runtime.GC()
+		}
+		s.wants("foobot", "stale")
+		checkBounds(t, s.book)
+	}
+}
+
 // TestStoredTokenIsACopy checks that a stored product token does not keep the User-Agent in memory.
 func TestStoredTokenIsACopy(t *testing.T) {
 	userAgent := "foobot/1.0 " + strings.Repeat("x", 1000)
