@@ -22,7 +22,7 @@ func (f *heldResources) setSlots(slot, earlier *rate.Concurrency) {
 	f.slot, f.heldSlot = slot, cmp.Or(slot, earlier)
 }
 
-// releaseSlot frees the slot of this guard before the rate is charged again.
+// releaseSlot frees the slot of this guard.
 func (f *heldResources) releaseSlot() {
 	if f.slot != nil {
 		f.slot.ReleaseSlot()
@@ -41,10 +41,7 @@ func (f *heldResources) release() {
 	if !atomic.CompareAndSwapUint32(&f.isEnded, 0, 1) {
 		return
 	}
-	if f.slot != nil {
-		f.slot.ReleaseSlot()
-	}
-	f.heldSlot = nil // a guard in an error route acquires its own slot
+	f.releaseSlot() // a guard in an error route acquires its own slot
 	if f.inFlight != nil {
 		f.inFlight.Add(-1)
 	}

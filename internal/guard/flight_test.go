@@ -215,18 +215,3 @@ func TestPlacesInErrorRoutes(t *testing.T) {
 		t.Errorf("they are %q", states)
 	}
 }
-
-// TestReleaseSlot frees the slot before the rate of a request is charged again, so that the second
-// charge finds it.
-func TestReleaseSlot(t *testing.T) {
-	g := testGuard(t, options{Rate: oneAtATime(t)}, serving(""))
-	j := g.Judge(served(http.MethodGet, "CCBot/2.0", "/"))
-	if j.resources.slot == nil || stateNow(g) != rate.SlowedDown {
-		t.Fatal("the request holds no slot")
-	}
-	j.resources.releaseSlot()
-	j.resources.release()
-	if got := stateNow(g); got != rate.WithinRate {
-		t.Errorf("state %s after the slot was freed, want %s", got, rate.WithinRate)
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -76,4 +78,40 @@ func TestTwoGuardsOfOtherSites(t *testing.T) {
 	if n := g.state.rates.Len(); n != 4 {
 		t.Errorf("%d budgets, want 2 for each site", n)
 	}
+}
+
+// TestSlotOfASecondCharge removes the Crawl-delay that a first guard observes and a second guard
+// enforces. The request that finds the new file is charged twice by the second guard, which allows
+// one concurrent request. Afterwards its slot is free.
+func TestSlotOfASecondCharge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := "User-agent: *\nCrawl-delay: 60\n"
+		outer, reads := longLived(t, &text)
+		outer.Rate = slow
+		c := options{Rate: oneAtATime(t)}.config(t)
+		c.Source, c.Sites = outer.Source, outer.Sites
+		inner := New(t.Context(), outer.state, c)
+		numSlowed := func() (n int) {
+			for range 20 {
+				r := served(http.MethodGet, "CCBot/2.0", "/x")
+				_ = outer.Serve(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+					err := inner.Serve(w, r, nothingNext)
+					if j, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement); j.Rate.State == rate.SlowedDown {
+						n++
+					}
+					return err
+				}))
+				reads()
+			}
+			return n
+		}
+		if numSlowed() == 0 {
+			t.Fatal("the second guard does not enforce the Crawl-delay")
+		}
+		time.Sleep(2 * time.Minute)
+		text = "User-agent: *\nDisallow:\n"
+		if n := numSlowed(); n > 0 {
+			t.Errorf("%d requests are slowed without a Crawl-delay", n)
+		}
+	})
 }
