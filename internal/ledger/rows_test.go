@@ -33,8 +33,8 @@ func TestRowsWithAndWithoutCache(t *testing.T) {
 				w := s.getOrCreateRow(key, named, at.UnixMilli(), more)
 				w.FirstSeen, w.LastSeen, w.NamedByRobots = at.UnixMilli(), at.UnixMilli(), w.NamedByRobots || named
 				got[j] = fmt.Sprint(w.key())
-				if i%5000 == 0 {
-					s.prune(at.UnixMilli(), 10*minIdleToLoseRow)
+				if i%500 == 0 {
+					s.prune(at.UnixMilli(), 10*time.Minute)
 				}
 			}
 			if got[0] != got[1] {
