@@ -134,16 +134,12 @@ func (c *ruleCompiler) add(path string, allow bool, rule int32) {
 }
 
 // canMatchInEscape reports whether a rule in canonical form contains an escaped / or ?, which is %2F
-// or %3F, or has a part between stars that can begin or end within such an escape.
+// or %3F, or has a part after a star that can begin within such an escape. In canonical form no part
+// ends within an escape, because a % that begins no escape is %25.
 func canMatchInEscape(path string) bool {
 	for i, part := range strings.Split(strings.TrimSuffix(path, "$"), "*") {
 		if strings.Contains(part, "%2F") || strings.Contains(part, "%3F") {
 			return true
-		}
-		for _, end := range []string{"%", "%2", "%3"} {
-			if strings.HasSuffix(part, end) {
-				return true
-			}
 		}
 		if i > 0 && (part == "2" || part == "3" || strings.HasPrefix(part, "2F") || strings.HasPrefix(part, "3F") || strings.HasPrefix(part, "F")) {
 			return true
