@@ -92,6 +92,7 @@ func TestAddressWithoutPlus(t *testing.T) {
 		{safari + "https://deepcrawl.com/bot", "deepcrawl", "deepcrawl"}, // a registry entry
 		{safari + "https://acmescan.example/bot", "acmescan.example", "acmescan"},
 		{safari + "(https://acmescan.example/crawler.html)", "acmescan.example", "acmescan"},
+		{safari + "https://acmescan.example/spiders", "acmescan.example", "acmescan"},
 		{safari + "http://www.acmescan.co.uk/spider/", "acmescan.co.uk", "acmescan"},
 		{safari + "https://bots.acmescan.example/info/spider-1", "bots.acmescan.example", "acmescan"},
 		{chrome + " https://acmescan.example/bot", "acmescan.example", "acmescan"},

@@ -13,7 +13,7 @@ func TestLarge(t *testing.T) {
 	for i := range 2000 {
 		key := strconv.Itoa(i % 700)
 		switch {
-		case i%5 == 0:
+		case i%11 == 0:
 			m.Delete(key)
 			delete(model, key)
 		case i%3 == 0:
