@@ -8,7 +8,8 @@ import (
 )
 
 // trialObstacles maps a host to the reason why no robots_guard can run a trial of a changed
-// robots_txt, which compares the change with the current rules. The reason is empty if one can.
+// robots_txt, which compares the change with the current rules. The reason is empty if a robots_guard
+// can run the trial.
 type trialObstacles map[string]string
 
 // These keys are not hosts. anyHost means any host and someHost means some hosts. wildcardPrefix
