@@ -32,18 +32,28 @@ func (r *Registry) Identify(ua string) Identity { return r.IdentifyWithOverlay(u
 // A browser with a name of the overlay has class [Other]. Names of applications on a browser
 // engine require [Overlay.WithApplications].
 func (r *Registry) IdentifyWithOverlay(ua string, o *Overlay) Identity {
+	return r.IdentifyWithLazyOverlay(ua, func() *Overlay { return o })
+}
+
+// IdentifyWithLazyOverlay is [Registry.IdentifyWithOverlay] with a function that returns the
+// overlay, possibly nil. It calls the function at most once, and not at all for a User-Agent that is
+// a browser's with every overlay.
+func (r *Registry) IdentifyWithLazyOverlay(ua string, overlay func() *Overlay) Identity {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
 	if s.numWords == 0 {
 		return Identity{}
 	}
-	if s.isPlainBrowser() {
-		if o == nil || s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
-			return Identity{}
-		}
+	if !s.isPlainBrowser() {
+		return s.identify(r, overlay())
+	}
+	if s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
+		return Identity{}
+	}
+	if o := overlay(); o != nil {
 		return s.identifyByOverlay(o, len(s.ua))
 	}
-	return s.identify(r, o)
+	return Identity{}
 }
 
 // robotSigns are the signs that browsers do not have.

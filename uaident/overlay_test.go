@@ -69,6 +69,36 @@ func TestOverlayWithoutNamesIsNil(t *testing.T) {
 	}
 }
 
+func TestIdentifyWithLazyOverlay(t *testing.T) {
+	o := Default().NewOverlay([]string{"Zorbl"})
+	tests := map[string]struct {
+		ua      string
+		overlay *Overlay
+		token   string
+		calls   int
+	}{
+		"browser":                               {chrome, o, "", 0},
+		"no User-Agent":                         {"", o, "", 0},
+		"browser with an unknown product":       {chrome + " Other/1.0", o, "", 1},
+		"browser with a name of the overlay":    {chrome + " Zorbl/1.0", o, "Zorbl", 1},
+		"browser with a name, no overlay":       {chrome + " Zorbl/1.0", nil, "", 1},
+		"crawler of the registry":               {"Googlebot/2.1", o, "Googlebot", 1},
+		"crawler of the registry, no overlay":   {"Googlebot/2.1", nil, "Googlebot", 1},
+		"program with the name of the overlay":  {"zorbl/7 (Windows)", o, "zorbl", 1},
+		"program with another name, no overlay": {"Other/7", nil, "Other", 1},
+	}
+	for name, tt := range tests {
+		calls := 0
+		id := Default().IdentifyWithLazyOverlay(tt.ua, func() *Overlay { calls++; return tt.overlay })
+		if id.Token != tt.token || calls != tt.calls {
+			t.Errorf("%s: token %q after %d calls, want %q after %d", name, id.Token, calls, tt.token, tt.calls)
+		}
+		if want := Default().IdentifyWithOverlay(tt.ua, tt.overlay); id != want {
+			t.Errorf("%s: %+v, IdentifyWithOverlay returns %+v", name, id, want)
+		}
+	}
+}
+
 func TestOverlayIsBounded(t *testing.T) {
 	var names []string
 	for i := range 10000 {

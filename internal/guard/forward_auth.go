@@ -29,9 +29,8 @@ func (g *Guard) serveForwardAuth(w http.ResponseWriter, r *http.Request) error {
 		clearPlaceholders(r)
 		return g.refuseUndescribedRequest(w, r, err)
 	}
-	configured := g.namedSite(asked)
-	j := g.judgeAt(asked, configured)
-	path := g.pathVerdict(asked, configured, Everybody)
+	j := g.Judge(asked)
+	path := g.pathVerdict(asked, g.namedSite(asked), Everybody)
 	w.Header().Set(pathField, path.String())
 	if j == nil {
 		if path == PathDisallowed {

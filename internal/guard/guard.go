@@ -92,7 +92,7 @@ func New(ctx context.Context, shared *State, c Config) *Guard {
 	return g
 }
 
-// Serve handles a request. judgeAt identifies the client, finds the site and applies the rules.
+// Serve handles a request. Judge identifies the client, finds the site and applies the rules.
 // [Guard.Announce] records the judgement, and respond passes the request on or responds. A guard with
 // ForwardAuth answers a proxy about another request.
 //
@@ -108,8 +108,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	if site.IsGuardRequest(r.Context()) {
 		return serveOwnFetch(w, r, next)
 	}
-	configured := g.namedSite(r)
-	j := g.judgeAt(r, configured)
+	j := g.Judge(r)
 	isFinal := j != nil && j.isAnnounced // by an earlier guard
 	if j != nil && !isFinal {
 		defer j.resources.release() // also where a handler panics
@@ -117,7 +116,7 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 	}
 	switch {
 	case g.UsesPathVerdict != nil && *g.UsesPathVerdict:
-		g.offerPathVerdict(r, configured)
+		g.offerPathVerdict(r, g.namedSite(r))
 	case j == nil:
 		clearPlaceholders(r)
 	}
@@ -165,24 +164,30 @@ func isRobotsRequest(r *http.Request, j *Judgement) bool {
 // Judge applies the rules to a request and does not record or announce the judgement, for tests
 // that compare verdicts. Judge returns nil for requests of browsers, without a User-Agent, for ACME
 // challenges, and from templates. It does not allocate for browsers.
-func (g *Guard) Judge(r *http.Request) *Judgement { return g.judgeAt(r, g.namedSite(r)) }
-
-// judgeAt does the same as Judge, with the result of namedSite.
-func (g *Guard) judgeAt(r *http.Request, configured *site.Site) *Judgement {
+func (g *Guard) Judge(r *http.Request) *Judgement {
 	userAgent := site.RequestUserAgent(r)
 	if userAgent == "" || site.HasNoPath(r) {
 		return nil
 	}
+	// The crawler names in a robots.txt are part of the identification of all clients but plain
+	// browsers. The lookup repeats the identification if it finds another version than this cached one.
+	registry := g.Registry.Load()
+	var configured *site.Site
 	var other site.Site // the site if namedSite does not know the host
-	key := &other.Key
-	if configured != nil {
-		key = &configured.Key
-	} else {
-		other = g.siteByHost(r)
-	}
-	// The crawler names in a robots.txt are part of the identification. This first identification by
-	// the cached copy lets browsers go at once. The lookup repeats it if it finds another version.
-	client, entry, cached := g.identify(userAgent, key)
+	var entry *policy.Entry
+	var cached *policy.State
+	client := g.Settings.IdentifyWithLazyNames(registry, userAgent, func() *uaident.Overlay {
+		key := &other.Key
+		if configured = g.namedSite(r); configured != nil {
+			key = &configured.Key
+		} else {
+			other = g.siteByHost(r)
+		}
+		if entry = g.state.Cache.Get(*key); entry != nil {
+			cached = entry.State()
+		}
+		return overlayForState(registry, cached)
+	})
 	if client.Class == uaident.Browser {
 		return nil
 	}

@@ -11,17 +11,6 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// identify identifies a client by the registry and the cached robots.txt of a site. It also returns
-// the cache entry with this key and its state, which may be nil.
-func (g *Guard) identify(userAgent string, key *policy.Key) (client uaident.Identity, entry *policy.Entry, cached *policy.State) {
-	registry := g.Registry.Load()
-	entry = g.state.Cache.Get(*key)
-	if entry != nil {
-		cached = entry.State()
-	}
-	return g.Settings.Identify(registry, userAgent, overlayForState(registry, cached)), entry, cached
-}
-
 // reidentifyExceptAsBrowser returns the request with its client identified by the names in a
 // version, like reidentify. If the client would be a browser, it returns the request unchanged,
 // because a browser has no judgement.

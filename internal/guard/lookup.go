@@ -24,7 +24,7 @@ type robotsLookup struct {
 }
 
 // lookUpRobots finds the robots.txt for the judgement's site and starts a fetch if the file is due.
-// entry and cached are the results of identify.
+// entry and cached are the arguments of judgeBySite.
 func (g *Guard) lookUpRobots(r *http.Request, j *Judgement, entry *policy.Entry, cached *policy.State) robotsLookup {
 	now := time.Now()
 	l := robotsLookup{r: r, j: j, entry: entry, identifiedBy: cached, now: now, waitUntil: now.Add(g.FetchWait)}

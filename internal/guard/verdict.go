@@ -11,8 +11,9 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// judgeBySite applies the robots.txt of the site. entry and cached are the results of identify. Each
-// judgement uses one version, and is repeated by a newer version in these cases:
+// judgeBySite applies the robots.txt of the site. entry is the site's cache entry, or nil, and cached
+// is its state at the identification of the client. Each judgement uses one version, and is repeated by
+// a newer version in these cases:
 //   - The request is disallowed, or slowed by a Crawl-delay. The crawler may know a newer version, so the
 //     file is fetched again before the response.
 //   - The request is stale and passes anyway, so only a version that another request has fetched counts.

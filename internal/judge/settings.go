@@ -45,7 +45,13 @@ func (s *Settings) SetConfiguredNames(registry *uaident.Registry) {
 // Identify identifies a client by the registry and by names, the additional names of a robots.txt,
 // which may be nil. A client that looks like a browser is also identified by ConfiguredNames.
 func (s *Settings) Identify(registry *uaident.Registry, userAgent string, names *uaident.Overlay) uaident.Identity {
-	client := registry.IdentifyWithOverlay(userAgent, names)
+	return s.IdentifyWithLazyNames(registry, userAgent, func() *uaident.Overlay { return names })
+}
+
+// IdentifyWithLazyNames is Identify with a function that returns the names. It does not call the
+// function for a client that is a browser with all names.
+func (s *Settings) IdentifyWithLazyNames(registry *uaident.Registry, userAgent string, names func() *uaident.Overlay) uaident.Identity {
+	client := registry.IdentifyWithLazyOverlay(userAgent, names)
 	if client.Class == uaident.Browser && s.ConfiguredNames != nil {
 		client = registry.IdentifyWithOverlay(userAgent, s.ConfiguredNames)
 	}
