@@ -95,7 +95,7 @@ func (r *parser) parseEntry() (e entry) {
 		case "crawl_delay_max":
 			e.CrawlDelay.Max = time.Duration(r.readNumber(field, 86400)) * time.Second
 		case "crawl_delay_wildcard":
-			e.CrawlDelay.Wildcard = r.readBool(field)
+			e.CrawlDelay.FallsBackToWildcard = r.readBool(field)
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.readHTTPSURL(field)
 		case "purposes":
@@ -185,13 +185,13 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	}
 	d := e.CrawlDelay
 	switch {
-	case !delay && (d.Max > 0 || d.Wildcard || d.Source != ""):
+	case !delay && (d.Max > 0 || d.FallsBackToWildcard || d.Source != ""):
 		fail("crawl_delay_max, crawl_delay_wildcard and crawl_delay_source require crawl_delay; add obeys, ignores or undocumented")
 	case delay && d.Source == "":
 		fail("crawl_delay requires crawl_delay_source, the URL of the documentation")
 	case d.Max > 0 && d.Support != uaident.DelayObeyed:
 		fail("crawl_delay_max requires crawl_delay obeys")
-	case d.Wildcard && d.Support != uaident.DelayObeyed:
+	case d.FallsBackToWildcard && d.Support != uaident.DelayObeyed:
 		fail("crawl_delay_wildcard requires crawl_delay obeys")
 	}
 	if (e.Purposes.Set == 0) != (e.Purposes.Source == "") {

@@ -49,7 +49,7 @@ func AppendEntry(dst []byte, c *uaident.Crawler) []byte {
 	w := entryJSON{
 		Token: c.Token, Operator: c.Operator, Class: c.Class.String(), UserTriggered: c.UserTriggered, Fallback: c.Fallback, Aliases: c.Aliases,
 		RobotsOnly: c.RobotsOnly, Controls: c.Controls, Family: c.Family, App: c.App, ExactCase: c.ExactCase, Source: c.Source, Checked: c.Checked,
-		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), DelayWildcard: c.CrawlDelay.Wildcard, CrawlDelaySource: c.CrawlDelay.Source,
+		CrawlDelayMax: int(c.CrawlDelay.Max / time.Second), DelayWildcard: c.CrawlDelay.FallsBackToWildcard, CrawlDelaySource: c.CrawlDelay.Source,
 		Purposes: c.Purposes.Set.Names(), PurposesSource: c.Purposes.Source,
 		RobotsLag: int(c.RobotsLag.Max / time.Second), RobotsLagSource: c.RobotsLag.Source,
 	}
