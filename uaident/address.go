@@ -9,14 +9,14 @@ import (
 // identifyByContact identifies a robot that sends a browser's User-Agent followed by the robot's
 // address: "Mozilla/5.0 (X11; Linux x86_64) ... Safari/537.36 (+https://acme.example/bot)". The
 // token is the host of the address. If the registry has an entry for the host or for the label
-// before its public suffix, identifyByContact returns that entry. identifyByContact ignores hosts
-// without a dot, because such a host could be "*" or the name of a crawler.
+// before its public suffix, identifyByContact returns that entry. A host without a dot is ignored,
+// because the host could match the `*` group or another crawler.
 func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
 	if s.firstProductIndex() >= 0 && !s.startsLikeBrowser() || s.isFromApp() {
 		return Identity{}
 	}
 	i := s.robotContactIndex()
-	if i < 0 || s.numStopWords > 1 && !s.hasPlusBefore(i) && s.words[i].flags&afterCompatible == 0 && !(s.isStandaloneContact(i) && hasRobotPath(s.wordText(&s.words[i]))) {
+	if i < 0 || s.numBrowserWords > 1 && !s.hasPlusBefore(i) && s.words[i].flags&afterCompatible == 0 && !(s.isContactWithoutProduct(i) && hasRobotPath(s.wordText(&s.words[i]))) {
 		return Identity{}
 	}
 	host := contactHost(s.wordText(&s.words[i]))
@@ -34,23 +34,23 @@ func (s *parsedUserAgent) identifyByContact(r *Registry) Identity {
 	return Identity{Token: host, Class: GenericCrawler, Evidence: FromRobotContact}
 }
 
-// isStandaloneContact reports whether the URL or mail address at index i does not belong to the
-// unknown word before it. Browser extensions write their name and their address.
-func (s *parsedUserAgent) isStandaloneContact(i int) bool {
+// isContactWithoutProduct reports whether no unknown product precedes the URL or mail address at
+// index i in the same comment. The address of a browser extension follows the extension's name.
+func (s *parsedUserAgent) isContactWithoutProduct(i int) bool {
 	return i == 0 || s.words[i-1].kind != words.Unknown || s.words[i-1].comment != s.words[i].comment
 }
 
-// identifyByOverlayHost identifies a client by a URL in a browser's User-Agent, if the overlay
-// contains the label before the host's public suffix. The result is deepcrawl for "...
-// Safari/600.1.4 https://deepcrawl.com/about". A URL without a path is not evidence.
-func (s *parsedUserAgent) identifyByOverlayHost(o *Overlay) Identity {
-	if !s.startsLikeBrowser() || s.signBits&kindSign(words.Contact) == 0 || s.isFromApp() {
+// identifyByHostInOverlay identifies a client by a URL in a browser's User-Agent, if the overlay
+// contains the label before the host's public suffix: deepcrawl for "... Safari/600.1.4
+// https://deepcrawl.com/about". URLs without a path are ignored.
+func (s *parsedUserAgent) identifyByHostInOverlay(o *Overlay) Identity {
+	if !s.startsLikeBrowser() || s.kindBits&kindBit(words.Contact) == 0 || s.isFromApp() {
 		return Identity{}
 	}
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		text := s.wordText(w)
-		if w.kind != words.Contact || !s.isStandaloneContact(i) || strings.Contains(text, "@") || isServiceName(text) {
+		if w.kind != words.Contact || !s.isContactWithoutProduct(i) || strings.Contains(text, "@") || isServiceName(text) {
 			continue
 		}
 		host, path := splitURL(text)
@@ -59,9 +59,9 @@ func (s *parsedUserAgent) identifyByOverlayHost(o *Overlay) Identity {
 			continue
 		}
 		for j := range o.names {
-			if n := &o.names[j]; len(n.foldedName) == len(label) && hasFoldedPrefix(label, n.foldedName) {
-				id := Identity{Token: label, Class: Other, Evidence: FromPolicyName, policyName: n.spelling}
-				if hasRobotWord(path) {
+			if n := &o.names[j]; len(n.lowerCaseName) == len(label) && hasFoldedPrefix(label, n.lowerCaseName) {
+				id := Identity{Token: label, Class: Other, Evidence: FromGroupName, groupName: n.spelling}
+				if containsRobotWord(path) {
 					id.Class = GenericCrawler
 				}
 				return id
@@ -93,11 +93,11 @@ func contactHost(contact string) string {
 	if _, domain, ok := strings.Cut(host, "@"); ok {
 		host = domain
 	}
-	return trimHost(host)
+	return trimWWWAndPort(host)
 }
 
-// trimHost returns a host without "www." at its start and without its port.
-func trimHost(host string) string {
+// trimWWWAndPort returns a host without "www." at its start and without its port.
+func trimWWWAndPort(host string) string {
 	if hasFoldedPrefix(host, "www.") {
 		host = host[len("www."):]
 	}

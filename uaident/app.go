@@ -7,70 +7,68 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// appLibraries are system libraries of phones. They append their name to the name of an app.
-var appLibraries = [...]string{"CFNetwork/", "Dalvik/"}
+// appLibraryProducts are products that system libraries of phones add to the User-Agents of apps.
+var appLibraryProducts = [...]string{"CFNetwork/", "Dalvik/"}
 
-// webViewMarkers occur in the User-Agents of apps that show pages in an embedded browser.
+// webViewMarkers occur in the User-Agents of apps with an embedded browser (web view).
 var webViewMarkers = [...]string{"; wv)", "Electron/", "FBAV/"}
 
-// appDeviceNames are device names in the User-Agents of apps.
-var appDeviceNames = [...]string{"iPhone", "iPad", "iOS", "watchOS", "tvOS", "Alamofire/", "(Mac OS X Version "}
+// appMarkers occur in User-Agents of apps that do not begin like a browser's.
+var appMarkers = [...]string{"iPhone", "iPad", "iOS", "watchOS", "tvOS", "Alamofire/", "(Mac OS X Version "}
 
-// isFromApp reports whether an app on a person's device sent the request: "Chatbot/5
-// CFNetwork/1335.0.3 Darwin/21.6.0", "Chatbot/5 (iPhone; iOS 17.0; Scale/3.00)", "Acme/3
-// (Spider 8; Android 13)". A robot that pretends to be a phone copies a whole browser's
-// User-Agent or adds a contact.
+// isFromApp reports whether an app on a person's device sent the request, as in "Chatbot/5
+// CFNetwork/1335.0.3 Darwin/21.6.0" and "Acme/3 (Spider 8; Android 13)". A robot that imitates a
+// phone sends a different User-Agent: a whole browser's, or a name with a contact.
 func (s *parsedUserAgent) isFromApp() bool {
-	if s.containsAny(appLibraries[:]) {
+	if s.containsAny(appLibraryProducts[:]) {
 		return true
 	}
-	if s.signBits&(kindSign(words.Contact)|kindSign(words.Compatible)) != 0 {
+	if s.kindBits&(kindBit(words.Contact)|kindBit(words.Compatible)) != 0 {
 		return false
 	}
 	if s.containsAny(webViewMarkers[:]) {
 		return true
 	}
-	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // without Safari: an app's web view
+	if s.startsLikeBrowser() || strings.Contains(s.ua, "Mozilla/") { // a web view on iOS omits Safari
 		return strings.Contains(s.ua, " Mobile/1") && !strings.Contains(s.ua, "Safari/")
 	}
-	return s.signBits&kindSign(words.Device) != 0 || s.containsAny(appDeviceNames[:])
+	return s.kindBits&kindBit(words.Device) != 0 || s.containsAny(appMarkers[:])
 }
 
-// endOfEscapedName returns the offset at which the name of an app ends, if its first word ends at
-// end. Apple's network library escapes spaces in the name: "Acme%20Mail/5 CFNetwork/1121.2.2" is
-// Acme Mail and not Acme. If no escaped byte follows end, the result is end.
+// endOfEscapedName returns the end of an app's name whose first word ends at end. Apple's network
+// library escapes spaces: in "Acme%20Mail/5 CFNetwork/1121.2.2" the name is Acme%20Mail, not Acme.
+// The result for a name without escaped bytes is end.
 func (s *parsedUserAgent) endOfEscapedName(end int) int {
 	at := end
 	for at+2 < len(s.ua) && s.ua[at] == '%' && words.IsHex(s.ua[at+1]) && words.IsHex(s.ua[at+2]) {
 		for at += 3; at < len(s.ua) && words.Fold[s.ua[at]] != words.Gap; at++ {
 		}
 	}
-	if at == end || !strings.Contains(s.ua, appLibraries[0]) {
+	if at == end || !strings.Contains(s.ua, appLibraryProducts[0]) {
 		return end
 	}
 	return at
 }
 
-// containsAny reports whether the User-Agent contains one of the strings. The comparison is
-// case-sensitive.
-func (s *parsedUserAgent) containsAny(texts []string) bool {
-	for _, text := range texts {
-		if strings.Contains(s.ua, text) {
+// containsAny reports whether the User-Agent contains one of the substrings in the same case.
+func (s *parsedUserAgent) containsAny(substrings []string) bool {
+	for _, substring := range substrings {
+		if strings.Contains(s.ua, substring) {
 			return true
 		}
 	}
 	return false
 }
 
-// browserProducts are the last products in the User-Agents of browser engines. An application on
-// such an engine writes its name before them.
+// browserProducts end the User-Agents of browser engines. An application on such an engine writes
+// its name before these products.
 var browserProducts = [...]string{" Chrome/", " Safari/", " Electron/"}
 
-// belongsToApplication reports whether the name ua[start:end] in a browser's User-Agent is an
+// isApplicationAt reports whether ua[start:end], in a browser's User-Agent, is the name of an
 // application that a person uses: "(KHTML, like Gecko) Code/1.99.3 Chrome/132.0.6834.210
-// Electron/34.5.1 Safari/537.36". A crawler that runs in a browser writes its name at the end,
-// after "compatible;" or next to a contact.
-func (s *parsedUserAgent) belongsToApplication(start, end int) bool {
+// Electron/34.5.1 Safari/537.36". A crawler in a browser writes its name at the end, after
+// "compatible;" or next to a contact.
+func (s *parsedUserAgent) isApplicationAt(start, end int) bool {
 	before, after := s.ua[:start], s.ua[end:]
 	isWebKit := strings.Contains(before, "AppleWebKit/")
 	switch name := s.ua[start:end]; {
@@ -78,13 +76,13 @@ func (s *parsedUserAgent) belongsToApplication(start, end int) bool {
 		return true
 	case !isWebKit || looksLikeRobot(name):
 		return false
-	case strings.Contains(before, " Edg/"): // Edge's WebView2
+	case strings.Contains(before, " Edg/"): // a WebView2 of Edge
 		return true
-	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // macOS WebKit view
+	case !strings.Contains(s.ua, "Safari/") && !strings.Contains(s.ua, "Chrome/"): // a web view on macOS
 		return true
 	default:
-		for _, text := range browserProducts {
-			if strings.Contains(after, text) {
+		for _, product := range browserProducts {
+			if strings.Contains(after, product) {
 				return true
 			}
 		}
@@ -104,8 +102,8 @@ var applicationNames = [...]string{
 	"wechat", "whatsapp", "windsurf", "zed", "zoom",
 }
 
-// IsApplication reports whether name is the name of a well-known application or browser that no
-// crawler has, such as Code for VS Code. IsApplication ignores case.
+// IsApplication reports whether name, ignoring case, is a well-known application or browser, such
+// as Code (VS Code). No crawler uses these names.
 func IsApplication(name string) bool {
 	if len(name) > maxName {
 		return false

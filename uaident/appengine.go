@@ -13,15 +13,15 @@ const (
 	appEngineIDPrefix = "appid: "
 )
 
-// replaceAppEngineToken returns id with the name of the App Engine program as its token, if id is
-// App Engine's. A robots.txt can still address the program as AppEngine-Google. Anybody can give a
-// program the name of a crawler, so a name in the registry is not accepted.
+// replaceAppEngineToken replaces the token AppEngine-Google of id by the ID of the App Engine
+// program. AppendNames still appends AppEngine-Google. An ID that is a name in the registry is
+// ignored, because anybody can choose the name of a crawler as an ID.
 func (s *parsedUserAgent) replaceAppEngineToken(r *Registry, id Identity) Identity {
 	if len(id.Token) != len(appEngineToken) || !hasFoldedPrefix(id.Token, appEngineToken) {
 		return id
 	}
 	_, program, _ := strings.Cut(s.ua, appEngineIDPrefix)
-	if len(program) > 1 && program[1] == '~' { // region: s~, e~
+	if len(program) > 1 && program[1] == '~' { // a region prefix such as "s~"
 		program = program[2:]
 	}
 	if name := words.FirstWord(program); name != "" && r.Lookup(name) == nil {

@@ -6,13 +6,13 @@ import "strings"
 // registry.
 var headlessBrands = []string{"Lightpanda", "HeadlessChrome"}
 
-// AppendHeadlessBrand returns userAgent followed by a space and the name of the headless browser in
-// brands, which is the header field Sec-CH-UA (https://wicg.github.io/ua-client-hints/#sec-ch-ua).
-// If brands names no headless browser, the result is userAgent. Lightpanda sends its brand even
+// AppendHeadlessBrand returns userAgent followed by a space and the headless browser that secCHUA
+// names, or only userAgent if secCHUA names no headless browser. secCHUA is the header field
+// Sec-CH-UA (https://wicg.github.io/ua-client-hints/#sec-ch-ua). Lightpanda sends its brand even
 // with a custom User-Agent.
-func AppendHeadlessBrand(userAgent, brands string) string {
+func AppendHeadlessBrand(userAgent, secCHUA string) string {
 	for _, brand := range headlessBrands {
-		if strings.Contains(brands, brand) && hasBrand(brands, brand) {
+		if strings.Contains(secCHUA, brand) && hasBrand(secCHUA, brand) {
 			return userAgent + " " + brand
 		}
 	}
@@ -22,7 +22,7 @@ func AppendHeadlessBrand(userAgent, brands string) string {
 // hasBrand reports whether list contains the string brand. list is a Structured Field list of
 // strings with parameters (RFC 8941 section 3.1).
 func hasBrand(list, brand string) bool {
-	isMember := true // false inside the parameters of a member
+	isMember := true // false for a parameter of a member
 	for i := 0; i < len(list); i++ {
 		switch list[i] {
 		case ' ', '\t':
@@ -32,7 +32,7 @@ func hasBrand(list, brand string) bool {
 			start := i + 1
 			for i = start; i < len(list) && list[i] != '"'; i++ {
 				if list[i] == '\\' {
-					i++ // an escaped byte
+					i++ // skip the escaped byte
 				}
 			}
 			if i < len(list) && isMember && list[start:i] == brand {

@@ -12,18 +12,18 @@ const (
 	Library                     // an HTTP library or a command line client: curl, Go-http-client
 	Headless                    // a browser without a user: HeadlessChrome
 	GenericCrawler              // a robot of unknown purpose, or a crawling framework
-	Search                      // indexes for a search engine
-	AITraining                  // collects for training models
-	AISearch                    // indexes for the answers of a model
-	AIAssistant                 // fetches for a person who asked a model
-	SEO                         // measures sites for marketing
-	Ads                         // checks landing pages and ad placements
-	Archive                     // archives pages
-	Research                    // measures or collects for science
-	Security                    // scans for vulnerabilities
-	Preview                     // builds the preview of a shared link
-	Feed                        // reads a subscribed feed
-	Monitor                     // monitors a site for its owner
+	Search                      // a crawler that indexes pages for a search engine
+	AITraining                  // a crawler that collects pages to train AI models
+	AISearch                    // a crawler that indexes pages for the answers of an AI model
+	AIAssistant                 // a fetcher for a person who asks an AI model
+	SEO                         // a crawler that analyzes sites for marketing
+	Ads                         // a crawler that checks landing pages and ad placements
+	Archive                     // a crawler that archives pages
+	Research                    // a crawler that collects data for science
+	Security                    // a scanner for vulnerabilities
+	Preview                     // a fetcher for the preview of a shared link
+	Feed                        // a feed reader
+	Monitor                     // a monitor of a site for its owner
 	Service                     // webhooks, federation, domain validation, health checks
 	numClasses
 )
@@ -82,7 +82,7 @@ func Classes() []Class {
 //
 //   - assistants, previews, feed readers, monitors and services, which act for a person or
 //     for the site's owner
-//   - advertising robots, which ignore `*` by their operators' documentation
+//   - advertising robots, whose operators document that `*` does not apply
 //   - libraries, headless browsers and other programs, whose use is unknown
 func (c Class) WildcardApplies() bool {
 	switch c {

@@ -9,35 +9,34 @@ import (
 // This file finds the URL or mail address of a crawler in its User-Agent, and decides whether
 // the address is a robot's.
 
-var schemes = [...]string{"http", "https"}
+var urlSchemes = [...]string{"http", "https"}
 
-// contactLength returns the length of the URL or mail address that begins with the word
-// ua[start:end], or 0.
+// contactLength returns the length of the URL or mail address whose first word is ua[start:end].
+// The result is 0 if the word does not begin an address.
 func contactLength(ua string, start, end int) int {
 	rest := ua[end:]
 	switch {
-	case len(rest) >= 3 && rest[0] == ':' && rest[1] == '/' && rest[2] == '/' && isOneOf(ua[start:end], schemes[:]):
+	case len(rest) >= 3 && rest[0] == ':' && rest[1] == '/' && rest[2] == '/' && isOneOf(ua[start:end], urlSchemes[:]):
 	case len(rest) > 1 && rest[0] == '@' && words.IsAlnum(rest[1]) && startsWithDomain(rest):
-	case len(rest) > 1 && rest[0] == '+' && isMailTag(rest[1:]):
+	case len(rest) > 1 && rest[0] == '+' && startsWithMailTag(rest[1:]):
 	case end-start > 4 && hasFoldedPrefix(ua[start:end], "www."):
 	default:
 		return 0
 	}
-	for end < len(ua) && !endsContact[ua[end]] {
+	for end < len(ua) && !isContactDelimiter[ua[end]] {
 		end++
 	}
 	return end - start
 }
 
-// endsContact holds true for each byte that cannot be part of a URL or mail address in a
-// User-Agent.
-var endsContact = [256]bool{
+// isContactDelimiter is true for each byte that ends a URL or mail address in a User-Agent.
+var isContactDelimiter = [256]bool{
 	' ': true, '\t': true, '(': true, ')': true, '[': true, ']': true, '<': true, '>': true, ';': true, ',': true, '"': true, '\'': true,
 }
 
-// isMailTag reports whether s, the text after a plus sign, begins with the tag and domain of a mail
-// address: "links@example.com" of "crawlers+links@example.com".
-func isMailTag(s string) bool {
+// startsWithMailTag reports whether s, the part of a word after a plus sign, begins with the tag
+// and domain of a mail address: "links@example.com" of "crawlers+links@example.com".
+func startsWithMailTag(s string) bool {
 	s = s[len(words.FirstWord(s)):]
 	return len(s) > 1 && s[0] == '@' && words.IsAlnum(s[1]) && startsWithDomain(s)
 }
@@ -58,15 +57,15 @@ func startsWithDomain(s string) bool {
 	return false
 }
 
-// isRobotAddress reports whether a URL or mail address belongs to a robot: its path, its mailbox or
-// the first label of its host contains a word for a robot. Addresses of services and of source code
-// do not belong to a robot.
+// isRobotAddress reports whether contact is a robot's URL or mail address. The path, the mailbox or
+// the first label of the host must contain a word for a robot. Addresses of services and of source
+// code do not qualify.
 func isRobotAddress(contact string) bool {
 	if isServiceName(contact) {
 		return false
 	}
 	if mailbox, _, ok := strings.Cut(contact, "@"); ok && !strings.Contains(mailbox, "/") {
-		return hasRobotWord(mailbox)
+		return containsRobotWord(mailbox)
 	}
 	host, path := splitURL(contact)
 	if isCodeHost(host) {
@@ -75,7 +74,7 @@ func isRobotAddress(contact string) bool {
 	if first, domain, _ := strings.Cut(host, "."); strings.Contains(domain, ".") && isGenericRobotWord(first) {
 		return true
 	}
-	return hasRobotWord(path)
+	return containsRobotWord(path)
 }
 
 // hasRobotPath reports whether contact is a robot's URL in which a path element begins with a word
@@ -85,12 +84,12 @@ func hasRobotPath(contact string) bool {
 	if strings.Contains(contact, "@") || !isRobotAddress(contact) {
 		return false
 	}
-	for part := range strings.SplitSeq(path, "/") {
+	for element := range strings.SplitSeq(path, "/") {
 		end := 0
-		for end < len(part) && words.Fold[part[end]]&words.Letter != 0 {
+		for end < len(element) && words.Fold[element[end]]&words.Letter != 0 {
 			end++
 		}
-		if isOneOf(part[:end], robotPathWords[:]) {
+		if isOneOf(element[:end], robotPathWords[:]) {
 			return true
 		}
 	}
@@ -107,11 +106,11 @@ func splitURL(contact string) (host, path string) {
 	return host, path
 }
 
-// isSourceCodeURL reports whether a URL leads to the source code of a program, and its path
-// contains no word for a robot.
+// isSourceCodeURL reports whether contact is the URL of a program's source code. A URL with a word
+// for a robot in its path belongs to the robot instead.
 func isSourceCodeURL(contact string) bool {
 	host, path := splitURL(contact)
-	return isCodeHost(host) && (!hasRobotWord(path) || isServiceName(path))
+	return isCodeHost(host) && (!containsRobotWord(path) || isServiceName(path))
 }
 
 // codeHosts host the source code of programs. A URL on such a host identifies a program that many
@@ -119,13 +118,13 @@ func isSourceCodeURL(contact string) bool {
 var codeHosts = [...]string{"github.com", "gitlab.com", "codeberg.org", "bitbucket.org"}
 
 // isCodeHost reports whether host is one of codeHosts, ignoring www. and the port.
-func isCodeHost(host string) bool { return isOneOf(trimHost(host), codeHosts[:]) }
+func isCodeHost(host string) bool { return isOneOf(trimWWWAndPort(host), codeHosts[:]) }
 
-// hasRobotWord reports whether a word in a path or mailbox begins with bot, is spelled like a
-// robot's name, or contains crawl, robot or spider.
-func hasRobotWord(text string) bool {
-	for i := 0; i < len(text); {
-		w := words.FirstWord(text[i:])
+// containsRobotWord reports whether a path or mailbox contains a word for a robot. Such a word
+// begins with bot, is spelled like a robot's name, or contains crawl, robot or spider.
+func containsRobotWord(pathOrMailbox string) bool {
+	for i := 0; i < len(pathOrMailbox); {
+		w := words.FirstWord(pathOrMailbox[i:])
 		if w == "" {
 			i++
 			continue

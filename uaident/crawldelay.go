@@ -2,37 +2,37 @@ package uaident
 
 import "time"
 
-// CrawlDelay describes how a crawler treats Crawl-delay, by its operator's documentation. RFC
+// CrawlDelay describes how a crawler applies the rule Crawl-delay, as its operator documents. RFC
 // 9309 does not define Crawl-delay.
 type CrawlDelay struct {
-	// Support states whether the crawler obeys Crawl-delay.
+	// Support says whether the crawler obeys Crawl-delay.
 	Support DelaySupport
 	// Max is the longest delay that the crawler obeys. The crawler shortens longer delays to Max. 0
 	// means that the operator names no maximum.
 	Max time.Duration
-	// Wildcard reports whether the crawler also obeys the Crawl-delay of the * group, if the
-	// group that names the crawler has no Crawl-delay.
-	Wildcard bool
+	// FallsBackToWildcard reports whether the crawler obeys the Crawl-delay of the `*` group, if
+	// its own group has none.
+	FallsBackToWildcard bool
 	// Source is the URL of the operator's documentation, or "" if the documentation was not checked.
 	Source string
 }
 
-// DelaySupport states whether a crawler obeys Crawl-delay, by its operator's documentation.
+// DelaySupport says whether a crawler obeys Crawl-delay, as its operator documents.
 type DelaySupport uint8
 
 const (
-	DelayUndocumented DelaySupport = iota // not documented
-	DelayObeyed                           // obeyed
-	DelayIgnored                          // ignored
+	DelayUndocumented DelaySupport = iota // the operator does not document Crawl-delay
+	DelayObeyed                           // the crawler obeys Crawl-delay
+	DelayIgnored                          // the crawler ignores Crawl-delay
 	numDelaySupports
 )
 
 var delaySupportNames = [numDelaySupports]string{"undocumented", "obeys", "ignores"}
 
-// String returns the name of h in registry.json, such as "obeys".
-func (h DelaySupport) String() string {
-	if h < numDelaySupports {
-		return delaySupportNames[h]
+// String returns the name of s in registry.json, such as "obeys".
+func (s DelaySupport) String() string {
+	if s < numDelaySupports {
+		return delaySupportNames[s]
 	}
 	return "invalid"
 }

@@ -18,7 +18,8 @@ type ExaminedWord struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-var kindWords = map[words.Kind]string{
+// kindNames are values of ExaminedWord.Kind.
+var kindNames = map[words.Kind]string{
 	words.Name: "name", words.Contact: "contact", words.Generic: "generic", words.Tool: "tool",
 }
 
@@ -27,16 +28,16 @@ var kindWords = map[words.Kind]string{
 func (r *Registry) ExaminedWords(ua string) []ExaminedWord {
 	var s parsedUserAgent
 	s.splitWords(r, ua)
-	s.findRegisteredNames(r) // joins the words of a name
+	s.findRegisteredNames(r) // merge the words of each name
 	examined := make([]ExaminedWord, 0, s.numWords)
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		examinedWord := ExaminedWord{Text: s.wordText(w), Kind: "unknown"}
-		if kind, ok := kindWords[w.kind]; ok {
+		if kind, ok := kindNames[w.kind]; ok {
 			examinedWord.Kind = kind
 		}
 		if slices.ContainsFunc(s.words[:i], func(v word) bool { return v.end >= w.end && v.start < w.start }) {
-			continue // part of the previous name
+			continue // a word of the previous name
 		}
 		for _, note := range []struct {
 			flag wordFlags

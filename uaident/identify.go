@@ -4,23 +4,22 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// Identify identifies a User-Agent with the built-in registry. It is short for
-// Default().Identify(ua).
+// Identify identifies a User-Agent with the built-in registry, like Default().Identify(ua).
 func Identify(ua string) Identity { return defaultRegistry.IdentifyWithOverlay(ua, nil) }
 
-// Identify returns the identity of a User-Agent. Any bytes are valid. An empty User-Agent, or
+// Identify returns the identity of a User-Agent. ua can contain any bytes. An empty User-Agent, or
 // "-", is a browser. Identify reads at most 2,048 bytes and does not allocate.
 //
 // The first match in this list is the result:
 //
-//   - A registry name. Of several names, one to which the `*` group applies takes precedence.
-//     Next is the first product, unless the User-Agent begins with Mozilla, then a name with
-//     a contact, then the first name. A name after "like" is ignored. A name that is also an
+//   - A registry name. If several names occur, a name to which the `*` group applies takes
+//     precedence, then the first product (unless the User-Agent begins with Mozilla), then a name
+//     with a contact, then the first name. A name after "like" is ignored. A name that is also an
 //     app's name or an ordinary word must be in the position of a product.
-//   - Structure of robots (class [GenericCrawler]): a word such as FooBot, the form
+//   - A form that only robots send (class [GenericCrawler]): a word such as FooBot, the form
 //     "(compatible; Foo/1.0; +http...", or a robot's URL or mail address.
-//   - Weak structure (class [Other]): any other URL or mail address next to a product, a name
-//     after "compatible;" alone, or a word such as webhook or checker.
+//   - A form that apps and services send too (class [Other]): any other URL or mail address next to
+//     a product, a name after "compatible;" alone, or a word such as webhook or checker.
 //   - An HTTP library or a headless browser.
 //   - The first product, unless the User-Agent begins like a browser's (class [Other]).
 func (r *Registry) Identify(ua string) Identity { return r.IdentifyWithOverlay(ua, nil) }
@@ -47,7 +46,7 @@ func (r *Registry) IdentifyWithLazyOverlay(ua string, overlay func() *Overlay) I
 	if !s.isPlainBrowser() {
 		return s.identify(r, overlay())
 	}
-	if s.signBits&(signUnknown|kindSign(words.Contact)) == 0 {
+	if s.kindBits&(unknownWordBit|kindBit(words.Contact)) == 0 {
 		return Identity{}
 	}
 	if o := overlay(); o != nil {
@@ -56,39 +55,39 @@ func (r *Registry) IdentifyWithLazyOverlay(ua string, overlay func() *Overlay) I
 	return Identity{}
 }
 
-// robotSigns are the signs that browsers do not have.
-const robotSigns = signRobotLike | signCompatible | 1<<words.Name | 1<<words.Generic
+// robotBits are the bits of kindBits that are never set for a browser.
+const robotBits = unknownRobotLikeBit | unknownAfterCompatibleBit | 1<<words.Name | 1<<words.Generic
 
-// isPlainBrowser reports whether the User-Agent begins like a browser's and contains nothing that
-// could make the client a crawler or a program. isPlainBrowser spares most requests the other checks.
+// isPlainBrowser reports whether the User-Agent begins like a browser's and contains no evidence of
+// a crawler or program. Most requests then need no further checks.
 func (s *parsedUserAgent) isPlainBrowser() bool {
-	switch hasContact := s.signBits&kindSign(words.Contact) != 0; {
-	case !s.startsLikeBrowser(), s.signBits&robotSigns != 0:
+	switch hasContact := s.kindBits&kindBit(words.Contact) != 0; {
+	case !s.startsLikeBrowser(), s.kindBits&robotBits != 0:
 		return false
-	case s.signBits&signUnknown == 0: // all words are a browser's, so only an address can be a robot's
+	case s.kindBits&unknownWordBit == 0: // among words of browsers, only an address can be evidence of a robot
 		return !hasContact || s.robotContactIndex() < 0
-	default: // an unknown product next to other words of a browser is an app or an extension
-		return !hasContact && s.numStopWords > 1
+	default: // an unknown product among several words of browsers is an app or extension
+		return !hasContact && s.numBrowserWords > 1
 	}
 }
 
-// startsLikeBrowser reports whether the User-Agent begins with a word at which only browsers begin,
-// such as Mozilla or Opera.
+// startsLikeBrowser reports whether the User-Agent begins with a word of browsers, such as Mozilla
+// or Opera.
 func (s *parsedUserAgent) startsLikeBrowser() bool {
 	switch s.firstKind {
-	case words.Stop, words.Like, words.Compatible, words.Device:
+	case words.Browser, words.Like, words.Compatible, words.Device:
 		return true
 	}
 	return false
 }
 
-// identify returns the identity for a User-Agent for which isPlainBrowser is false.
+// identify identifies a client whose User-Agent is not a plain browser's (see isPlainBrowser).
 func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	registered, program := s.findRegisteredNames(r)
 	isOwnName := registered.Crawler != nil && !s.isOnlyMentioned(registered)
 	if isOwnName && registered.WildcardApplies() {
-		if o != nil { // the overlay's name is the client's own, as in FooBot/Nutch-1.7
-			if id := s.identifyByOverlay(o, int(s.registeredOffset)); id.Token != "" {
+		if o != nil { // in FooBot/Nutch-1.7, FooBot (of the overlay) is the client and Nutch its software
+			if id := s.identifyByOverlay(o, int(s.crawlerOffset)); id.Token != "" {
 				registered.Token = id.Token
 			}
 		}
@@ -127,9 +126,9 @@ func (s *parsedUserAgent) identify(r *Registry, o *Overlay) Identity {
 	return Identity{}
 }
 
-// isOnlyMentioned reports whether registered, the registry's crawler, is only mentioned by an
-// unknown robot that is the first product: "FooBot (compatible; Googlebot/2.1)". A first product
-// with a service's name, such as FooBot-Preview, does not replace a crawler to which `*` applies.
+// isOnlyMentioned reports whether the User-Agent mentions the crawler registered, but its first
+// product is an unknown robot: "FooBot (compatible; Googlebot/2.1)". If the `*` group applies to
+// the crawler, a first product with a service's name, such as FooBot-Preview, does not qualify.
 func (s *parsedUserAgent) isOnlyMentioned(registered Identity) bool {
 	return s.startsWithRobot() && !(registered.WildcardApplies() && isServiceName(s.nameStartingAt(s.firstProductIndex())))
 }
@@ -158,11 +157,11 @@ func (s *parsedUserAgent) unregisteredRobotName() string {
 	return ""
 }
 
-// wordText returns the bytes of the User-Agent at which w stands.
+// wordText returns the bytes of the word w.
 func (s *parsedUserAgent) wordText(w *word) string { return s.ua[w.start:w.end] }
 
 // firstProductIndex returns the index of the first word that is not a URL or mail address, or -1.
-// That word is the first product of a User-Agent that does not begin like a browser's.
+// If the User-Agent does not begin like a browser's, that word is its first product.
 func (s *parsedUserAgent) firstProductIndex() int {
 	for i := range s.words[:s.numWords] {
 		if s.words[i].kind != words.Contact {
@@ -172,9 +171,11 @@ func (s *parsedUserAgent) firstProductIndex() int {
 	return -1
 }
 
-// hasOnlyMozilla reports whether the User-Agent begins with Mozilla and contains no other stop
-// word.
-func (s *parsedUserAgent) hasOnlyMozilla() bool { return s.numStopWords <= 1 && s.startsWithMozilla() }
+// hasOnlyMozillaAsBrowserWord reports whether the User-Agent begins with Mozilla and contains no
+// other word of browsers.
+func (s *parsedUserAgent) hasOnlyMozillaAsBrowserWord() bool {
+	return s.numBrowserWords <= 1 && s.startsWithMozilla()
+}
 
 // startsWithMozilla reports whether the User-Agent begins with Mozilla.
 func (s *parsedUserAgent) startsWithMozilla() bool {
@@ -183,15 +184,14 @@ func (s *parsedUserAgent) startsWithMozilla() bool {
 }
 
 // startsWithMozilla5 reports whether the User-Agent begins with "Mozilla/5.0 " and a letter, digit
-// or parenthesis. Robots send that start too, many old browsers do not.
+// or parenthesis. Robots send this prefix too, but many old browsers do not.
 func (s *parsedUserAgent) startsWithMozilla5() bool {
 	return len(s.ua) > 12 && hasFoldedPrefix(s.ua, "mozilla/5.0 ") && (s.ua[12] == '(' || words.IsAlnum(s.ua[12]))
 }
 
-// nextContactIndex returns the index of the URL or mail address that belongs to word i, or -1. The
-// address must follow the word in the same comment, or be in the comment directly after the
-// product.
-func (s *parsedUserAgent) nextContactIndex(i int) int {
+// contactIndexFor returns the index of the URL or mail address that belongs to word i, or -1. The
+// address must follow the word, in the same comment or in a comment directly after the product.
+func (s *parsedUserAgent) contactIndexFor(i int) int {
 	w := &s.words[i]
 	comment := w.comment
 	for j := i + 1; j < s.numWords; j++ {
@@ -213,8 +213,8 @@ func (s *parsedUserAgent) nextContactIndex(i int) int {
 	return -1
 }
 
-// containsOnlyVersion reports whether ua[from:to] is a version, possibly followed by the start of a
-// comment, and contains no other word.
+// containsOnlyVersion reports whether ua[from:to] contains no word except a version. The start of a
+// comment can follow the version.
 func (s *parsedUserAgent) containsOnlyVersion(from, to int) bool {
 	spaces := 0
 	for i := from; i < to; i++ {

@@ -15,59 +15,59 @@ type Identity struct {
 	// Evidence is the reason for the result.
 	Evidence Evidence
 
-	policyName string // spelling of the group name in the robots.txt, or ""
+	groupName string // group name as spelled in the robots.txt, or ""
 }
 
-// Evidence is the reason for an identity. Apps and services share the kinds of evidence that are
-// marked weak, so a client with only weak evidence has class [Other].
+// Evidence is the reason for an identity. Apps and services send weak evidence too, so a client
+// with only weak evidence has class [Other].
 type Evidence uint8
 
 const (
 	NoEvidence       Evidence = iota // a browser, or an empty User-Agent
 	FromRegistry                     // a name in the registry
-	FromFamily                       // begins with the name of a family of the registry
-	FromPolicyName                   // a product for which the robots.txt has a group
+	FromFamily                       // extends the token of a registry entry with [Crawler.Family]
+	FromGroupName                    // a product for which the robots.txt has a group
 	FromSuffix                       // a word that ends like a robot's name, or a word for a robot
 	FromConvention                   // "(compatible; FooBar/1.0; +http...", the convention of crawlers
 	FromRobotContact                 // a product next to a robot's URL or mail address
 	FromCompatible                   // weak: the name after "compatible;"
 	FromContact                      // weak: a product next to a URL or mail address
 	FromTool                         // weak: a word such as webhook or checker
-	FromStructure                    // weak: a product that browsers do not send
+	FromStructure                    // weak: an unknown product after "Mozilla/5.0"
 	FromLibrary                      // the name of an HTTP library
 	FromHeadless                     // the name of a headless browser
 	FromFirstProduct                 // the first product, if not Mozilla
-	numEvidence
+	numEvidenceKinds
 )
 
-var evidenceNames = [numEvidence]string{
+var evidenceNames = [numEvidenceKinds]string{
 	"none", "registry", "family", "policy name", "suffix", "convention", "robot's contact", "compatible", "contact", "tool",
 	"structure", "library", "headless", "first product",
 }
 
 // String returns a short name for e, such as "registry".
 func (e Evidence) String() string {
-	if e < numEvidence {
+	if e < numEvidenceKinds {
 		return evidenceNames[e]
 	}
 	return "invalid"
 }
 
 // Name returns the display name: the registry's spelling, else the spelling in the robots.txt,
-// else the token. Name returns "" for a browser. Clients can invent any number of tokens, so use Name as a
-// key only if [Identity.HasKnownName] is true.
+// else the token. Name returns "" for a browser. Clients can invent any number of tokens, so use
+// Name as a key only if [Identity.HasKnownName] is true.
 func (id Identity) Name() string {
 	switch {
 	case id.Crawler != nil:
 		return id.Crawler.Token
-	case id.policyName != "":
-		return id.policyName
+	case id.groupName != "":
+		return id.groupName
 	}
 	return id.Token
 }
 
 // HasKnownName reports whether [Identity.Name] comes from a registry or from an overlay.
-func (id Identity) HasKnownName() bool { return id.Crawler != nil || id.policyName != "" }
+func (id Identity) HasKnownName() bool { return id.Crawler != nil || id.groupName != "" }
 
 // AppendNames appends to dst the names with which a robots.txt can address the client, in order of
 // precedence. These are the token as sent, the registry token, its aliases and its documented

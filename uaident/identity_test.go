@@ -77,7 +77,7 @@ func TestWildcardDefault(t *testing.T) {
 
 func TestEvidenceWords(t *testing.T) {
 	seen := map[string]bool{}
-	for e := range numEvidence {
+	for e := range numEvidenceKinds {
 		if word := e.String(); word == "" || seen[word] {
 			t.Errorf("%d is called %q", e, word)
 		}

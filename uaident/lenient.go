@@ -1,10 +1,10 @@
 package uaident
 
 // ParsesLeniently reports whether the crawler accepts misspelled keys and lines without a colon in
-// a robots.txt, by its documentation. Google documents both
+// a robots.txt, as its operator documents. Google documents both
 // (developers.google.com/crawling/docs/robots-txt/robots-txt-spec) and publishes the parser
-// of its crawlers (github.com/google/robotstxt). Other people run the libraries with Google's
-// name, so they are excluded.
+// of its crawlers (github.com/google/robotstxt). Libraries of Google
+// are excluded, because other operators run these.
 func (c *Crawler) ParsesLeniently() bool { return c.Operator == "Google" && c.Class != Library }
 
 // ParsesLeniently reports whether the identified crawler has a lenient parser. See [Crawler.ParsesLeniently].

@@ -12,10 +12,10 @@ import (
 // maxNameWords is the maximum number of words in a name.
 const maxNameWords = 6
 
-// nameStartingAt returns the name of the product that begins with word i. The name ends with the
-// last robot word, else before a version, a comment or a separator. If a later word of the product
-// is the whole name of a robot, that word is the result: FooBot for "some words FooBot/1.0" and
-// "foo/FooBot".
+// nameStartingAt returns the product name that begins with word i. The name ends with its last
+// robot word. Without a robot word, the name ends before a version, a comment or a separator. If a
+// later word is the whole name of a robot, the result is that word: FooBot for "some words
+// FooBot/1.0" and "foo/FooBot".
 func (s *parsedUserAgent) nameStartingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
@@ -26,7 +26,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	robot := 0
 	if w.flags&spelledLikeRobot != 0 || isRobotWord(s.wordText(w)) {
 		robot = end
-	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // "foo/FooBot"
+	} else if at := int(w.end); at+1 < len(s.ua) && s.ua[at] == '/' && words.Fold[s.ua[at+1]]&words.Letter != 0 { // a robot after a slash: "foo/FooBot"
 		if name := words.FirstWord(s.ua[at+1:]); looksLikeRobot(name) {
 			return cutVersion(name)
 		}
@@ -45,7 +45,7 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 		}
 		if w := s.ua[at+1 : next]; isRobotWord(w) {
 			if robot = next; !isGenericRobotWord(w) && next < len(s.ua) && s.ua[next] == '/' {
-				start = at + 1 // "some words FooBot/1.0"
+				start = at + 1 // FooBot of "some words FooBot/1.0"
 			}
 		}
 		at = next
@@ -59,7 +59,8 @@ func (s *parsedUserAgent) nameStartingAt(i int) string {
 	return s.ua[start:end]
 }
 
-// startsWithName reports whether a result of nameStartingAt(i) begins with word i.
+// startsWithName reports whether name begins with word i. A result of nameStartingAt(i) can also
+// begin with a later word.
 func (s *parsedUserAgent) startsWithName(i int, name string) bool {
 	return strings.HasPrefix(s.ua[s.words[i].start:], name)
 }
@@ -71,7 +72,7 @@ func (s *parsedUserAgent) nameEndingAt(i int) string {
 	w := &s.words[i]
 	start := int(w.start)
 	if w.kind == words.Unknown {
-		return cutVersion(s.wordText(w)) // FooBot/1.0
+		return cutVersion(s.wordText(w)) // without the version
 	}
 	for n := 1; n < maxNameWords; n++ {
 		previous := s.previousNameWordStart(start)
@@ -95,8 +96,8 @@ func isGenericRobotWord(w string) bool {
 	return isOneOf(w, genericRobotWords[:])
 }
 
-// nextNameWordEnd returns the end of the next word of a name of which at is the end so far. The
-// result is 0 if no word follows that can be in the name.
+// nextNameWordEnd returns the end of the word after the offset at, at which the previous word of a
+// name ends. The result is 0 if the next word cannot be part of the name.
 func (s *parsedUserAgent) nextNameWordEnd(at int) int {
 	if at+1 >= len(s.ua) || s.ua[at] != ' ' || words.Fold[s.ua[at+1]]&words.Letter == 0 {
 		return 0
@@ -109,8 +110,8 @@ func (s *parsedUserAgent) nextNameWordEnd(at int) int {
 	return end
 }
 
-// endAfterApostrophe returns the end of a word with an apostrophe, as in "Let's". end is the offset
-// of the apostrophe. Without an apostrophe at end the result is end.
+// endAfterApostrophe returns the end of a word such as "Let's", in which end is the offset of the
+// apostrophe. For a word without an apostrophe at end, the result is end.
 func (s *parsedUserAgent) endAfterApostrophe(end int) int {
 	if end+1 < len(s.ua) && s.ua[end] == '\'' {
 		return end + 1 + len(words.FirstWord(s.ua[end+1:]))
@@ -118,8 +119,8 @@ func (s *parsedUserAgent) endAfterApostrophe(end int) int {
 	return end
 }
 
-// previousNameWordStart returns the start of the word before start, if that word and the name that
-// begins at start can be one name. Otherwise the result is -1.
+// previousNameWordStart returns the start of the word before a name that begins at start. The
+// result is -1 if that word cannot be part of the name.
 func (s *parsedUserAgent) previousNameWordStart(start int) int {
 	if start < 2 || s.ua[start-1] != ' ' {
 		return -1
@@ -137,7 +138,7 @@ func (s *parsedUserAgent) previousNameWordStart(start int) int {
 	return -1
 }
 
-// nonNameWords are words that cannot be part of a name. They follow names in sentences.
+// nonNameWords cannot be part of a name, but follow names in sentences: "FooBot by Acme".
 var nonNameWords = [...]string{
 	"from", "by", "for", "used", "powered", "via", "at", "and", "on", "the", "mozilla", "http", "https", "version",
 	"beta", "like", "compatible", "is", "www", "a", "an", "this",
@@ -163,8 +164,8 @@ func canBeInName(w string) bool {
 	return !(len(w) > 1 && w[0]|0x20 == 'v' && words.IsDigit(w[1]))
 }
 
-// canNameEnd reports whether a name without a robot word can end at the offset at: before a
-// version, a comment, a contact, a separator or the end of the User-Agent.
+// canNameEnd reports whether a name without a robot word can end at the offset at. A version, a
+// comment, a contact, a separator or the end of the User-Agent must follow.
 func (s *parsedUserAgent) canNameEnd(at int) bool {
 	rest := s.ua[at:]
 	rest = strings.TrimLeft(rest, " ")

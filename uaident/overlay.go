@@ -19,7 +19,7 @@ const maxName = 100
 type Overlay struct {
 	names []overlayName
 	firstWordFilter
-	applications bool // the names also identify applications
+	includesApplications bool // the names also identify includesApplications
 }
 
 // WithApplications returns a copy of o whose names also identify desktop applications on a browser
@@ -29,9 +29,9 @@ func (o *Overlay) WithApplications() *Overlay {
 	if o == nil {
 		return nil
 	}
-	with := *o
-	with.applications = true
-	return &with
+	clone := *o
+	clone.includesApplications = true
+	return &clone
 }
 
 // firstWordFilter is a Bloom filter for the hashes of the first words of an overlay's names.
@@ -46,16 +46,15 @@ func (f *firstWordFilter) mayContain(hash uint32) bool { return f[hash>>6&3]&(1<
 
 // overlayName is a group name of a robots.txt in an [Overlay].
 type overlayName struct {
-	foldedName string // lower case, without a version
-	spelling   string // spelling in the policy
-	hash       uint32 // of the first word
+	lowerCaseName string // lower case, without a version
+	spelling      string // as in the robots.txt
+	hash          uint32 // hash of the first word
 }
 
 // NewOverlay returns an overlay for [Registry.IdentifyWithOverlay] with the given group names of a
-// robots.txt, or nil if no name remains. Overlay ignores a version at the end of a name
-// (FooBot/2.1) and a `*`. Overlay drops names in the registry, words of browsers, generic robot
-// words, names longer than 100 bytes, and names after the first 256. The overlay does not refer to
-// the memory of names.
+// robots.txt, or nil if no name is usable. NewOverlay removes a version (FooBot/2.1) or `*` at the
+// end of a name. NewOverlay drops names in the registry, words of browsers, generic robot words,
+// names longer than 100 bytes, and names after the first 256. The overlay does not retain names.
 func (r *Registry) NewOverlay(names []string) *Overlay {
 	var o *Overlay
 	for _, name := range names {
@@ -77,8 +76,8 @@ func (r *Registry) NewOverlay(names []string) *Overlay {
 		if o == nil {
 			o = new(Overlay)
 		}
-		name, text = strings.Clone(name), strings.Clone(text) // release the memory of the policy
-		n := overlayName{foldedName: text, spelling: name, hash: words.Hash(first)}
+		name, text = strings.Clone(name), strings.Clone(text) // do not retain the memory of the robots.txt
+		n := overlayName{lowerCaseName: text, spelling: name, hash: words.Hash(first)}
 		o.names = append(o.names, n)
 		o.add(n.hash)
 	}
@@ -96,7 +95,7 @@ func hasLetter(s string) bool {
 }
 
 // identifyByOverlay identifies a client by a name of the overlay that begins before the offset
-// until. identifyByOverlay first looks for a name in the position of a product, then for such a
+// until. identifyByOverlay first looks for a name in the position of a product, then for a
 // name with a version, as in FooBot-2.0. If until is the end of the User-Agent, identifyByOverlay
 // also looks in URLs.
 func (s *parsedUserAgent) identifyByOverlay(o *Overlay, until int) Identity {
@@ -109,7 +108,7 @@ func (s *parsedUserAgent) identifyByOverlay(o *Overlay, until int) Identity {
 	if until < len(s.ua) {
 		return Identity{}
 	}
-	return s.identifyByOverlayHost(o)
+	return s.identifyByHostInOverlay(o)
 }
 
 // identifyByOverlayName identifies a client by a name of the overlay in the position of a product.
@@ -136,32 +135,32 @@ func (s *parsedUserAgent) identifyByOverlayName(o *Overlay, until int, withVersi
 		}
 		for j := range o.names {
 			n := &o.names[j]
-			end := int(w.start) + len(n.foldedName)
-			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.foldedName) ||
-				!s.canWordEnd(end) && !(withVersion && s.hasVersionFrom(int(w.start)+strings.LastIndexByte(n.foldedName, ' ')+1, end)) ||
-				!s.isProduct(i, end, o.applications) || s.endOfEscapedName(end) > end {
+			end := int(w.start) + len(n.lowerCaseName)
+			if n.hash != hash || !hasFoldedPrefix(s.ua[w.start:], n.lowerCaseName) ||
+				!s.canWordEnd(end) && !(withVersion && s.hasVersionFrom(int(w.start)+strings.LastIndexByte(n.lowerCaseName, ' ')+1, end)) ||
+				!s.isProduct(i, end, o.includesApplications) || s.endOfEscapedName(end) > end {
 				continue
 			}
-			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromPolicyName, policyName: n.spelling}
+			return Identity{Token: s.ua[w.start:end], Class: Other, Evidence: FromGroupName, groupName: n.spelling}
 		}
 	}
 	return Identity{}
 }
 
-// canWordEnd reports whether a word can end at the offset at, because no byte of a word follows.
+// canWordEnd reports whether no byte of a word follows at the offset at.
 func (s *parsedUserAgent) canWordEnd(at int) bool {
 	return at == len(s.ua) || words.Fold[s.ua[at]] <= words.Dot
 }
 
-// hasVersionFrom reports whether the rest of a word, from the offset at on, is a version. The word
-// begins at start.
+// hasVersionFrom reports whether the word that begins at start has a version from the offset at to
+// its end.
 func (s *parsedUserAgent) hasVersionFrom(start, at int) bool {
 	return versionOffset(words.FirstWord(s.ua[start:min(start+maxName, len(s.ua))])) == at-start
 }
 
 // isProduct reports whether the name from word i to the offset end is a product, such as a name
-// with a version or a contact. With applications the name may also be a desktop application's.
-func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
+// with a version or a contact. If includesApplications is true, the name can also be a desktop application's.
+func (s *parsedUserAgent) isProduct(i, end int, includesApplications bool) bool {
 	w := &s.words[i]
 	if i == s.firstProductIndex() && !s.startsLikeBrowser() {
 		return true
@@ -169,10 +168,10 @@ func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 	if w.flags&inDevice != 0 {
 		return false
 	}
-	if w.flags&afterCompatible != 0 || s.nextContactIndex(i) >= 0 {
+	if w.flags&afterCompatible != 0 || s.contactIndexFor(i) >= 0 {
 		return true
 	}
-	if !applications && s.belongsToApplication(int(w.start), end) {
+	if !includesApplications && s.isApplicationAt(int(w.start), end) {
 		return false
 	}
 	if looksLikeRobot(s.ua[w.start:end]) {
@@ -183,7 +182,7 @@ func (s *parsedUserAgent) isProduct(i, end int, applications bool) bool {
 }
 
 // applyRobotClass returns id with the class GenericCrawler if the structure of the User-Agent is a
-// robot's, or else id unchanged.
+// robot's, and id unchanged otherwise.
 func (s *parsedUserAgent) applyRobotClass(id Identity) Identity {
 	if s.identifyByStructure(Identity{}).Token != "" {
 		id.Class = GenericCrawler

@@ -1,6 +1,6 @@
 package uaident
 
-// Purposes lists the uses of the fetched pages, by the operator's documentation.
+// Purposes are the documented purposes for which an operator uses fetched pages.
 type Purposes struct {
 	// Set is the set of all documented purposes. 0 means that no purpose is documented, or that
 	// the documentation was not checked.
@@ -15,19 +15,19 @@ type PurposeSet uint8
 // The purposes, with their names in registry.json.
 const (
 	PurposeTraining PurposeSet = 1 << iota // "training": training of generative models
-	PurposeSearch                          // "search": a search application
-	PurposeAIUse                           // "ai_use": input of a model
+	PurposeSearch                          // "search": search applications
+	PurposeAIUse                           // "ai_use": input of a trained AI model
 	PurposeOther                           // "others": resale of the data, or any other use
 )
 
-var purposeWords = []string{"training", "search", "ai_use", "others"}
+var purposeNames = []string{"training", "search", "ai_use", "others"}
 
 // Names returns the names of the purposes in registry.json, or nil for an empty set.
-func (s PurposeSet) Names() (words []string) {
-	for i, word := range purposeWords {
+func (s PurposeSet) Names() (names []string) {
+	for i, name := range purposeNames {
 		if s&(1<<i) != 0 {
-			words = append(words, word)
+			names = append(names, name)
 		}
 	}
-	return words
+	return names
 }

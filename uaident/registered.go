@@ -7,42 +7,42 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
 
-// findRegisteredNames finds registry names in the User-Agent and joins their words (see [word]).
-// crawler is the name with the highest rank that is a crawler's. program is the first name of a
-// library or headless browser, which identifies the client if no crawler does. After the name of a
-// programming language a library of that language takes precedence: "Python/3.12 aiohttp/3.10" is
-// aiohttp. Its entry falls back to the group for Python.
+// findRegisteredNames finds the registry names in the User-Agent and merges the words of each name
+// (see [word]). crawler is the crawler's name with the highest rank. program is the first library
+// or headless browser, which identifies a client without a crawler's name. A library takes
+// precedence over its programming language: "Python/3.12 aiohttp/3.10" is aiohttp. Its entry falls
+// back to the group for Python.
 func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Identity) {
-	bestRank, nameEnd := 0, uint16(0) // end of the last name with several words
+	bestRank, nameEnd := 0, uint16(0) // end of the previous registry name
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.start < nameEnd {
-			continue // the word is part of that name
+			continue // a word of the previous name
 		}
 		if w.key < 0 && w.kind == words.Unknown {
-			s.retryWithoutVersion(r, w)
+			s.lookUpWithoutVersion(r, w)
 			if w.key < 0 {
-				s.retryWithoutDomain(r, w)
+				s.lookUpWithoutDomain(r, w)
 			}
 		}
 		if w.key < 0 || w.flags&afterLike != 0 {
 			continue
 		}
-		c, token, isWeak := s.findLongestName(r, w)
+		c, token, isAmbiguous := s.findLongestName(r, w)
 		if c == nil {
 			continue
 		}
 		nameEnd = w.end
 		rank := s.rankName(i)
 		isLanguageLibrary := c.Class == Library && program.Class == Library && slices.Contains(c.Fallback, program.Crawler.Token)
-		var isOtherProgram bool // another program with the same name sent the User-Agent
+		var isOtherProgram bool // the User-Agent is from another program with this name
 		switch {
-		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.nextContactIndex(i) < 0:
+		case c.App && w.flags&afterCompatible == 0 && !looksLikeRobot(token) && s.contactIndexFor(i) < 0:
 			isOtherProgram = true
-		case isWeak && rank == rankElsewhere:
-			isOtherProgram = !s.hasOnlyMozilla() && !isLanguageLibrary
-		case isWeak && rank == rankFirstProduct:
-			isOtherProgram = (s.hasDeviceWords() || s.isFromApp()) && s.nextContactIndex(i) < 0 && c.WildcardApplies()
+		case isAmbiguous && rank == rankOtherPosition:
+			isOtherProgram = !s.hasOnlyMozillaAsBrowserWord() && !isLanguageLibrary
+		case isAmbiguous && rank == rankFirstProduct:
+			isOtherProgram = (s.hasDeviceWords() || s.isFromApp()) && s.contactIndexFor(i) < 0 && c.WildcardApplies()
 		}
 		if isOtherProgram {
 			continue
@@ -51,7 +51,7 @@ func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Ide
 		switch {
 		case c.Class == Library:
 			id.Evidence = FromLibrary
-			if (program.Crawler == nil || isLanguageLibrary) && (rank > rankElsewhere || w.comment == 0) && s.canProductEnd(int(w.end)) {
+			if (program.Crawler == nil || isLanguageLibrary) && (rank > rankOtherPosition || w.comment == 0) && s.canProductEnd(int(w.end)) {
 				program = id
 			}
 		case c.Class == Headless:
@@ -64,28 +64,28 @@ func (s *parsedUserAgent) findRegisteredNames(r *Registry) (crawler, program Ide
 				rank += rankFirstProduct
 			}
 			if rank > bestRank {
-				crawler, bestRank, s.registeredOffset = id, rank, w.start
+				crawler, bestRank, s.crawlerOffset = id, rank, w.start
 			}
 		}
 	}
 	return crawler, program
 }
 
-// hasDeviceWords reports whether the User-Agent contains at least two stop words or Android. Apps
-// send such words about their device: "Acme/9692 CFNetwork/1121.2.2 Darwin/19.3.0".
+// hasDeviceWords reports whether the User-Agent contains Android or at least two words of browsers.
+// Apps describe their device so: "Acme/9692 CFNetwork/1121.2.2 Darwin/19.3.0".
 func (s *parsedUserAgent) hasDeviceWords() bool {
-	return s.numStopWords > 1 || s.signBits&kindSign(words.Device) != 0
+	return s.numBrowserWords > 1 || s.kindBits&kindBit(words.Device) != 0
 }
 
-// canProductEnd reports whether the name of a product can end at the offset end. In "Java/17" Java
-// is a product, and in "Java(TM) Runtime" it is not.
+// canProductEnd reports whether the name of a product can end at the offset end. Java
+// is a product in "Java/17", but not in "Java(TM) Runtime".
 func (s *parsedUserAgent) canProductEnd(end int) bool {
 	return s.canNameEnd(end) && (end == len(s.ua) || s.ua[end] != '(')
 }
 
 // Ranks of a registry name by its position, in increasing order of precedence.
 const (
-	rankElsewhere = 1 + iota
+	rankOtherPosition = 1 + iota
 	rankAfterCompatible
 	rankWithContact
 	rankFirstProduct
@@ -98,19 +98,19 @@ func (s *parsedUserAgent) rankName(i int) int {
 	case i == s.firstProductIndex() && !s.startsLikeBrowser():
 		return rankFirstProduct
 	case w.flags&inDevice != 0:
-		return rankElsewhere
-	case s.nextContactIndex(i) >= 0:
+		return rankOtherPosition
+	case s.contactIndexFor(i) >= 0:
 		return rankWithContact
 	case w.flags&afterCompatible != 0:
 		return rankAfterCompatible
 	}
-	return rankElsewhere
+	return rankOtherPosition
 }
 
 // findLongestName returns the crawler with the longest registry name that begins with w, or nil.
-// For a name of several words findLongestName joins the words (see [word]). isWeak reports whether
+// findLongestName merges the words of the name (see [word]). isAmbiguous reports whether
 // the name is in the list "weak" of words.json.
-func (s *parsedUserAgent) findLongestName(r *Registry, w *word) (c *Crawler, token string, isWeak bool) {
+func (s *parsedUserAgent) findLongestName(r *Registry, w *word) (c *Crawler, token string, isAmbiguous bool) {
 	k := &r.keys[w.key]
 	for _, p := range k.Phrases {
 		end := int(w.start) + len(p.Text)
@@ -128,14 +128,14 @@ func (s *parsedUserAgent) findLongestName(r *Registry, w *word) (c *Crawler, tok
 	if k.Kind != words.Name {
 		return nil, "", false
 	}
-	return &r.crawlers[k.Crawler], s.wordText(w), k.Weak
+	return &r.crawlers[k.Crawler], s.wordText(w), k.Ambiguous
 }
 
-// retryWithoutVersion looks up an unknown word without the version at its end: Nutch for Nutch-1.7
+// lookUpWithoutVersion looks up an unknown word without the version at its end: Nutch for Nutch-1.7
 // and Nutch-1.7-SNAPSHOT, trendictionbot for trendictionbot0.5.0.
-func (s *parsedUserAgent) retryWithoutVersion(r *Registry, w *word) {
+func (s *parsedUserAgent) lookUpWithoutVersion(r *Registry, w *word) {
 	text := s.wordText(w)
-	if len(text) > maxName { // longer than any name
+	if len(text) > maxName { // longer than any registry name
 		return
 	}
 	if i := versionOffset(text); i > 0 {
@@ -145,11 +145,11 @@ func (s *parsedUserAgent) retryWithoutVersion(r *Registry, w *word) {
 	}
 }
 
-// retryWithoutDomain looks up an unknown domain name without its top-level domain: HostTracker for
-// HostTracker.com. Names of libraries are excluded, because a site with a library's name has
-// nothing to do with the library. Weak names are excluded, because a site with such a name could
-// be blocked in place of the crawler.
-func (s *parsedUserAgent) retryWithoutDomain(r *Registry, w *word) {
+// lookUpWithoutDomain looks up an unknown domain name without its top-level domain: HostTracker for
+// HostTracker.com. Libraries are excluded, because a site with the name of a library is unrelated
+// to the library. Ambiguous names are excluded, because a rule for the crawler must not block the
+// clients of an unrelated site.
+func (s *parsedUserAgent) lookUpWithoutDomain(r *Registry, w *word) {
 	text := s.wordText(w)
 	i := strings.IndexByte(text, '.')
 	if i < 0 || i > maxName || len(text)-i > len(".info") || s.isURLWithoutScheme(w) {
@@ -160,7 +160,7 @@ func (s *parsedUserAgent) retryWithoutDomain(r *Registry, w *word) {
 		return
 	}
 	c := &r.crawlers[k.Crawler]
-	if c.Class == Library || c.Class == Headless || k.Weak && c.WildcardApplies() && w.flags&afterCompatible == 0 {
+	if c.Class == Library || c.Class == Headless || k.Ambiguous && c.WildcardApplies() && w.flags&afterCompatible == 0 {
 		return
 	}
 	s.lookUpPrefix(r, w, i)
@@ -176,7 +176,7 @@ func (s *parsedUserAgent) isURLWithoutScheme(w *word) bool {
 // versionOffset returns the offset at which a name ends and its version begins, or 0 for a word
 // without a version. The version includes the separator: 5 for Nutch-1.7. A version without a
 // separator must contain a dot: Foo1.7. A letter before the first dot means that there is no
-// version: Foo-2-Bar. A UUID, or a separator at the end of the word, also counts as a version.
+// version: Foo-2-Bar. A UUID, or a separator at the end of the word, is a version too.
 func versionOffset(text string) int {
 	for i := 1; i+1 < len(text); i++ {
 		if words.IsDigit(text[i]) && words.Fold[text[i-1]]&words.Letter != 0 {
@@ -224,8 +224,8 @@ func isUUID(text string) bool {
 	return true
 }
 
-// lookUpPrefix sets the key and kind of a word to those of its first n bytes. The word then ends at
-// the first dot of its version: Nutch-1 for Nutch-1.7.
+// lookUpPrefix gives a word the key and kind of its first n bytes. The new end of the word is the
+// first dot of its version: Nutch-1 for Nutch-1.7.
 func (s *parsedUserAgent) lookUpPrefix(r *Registry, w *word, n int) {
 	end := w.start + uint16(len(cutVersion(s.wordText(w))))
 	w.end = w.start + uint16(n)

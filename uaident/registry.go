@@ -1,7 +1,7 @@
 package uaident
 
 import (
-	_ "embed" // registryJSON
+	_ "embed" // for registryJSON
 
 	"github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 )
@@ -20,7 +20,7 @@ type Crawler struct {
 	Class Class
 	// UserTriggered reports whether a person's action causes the fetches.
 	UserTriggered bool
-	// Wildcard states whether the `*` group applies to the crawler.
+	// Wildcard says whether the `*` group applies to the crawler.
 	Wildcard Wildcard
 	// Fallback lists tokens of other crawlers. If no group names this crawler, the crawler obeys
 	// the groups of these tokens by its documentation: Googlebot for Googlebot-Image.
@@ -30,16 +30,16 @@ type Crawler struct {
 	// RobotsOnly marks a token that appears in robots.txt files only and in no User-Agent,
 	// such as Google-Extended.
 	RobotsOnly bool
-	// Controls says what a group for a RobotsOnly token decides. The text completes the sentence
+	// Controls says what a group for a RobotsOnly token decides. The string completes the sentence
 	// "its group says ..." and is empty for other tokens.
 	Controls string
-	// Family extends the entry to names that the registry lacks and that begin with the token and
-	// "-" or a capital letter, such as Baiduspider-foo and YandexFoo.
+	// Family extends the entry to other names that begin with the token and "-" or a capital
+	// letter, such as Baiduspider-foo and YandexFoo, unless the registry contains the name.
 	Family bool
-	// App marks a name that a person's app sends too. The name identifies the crawler only with a
-	// URL or mail address next to the name, or after "compatible;". A name that is spelled like a
-	// robot's is not restricted. The words of the list "weak" in words.json are restricted less:
-	// they also identify the crawler as the first product, unless an app sent the request.
+	// App marks a name that a person's app sends too. The name identifies the crawler only next to
+	// a URL or mail address, after "compatible;", or if the name is spelled like a robot's. The
+	// names of the list "weak" in words.json also identify the crawler as the first product, unless
+	// an app sent the request.
 	App bool
 	// ExactCase marks a token that differs from another crawler's token by case only: ExaBot
 	// (Exa) and Exabot (Exalead). Any other spelling is the other crawler. Groups of a
@@ -62,13 +62,13 @@ type Crawler struct {
 	Provenance Provenance
 }
 
-// Wildcard states whether the `*` group of a robots.txt applies to a crawler.
+// Wildcard says whether the `*` group of a robots.txt applies to a crawler.
 type Wildcard uint8
 
 const (
-	WildcardByClass Wildcard = iota // by class, and never for a user-triggered fetcher
-	WildcardOn                      // applies by documentation or by the owner's configuration
-	WildcardOff                     // does not apply by documentation or by the owner's configuration
+	WildcardByClass Wildcard = iota // depends on the class and on UserTriggered
+	WildcardOn                      // applies, as the operator documents or the site's owner configured
+	WildcardOff                     // does not apply, as the operator documents or the site's owner configured
 )
 
 // Verification lists the data that an operator publishes for the verification of its crawler.
@@ -100,8 +100,8 @@ const (
 	Unsourced                    // general knowledge
 )
 
-// ControlToken returns the robots.txt token with which c's operator lets sites forbid the training
-// of models: Google-Extended or Applebot-Extended. The result is "" for other operators.
+// ControlToken returns the robots.txt token that controls whether c's operator may train models
+// with a site: Google-Extended or Applebot-Extended. The result is "" for other operators.
 func (c *Crawler) ControlToken() string {
 	switch {
 	case c == nil:
@@ -129,10 +129,10 @@ func (c *Crawler) WildcardApplies() bool {
 
 // Registry finds crawlers by name. A Registry is immutable and safe for concurrent use.
 type Registry struct {
-	crawlers         []Crawler
-	keys             []words.Key
-	numPlainStopKeys int // number of stop words that begin no name; their keys come first
-	table            *words.Table
+	crawlers           []Crawler
+	keys               []words.Key
+	numBrowserOnlyKeys int // number of words of browsers that begin no name; their keys come first
+	table              *words.Table
 }
 
 // Default returns the built-in registry. The registry is compiled from registry.json and
@@ -168,8 +168,8 @@ func (r *Registry) Lookup(token string) *Crawler {
 	return nil
 }
 
-// findKey returns the table entry of a word, which may be a name's first word or a word of
-// words.json. The result is nil for any other word. hash is the hash of the word.
+// findKey returns the key of a word, or nil if the word is neither in words.json nor the first word
+// of a registry name. hash is the hash of the word.
 func (r *Registry) findKey(word string, hash uint32) *words.Key {
 	for i := words.FirstSlot(hash); ; i = (i + 1) & (words.Slots - 1) {
 		slot := r.table[i]

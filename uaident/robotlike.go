@@ -2,13 +2,13 @@ package uaident
 
 import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 
-// The lists in this file decide what an unknown name says about its client. A name consists of
+// The lists in this file classify a client by its unknown name. A name consists of
 // parts: FooBot-Link has the parts Foo, Bot and Link. A part ends at the end of the name, before a
 // separator or a version, and between a lower-case and an upper-case letter.
 //
 //	list                 where the word must stand       function            effect
 //	robotParts           at the end of a part            looksLikeRobot      a robot
-//	robotAddressWords    anywhere in an address          hasRobotWord        a robot, if not a service
+//	robotAddressWords    anywhere in an address          containsRobotWord        a robot, if not a service
 //	genericRobotWords    the whole word                  isGenericRobotWord  a robot in an address; ends a name
 //	robotPathWords       at the start of a path element  hasRobotPath        a robot, if its address is one
 //	serviceWords         anywhere                        isServiceName       class Other instead of a robot
@@ -23,34 +23,35 @@ import "github.com/robotsguard/caddy-robots-guard/uaident/internal/words"
 // Two lists of words.json apply to whole words of the User-Agent only: "generic" words are
 // evidence of a robot, and "tool" words are weak evidence.
 
-// wordSet is a set of words that are searched for inside a name. Each word has at least two
+// wordSet is a set of words to find inside a name. Each word has at least two
 // letters.
 type wordSet struct {
-	secondLetters [26]uint32   // by first letter: bit set of the second letters
-	words         [26][]string // by first letter
+	secondLetterBits [26]uint32   // bit set of the second letters, by first letter
+	words            [26][]string // by first letter
 	wordOptions
 }
 
-// wordOptions say at which places of a name a word of a wordSet counts. By default a word must
-// stand at the end of a part of the name.
+// wordOptions select the places of a name at which a word of a wordSet matches. By default a word
+// matches only at the end of a part of the name.
 type wordOptions struct {
 	// anywhere lets a word stand anywhere in a name. The other options then have no effect.
 	anywhere bool
-	// maxWholePart restricts short words: a word of at most so many bytes must be a whole part of
-	// the name. So "prefetch" does not contain fetch.
-	maxWholePart int
-	// afterCapitals lets a part begin after capital letters without a separator: Agent in AIAgent.
-	afterCapitals bool
-	// onlyAtEnd requires a word to be the end of the name, before at most a plural, digits or a
+	// maxShortWord is the maximum length of short words, which match only a whole part of the name.
+	// So fetch does not match in "prefetch".
+	maxShortWord int
+	// partAfterCapitals lets a part begin directly after capital letters, such as Agent in AIAgent.
+	partAfterCapitals bool
+	// onlyAtEnd lets a word match only at the end of the name, before an optional plural, digits or
 	// version.
 	onlyAtEnd bool
 }
 
+// newWordSet returns a set of words, which must be in lower case.
 func newWordSet(options wordOptions, words ...string) *wordSet {
 	set := wordSet{wordOptions: options}
 	for _, w := range words {
 		letter := w[0] - 'a'
-		set.secondLetters[letter] |= 1 << (w[1] - 'a')
+		set.secondLetterBits[letter] |= 1 << (w[1] - 'a')
 		set.words[letter] = append(set.words[letter], w)
 	}
 	return &set
@@ -78,8 +79,8 @@ var serviceWords = newWordSet(wordOptions{anywhere: true},
 )
 
 // serviceParts occur as whole parts in the names of robots that act for a person or a site: Preview
-// in Foo-Bot-Preview. ShoppingBot does not contain pingbot.
-var serviceParts = newWordSet(wordOptions{maxWholePart: len("pingbot")},
+// in Foo-Bot-Preview. In ShoppingBot, pingbot is not a whole part.
+var serviceParts = newWordSet(wordOptions{maxShortWord: len("pingbot")},
 	"pingbot", "preview", "previewer",
 	"webcal", "caldav", // calendar subscriptions
 )
@@ -88,12 +89,12 @@ var serviceParts = newWordSet(wordOptions{maxWholePart: len("pingbot")},
 // site: StatusBot, calendar-bot, Acme RSS Bot.
 var servicePrefixes = groupByLastLetter(
 	"status", "health", "rss", "feed", "reader", "calendar", "favicon", "bookmark", "bookmarkmanager", "readlater",
-	"caldav",                                                         // CalDAVBot, whose capitals hide the end of this part
-	"notification", "notifier", "verify", "verification", "metadata", // of shared or saved links
+	"caldav",                                                         // in CalDAVBot, capitals hide the end of the part caldav
+	"notification", "notifier", "verify", "verification", "metadata", // for metadata of shared or saved links
 )
 
 // monitorPrefixes are like servicePrefixes, but only in the same word as "bot". A MonitoringBot
-// monitors a site, and an Acme Price Monitoring Bot crawls.
+// monitors a site, but an Acme Price Monitoring Bot crawls.
 var monitorPrefixes = groupByLastLetter("monitor", "monitoring")
 
 // groupByLastLetter returns the words grouped by their last letter, so that a comparison with the
@@ -108,7 +109,7 @@ func groupByLastLetter(words ...string) (groups [26][]string) {
 
 // nonCrawlerParts are endings in the names of programs that monitor or show a site, or act for a
 // person. Such a program is not a crawler, even if it follows the convention of crawlers.
-var nonCrawlerParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true},
+var nonCrawlerParts = newWordSet(wordOptions{maxShortWord: 5, partAfterCapitals: true},
 	"monitor", "monitoring", "preview", "previewer", "linkcheck", "linkchecker", "validator", "verification", "status",
 	"synthetic",                                       // synthetic requests of a monitor
 	"user", "agent", "client", "assistant", "service", // assistants: Perplexity-User
@@ -117,13 +118,13 @@ var nonCrawlerParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: tru
 
 // nonCrawlerEndParts are like nonCrawlerParts, but only at the end of a name. AcmeMail is a mail
 // program, and EmailHunter is not.
-var nonCrawlerEndParts = newWordSet(wordOptions{maxWholePart: 5, afterCapitals: true, onlyAtEnd: true},
+var nonCrawlerEndParts = newWordSet(wordOptions{maxShortWord: 5, partAfterCapitals: true, onlyAtEnd: true},
 	"app", "player", "browser", "mail", "email", "calendar", "fetch", "webfetch", "favicon", "bookmark",
 	"health", "ping", "checker", "verifier", "verify",
 )
 
 // toolParts are endings of tool names. Apps use some of them too, so they are weak evidence.
-var toolParts = newWordSet(wordOptions{maxWholePart: 5},
+var toolParts = newWordSet(wordOptions{maxShortWord: 5},
 	"checker", "check", "validator", "validation", "fetcher", "fetch", "scanner", "scan", "grabber", "extractor", "resolver", "preview", "previewer", "unfurler", "monitor", "monitoring",
 	"synthetic", "feedparser", "parser", "screenshot", "thumbnail", "thumbnailer", "analyzer", "analyser",
 	"analytics", "auditor", "audit", "pinger", "prober", "probe", "searchengine", "sitemap", "imageproxy",
@@ -133,7 +134,7 @@ var toolParts = newWordSet(wordOptions{maxWholePart: 5},
 )
 
 // libraryParts are endings of the names of HTTP libraries.
-var libraryParts = newWordSet(wordOptions{maxWholePart: 5},
+var libraryParts = newWordSet(wordOptions{maxShortWord: 5},
 	"httpclient", "http-client", "http_client", "httplib", "httprequest", "httpunit", "urllib", "webclient",
 )
 
@@ -152,7 +153,7 @@ func looksLikeRobot(w string) bool {
 	if end := len(w) - len("archiver"); end > 0 && w[len(w)-1]|0x20 == 'r' && (hasFoldedPrefix(w[end:], "archiver") || hasFoldedPrefix(w[end+1:], "indexer")) {
 		return true
 	}
-	return len(w) > 10 && hasFoldedPrefix(w, "google-") && words.Fold[w[10]]&words.Letter != 0 || // not Google-TR-1
+	return len(w) > 10 && hasFoldedPrefix(w, "google-") && words.Fold[w[10]]&words.Letter != 0 || // excludes Google-TR-1
 		len(w) > 8 && hasFoldedPrefix(w[len(w)-7:], "-google")
 }
 
@@ -226,7 +227,7 @@ func looksLikeLibrary(w string) bool { return libraryParts.occursIn(w) }
 func (p *wordSet) occursIn(name string) bool {
 	for i := range len(name) - 1 {
 		letter := (name[i] | 0x20) - 'a'
-		if letter >= 26 || p.secondLetters[letter]>>((name[i+1]|0x20)-'a')&1 == 0 {
+		if letter >= 26 || p.secondLetterBits[letter]>>((name[i+1]|0x20)-'a')&1 == 0 {
 			continue
 		}
 		for _, w := range p.words[letter] {
@@ -238,26 +239,26 @@ func (p *wordSet) occursIn(name string) bool {
 	return false
 }
 
-// allows reports whether a word counts at name[start:end].
+// allows reports whether the options allow a word at name[start:end].
 func (p *wordSet) allows(name string, start, end int) bool {
-	return p.anywhere || p.endsPart(name, end) && (end-start > p.maxWholePart || p.startsPart(name, start))
+	return p.anywhere || p.endsPart(name, end) && (end-start > p.maxShortWord || p.startsPart(name, start))
 }
 
 // startsPart reports whether a part of the name w begins at offset i.
 func (p *wordSet) startsPart(w string, i int) bool {
 	return i == 0 || words.Fold[w[i-1]]&words.Letter == 0 ||
-		w[i] < 'a' && (w[i-1] >= 'a' || p.afterCapitals && i+1 < len(w) && w[i+1] >= 'a')
+		w[i] < 'a' && (w[i-1] >= 'a' || p.partAfterCapitals && i+1 < len(w) && w[i+1] >= 'a')
 }
 
-// endsPart reports whether a part of the name w ends at offset i. With onlyAtEnd the part must be
-// the last of the name.
+// endsPart reports whether a part of the name w ends at offset i. If onlyAtEnd is true, the
+// part must be the last of the name.
 func (p *wordSet) endsPart(w string, i int) bool {
-	return isPartEnd(w, i) && (!p.onlyAtEnd || !hasMoreLetters(w[i:]))
+	return isPartEnd(w, i) && (!p.onlyAtEnd || !hasOtherLetters(w[i:]))
 }
 
-// hasMoreLetters reports whether rest, the remainder of a name, contains more than the s of a
-// plural, digits or a version.
-func hasMoreLetters(rest string) bool {
+// hasOtherLetters reports whether rest, the remainder of a name, contains letters other than the s
+// of a plural or the v of a version.
+func hasOtherLetters(rest string) bool {
 	if len(rest) == 1 && rest[0]|0x20 == 's' {
 		return false
 	}
@@ -273,7 +274,7 @@ func hasMoreLetters(rest string) bool {
 // isPartEnd reports whether a part of the name w ends at offset i, possibly before the s of a
 // plural.
 func isPartEnd(w string, i int) bool {
-	if i+1 == len(w) && w[i]|0x20 == 's' { // a plural
+	if i+1 == len(w) && w[i]|0x20 == 's' { // the s of a plural
 		return true
 	}
 	if i == len(w) {

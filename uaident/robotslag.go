@@ -6,7 +6,7 @@ import "time"
 const MaxRobotsLag = 7 * 24 * time.Hour
 
 // RobotsLag is the time for which a crawler may still use an old robots.txt after a change,
-// by its operator's documentation. RFC 9309 section 2.4 allows 24 hours.
+// as its operator documents. RFC 9309 section 2.4 allows 24 hours.
 type RobotsLag struct {
 	// Max is the longest time after a change of robots.txt for which the crawler uses the old
 	// file. 0 means that the operator names no time.

@@ -11,7 +11,7 @@ import (
 )
 
 // splitSlowly is a simple implementation of parsedUserAgent.splitWords. splitSlowly returns the words in
-// order, without stop words, marks, numbers and versions. A contact is one word.
+// order, without words of browsers, marks, numbers and versions. A contact is one word.
 func splitSlowly(r *Registry, ua string) []string {
 	if len(ua) > maxUserAgentBytes {
 		ua = ua[:maxUserAgentBytes]
@@ -28,7 +28,7 @@ func splitSlowly(r *Registry, ua string) []string {
 			continue
 		}
 		end := i + len(w)
-		if contact := contactSlowly(ua[i:], w); contact != "" && !isStopSlowly(r, w) {
+		if contact := contactSlowly(ua[i:], w); contact != "" && !isBrowserWordSlowly(r, w) {
 			found = append(found, contact)
 			i += len(contact)
 			continue
@@ -77,9 +77,9 @@ func kindSlowly(r *Registry, w string) (words.Kind, bool) {
 
 func isASCII(s string) bool { return len(s) == utf8.RuneCountInString(s) }
 
-func isStopSlowly(r *Registry, w string) bool {
+func isBrowserWordSlowly(r *Registry, w string) bool {
 	k, _ := kindSlowly(r, w)
-	return k == words.Stop
+	return k == words.Browser
 }
 
 func hasNameWord(r *Registry, w string) bool {
@@ -87,7 +87,7 @@ func hasNameWord(r *Registry, w string) bool {
 	switch k {
 	case words.Like, words.Compatible, words.Device:
 		return false
-	case words.Stop:
+	case words.Browser:
 		i := slices.IndexFunc(r.keys, func(k words.Key) bool { return strings.EqualFold(k.Text, w) })
 		return len(r.keys[i].Phrases) > 0
 	case words.Unknown:

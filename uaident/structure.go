@@ -18,7 +18,7 @@ func (s *parsedUserAgent) identifyByStructure(program Identity) Identity {
 	case id.Evidence == FromConvention, id.Evidence == FromSuffix:
 	case s.robotWordIndex() >= 0:
 		id.Class, id.Evidence = GenericCrawler, FromSuffix
-	case s.hasRobotContact() && !looksLikeTool(id.Token): // the address alone does not make a LinkChecker a robot
+	case s.hasRobotContact() && !looksLikeTool(id.Token): // a tool such as LinkChecker can have a robot's address
 		id.Class, id.Evidence = GenericCrawler, FromRobotContact
 	}
 	return id
@@ -54,8 +54,8 @@ func (s *parsedUserAgent) continuesAsService(token string) bool {
 	return at > end && isServiceName(s.ua[start:at])
 }
 
-// identifyProduct finds the product that names the client by the structure of the User-Agent. The
-// evidence states which structure. The Token is "" if the structure names no client.
+// identifyProduct identifies a client by the form of its User-Agent, without the exceptions in
+// identifyByStructure. The evidence names the form. The token is "" for a form without a product.
 func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 	robotIdentity := func(token string, e Evidence) Identity {
 		return Identity{Token: token, Class: GenericCrawler, Evidence: e}
@@ -85,28 +85,28 @@ func (s *parsedUserAgent) identifyProduct(program Identity) Identity {
 		return Identity{}
 	}
 	if s.startsLikeBrowser() {
-		if i := s.contactProductIndex(); i >= 0 && (s.numStopWords <= 3 || s.hasPlusBefore(s.nextContactIndex(i))) {
+		if i := s.contactProductIndex(); i >= 0 && (s.numBrowserWords <= 3 || s.hasPlusBefore(s.contactIndexFor(i))) {
 			return otherIdentity(s.nameStartingAt(i), FromContact)
 		}
 		if i := s.robotWordIndex(); i >= 0 {
 			return robotIdentity(s.wordText(&s.words[i]), FromSuffix)
 		}
-		if s.hasOnlyMozilla() && s.startsWithMozilla5() && program.Crawler == nil && s.words[first].kind == words.Unknown {
+		if s.hasOnlyMozillaAsBrowserWord() && s.startsWithMozilla5() && program.Crawler == nil && s.words[first].kind == words.Unknown {
 			return otherIdentity(s.nameStartingAt(first), FromStructure)
 		}
 		return Identity{}
 	}
 	name := s.nameStartingAt(first)
-	if program.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) { // the name of a library comes first
+	if program.Crawler != nil && s.words[first].key >= 0 || looksLikeLibrary(name) { // the library identifies the client
 		return Identity{}
 	}
 	switch {
-	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isFromApp(): // "Acme/FooBot"
+	case s.robotWordIndex() >= 0, !s.startsWithName(first, name) && looksLikeRobot(name) && !s.isFromApp(): // FooBot of "Acme/FooBot"
 		return robotIdentity(name, FromSuffix)
-	case s.signBits&kindSign(words.Contact) != 0:
+	case s.kindBits&kindBit(words.Contact) != 0:
 		return otherIdentity(name, FromContact)
-	case s.numStopWords > 3 || s.signBits&kindSign(words.Device) != 0: // an app
-	case s.signBits&kindSign(words.Tool) != 0 || s.toolWordIndex() >= 0:
+	case s.numBrowserWords > 3 || s.kindBits&kindBit(words.Device) != 0: // an app, not a tool
+	case s.kindBits&kindBit(words.Tool) != 0 || s.toolWordIndex() >= 0:
 		return otherIdentity(name, FromTool)
 	case isDomain(s.wordText(&s.words[first])):
 		return otherIdentity(name, FromContact)
@@ -120,9 +120,9 @@ func (s *parsedUserAgent) hasSlashAfter(i int) bool {
 	return end < len(s.ua) && s.ua[end] == '/'
 }
 
-// robotWordIndex returns the index of the first word that is spelled like a robot's name, else of
-// the first generic robot word, else -1. The result for an app is -1, because its own name or its
-// device can contain a robot word.
+// robotWordIndex returns the index of the first word that is spelled like a robot's name, or else
+// of the first generic robot word, or -1. The result for an app is -1, because the name of the app
+// or device can contain a robot word.
 func (s *parsedUserAgent) robotWordIndex() int {
 	i := s.findRobotWord()
 	if i >= 0 && s.isFromApp() {
@@ -131,12 +131,12 @@ func (s *parsedUserAgent) robotWordIndex() int {
 	return i
 }
 
-// findRobotWord is robotWordIndex without the exception for apps.
+// findRobotWord returns the same index as robotWordIndex, but also for an app.
 func (s *parsedUserAgent) findRobotWord() int {
 	generic := -1
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.flags&(afterLike|notAProduct) != 0 || w.flags&inDevice != 0 && s.nextContactIndex(i) < 0 {
+		if w.flags&(afterLike|notAProduct) != 0 || w.flags&inDevice != 0 && s.contactIndexFor(i) < 0 {
 			continue
 		}
 		switch w.kind {
@@ -165,47 +165,47 @@ func (s *parsedUserAgent) toolWordIndex() int {
 	return -1
 }
 
-// compatibleWordIndex returns the index of the word after "compatible;" that names the client, or
-// -1. Old browsers write their own name there. So the User-Agent must contain a contact, or no
-// other words of a browser, or a second comment with the "compatible;".
+// compatibleWordIndex returns the index of the client's name after "compatible;", or -1. Old
+// browsers write their names there too. So the User-Agent must contain a contact, must contain no
+// word of browsers except Mozilla, or must have the name in a second comment.
 func (s *parsedUserAgent) compatibleWordIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
 		if w.kind == words.Contact || w.key >= 0 && w.kind != words.Tool || w.flags&afterCompatible == 0 || w.flags&inDevice != 0 {
 			continue
 		}
-		if s.signBits&kindSign(words.Contact) != 0 || s.hasOnlyMozilla() && w.end-w.start > 2 && s.startsWithMozilla5() || w.comment > 1 && s.startsWithMozilla() {
+		if s.kindBits&kindBit(words.Contact) != 0 || s.hasOnlyMozillaAsBrowserWord() && w.end-w.start > 2 && s.startsWithMozilla5() || w.comment > 1 && s.startsWithMozilla() {
 			return i
 		}
 	}
 	return -1
 }
 
-// followsCrawlerConvention reports whether the name after "compatible;" that begins with word i
+// followsCrawlerConvention reports whether the name that begins with word i, after "compatible;",
 // follows the convention of crawlers: a version, then a URL or mail address with a plus sign. Names
-// of services and tools do not qualify. A link to source code does not qualify either, because many
-// people run the same program.
+// of services and tools do not qualify. Links to source code do not qualify, because many people
+// run the same program.
 func (s *parsedUserAgent) followsCrawlerConvention(i int, name string) bool {
-	j := s.nextContactIndex(i)
+	j := s.contactIndexFor(i)
 	if j < 0 || !s.hasPlusBefore(j) || isSourceCodeURL(s.wordText(&s.words[j])) {
 		return false
 	}
 	between := s.ua[s.words[i].start:s.words[j].start]
 	slash := strings.IndexByte(between, '/')
 	return slash > 0 && slash+1 < len(between) && (words.IsDigit(between[slash+1]) || between[slash+1]|0x20 == 'v') &&
-		s.toolWordIndex() < 0 && s.signBits&kindSign(words.Tool) == 0 && !nonCrawlerParts.occursIn(name) && !nonCrawlerEndParts.occursIn(name)
+		s.toolWordIndex() < 0 && s.kindBits&kindBit(words.Tool) == 0 && !nonCrawlerParts.occursIn(name) && !nonCrawlerEndParts.occursIn(name)
 }
 
-// hasPlusBefore reports whether a plus sign precedes the URL or mail address at index j. Crawlers
-// write the sign, browser extensions do not.
-func (s *parsedUserAgent) hasPlusBefore(j int) bool {
-	start := int(s.words[j].start)
+// hasPlusBefore reports whether a plus sign precedes the URL or mail address at index i. Crawlers
+// write the plus sign, but browser extensions do not.
+func (s *parsedUserAgent) hasPlusBefore(i int) bool {
+	start := int(s.words[i].start)
 	return start > 0 && s.ua[start-1] == '+'
 }
 
 // hasRobotContact reports whether the User-Agent contains a robot's URL or mail address.
 func (s *parsedUserAgent) hasRobotContact() bool {
-	return s.signBits&kindSign(words.Contact) != 0 && s.robotContactIndex() >= 0
+	return s.kindBits&kindBit(words.Contact) != 0 && s.robotContactIndex() >= 0
 }
 
 // robotContactIndex returns the index of the first URL or mail address that is a robot's, or -1.
@@ -223,7 +223,7 @@ func (s *parsedUserAgent) robotContactIndex() int {
 func (s *parsedUserAgent) contactProductIndex() int {
 	for i := range s.words[:s.numWords] {
 		w := &s.words[i]
-		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|notAProduct) == 0 && s.nextContactIndex(i) >= 0 && (s.hasSlashAfter(i) || s.isAdjacent(i, s.nextContactIndex(i))) {
+		if w.kind == words.Unknown && w.flags&(afterLike|inDevice|notAProduct) == 0 && s.contactIndexFor(i) >= 0 && (s.hasSlashAfter(i) || s.isAdjacent(i, s.contactIndexFor(i))) {
 			return i
 		}
 	}
@@ -247,11 +247,11 @@ func (s *parsedUserAgent) isAdjacent(i, j int) bool {
 }
 
 // applyFamily returns id with the registry entry whose [Crawler.Family] includes the token: Yandex
-// for YandexFoo. The token must begin with the name of the entry and "-". For a robot a capital
-// letter can replace the "-", but apps are called YandexFoo too. Without such an entry applyFamily
-// returns id unchanged.
+// for YandexFoo. The token must begin with the name of the entry and "-". If the client is a
+// robot, a capital letter can replace the "-". Apps with names such as YandexFoo are excluded. If no
+// entry includes the token, applyFamily returns id unchanged.
 func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
-	hash := uint32(words.Seed) // incremental, since hashing every prefix takes quadratic time
+	hash := uint32(words.Seed) // of id.Token[:i+1]; hashing every prefix anew takes quadratic time
 	for i := range len(id.Token) {
 		c := id.Token[i]
 		prefixHash := hash
@@ -269,7 +269,7 @@ func (s *parsedUserAgent) applyFamily(r *Registry, id Identity) Identity {
 	return id
 }
 
-// topLevelDomains are the endings by which a word is taken for a domain name.
+// topLevelDomains are the endings of words that isDomain accepts as domain names.
 var topLevelDomains = [...]string{".com", ".net", ".org", ".io", ".info", ".eu", ".co", ".ru", ".de", ".nl", ".cz", ".pl", ".fr", ".it", ".dev", ".ai", ".app"}
 
 // isDomain reports whether a word is a domain name below one of topLevelDomains. The bundle ID of

@@ -12,12 +12,12 @@ import (
 )
 
 // WithCrawlers returns a registry with the given crawlers added to the entries of r. A crawler with
-// the token of an existing entry replaces that entry. A crawler with an alias of an existing
-// entry removes that alias from the entry. To change single fields, change a copy of the
-// entry that [Registry.Lookup] returns.
+// the token of an existing entry replaces that entry. An alias of an existing entry that is also a
+// name of a new crawler belongs to the new crawler only. To change single fields, change a copy of
+// the entry that [Registry.Lookup] returns.
 //
-// The error lists every unusable token with the reason. See [Registry.Validate]. A name that
-// occurs twice and a fallback without an entry are errors too.
+// The error lists every invalid crawler (see [Registry.Validate]), every duplicate name, and every
+// fallback without an entry.
 func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	newNames, errs := r.collectNames(crawlers)
 	merged := slices.Clone(crawlers)
@@ -26,7 +26,7 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	}
 	isNewName := func(alias string) bool { return newNames[strings.ToLower(alias)] }
 	for _, c := range r.crawlers {
-		if newNames[c.foldName(c.Token)] {
+		if newNames[c.normalizeName(c.Token)] {
 			continue
 		}
 		if slices.ContainsFunc(c.Aliases, isNewName) {
@@ -40,7 +40,7 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	for _, c := range crawlers {
 		for _, f := range c.Fallback {
 			if !slices.ContainsFunc(merged, func(c Crawler) bool { return strings.EqualFold(c.Token, f) || text.ContainsFold(c.Aliases, f) }) {
-				errs = append(errs, fmt.Errorf("crawler %s: unknown fallback %q", c.Token, f))
+				errs = append(errs, fmt.Errorf("crawler %s: unknown fallback %q; correct the name, or add an entry for the fallback", c.Token, f))
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (r *Registry) WithCrawlers(crawlers ...Crawler) (*Registry, error) {
 	return compileRegistry(r.vocabulary(), merged)
 }
 
-// collectNames returns the names of new crawlers, folded by foldName, and an error for each invalid
+// collectNames returns the names of new crawlers, normalized by normalizeName, and an error for each invalid
 // crawler or duplicate name.
 func (r *Registry) collectNames(crawlers []Crawler) (names map[string]bool, errs []error) {
 	names = make(map[string]bool)
@@ -60,18 +60,19 @@ func (r *Registry) collectNames(crawlers []Crawler) (names map[string]bool, errs
 			continue
 		}
 		for _, name := range append([]string{c.Token}, c.Aliases...) {
-			folded := c.foldName(name)
-			if names[folded] {
+			key := c.normalizeName(name)
+			if names[key] {
 				errs = append(errs, fmt.Errorf("crawler %s: the name %q occurs twice; use a name once", c.Token, name))
 			}
-			names[folded] = true
+			names[key] = true
 		}
 	}
 	return names, errs
 }
 
-// foldName returns a name of c in lower case, or unchanged for a token with ExactCase.
-func (c *Crawler) foldName(name string) string {
+// normalizeName returns a name of c in lower case, or unchanged if the name is a token with
+// ExactCase.
+func (c *Crawler) normalizeName(name string) string {
 	if c.ExactCase && name == c.Token {
 		return name
 	}
@@ -82,7 +83,7 @@ func (c *Crawler) foldName(name string) string {
 // the content of words.json.
 func NewRegistry(v words.Vocabulary) (*Registry, error) { return compileRegistry(v, nil) }
 
-// compileRegistry returns a registry of the given crawlers. v are the words that are not names.
+// compileRegistry returns a registry of the given crawlers. v is the content of words.json.
 func compileRegistry(v words.Vocabulary, crawlers []Crawler) (*Registry, error) {
 	var names []words.CrawlerName
 	for i, c := range crawlers {
@@ -91,42 +92,41 @@ func compileRegistry(v words.Vocabulary, crawlers []Crawler) (*Registry, error) 
 			names = append(names, words.CrawlerName{Name: a, Crawler: i})
 		}
 	}
-	keys, numStops, err := words.BuildKeys(v, names)
+	keys, numBrowserOnly, err := words.BuildKeys(v, names)
 	if err != nil {
 		return nil, fmt.Errorf("crawler: %w", err)
 	}
-	n := &Registry{crawlers: crawlers, keys: keys, numPlainStopKeys: numStops, table: new(words.Table)}
+	n := &Registry{crawlers: crawlers, keys: keys, numBrowserOnlyKeys: numBrowserOnly, table: new(words.Table)}
 	for i, k := range keys {
 		n.table.Add(k.Text, i)
 	}
 	return n, nil
 }
 
-// Validate returns an error if a field of c is invalid, or if a name of c is a word of r that cannot
-// name a crawler, such as mozilla. Validate does not check that the fallbacks exist, as
-// [Registry.WithCrawlers] does.
+// Validate returns an error if a field of c is invalid, or if a name of c is a common word such as
+// mozilla. [Registry.WithCrawlers] also checks that the fallbacks exist.
 func (r *Registry) Validate(c *Crawler) error {
 	for _, name := range append([]string{c.Token}, c.Aliases...) {
 		switch {
 		case words.FirstWord(name) == "":
-			return fmt.Errorf("crawler %q: the name %q does not begin with a letter or digit", c.Token, name)
+			return fmt.Errorf("crawler %q: the name %q does not begin with a letter or digit; write the product token of the User-Agent", c.Token, name)
 		case len(name) > maxName:
-			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes", c.Token, name, maxName)
+			return fmt.Errorf("crawler %q: the name %q is longer than %d bytes; shorten the name", c.Token, name, maxName)
 		case strings.TrimSpace(name) != name || strings.ContainsAny(name, "\r\n\t*();"):
-			return fmt.Errorf("crawler %q: the name %q contains a character that is not allowed in a product token", c.Token, name)
+			return fmt.Errorf("crawler %q: the name %q contains a character that is not allowed in a product token; remove the character", c.Token, name)
 		case len(trimVersion(name)) < len(name):
 			return fmt.Errorf("crawler %q: the name %q contains a version; write %s", c.Token, name, trimVersion(name))
 		}
 		if k := r.findKey(strings.ToLower(name), words.Hash(name)); k != nil && k.Kind != words.Unknown && k.Kind != words.Name {
-			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler", c.Token, name)
+			return fmt.Errorf("crawler %q: %q is a common word in User-Agents and cannot name a crawler; use a more specific name", c.Token, name)
 		}
 	}
 	if c.Class >= numClasses || c.Class == Browser {
-		return fmt.Errorf("crawler %q: class %s is not allowed for a crawler", c.Token, c.Class)
+		return fmt.Errorf("crawler %q: class %s is not allowed for a crawler; use another class, such as search", c.Token, c.Class)
 	}
 	for _, f := range c.Fallback {
 		if strings.EqualFold(f, c.Token) {
-			return fmt.Errorf("crawler %q: falls back to itself; remove it from its fallbacks", c.Token)
+			return fmt.Errorf("crawler %q: falls back to itself; remove the token from fallback", c.Token)
 		}
 	}
 	for _, suffix := range c.Verification.RDNS {
@@ -146,20 +146,20 @@ func trimVersion(name string) string {
 	return name
 }
 
-// vocabulary returns the words of words.json from which r was compiled. Weak contains only the names
+// vocabulary returns the words of words.json from which r was compiled. Ambiguous contains only the names
 // in r.
 func (r *Registry) vocabulary() words.Vocabulary {
 	var v words.Vocabulary
 	lists := map[words.Kind]*[]string{
-		words.Stop: &v.Stop, words.Like: &v.Like, words.Compatible: &v.Compatible, words.Device: &v.Device,
+		words.Browser: &v.Browser, words.Like: &v.Like, words.Compatible: &v.Compatible, words.Device: &v.Device,
 		words.Generic: &v.Generic, words.Tool: &v.Tool,
 	}
 	for _, k := range r.keys {
 		if list := lists[k.Kind]; list != nil {
 			*list = append(*list, k.Text)
 		}
-		if k.Weak {
-			v.Weak = append(v.Weak, k.Text)
+		if k.Ambiguous {
+			v.Ambiguous = append(v.Ambiguous, k.Text)
 		}
 	}
 	return v

@@ -135,7 +135,7 @@ func newIdentityReport(userAgent string, id uaident.Identity) *identityReport {
 		report.Registry = &registryEntry{
 			Token: c.Token, Operator: c.Operator, UserTriggered: c.UserTriggered, Aliases: c.Aliases, Fallback: c.Fallback,
 			RDNS: c.Verification.RDNS, Ranges: c.Verification.Ranges, ConfirmedBy: c.Verification.PartialRanges, WebBotAuth: c.Verification.WebBotAuth,
-			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.Wildcard, DelaySource: c.CrawlDelay.Source,
+			CrawlDelay: c.CrawlDelay.Support.String(), DelayMax: c.CrawlDelay.Max.Seconds(), DelayWildcard: c.CrawlDelay.FallsBackToWildcard, DelaySource: c.CrawlDelay.Source,
 			Purposes: c.Purposes.Set.Names(), PurposeSource: c.Purposes.Source, RobotsLag: c.RobotsLag.Max.Seconds(), LagSource: c.RobotsLag.Source, Source: c.Source,
 		}
 	}

@@ -23,7 +23,7 @@ func TestDelayOfWildcard(t *testing.T) {
 			t.Errorf("%s: %v, want %v", client.Token, got.Interval, want)
 		}
 	}
-	if got := CrawlDelay(nil, uaident.CrawlDelay{Wildcard: true}); got != (policy.Delay{}) {
+	if got := CrawlDelay(nil, uaident.CrawlDelay{FallsBackToWildcard: true}); got != (policy.Delay{}) {
 		t.Errorf("without a group: %+v", got)
 	}
 }

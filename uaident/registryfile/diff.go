@@ -34,7 +34,7 @@ const (
 	Changed = "changed"
 )
 
-// Diff returns the differences between two lists of entries, sorted by token.
+// Diff returns the differences between two lists of registry entries, sorted by token.
 func Diff(before, after []uaident.Crawler) (changes []Change) {
 	oldByName := make(map[string]*uaident.Crawler, len(before))
 	for i := range before {
@@ -59,7 +59,7 @@ func Diff(before, after []uaident.Crawler) (changes []Change) {
 	return changes
 }
 
-// entryKey returns the token by which Diff matches two entries of the same crawler.
+// entryKey returns the same key for two entries of one crawler: the token, normally in lower case.
 func entryKey(c *uaident.Crawler) string {
 	if c.ExactCase {
 		return c.Token

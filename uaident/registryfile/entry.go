@@ -13,7 +13,7 @@ import (
 
 const entryDescription = `an entry is an object such as {"token": "FooBot", "class": "search", "source": "https://foo.example/bot"}`
 
-// entryFields are the fields of an entry, in output order.
+// Field names of an entry, in output order, and of its verification object.
 var (
 	entryFields = []string{
 		"token", "operator", "class", "user_triggered", "wildcard", "fallback", "aliases", "robots_only", "controls", "family", "app",
@@ -46,7 +46,7 @@ func classNames() (names []string) {
 	return names
 }
 
-// parseEntry decodes an entry and checks everything except its relations to other entries.
+// parseEntry decodes an entry and checks everything except duplicate names and fallbacks (see checkNames).
 func (r *parser) parseEntry() (e entry) {
 	_, e.offset = r.Peek()
 	numErrors, class, provenance, delay := len(r.errs), "", "", false
@@ -95,7 +95,7 @@ func (r *parser) parseEntry() (e entry) {
 		case "crawl_delay_max":
 			e.CrawlDelay.Max = time.Duration(r.readNumber(field, 86400)) * time.Second
 		case "crawl_delay_wildcard":
-			e.CrawlDelay.Wildcard = r.readBool(field)
+			e.CrawlDelay.FallsBackToWildcard = r.readBool(field)
 		case "crawl_delay_source":
 			e.CrawlDelay.Source = r.readHTTPSURL(field)
 		case "purposes":
@@ -116,7 +116,7 @@ func (r *parser) parseEntry() (e entry) {
 		}
 	})
 	if len(r.errs) > numErrors {
-		return e // further errors could be consequences
+		return e // checkEntry would report consequences of these errors
 	}
 	r.checkEntry(&e, class, provenance, delay)
 	return e
@@ -149,18 +149,18 @@ func (r *parser) readHTTPSURL(field string) string {
 
 // readHTTPSURLs decodes a list of https URLs.
 func (r *parser) readHTTPSURLs(field string) []string {
-	_, at := r.Peek()
+	_, offset := r.Peek()
 	links := r.readStrings(field, maxText)
 	for _, link := range links {
-		r.checkHTTPSURL(at, field, link)
+		r.checkHTTPSURL(offset, field, link)
 	}
 	return links
 }
 
-// checkHTTPSURL records an error at the byte offset at, if link is not "" and not an https URL.
-func (r *parser) checkHTTPSURL(at int, field, link string) {
+// checkHTTPSURL records an error at the byte offset if link is neither "" nor an https URL.
+func (r *parser) checkHTTPSURL(offset int, field, link string) {
 	if u, err := url.Parse(link); link != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil) {
-		r.failAt(at, "%s: %.80q is not an https URL, for example https://foo.example/bot", field, link)
+		r.failAt(offset, "%s: %.80q is not an https URL, for example https://foo.example/bot", field, link)
 	}
 }
 
@@ -185,25 +185,25 @@ func (r *parser) checkEntry(e *entry, class, provenance string, delay bool) {
 	}
 	d := e.CrawlDelay
 	switch {
-	case !delay && (d.Max > 0 || d.Wildcard || d.Source != ""):
+	case !delay && (d.Max > 0 || d.FallsBackToWildcard || d.Source != ""):
 		fail("crawl_delay_max, crawl_delay_wildcard and crawl_delay_source require crawl_delay; add obeys, ignores or undocumented")
 	case delay && d.Source == "":
 		fail("crawl_delay requires crawl_delay_source, the URL of the documentation")
 	case d.Max > 0 && d.Support != uaident.DelayObeyed:
-		fail("crawl_delay_max requires crawl_delay obeys")
-	case d.Wildcard && d.Support != uaident.DelayObeyed:
-		fail("crawl_delay_wildcard requires crawl_delay obeys")
+		fail(`crawl_delay_max requires "crawl_delay": "obeys"`)
+	case d.FallsBackToWildcard && d.Support != uaident.DelayObeyed:
+		fail(`crawl_delay_wildcard requires "crawl_delay": "obeys"`)
 	}
 	if (e.Purposes.Set == 0) != (e.Purposes.Source == "") {
-		fail("purposes and purposes_source require each other; purposes_source is the URL of the documentation")
+		fail("purposes or purposes_source is missing; write both (purposes_source is the URL of the documentation)")
 	}
 	if (e.RobotsLag.Max == 0) != (e.RobotsLag.Source == "") {
-		fail("robots_lag (seconds) and robots_lag_source require each other; robots_lag_source is the URL of the documentation")
+		fail("robots_lag or robots_lag_source is missing; write both (seconds, and the URL of the documentation)")
 	}
 }
 
-// checkNames records an error for each name that two entries have, and for each fallback that
-// neither an entry nor base has.
+// checkNames records an error for each name of two entries, and for each fallback that is a name in
+// neither the file nor base.
 func (r *parser) checkNames(entries []entry) {
 	for i := range entries {
 		e := &entries[i]
@@ -213,7 +213,7 @@ func (r *parser) checkNames(entries []entry) {
 				key = name
 			}
 			if other, ok := r.nameOwners[key]; ok && name != "" {
-				r.failAt(e.offset, "%s: the name %q already belongs to %s; use a name once", e.Token, name, other)
+				r.failAt(e.offset, "%s: the name %q already belongs to %s; remove it from one of the entries", e.Token, name, other)
 			}
 			r.nameOwners[key] = e.Token
 		}

@@ -23,12 +23,12 @@ type parser struct {
 	nameOwners map[string]string // maps a name to the token of its entry
 }
 
-// Parse decodes a registry file. The error lists up to 50 mistakes. Each has the name of the file,
-// line, column and a remedy. A file without mistakes can be merged into base, which is
-// [uaident.Default] for a configured file.
+// Parse decodes a registry file. The error lists up to 50 mistakes, each with file, line, column
+// and remedy. Parse also checks that the file can be merged into base, which is [uaident.Default]
+// for a configured file.
 func Parse(name string, data []byte, base *uaident.Registry) (*File, error) {
 	if len(data) > MaxBytes {
-		return nil, fmt.Errorf("%s: larger than %d MiB", name, MaxBytes>>20)
+		return nil, fmt.Errorf("%s: larger than %d MiB; remove crawlers", name, MaxBytes>>20)
 	}
 	decoder, err := jsontext.NewDecoder(name, data, fileDescription)
 	if err != nil {
@@ -38,7 +38,7 @@ func Parse(name string, data []byte, base *uaident.Registry) (*File, error) {
 	f, entries := r.parseFile()
 	r.checkNames(entries)
 	if len(r.errs) > maxErrors {
-		r.errs = append(r.errs[:maxErrors:maxErrors], fmt.Errorf("%s: and %d more mistakes", name, len(r.errs)-maxErrors))
+		r.errs = append(r.errs[:maxErrors:maxErrors], fmt.Errorf("%s: %d more mistakes; fix the first ones and check again", name, len(r.errs)-maxErrors))
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Parse(name string, data []byte, base *uaident.Registry) (*File, error) {
 func (r *parser) parseFile() (*File, []entry) {
 	f := &File{}
 	var entries []entry
-	given, many := false, false
+	hasCrawlers, tooMany := false, false
 	r.readObject("", fileDescription, fileFields, func(field string) {
 		switch field {
 		case "$schema":
@@ -61,22 +61,22 @@ func (r *parser) parseFile() (*File, []entry) {
 		case "date":
 			f.Date = r.readDate(field)
 		case "crawlers":
-			given = true
+			hasCrawlers = true
 			r.readArray("crawlers must be a list of entries", func() {
 				_, at := r.Peek()
 				if len(entries) < MaxCrawlers {
 					entries = append(entries, r.parseEntry())
 					return
 				}
-				if r.Skip(); !many {
-					r.failAt(at, "more than %d crawlers; remove entries of the built-in registry", MaxCrawlers)
+				if r.Skip(); !tooMany {
+					r.failAt(at, "more than %d crawlers; remove entries that equal the built-in registry's", MaxCrawlers)
 				}
-				many = true
+				tooMany = true
 			})
 		}
 	})
-	if !given && len(r.errs) == 0 {
-		r.failAt(0, "no field crawlers; %s", fileDescription)
+	if !hasCrawlers && len(r.errs) == 0 {
+		r.failAt(0, "the field crawlers is missing; %s", fileDescription)
 	}
 	for i := range entries {
 		f.Crawlers = append(f.Crawlers, entries[i].Crawler)
@@ -86,23 +86,24 @@ func (r *parser) parseFile() (*File, []entry) {
 
 // failAt records an error with the line and column of a byte offset.
 func (r *parser) failAt(offset int, format string, args ...any) {
-	if len(r.errs) <= maxErrors { // finding the line and column scans the whole file
+	if len(r.errs) <= maxErrors { // ErrorAt scans the whole file for the line and column
 		r.errs = append(r.errs, r.ErrorAt(offset, format, args...))
 		return
 	}
-	r.errs = append(r.errs, errTooMany)
+	r.errs = append(r.errs, errOmitted)
 }
 
-var errTooMany = errors.New("one more")
+// errOmitted stands for a mistake beyond maxErrors, which Parse only counts.
+var errOmitted = errors.New("omitted mistake")
 
-// readObject decodes an object and calls read for each field. about is the start of an error
-// message, and want describes the expected object. A field that is not in fields, or occurs twice,
-// is an error.
-func (r *parser) readObject(about, want string, fields []string, read func(field string)) {
+// readObject decodes an object and calls read for each field. want describes the expected object in
+// errors, which begin with errorPrefix. A field that is not in fields, or occurs twice, is an
+// error.
+func (r *parser) readObject(errorPrefix, want string, fields []string, read func(field string)) {
 	first, at := r.Peek()
 	if first != '{' {
 		r.Skip()
-		r.failAt(at, "%s%s", about, want)
+		r.failAt(at, "%s%s", errorPrefix, want)
 		return
 	}
 	r.Next()
@@ -113,9 +114,9 @@ func (r *parser) readObject(about, want string, fields []string, read func(field
 		i := slices.Index(fields, field)
 		switch {
 		case i < 0:
-			r.failAt(at, "%sunknown field %.80q; %s", about, field, jsontext.SuggestField(field, fields))
+			r.failAt(at, "%sunknown field %.80q; %s", errorPrefix, field, jsontext.SuggestField(field, fields))
 		case seen[i]:
-			r.failAt(at, "%sduplicate field %s; keep one", about, field)
+			r.failAt(at, "%sduplicate field %s; keep one", errorPrefix, field)
 		default:
 			seen[i] = true
 			read(field)
@@ -126,8 +127,8 @@ func (r *parser) readObject(about, want string, fields []string, read func(field
 	r.Next()
 }
 
-// readArray decodes an array and calls read for each element. want is the error message for another
-// value.
+// readArray decodes an array and calls read for each element. want is the error message for a
+// value of another type.
 func (r *parser) readArray(want string, read func()) {
 	first, at := r.Peek()
 	if first != '[' {
@@ -142,11 +143,11 @@ func (r *parser) readArray(want string, read func()) {
 	r.Next()
 }
 
-// readScalar decodes a string, number or boolean whose first byte is in begins. want describes the
+// readScalar decodes a string, number or boolean whose first byte is in firstBytes. want describes the
 // expected value in an error message.
-func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
+func (r *parser) readScalar(firstBytes, want, field string) (jsontext.Token, bool) {
 	first, at := r.Peek()
-	if strings.IndexByte(begins, first) < 0 {
+	if strings.IndexByte(firstBytes, first) < 0 {
 		r.Skip()
 		r.failAt(at, "%s must be %s", field, want)
 		return jsontext.Token{}, false
@@ -154,15 +155,15 @@ func (r *parser) readScalar(begins, want, field string) (jsontext.Token, bool) {
 	return r.Next(), true
 }
 
-// readString decodes a string of 1 to most bytes. The result is "" after an error.
-func (r *parser) readString(field string, most int) string {
+// readString decodes a string of 1 to maxBytes bytes. The result is "" after an error.
+func (r *parser) readString(field string, maxBytes int) string {
 	t, ok := r.readScalar(`"`, "a string", field)
 	switch {
 	case !ok:
 	case t.Text == "":
 		r.failAt(r.Offset(), "%s is empty; remove the field", field)
-	case len(t.Text) > most:
-		r.failAt(r.Offset(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), most)
+	case len(t.Text) > maxBytes:
+		r.failAt(r.Offset(), "%s has %d bytes, more than %d; shorten it", field, len(t.Text), maxBytes)
 	case strings.ContainsFunc(t.Text, func(c rune) bool { return c < ' ' || c == 0x7f }):
 		r.failAt(r.Offset(), "%s contains a control character; remove the character", field)
 	default:
@@ -172,23 +173,23 @@ func (r *parser) readString(field string, most int) string {
 }
 
 // readStrings decodes a list of 1 to maxList different strings.
-func (r *parser) readStrings(field string, most int) (texts []string) {
+func (r *parser) readStrings(field string, maxBytes int) (list []string) {
 	_, begin := r.Peek()
 	r.readArray(field+` must be a list of strings, for example ["FooBot"]`, func() {
-		text := r.readString("a string in "+field, most)
-		if slices.Contains(texts, text) && text != "" {
+		text := r.readString("a string in "+field, maxBytes)
+		if slices.Contains(list, text) && text != "" {
 			r.failAt(r.Offset(), "%s contains %q twice; remove one", field, text)
-		} else if len(texts) <= maxList {
-			texts = append(texts, text)
+		} else if len(list) <= maxList {
+			list = append(list, text)
 		}
 	})
 	switch {
-	case len(texts) > maxList:
-		r.failAt(begin, "%s has more than %d strings", field, maxList)
-	case len(texts) == 0:
+	case len(list) > maxList:
+		r.failAt(begin, "%s has more than %d strings; remove some", field, maxList)
+	case len(list) == 0:
 		r.failAt(begin, "%s is an empty list; remove the list", field)
 	}
-	return texts
+	return list
 }
 
 // readBool decodes true or false.
@@ -197,21 +198,21 @@ func (r *parser) readBool(field string) bool {
 	return t.FirstByte == 't'
 }
 
-// readNumber decodes an integer from 1 to most.
-func (r *parser) readNumber(field string, most uint64) (n uint64) {
-	want := fmt.Sprintf("a whole number from 1 to %d", most)
+// readNumber decodes an integer from 1 to maximum.
+func (r *parser) readNumber(field string, maximum uint64) (n uint64) {
+	want := fmt.Sprintf("a whole number from 1 to %d", maximum)
 	t, ok := r.readScalar("0123456789-", want, field)
 	if !ok {
 		return 0
 	}
 	for _, c := range []byte(t.Text) {
-		if c < '0' || c > '9' || n > most {
+		if c < '0' || c > '9' || n > maximum {
 			n = 0
 			break
 		}
 		n = 10*n + uint64(c-'0')
 	}
-	if n == 0 || n > most {
+	if n == 0 || n > maximum {
 		r.failAt(r.Offset(), "%s must be %s, not %.30s", field, want, t.Text)
 		return 0
 	}
@@ -227,11 +228,11 @@ func (r *parser) readDate(field string) string {
 	return text
 }
 
-// readEnum decodes a string that must be one of words. The result is "" after an error.
-func (r *parser) readEnum(field string, words []string) string {
+// readEnum decodes a string that must be in allowed. The result is "" after an error.
+func (r *parser) readEnum(field string, allowed []string) string {
 	text := r.readString(field, maxText)
-	if text != "" && !slices.Contains(words, text) {
-		r.failAt(r.Offset(), "unknown %s %.80q; %s", field, text, jsontext.SuggestField(text, words))
+	if text != "" && !slices.Contains(allowed, text) {
+		r.failAt(r.Offset(), "unknown %s %.80q; %s", field, text, jsontext.SuggestField(text, allowed))
 		return ""
 	}
 	return text

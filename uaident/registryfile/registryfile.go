@@ -20,8 +20,7 @@ const (
 	maxErrors   = 50  // reported errors
 )
 
-// File is the content of a registry file. A file may contain all crawlers of a registry or only a
-// few.
+// File is the content of a registry file, which contains all crawlers of a registry or only some.
 type File struct {
 	// Date is the date of the file, such as 2026-11-23, or "".
 	Date string

@@ -69,7 +69,7 @@ func TestMistakes(t *testing.T) {
 		{"{\"crawlers\": [,]}", "f:1:15: invalid character ','"},
 		{"\xff{}", "f:1:1: this is not UTF-8"},
 		{`[]`, "f:1:1: a registry is an object"},
-		{`{}`, "f:1:1: no field crawlers"},
+		{`{}`, "f:1:1: the field crawlers is missing"},
 		{`{"crawlers": {}}`, "f:1:14: crawlers must be a list"},
 		{`{"crawler": []}`, `f:1:2: unknown field "crawler"; did you mean crawlers?`},
 		{one(good + `, "robots_lag": 0, "robots_lag_source": "https://foo.example/a"`), "robots_lag must be a whole number from 1 to 604800, not 0"},
@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 		{one(good + `, "crawl_delay": "obeys"`), "crawl_delay requires crawl_delay_source"},
 		{one(good + `, "crawl_delay_max": 5`), "require crawl_delay"},
 		{one(good + `, "purposes": ["training", "sarch"]`), `unknown purpose "sarch"; did you mean search?`},
-		{one(good + `, "purposes": ["training"]`), "purposes and purposes_source require each other"},
+		{one(good + `, "purposes": ["training"]`), "purposes or purposes_source is missing"},
 		{one(good + `, "checked": "2026-11-23"`), ""},
 		{one(good + `, "checked": "23.11.2026"`), `checked must be a date such as 2026-11-23, not "23.11.2026"`},
 		{one(`"token": "Chrome", "class": "search", ` + source), `f:2:1: Chrome: "Chrome" is a common word in User-Agents`},
@@ -132,7 +132,7 @@ func TestManyMistakes(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Repeat("1,", 200)+`1]}`), uaident.Default()); err == nil || !strings.Contains(err.Error(), "and 151 more mistakes") {
+	if _, err = Parse("f", []byte(`{"crawlers": [`+strings.Repeat("1,", 200)+`1]}`), uaident.Default()); err == nil || !strings.Contains(err.Error(), "151 more mistakes") {
 		t.Errorf("%v", err)
 	}
 	var many []string

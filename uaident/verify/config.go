@@ -63,7 +63,7 @@ func (c *Config) Validate() error {
 		if err := l.validateSource(); err != nil {
 			errs = append(errs, err)
 		}
-		if !c.namesCrawler(l.CrawlerOrOperator) {
+		if !c.hasCrawler(l.CrawlerOrOperator) {
 			errs = append(errs, fmt.Errorf("address list for %q: unknown crawler or operator", l.CrawlerOrOperator))
 		}
 	}
@@ -71,7 +71,7 @@ func (c *Config) Validate() error {
 		if _, err := normalizeSuffix(d.Suffix); err != nil {
 			errs = append(errs, fmt.Errorf("domain for %s: %w", d.CrawlerOrOperator, err))
 		}
-		if !c.namesCrawler(d.CrawlerOrOperator) {
+		if !c.hasCrawler(d.CrawlerOrOperator) {
 			errs = append(errs, fmt.Errorf("domain for %q: unknown crawler or operator", d.CrawlerOrOperator))
 		}
 	}
@@ -99,9 +99,9 @@ func (l *List) validateSource() error {
 	return nil
 }
 
-// namesCrawler reports whether c.Crawlers contains a crawler with the token, alias or operator
+// hasCrawler reports whether c.Crawlers contains a crawler with the token, alias or operator
 // name.
-func (c *Config) namesCrawler(name string) bool {
+func (c *Config) hasCrawler(name string) bool {
 	for i := range c.Crawlers {
 		if matchesCrawler(name, &c.Crawlers[i]) {
 			return true

@@ -49,8 +49,8 @@ func (v *Verifier) Explain(ctx context.Context, c *uaident.Crawler, client netip
 	}
 	now := v.now()
 	for _, l := range p.lists {
-		if online && isUnloaded(l) {
-			_ = v.loadAndReport(ctx, l, isUnloaded) // the error is in the status
+		if online && isNeverLoaded(l) {
+			_ = v.loadAndReport(ctx, l, isNeverLoaded) // the error is in the status
 		}
 		e.explainList(l.newStatus(s.crawlersByList[l], now), l, client)
 	}

@@ -104,7 +104,7 @@ func TestExplainLists(t *testing.T) {
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding != (Finding{Verified, Ranges}) || !strings.Contains(e.Steps[0].Text, "(4 prefixes") {
 		t.Errorf("online: %+v", e)
 	}
-	if err := errors.Join(v.loadAll(t.Context(), isUnloaded)...); err != nil || s.count() != 1 {
+	if err := errors.Join(v.loadAll(t.Context(), isNeverLoaded)...); err != nil || s.count() != 1 {
 		t.Errorf("loading with all lists loaded: %v, %d requests", err, s.count())
 	}
 	s.says("")
@@ -112,7 +112,7 @@ func TestExplainLists(t *testing.T) {
 	if e := v.Explain(t.Context(), bar, addr, true); e.Finding.State != Unknown || !strings.Contains(e.Steps[0].Text, "is empty") {
 		t.Errorf("an invalid list: %+v", e)
 	}
-	if err := errors.Join(v.loadAll(t.Context(), isUnloaded)...); err == nil || !strings.Contains(err.Error(), s.URL) {
+	if err := errors.Join(v.loadAll(t.Context(), isNeverLoaded)...); err == nil || !strings.Contains(err.Error(), s.URL) {
 		t.Errorf("loading: %v", err)
 	}
 }

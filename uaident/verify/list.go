@@ -103,8 +103,8 @@ func (v *Verifier) loadList(ctx context.Context, l *addressList, due func(*addre
 	return true, err
 }
 
-// isUnloaded reports whether a list was never loaded.
-func isUnloaded(l *addressList) bool { return l.active.Load() == nil }
+// isNeverLoaded reports whether a list was never loaded.
+func isNeverLoaded(l *addressList) bool { return l.active.Load() == nil }
 
 // isListDue reports whether a list must be loaded: the time of the next fetch has come, or the file
 // changed.

@@ -28,16 +28,16 @@ type lookupQueue struct {
 	maxRunning, maxWaiting int
 	timeout                time.Duration
 	run                    func(context.Context, lookupJob)
-	isWanted               func(resultKey, monotime) bool // reports whether a job still lacks a result
+	needsResult            func(resultKey, monotime) bool // reports whether a lookup still has no result
 	now                    func() monotime
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	networkStates   *networkStates
-	networkInterval monotime // interval between lookups of one network, by its rate
-	jobInterval     time.Duration
-	createdAt       time.Time
+	networkStates      *networkStates
+	minNetworkInterval monotime // average interval between lookups of one network
+	minLookupInterval  time.Duration
+	createdAt          time.Time
 
 	// crowdedScope is the scope of an operator whose new lookups are dropped because the queue is
 	// full, or 0. Requests read the value without locking mu.
@@ -79,12 +79,12 @@ const (
 // slowAfter is the duration after which a lookup is slow. Most lookups need a tenth.
 const slowAfter = 500 * time.Millisecond
 
-func newLookupQueue(atOnce, most, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
+func newLookupQueue(maxRunning, maxWaiting, rate int, timeout time.Duration, now func() monotime) *lookupQueue {
 	q := &lookupQueue{
-		maxRunning: atOnce, maxWaiting: most, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
-		networkStates: newNetworkStates(), networkInterval: rateShare * monotime(time.Second) / monotime(rate),
+		maxRunning: maxRunning, maxWaiting: maxWaiting, timeout: timeout, now: now, slowAfter: min(slowAfter, timeout/2),
+		networkStates: newNetworkStates(), minNetworkInterval: rateShare * monotime(time.Second) / monotime(rate),
 		pendingKeys: map[resultKey]struct{}{}, runningByNetwork: map[netip.Prefix]int{},
-		jobInterval: time.Second / time.Duration(rate), createdAt: time.Now(),
+		minLookupInterval: time.Second / time.Duration(rate), createdAt: time.Now(),
 	}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	return q
@@ -116,13 +116,13 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 		return
 	}
 	network := addr.NetworkOfAddr(j.address)
-	if !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) {
+	if !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.minNetworkInterval) {
 		q.numDropped.Add(1)
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := q.pendingKeys[j.resultKey]; ok || !q.isWanted(j.resultKey, now) {
+	if _, ok := q.pendingKeys[j.resultKey]; ok || !q.needsResult(j.resultKey, now) {
 		return // completed since the caller checked
 	}
 	queue, room := &q.newJobs, max(q.maxWaiting-q.maxWaiting/recheckShare, 1)
@@ -130,7 +130,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 		queue, room = &q.rechecks, max(q.maxWaiting/recheckShare, 1)
 	}
 	_, ofNetwork := queue.countWaiting(j.scope, network)
-	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.networkInterval) || q.ctx.Err() != nil {
+	if ofNetwork+q.runningByNetwork[network] >= max(q.maxWaiting/networkShare, 1) || !recheck && !q.networkStates.find(network).mayStartLookup(now, networkBurst*q.minNetworkInterval) || q.ctx.Err() != nil {
 		q.numDropped.Add(1)
 		return
 	}
@@ -144,7 +144,7 @@ func (q *lookupQueue) enqueue(j lookupJob, now monotime, recheck bool) {
 		delete(q.pendingKeys, displaced.resultKey)
 	}
 	if !recheck {
-		q.networkStates.findOrAdd(network).countLookup(now, q.networkInterval)
+		q.networkStates.findOrAdd(network).countLookup(now, q.minNetworkInterval)
 	}
 	q.pendingKeys[j.resultKey] = struct{}{}
 	queue.addJob(j)
@@ -190,7 +190,7 @@ func (q *lookupQueue) startReady() {
 			if j, ok = q.newJobs.takeNext(q.canStart); !ok {
 				return
 			}
-			q.rate.Charge(now, q.jobInterval)
+			q.rate.Charge(now, q.minLookupInterval)
 		}
 		l := &runningLookup{lookupJob: j, network: addr.NetworkOfAddr(j.address)}
 		if l.holdsSlowSlot = q.networkStates.find(l.network).isSlow(q.now()); l.holdsSlowSlot {

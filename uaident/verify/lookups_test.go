@@ -230,4 +230,4 @@ func (p *resultTable) held() (n int) {
 }
 
 // most returns the maximum number of results.
-func (p *resultTable) most() int { return len(p.buckets) * bucketSize }
+func (p *resultTable) most() int { return len(p.buckets) * resultsPerBucket }

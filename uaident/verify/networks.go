@@ -10,19 +10,19 @@ import (
 )
 
 // networkStates counts recent lookups by network and marks networks with slow reverse DNS zones.
-// The size is fixed. A random seed maps each network to one bucket of networkWays entries.
+// The size is fixed. A random seed maps each network to one bucket of statesPerBucket states.
 type networkStates struct {
 	seed    maphash.Seed
-	buckets [1024][networkWays]networkState
+	buckets [1024][statesPerBucket]networkState
 }
 
-const networkWays = 4 // slots a bucket
+const statesPerBucket = 4
 
 // networkState is the state of one network. Only one goroutine at a time may change the state. A
 // nil state is valid and belongs to a network without recent lookups.
 type networkState struct {
 	id         atomic.Uint64 // hash of the network, or 0
-	lookupRate limit.Rate    // lookupRate of its lookups
+	lookupRate limit.Rate    // rate of the lookups from the network
 	slowUntil  atomic.Int64  // monotime
 }
 

@@ -58,16 +58,16 @@ type resultCache struct {
 	mu              sync.Mutex // held while a slot changes
 }
 
-const bucketSize = 8 // slots a bucket
+const resultsPerBucket = 8
 
 type resultTable struct {
-	buckets [][bucketSize]atomic.Pointer[result]
+	buckets [][resultsPerBucket]atomic.Pointer[result]
 }
 
 func newResultCache(verified, others int) *resultCache {
 	r := &resultCache{seed: maphash.MakeSeed()}
-	r.verifiedResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(verified))
-	r.otherResults.buckets = make([][bucketSize]atomic.Pointer[result], numBuckets(others))
+	r.verifiedResults.buckets = make([][resultsPerBucket]atomic.Pointer[result], numBuckets(verified))
+	r.otherResults.buckets = make([][resultsPerBucket]atomic.Pointer[result], numBuckets(others))
 	return r
 }
 
@@ -75,13 +75,13 @@ func newResultCache(verified, others int) *resultCache {
 // a power of two.
 func numBuckets(results int) int {
 	n := 1
-	for n*bucketSize < results {
+	for n*resultsPerBucket < results {
 		n *= 2
 	}
 	return n
 }
 
-func (p *resultTable) bucketFor(hash uint64) *[bucketSize]atomic.Pointer[result] {
+func (p *resultTable) bucketFor(hash uint64) *[resultsPerBucket]atomic.Pointer[result] {
 	return &p.buckets[hash&uint64(len(p.buckets)-1)]
 }
 

@@ -83,7 +83,7 @@ func New(o Options) *Verifier {
 	v.client = newClient(o.Transport)
 	v.results = newResultCache(o.MaxVerified, o.MaxOtherResults)
 	v.lookups = newLookupQueue(o.MaxLookups, o.MaxQueued, o.MaxRate, o.LookupTimeout, v.now)
-	v.lookups.run, v.lookups.isWanted = v.lookUp, v.needsLookup
+	v.lookups.run, v.lookups.needsResult = v.lookUp, v.needsLookup
 	v.activeConfig.Store(new(activeConfig))
 	return v
 }

@@ -7,34 +7,35 @@ import (
 	"strings"
 )
 
-// Kind says what a word of a User-Agent means for the identification.
+// Kind is the role of a word in the identification of a User-Agent.
 type Kind uint8
 
 const (
-	Unknown    Kind = iota
-	Stop            // a word of browsers, never the name of a crawler
-	Like            // the next word is only a resemblance: "like Gecko"
-	Compatible      // the next word may be a robot's name
-	Device          // the rest of the comment describes a device
-	Generic         // a word for robots: bot, spider
-	Tool            // the job of a tool: checker, preview
-	Name            // a name in the registry
-	Contact         // not a word: a URL or mail address
+	Unknown    Kind = iota // in no list of words.json and not in the registry
+	Browser                // a word of browsers, never the name of a crawler
+	Like                   // the next word names a similar product: "like Gecko"
+	Compatible             // the next word may be a robot's name
+	Device                 // the rest of the comment describes a device
+	Generic                // a word for robots: bot, spider
+	Tool                   // a word for a tool: checker, preview
+	Name                   // a name in the registry
+	Contact                // not a word: a URL or mail address
 )
 
-// Vocabulary is the content of words.json: the words that have a meaning but name no crawler.
+// Vocabulary is the content of words.json: the words with a role that name no crawler, and the ambiguous names.
 type Vocabulary struct {
-	Stop, Like, Compatible, Device, Generic, Tool []string
-	Weak                                          []string // names that are also apps, companies or ordinary words
+	Browser                                 []string `json:"stop"`
+	Like, Compatible, Device, Generic, Tool []string
+	Ambiguous                               []string `json:"weak"` // names that are also apps, companies or ordinary words
 }
 
 // Key is an entry of the hash table: the first word of a crawler's name, or a word of words.json.
 type Key struct {
-	Text    string   // lower case
-	Kind    Kind     // kind of the single word
-	Crawler int16    // index of the crawler, for a Name
-	Weak    bool     // a Name that must be in the position of a product
-	Phrases []Phrase // longer names that begin with this word, longest first
+	Text      string   // lower case
+	Kind      Kind     // kind of the word without the following words
+	Crawler   int16    // index of the crawler, for a Name
+	Ambiguous bool     // a Name that must be in the position of a product
+	Phrases   []Phrase // longer names that begin with this word, longest first
 }
 
 // Phrase is a name of several words, such as "sogou web spider", or a name that differs from
@@ -77,9 +78,9 @@ func IsDigit(c byte) bool { return c-'0' <= 9 }
 // IsHex reports whether c is a hexadecimal digit.
 func IsHex(c byte) bool { return IsDigit(c) || (c|0x20)-'a' < 6 }
 
-// BuildKeys returns the keys for the words of v and for names, without duplicates. Keys of stop
-// words that begin no name come first, and numStops is their number.
-func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err error) {
+// BuildKeys returns the keys for the words of v and for names, without duplicates. The first
+// numBrowserOnly keys are words of browsers that begin no name.
+func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numBrowserOnly int, err error) {
 	byText := map[string]*Key{}
 	key := func(word string) *Key {
 		text := strings.ToLower(word)
@@ -89,15 +90,15 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 		return byText[text]
 	}
 	for kind, list := range map[Kind][]string{
-		Stop: v.Stop, Like: v.Like, Compatible: v.Compatible, Device: v.Device, Generic: v.Generic, Tool: v.Tool,
+		Browser: v.Browser, Like: v.Like, Compatible: v.Compatible, Device: v.Device, Generic: v.Generic, Tool: v.Tool,
 	} {
 		for _, word := range list {
 			if FirstWord(word) != word {
-				return nil, 0, fmt.Errorf("words.json: %q is not one word", word)
+				return nil, 0, fmt.Errorf("words.json: %q is not one word; split the string", word)
 			}
 			k := key(word)
 			if k.Kind != Unknown {
-				return nil, 0, fmt.Errorf("words.json: %q is in two lists", word)
+				return nil, 0, fmt.Errorf("words.json: %q is in two lists; remove one", word)
 			}
 			k.Kind = kind
 		}
@@ -105,7 +106,7 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 	for _, n := range names {
 		first := FirstWord(n.Name)
 		if first == "" {
-			return nil, 0, fmt.Errorf("%q does not begin with a word", n.Name)
+			return nil, 0, fmt.Errorf("crawler name %q does not begin with a letter or digit", n.Name)
 		}
 		k := key(first)
 		switch {
@@ -114,14 +115,14 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 		case first != n.Name:
 			k.Phrases = append(k.Phrases, Phrase{Text: strings.ToLower(n.Name), Crawler: int16(n.Crawler)})
 		case k.Kind != Unknown:
-			return nil, 0, fmt.Errorf("%q is in words.json or names two crawlers", n.Name)
+			return nil, 0, fmt.Errorf("crawler name %q is in words.json or in two registry entries; remove one", n.Name)
 		default:
 			k.Kind, k.Crawler = Name, int16(n.Crawler)
 		}
 	}
-	for _, word := range v.Weak {
+	for _, word := range v.Ambiguous {
 		if k := byText[strings.ToLower(word)]; k != nil && k.Kind == Name {
-			k.Weak = true
+			k.Ambiguous = true
 		}
 	}
 	for _, k := range byText {
@@ -130,20 +131,20 @@ func BuildKeys(v Vocabulary, names []CrawlerName) (keys []Key, numStops int, err
 		})
 		keys = append(keys, *k)
 	}
-	plainStop := func(k Key) int {
-		if k.Kind == Stop && len(k.Phrases) == 0 {
+	browserOnly := func(k Key) int {
+		if k.Kind == Browser && len(k.Phrases) == 0 {
 			return 0
 		}
 		return 1
 	}
 	slices.SortFunc(keys, func(a, b Key) int {
-		return cmp.Or(plainStop(a)-plainStop(b), strings.Compare(a.Text, b.Text))
+		return cmp.Or(browserOnly(a)-browserOnly(b), strings.Compare(a.Text, b.Text))
 	})
-	for numStops < len(keys) && plainStop(keys[numStops]) == 0 {
-		numStops++
+	for numBrowserOnly < len(keys) && browserOnly(keys[numBrowserOnly]) == 0 {
+		numBrowserOnly++
 	}
 	if len(keys) > MaxKeys {
-		return nil, 0, fmt.Errorf("%d words and names exceed the maximum of %d", len(keys), MaxKeys)
+		return nil, 0, fmt.Errorf("%d words and names exceed the maximum of %d; increase IndexBits and SlotBits", len(keys), MaxKeys)
 	}
-	return keys, numStops, nil
+	return keys, numBrowserOnly, nil
 }

@@ -7,8 +7,8 @@ const (
 )
 
 // Fold maps a byte to its hash input: letters to lower case, other word bytes to themselves,
-// and the rest to [Dot] or [Gap]. The underscore is moved, so that only letters have the bit
-// [Letter].
+// and the rest to [Dot] or [Gap]. The underscore gets another value, so that only letters have the
+// bit [Letter].
 var Fold = func() (t [256]byte) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = byte(c)
@@ -53,7 +53,7 @@ const (
 )
 
 // FirstSlot returns the slot of a [Table] at which the search for a hash begins. FirstSlot uses the
-// lower bits, which are better distributed in FNV, and HashTag uses the upper bits.
+// lower bits of the FNV hash, which are better distributed than the upper bits in HashTag.
 func FirstSlot(h uint32) uint32 { return (h ^ h>>16) & (Slots - 1) }
 
 // HashTag returns the upper bits of a hash, which a slot of a [Table] contains.
