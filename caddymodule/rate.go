@@ -165,16 +165,16 @@ func (r *Rate) Settings(registry *uaident.Registry) (*rate.Settings, error) {
 	}
 	limits, err := r.ParseLimits(registry)
 	return &rate.Settings{
-		MaxDelay:           cmp.Or(time.Duration(r.MaxDelay), rate.Default.MaxDelay),
-		Burst:              cmp.Or(r.Burst, rate.Default.Burst),
-		Tolerance:          cmp.Or(r.Tolerance, rate.Default.Tolerance),
-		Window:             cmp.Or(time.Duration(r.Window), rate.Default.Window),
+		MaxCrawlDelay:      cmp.Or(time.Duration(r.MaxDelay), rate.DefaultSettings.MaxCrawlDelay),
+		Burst:              cmp.Or(r.Burst, rate.DefaultSettings.Burst),
+		Tolerance:          cmp.Or(r.Tolerance, rate.DefaultSettings.Tolerance),
+		Window:             cmp.Or(time.Duration(r.Window), rate.DefaultSettings.Window),
 		CountPageResources: r.CountBy == countAll,
 		Limits:             limits,
 
-		IgnoreDelay: r.IgnoreDelay,
-		Enforce:     r.Enforces(),
-		SlowSearch:  r.Search == rateEnforce,
+		IgnoreCrawlDelay: r.IgnoreDelay,
+		Enforce:          r.Enforces(),
+		SlowSearch:       r.Search == rateEnforce,
 	}, err
 }
 

@@ -92,7 +92,7 @@ func (r *Rate) ParseLimits(registry *uaident.Registry) (limits []rate.Limit, err
 		if l.Requests > 0 {
 			parsed.Rule = rate.Rule{
 				Interval: parsed.Per / time.Duration(l.Requests),
-				Burst:    cmp.Or(l.Burst, min(cmp.Or(r.Burst, rate.Default.Burst), l.Requests)),
+				Burst:    cmp.Or(l.Burst, min(cmp.Or(r.Burst, rate.DefaultSettings.Burst), l.Requests)),
 			}
 		}
 		if parsed.Clients, err = judge.ParseSelector(registry, []string{l.Client}, false); err != nil {

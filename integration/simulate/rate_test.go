@@ -14,7 +14,7 @@ import (
 )
 
 // rates are the settings of worlds that enforce rates.
-var rates = rate.Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute, Enforce: true, SlowSearch: true}
+var rates = rate.Settings{MaxCrawlDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute, Enforce: true, SlowSearch: true}
 
 // delays are the values of Crawl-delay in seconds.
 var delays = []string{"10", "20", "30"}

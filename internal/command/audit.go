@@ -156,7 +156,7 @@ func (a *auditRunner) replayOptions(cmd *cobra.Command, logs []string) (replay.O
 		Logs: logs, Stdin: cmd.InOrStdin(), Sites: a.sites, Now: now, Lines: new(atomic.Int64), Paths: a.paths, Sources: a.xarf != "",
 	}
 	if a.rate {
-		enforced := rate.Default
+		enforced := rate.DefaultSettings
 		enforced.Enforce = true
 		o.Rate = &enforced
 	}

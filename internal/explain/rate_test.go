@@ -15,7 +15,7 @@ import (
 func TestRate(t *testing.T) {
 	robots := policy.Parse([]byte("User-agent: *\nCrawl-delay: 40\nDisallow: /a\n\nUser-agent: FooBot\nDisallow: /a\nSitemap: https://a.test/list\n"))
 	settings := func(change func(*rate.Settings)) *rate.Settings {
-		s := rate.Default
+		s := rate.DefaultSettings
 		s.Enforce = true
 		for _, l := range []rate.Limit{
 			{Client: "GPTBot", Requests: 30, Per: time.Minute, Concurrent: 2, Rule: rate.Rule{Interval: 2 * time.Second, Burst: 10}},
@@ -43,7 +43,7 @@ func TestRate(t *testing.T) {
 		{"a search engine, with search enforce", "bingbot/2.0", "/b", settings(func(s *rate.Settings) { s.SlowSearch = true }), "requests above the limit get 429, but at most one in twenty requests of the crawler in a day\n"},
 		{"who does not read it", "Googlebot/2.1", "/b", settings(func(s *rate.Settings) { s.SlowSearch = true }), "rate enforce: one request in 30 seconds by Crawl-delay: requests above the limit are counted and pass: the crawler ignores Crawl-delay\n"},
 		{"who does not read it, with a limit", "Amazonbot/0.1", "/b", settings(nil), "limit Amazonbot 6/1m: requests above the limit get 429; the crawler ignores Crawl-delay\n"},
-		{"the file is left out", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.IgnoreDelay = true }), ""},
+		{"the file is left out", "CCBot/2.0", "/b", settings(func(s *rate.Settings) { s.IgnoreCrawlDelay = true }), ""},
 		{"a group that asks for nothing", "FooBot/1.0", "/b", settings(nil), ""},
 		{"robots.txt", "GPTBot/1.0", "/robots.txt", settings(nil), ""},
 		{"a sitemap", "GPTBot/1.0", "/list?page=2", settings(nil), ""},

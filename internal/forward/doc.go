@@ -1,3 +1,3 @@
-// Package forward reads the request in question from a proxy's request to the guard. The proxy
-// describes the request in header fields.
+// Package forward reads a client's request from the header fields in which a proxy describes this
+// request to the guard.
 package forward

@@ -30,11 +30,11 @@ const maxQuotedBytes = 80
 //
 // The proxy must send four fields: X-Forwarded-Method or X-Original-Method, X-Forwarded-Uri or
 // X-Original-Uri, X-Forwarded-Host, and X-Forwarded-Proto. X-Original-Url can replace the last
-// three. If two fields have the same purpose, their values must agree. A client may have sent the
-// field that its proxy does not set.
+// three. If two fields have the same purpose, their values must agree, because a client may have
+// sent the field that its proxy does not set.
 func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if !site.IsTrustedProxy(r) {
-		return nil, &Problem{Untrusted, errors.New("the sender of this request is not in the trusted_proxies of the server; if it is your proxy, add its address")}
+		return nil, &Problem{UntrustedProxy, errors.New("the sender of this request is not in the trusted_proxies of the server; if it is your proxy, add its address")}
 	}
 	original, err := readOriginalRequest(r.Header)
 	if err != nil {
@@ -44,7 +44,7 @@ func DescribedRequest(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	original.host = site.NormalizeHost(original.host, original.proto == "https") // all spellings of a host are the same site for a proxy
+	original.host = site.NormalizeHost(original.host, original.proto == "https") // a proxy serves the same site for all spellings of a host
 	described := r.WithContext(context.WithValue(r.Context(), caddyhttp.OriginalRequestCtxKey, http.Request{
 		Method: original.method, URL: u, RequestURI: original.uri, Host: original.host,
 	}))
@@ -95,7 +95,7 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 		target     *string
 		fromURL    string
 		fields     []string
-		valid      func(string) error
+		check      func(string) error
 		ignoreCase bool // ignore case
 	}{
 		{&o.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
@@ -105,23 +105,23 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 	} {
 		accepted, acceptedField := part.fromURL, originalURL
 		for _, field := range part.fields {
-			value, err := singleValue(header, field, part.valid)
+			value, err := singleValue(header, field, part.check)
 			switch {
 			case err != nil:
 				return o, err
 			case value == "":
 				continue
 			case accepted != "" && accepted != value && !(part.ignoreCase && strings.EqualFold(accepted, value)):
-				return o, newProblem(Contradicting, "%s says %s, but %s says %s; let the proxy set one field, and remove the other",
+				return o, newProblem(ContradictingFields, "%s says %s, but %s says %s; let the proxy set one field, and remove the other",
 					field, quote(value), acceptedField, quote(accepted))
 			}
 			accepted, acceptedField = value, field
 		}
 		if accepted == "" {
-			return o, newProblem(Missing, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
+			return o, newProblem(MissingField, "the field %s is missing; let the proxy set the field", strings.Join(part.fields, " and no "))
 		}
-		if err := part.valid(accepted); err != nil { // the value may be a part of the URL
-			return o, &Problem{Malformed, fmt.Errorf("%s: %w", acceptedField, err)}
+		if err := part.check(accepted); err != nil { // the value may be a part of the URL
+			return o, &Problem{MalformedField, fmt.Errorf("%s: %w", acceptedField, err)}
 		}
 		*part.target = accepted
 	}
@@ -130,21 +130,21 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 }
 
 // singleValue returns the value of a header field, or an empty string if the field is missing.
-// singleValue returns a [*Problem] if the field is repeated or valid returns an error.
+// singleValue returns a [*Problem] if the field is repeated or check returns an error.
 func singleValue(header http.Header, field string, valid func(string) error) (string, error) {
 	switch values := header[field]; len(values) {
 	case 0:
 		return "", nil
 	case 1:
 		if values[0] == "" {
-			return "", nil // some proxies remove a field by emptying it
+			return "", nil // some proxies send an empty value to remove a field
 		}
 		if err := valid(values[0]); err != nil {
-			return "", &Problem{Malformed, fmt.Errorf("%s: %w", field, err)}
+			return "", &Problem{MalformedField, fmt.Errorf("%s: %w", field, err)}
 		}
 		return values[0], nil
 	default:
-		return "", newProblem(Repeated, "%s occurs %d times; let the proxy overwrite the client's field", field, len(values))
+		return "", newProblem(RepeatedField, "%s occurs %d times; let the proxy overwrite the client's field", field, len(values))
 	}
 }
 
@@ -168,8 +168,8 @@ func splitURL(value string) (o originalRequest) {
 
 // checkMethod returns an error unless method has the syntax of an HTTP method.
 func checkMethod(method string) error {
-	if !httpguts.ValidHeaderFieldName(method) { // both are tokens
-		return fmt.Errorf("%s is no method", quote(method))
+	if !httpguts.ValidHeaderFieldName(method) { // methods and product tokens have the same syntax
+		return fmt.Errorf("%s is not an HTTP method", quote(method))
 	}
 	return nil
 }
@@ -226,15 +226,15 @@ func checkTarget(target string) error {
 		switch c := target[i]; {
 		case c <= ' ', c == 0x7f:
 			return fmt.Errorf("%s has a space or a control character, which a target must not contain", quote(target))
-		case c == '#': // servers disagree whether # ends the path
+		case c == '#': // servers disagree on whether # ends the path
 			return fmt.Errorf("%s has a fragment, which clients do not send", quote(target))
 		}
 	}
 	return nil
 }
 
-// targetURL returns the request target as a URL. Its path is decoded as far as possible. Like in
-// browsers, an invalid escape stays as is.
+// targetURL returns the request target as a URL. Its path is decoded, except for invalid escapes,
+// as in browsers.
 func (o *originalRequest) targetURL() (*url.URL, error) {
 	target := o.uri
 	switch {
@@ -245,13 +245,13 @@ func (o *originalRequest) targetURL() (*url.URL, error) {
 	case !strings.HasPrefix(target, "/"):
 		parts := splitURL(target)
 		if parts.host == "" {
-			return nil, newProblem(Malformed, "%s is not a request target; let the proxy send the target of the client, which begins with a slash", quote(target))
+			return nil, newProblem(MalformedField, "%s is not a request target; let the proxy send the target of the client, which begins with a slash", quote(target))
 		}
 		if err := checkAuthority(parts.host); err != nil {
 			return nil, err
 		}
 		if name, _ := addr.SplitPort(parts.host); httpScheme(parts.proto) == "" || !isSameHost(name, o.host) {
-			return nil, newProblem(Contradicting, "the target %s has another host than %s", quote(target), quote(o.host))
+			return nil, newProblem(ContradictingFields, "the target %s has another host than %s", quote(target), quote(o.host))
 		}
 		target = parts.uri
 	}
@@ -263,7 +263,7 @@ func (o *originalRequest) targetURL() (*url.URL, error) {
 // [*Problem].
 func checkAuthority(host string) error {
 	if err := checkHost(host); err != nil {
-		return &Problem{Malformed, fmt.Errorf("the target: %w", err)}
+		return &Problem{MalformedField, fmt.Errorf("the target: %w", err)}
 	}
 	return nil
 }

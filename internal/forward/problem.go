@@ -10,11 +10,11 @@ type Reason uint8
 
 // A wrong description means a misconfigured proxy, or a client that sent the same fields.
 const (
-	Untrusted     Reason = iota // the proxy's address is not trusted
-	Missing                     // a field is missing
-	Repeated                    // a field occurs more than once
-	Contradicting               // two fields disagree
-	Malformed                   // a field has an invalid value
+	UntrustedProxy      Reason = iota // the proxy's address is not trusted
+	MissingField                      // a field is missing
+	RepeatedField                     // a field occurs more than once
+	ContradictingFields               // two fields disagree
+	MalformedField                    // a field has an invalid value
 
 	numReasons = 5
 )
@@ -25,7 +25,9 @@ func (r Reason) String() string {
 }
 
 // AllReasons returns all reasons, in the order of their values.
-func AllReasons() []Reason { return []Reason{Untrusted, Missing, Repeated, Contradicting, Malformed} }
+func AllReasons() []Reason {
+	return []Reason{UntrustedProxy, MissingField, RepeatedField, ContradictingFields, MalformedField}
+}
 
 // Problem is an error in a proxy's description of a request, see [DescribedRequest].
 type Problem struct {
@@ -43,7 +45,7 @@ func (p *Problem) Unwrap() error { return p.Err }
 // The status for an untrusted address is 500, since the configuration is wrong. If the proxy sent a
 // 403 to search engines, they would treat the site as closed.
 func (p *Problem) Status() int {
-	if p.Reason == Untrusted {
+	if p.Reason == UntrustedProxy {
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadRequest

@@ -75,7 +75,7 @@ func (g *Guard) refuseUndescribedRequest(w http.ResponseWriter, r *http.Request,
 	g.Metrics.CountUndecided(problem.Reason)
 	if suppressed, ok := g.state.warningLimits.allowMessage(undecidedHost, problem.Reason.String()); ok {
 		level, message := zapcore.WarnLevel, "a proxy does not send the fields that describe the client's request"
-		if problem.Reason == forward.Untrusted {
+		if problem.Reason == forward.UntrustedProxy {
 			level, message = zapcore.ErrorLevel, "a client that is not a trusted proxy requests verdicts; add the proxy to trusted_proxies or block the client"
 		}
 		if c := g.Logger.Check(level, message); c != nil {

@@ -42,7 +42,7 @@ func (g *Guard) chargeRate(r *http.Request, j *Judgement, state *policy.State, n
 	}
 	limit, robots := g.Rate.FirstLimitForClient(j.Client), j.robots()
 	var delay policy.Delay
-	if j.Version != nil && !g.Rate.IgnoreDelay {
+	if j.Version != nil && !g.Rate.IgnoreCrawlDelay {
 		delay = judge.CrawlDelay(j.Group, j.Client.CrawlDelay())
 	}
 	if delay.Interval == 0 && limit == nil || !g.Rate.CountsRequest(j.Method, j.Path, robots) {

@@ -18,7 +18,7 @@ import (
 )
 
 // slow are settings with a low limit.
-var slow = &rate.Settings{MaxDelay: time.Minute, Burst: 3, Tolerance: 1.5, Window: time.Minute}
+var slow = &rate.Settings{MaxCrawlDelay: time.Minute, Burst: 3, Tolerance: 1.5, Window: time.Minute}
 
 // TestRateObserved checks which requests are counted and which exceed the limit.
 func TestRateObserved(t *testing.T) {
@@ -72,7 +72,7 @@ func limitOf(t testing.TB, client string, requests int) rate.Limit {
 // TestRateLimits checks the owner's limits in addition to Crawl-delay.
 func TestRateLimits(t *testing.T) {
 	off := *slow
-	off.IgnoreDelay = true
+	off.IgnoreCrawlDelay = true
 	limits := []rate.Limit{limitOf(t, "GPTBot", 2), limitOf(t, "ai_training", 5), limitOf(t, "monitor", 1)}
 	for _, tc := range []struct {
 		name, robots, userAgent string

@@ -7,8 +7,8 @@ import (
 )
 
 // Rate is a rate limiter with a burst in eight bytes (the generic cell rate algorithm). It stores
-// the time at which the next event is due at the mean rate. The distance of the stored time from
-// now is the used part of the burst. Times are durations since the start of any clock. The caller
+// the time at which the next event is due at the mean rate. The time from now until the stored time
+// is the used part of the burst. Times are durations since the start of any clock. The caller
 // passes interval and burst with each call. Several goroutines may use a Rate at once.
 //
 // The zero Rate has no events, for a clock that starts at zero. Unlike golang.org/x/time/rate, Rate
@@ -30,12 +30,12 @@ func (r *Rate) Allow(now, interval time.Duration, burst int) bool {
 	}
 }
 
-// CapUsedBurst reduces the used part of the burst to at most a duration. Callers do this after the
+// CapUsedBurst reduces the used part of the burst to at most maximum. Callers do this after the
 // interval has become shorter.
-func (r *Rate) CapUsedBurst(now, most time.Duration) {
+func (r *Rate) CapUsedBurst(now, maximum time.Duration) {
 	for {
 		due := r.dueTime.Load()
-		if time.Duration(due)-now <= most || r.dueTime.CompareAndSwap(due, int64(now+most)) {
+		if time.Duration(due)-now <= maximum || r.dueTime.CompareAndSwap(due, int64(now+maximum)) {
 			return
 		}
 	}

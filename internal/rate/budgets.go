@@ -52,16 +52,16 @@ type budgetTables struct {
 
 // Maximum numbers of budgets. A budget needs about 180 bytes.
 const (
-	maxCrawlers = 4096
-	maxNetworks = 16384
-	maxUnknown  = 1024
+	maxCrawlerBudgets     = 4096
+	maxNetworkBudgets     = 16384
+	maxUnknownHostBudgets = 1024
 )
 
 // NewBudgets returns empty budgets with a clock that begins at start.
 func NewBudgets(start time.Time) *Budgets {
 	b := &Budgets{start: start, seed: maphash.MakeSeed()}
-	b.configuredTables = budgetTables{newTable(maxCrawlers), newTable(maxCrawlers), newTable(maxNetworks)}
-	b.unknownTables = budgetTables{newTable(maxUnknown), newTable(maxUnknown), newTable(maxUnknown)}
+	b.configuredTables = budgetTables{newTable(maxCrawlerBudgets), newTable(maxCrawlerBudgets), newTable(maxNetworkBudgets)}
+	b.unknownTables = budgetTables{newTable(maxUnknownHostBudgets), newTable(maxUnknownHostBudgets), newTable(maxUnknownHostBudgets)}
 	return b
 }
 
@@ -91,17 +91,17 @@ func (b *Budgets) ChargeRequest(at time.Time, client *Client, rules *Rules) (pac
 	now := max(0, at.Sub(b.start))
 	site := b.hashSite(client.Site)
 	var clientBudget, slotBudget *budget
-	full := false
+	slotsFull := false
 	if rules.Concurrent > 0 {
-		slotBudget, full = b.acquireSlot(site, now, client, rules)
+		slotBudget, slotsFull = b.acquireSlot(site, now, client, rules)
 		clientBudget = slotBudget
 	}
 	if hasRate {
-		clientBudget = b.chargeClient(&pace, site, now, client, rules, full)
+		clientBudget = b.chargeClient(&pace, site, now, client, rules, slotsFull)
 	}
-	if full {
+	if slotsFull {
 		pace.IsOverConcurrent, pace.IsOverRate, pace.IsOverLimit = true, true, true
-		pace.Wait = max(pace.Wait, concurrentWait)
+		pace.Wait = max(pace.Wait, concurrentRetryAfter)
 	}
 	isStopped := pace.exceedsEnforcedRate(rules)
 	switch rules.Mode {
@@ -110,14 +110,14 @@ func (b *Budgets) ChargeRequest(at time.Time, client *Client, rules *Rules) (pac
 	case SlowSearch:
 		pace.MustSlow, pace.SlowingEnded = clientBudget.getOrAddSearchSlowing().shouldSlow(now, isStopped)
 	}
-	pace.keepOrReleaseSlot(slotBudget, client, full, isStopped)
+	pace.keepOrReleaseSlot(slotBudget, client, slotsFull, isStopped)
 	return pace
 }
 
 // chargeClient charges a request to the budgets of its client. own is the budget of this client
-// alone, or of its network. full is true if the request found no free slot. chargeClient writes to
-// pace, because returning a Pace would copy it three times, and double the running time.
-func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, full bool) (own *budget) {
+// alone, or of its network. slotsFull is true if the request found no free slot. chargeClient
+// writes to pace, because returning a Pace would copy it three times, and double the running time.
+func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, client *Client, rules *Rules, slotsFull bool) (own *budget) {
 	if limit := rules.ConfiguredLimit; limit.Interval > 0 { // the guards of a site may have different limits
 		site = mixBits(site ^ uint64(limit.Interval)<<10 ^ uint64(limit.Burst))
 	}
@@ -125,15 +125,15 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	switch {
 	case client.Token == "" || client.Identity == verify.Spoofed:
 		own = p.networks.findBudget(b.hashNetwork(site, client.Network), now)
-		own.chargeRequest(pace, now, rules, false, full)
+		own.chargeRequest(pace, now, rules, false, slotsFull)
 		return own
 	case client.Identity == verify.Verified:
 		own = p.verified.findBudget(name, now)
-		b.chargeSharedBudget(own, p.verified, pace, now, client, rules, full)
+		b.chargeSharedBudget(own, p.verified, pace, now, client, rules, slotsFull)
 		return own
 	}
 	own = p.networks.findBudget(b.hashNetwork(name, client.Network), now)
-	charged := own.chargeRequest(pace, now, rules, false, full)
+	charged := own.chargeRequest(pace, now, rules, false, slotsFull)
 	if client.IsSharedSoftware {
 		return own
 	}
@@ -142,9 +142,9 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 		pace.Wait = max(pace.Wait, all.timeUntilWithinRate(now, rules))
 		return own
 	}
-	chargedToName := b.chargeSharedBudget(all, p.claimed, pace, now, client, rules, full)
+	chargedToName := b.chargeSharedBudget(all, p.claimed, pace, now, client, rules, slotsFull)
 	switch stops := pace.exceedsEnforcedRate(rules); {
-	case stops || full:
+	case stops || slotsFull:
 		own.refundCharge(charged)
 		own.refundSharedCount(all, chargedToName, now, rules)
 	case byNetwork.IsOverRate:
@@ -153,14 +153,14 @@ func (b *Budgets) chargeClient(pace *Pace, site uint64, now time.Duration, clien
 	return own
 }
 
-// chargeSharedBudget charges a request to a crawler name's budget, in which other instances take
-// part. in is the table of the budget.
-func (b *Budgets) chargeSharedBudget(of *budget, in *table, pace *Pace, now time.Duration, client *Client, rules *Rules, full bool) budgetCharge {
+// chargeSharedBudget charges a request to a crawler name's budget, which other instances share.
+// sharedTable is the table of the budget.
+func (b *Budgets) chargeSharedBudget(shared *budget, sharedTable *table, pace *Pace, now time.Duration, client *Client, rules *Rules, slotsFull bool) budgetCharge {
 	sharing := b.peers.isSharing.Load() && !client.UnknownHost
-	if sharing && of.sharedID.Load() == 0 {
-		b.peers.addSharedBudget(of, in, newSharedID(client, rules.ConfiguredLimit))
+	if sharing && shared.sharedID.Load() == 0 {
+		b.peers.addSharedBudget(shared, sharedTable, newSharedID(client, rules.ConfiguredLimit))
 	}
-	return of.chargeRequest(pace, now, rules, sharing, full)
+	return shared.chargeRequest(pace, now, rules, sharing, slotsFull)
 }
 
 // tablesForClient returns the tables with the budgets of a client: those of configured sites or of
@@ -184,9 +184,9 @@ func (b *Budgets) Len() (n int) {
 func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	h := maphash.String(b.seed, site.Host)
 	if site.Secure {
-		h = ^h // by more than limits or networks differ in
+		h = ^h // changes more bits than a limit or a network does
 	}
-	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have none
+	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have no such value
 		for _, s := range [...]string{site.Source, site.Server, site.ForwardedHost} {
 			h = mixBits(h ^ maphash.String(b.seed, s))
 		}
@@ -203,8 +203,8 @@ func (b *Budgets) hashName(site uint64, token string) uint64 {
 func (b *Budgets) hashNetwork(h uint64, network netip.Prefix) uint64 {
 	address := network.Addr().As16()
 	high, low := binary.LittleEndian.Uint64(address[:8]), binary.LittleEndian.Uint64(address[8:])
-	// One half of the address is always zero: the low half of a /48, the high half of a /24. The
-	// last byte of the other half is zero too. It is used for the length of the prefix.
+	// One half of the address is always zero: the low half of a /48, the high half of a /24. The last
+	// byte of the other half is zero too, and receives the length of the prefix.
 	return mixBits(h ^ high ^ low ^ uint64(network.Bits())<<56)
 }
 

@@ -158,7 +158,7 @@ func TestBoundedMemory(t *testing.T) {
 		b.ChargeRequest(start, Client{Site: shop}.from(i), rules)
 		b.ChargeRequest(start, Client{Site: &host, Token: "bingbot", Identity: verify.Verified, UnknownHost: true}.from(i), rules)
 	}
-	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
+	if n, most := b.Len(), 2*maxCrawlerBudgets+maxNetworkBudgets+3*maxUnknownHostBudgets; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 	for range 9 {

@@ -7,15 +7,15 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// concurrentWait is the Retry-After for a request over the concurrent limit. The end of running
-// requests is unknown. The time is long enough to avoid constant retries.
-const concurrentWait = 10 * time.Second
+// concurrentRetryAfter is the Retry-After for a request over the concurrent limit. The guard does
+// not know when running requests will end, so the time only has to avoid constant retries.
+const concurrentRetryAfter = 10 * time.Second
 
 // Concurrency counts the running requests of a crawler. Each of them holds a slot, and the caller
 // passes the number of slots. The zero value has no requests. It is safe for concurrent use.
 type Concurrency struct {
 	inUse           atomic.Int32
-	nameConcurrency atomic.Pointer[Concurrency] // slots of the claimed name, if p has the slots of a network, else nil
+	nameConcurrency atomic.Pointer[Concurrency] // for the slots of a network: the slots of its claimed name; else nil
 }
 
 // acquireSlot acquires a slot if fewer than limit slots are in use, and reports whether it acquired
@@ -36,8 +36,8 @@ func (p *Concurrency) acquireSlot(limit int) bool {
 // acquired slot.
 func (p *Concurrency) ReleaseSlot() {
 	p.inUse.Add(-1)
-	if all := p.nameConcurrency.Load(); all != nil {
-		all.releaseSlotIfUsed()
+	if nameSlots := p.nameConcurrency.Load(); nameSlots != nil {
+		nameSlots.releaseSlotIfUsed()
 	}
 }
 
@@ -53,8 +53,9 @@ func (p *Concurrency) releaseSlotIfUsed() {
 }
 
 // acquireSlotOfNetworkAndName acquires a slot of a network (p) and a slot of its claimed name
-// (all). acquireSlotOfNetworkAndName reports whether both had a free slot, and otherwise acquires
-// none. A network gets at most half of the name's slots and so cannot shut out other networks.
+// (nameSlots). acquireSlotOfNetworkAndName acquires both slots and returns true, or acquires none
+// and returns false. A network gets at most half of the name's slots and so cannot shut out other
+// networks.
 func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) bool {
 	if !p.acquireSlot((limit + 1) / 2) {
 		return false
@@ -67,14 +68,14 @@ func (p *Concurrency) acquireSlotOfNetworkAndName(all *Concurrency, limit int) b
 	return true
 }
 
-// acquireSlot acquires a slot for a request, and returns the budget with the slot. full is true if
-// no slot is free. Slots belong to a crawler and not to a limit, so that running requests still
-// occupy their slots after a reload with another limit.
+// acquireSlot acquires a slot for a request, and returns the budget with the slot. slotsFull is
+// true if no slot is free. Slots belong to a crawler and not to a limit, so that running requests
+// still occupy their slots after a reload with another limit.
 //
 // All clients with the same claimed name share a set of slots, of the same size as the slots of the
 // verified crawler.
-func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, full bool) {
-	const salt = 0x9e3779b97f4a7c15 // distinguishes the keys of slots from the keys of budgets in the same table
+func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, rules *Rules) (budget *budget, slotsFull bool) {
+	const salt = 0x9e3779b97f4a7c15 // gives slots and rates of one client different keys in the table
 	p, site := b.tablesForClient(client), mixBits(site^salt)
 	name, isShared := b.hashName(site, client.Token), false
 	switch {
@@ -97,10 +98,10 @@ func (b *Budgets) acquireSlot(site uint64, now time.Duration, client *Client, ru
 // keepOrReleaseSlot keeps the slot of a request within the rate, for the caller to release. It
 // releases the slot of a request over the rate, in every mode, so that observe reports the same as
 // enforce.
-func (p *Pace) keepOrReleaseSlot(budget *budget, client *Client, full, stops bool) {
+func (p *Pace) keepOrReleaseSlot(budget *budget, client *Client, slotsFull, isStopped bool) {
 	switch {
-	case budget == nil || full || client.HeldSlot == &budget.concurrent:
-	case stops:
+	case budget == nil || slotsFull || client.HeldSlot == &budget.concurrent:
+	case isStopped:
 		budget.concurrent.ReleaseSlot()
 	default:
 		p.Slot = &budget.concurrent

@@ -42,7 +42,7 @@ func TestSharedSlots(t *testing.T) {
 		if then.IsOverConcurrent != tc.shared || then.MustSlow != tc.shared || (then.Slot == nil) != tc.shared {
 			t.Errorf("%s: %+v, want OverConcurrent %v", tc.name, then, tc.shared)
 		}
-		if then.IsOverConcurrent && (!then.IsOverLimit || then.Wait != concurrentWait) {
+		if then.IsOverConcurrent && (!then.IsOverLimit || then.Wait != concurrentRetryAfter) {
 			t.Errorf("%s: %+v", tc.name, then)
 		}
 		first.Slot.ReleaseSlot()
@@ -227,7 +227,7 @@ func TestBusySlotsAreNotEvicted(t *testing.T) {
 			t.Errorf("%s: the slot of a running request was evicted: %+v", client.Identity, p)
 		}
 	}
-	if n, most := b.Len(), 2*maxCrawlers+maxNetworks+3*maxUnknown; n > most {
+	if n, most := b.Len(), 2*maxCrawlerBudgets+maxNetworkBudgets+3*maxUnknownHostBudgets; n > most {
 		t.Errorf("%d budgets, want at most %d", n, most)
 	}
 }

@@ -14,9 +14,9 @@ type Rule struct {
 
 // Rules are the rate rules for one crawler. The stricter of CrawlDelay and ConfiguredLimit applies.
 type Rules struct {
-	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average
-	// over the last Window exceeds Tolerance times the rate. The average allows for crawlers such
-	// as Bing. These treat the delay as a window with a single fetch at any time in the window.
+	// CrawlDelay is the Crawl-delay of robots.txt. Requests are over the rate while their average over
+	// the last Window exceeds Tolerance times the rate. The average allows for crawlers such as Bing,
+	// which fetch once in each period of the length of the delay, at any time.
 	CrawlDelay Rule
 	Tolerance  float64
 	Window     time.Duration
@@ -35,12 +35,12 @@ type Rules struct {
 type Mode uint8
 
 const (
-	Observe    Mode = iota // count them
-	Enforce                // slow them
-	SlowSearch             // slow a few of them, for search engines; see [Budgets.ChargeRequest]
+	Observe    Mode = iota // only count requests over the rate
+	Enforce                // answer requests over the rate with 429
+	SlowSearch             // answer few of these requests with 429, for search engines; see [Budgets.ChargeRequest]
 )
 
-// MaxRequestsInWindow returns the number of requests in a window from which the Crawl-delay is
+// MaxRequestsInWindow returns the minimum number of requests in a window for the Crawl-delay to be
 // enforced. The number is at least the burst, because the interval may be longer than the window.
 func (r *Rules) MaxRequestsInWindow() int { return r.maxRequestsInSpan(r.Window) }
 

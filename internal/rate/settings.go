@@ -14,16 +14,16 @@ import (
 
 // Settings are the configured rates of a site.
 type Settings struct {
-	// MaxDelay is the longest enforced Crawl-delay. It replaces longer delays.
-	MaxDelay time.Duration
+	// MaxCrawlDelay is the longest enforced Crawl-delay. It replaces longer delays.
+	MaxCrawlDelay time.Duration
 	// Burst, Tolerance and Window are as in [Rules].
 	Burst     int
 	Tolerance float64
 	Window    time.Duration
-	// IgnoreDelay turns off the rate from Crawl-delay.
-	IgnoreDelay bool
-	// Enforce slows requests over the rate with 429. Requests of search engines are slowed only
-	// with SlowSearch, and then only few of them.
+	// IgnoreCrawlDelay turns off the measurement of Crawl-delay.
+	IgnoreCrawlDelay bool
+	// Enforce answers requests over the rate with 429. SlowSearch does the same for a few requests of
+	// search engines.
 	Enforce, SlowSearch bool
 	// Limits are the configured limits. The first limit that matches a client applies.
 	Limits []Limit
@@ -32,8 +32,8 @@ type Settings struct {
 	CountPageResources bool
 }
 
-// Default are the default settings.
-var Default = Settings{MaxDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
+// DefaultSettings are the default settings.
+var DefaultSettings = Settings{MaxCrawlDelay: 30 * time.Second, Burst: 10, Tolerance: 1.5, Window: 5 * time.Minute}
 
 // RulesForClient returns the rate rules for a client with a Crawl-delay (0 for none) and a limit
 // (nil for none). The enforced delay is at most the longest delay documented by the crawler's
@@ -43,8 +43,8 @@ func (s *Settings) RulesForClient(client *uaident.Identity, identity verify.Stat
 	if limit != nil {
 		r.ConfiguredLimit, r.Concurrent = limit.Rule, limit.Concurrent
 	}
-	if !s.IgnoreDelay {
-		r.CrawlDelay = Rule{Interval: min(delay, s.MaxDelay), Burst: s.Burst}
+	if !s.IgnoreCrawlDelay {
+		r.CrawlDelay = Rule{Interval: min(delay, s.MaxCrawlDelay), Burst: s.Burst}
 	}
 	if crawler := client.Crawler; crawler != nil && identity != verify.Spoofed {
 		r.IgnoresCrawlDelay = crawler.CrawlDelay.Support == uaident.DelayIgnored
@@ -62,8 +62,8 @@ func (s *Settings) RulesForClient(client *uaident.Identity, identity verify.Stat
 	return r
 }
 
-// IsSharedSoftware reports whether anybody can run the software of a client: a library, a feed
-// reader or other software without an operator that does not crawl by itself.
+// IsSharedSoftware reports whether anybody can run the software of a client, for example a library
+// or a feed reader. Shared software has no operator and does not crawl by itself.
 func IsSharedSoftware(client *uaident.Identity) bool {
 	return client.Crawler != nil && client.Crawler.Operator == "" && !client.Class.WildcardApplies()
 }
@@ -104,7 +104,7 @@ const (
 	numStates
 )
 
-var stateWords = [numStates]string{"", "within", "over", "slowed"}
+var stateNames = [numStates]string{"", "within", "over", "slowed"}
 
 // AllStates returns all states except NoRate.
 func AllStates() []State { return []State{WithinRate, OverRate, SlowedDown} }
@@ -123,7 +123,7 @@ func StateOfPace(p Pace) State {
 // String returns the word for s in logs and reports, "" for NoRate.
 func (s State) String() string {
 	if s < numStates {
-		return stateWords[s]
+		return stateNames[s]
 	}
 	return "invalid"
 }

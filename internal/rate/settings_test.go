@@ -60,20 +60,20 @@ func TestSettingsRules(t *testing.T) {
 		{"a delay longer than the operator documents", "SemrushBot/7", verify.Claimed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
 		{"the same delay for a spoofed client", "SemrushBot/7", verify.Spoofed, nil, 20 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 20 * time.Second}, Mode: Enforce}},
 		{"observe", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.Enforce = false }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
-		{"ignore_crawl_delay", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
+		{"ignore_crawl_delay", "CCBot/2.0", verify.Claimed, func(s *Settings) { s.IgnoreCrawlDelay = true }, 10 * time.Second, nil, Rules{Mode: Enforce}},
 		{"a crawler that ignores Crawl-delay", "Amazonbot/0.1", verify.Claimed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, IgnoresCrawlDelay: true, Mode: Enforce}},
 		{"a search engine", "bingbot/2.0", verify.Verified, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}}},
 		{"a search engine, enforced", "bingbot/2.0", verify.Verified, func(s *Settings) { s.SlowSearch = true }, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: SlowSearch}},
 		{"a spoofed client with the name of a search engine", "bingbot/2.0", verify.Spoofed, nil, 10 * time.Second, nil, Rules{CrawlDelay: Rule{Interval: 10 * time.Second}, Mode: Enforce}},
 		{"a limit", "Googlebot/2.1", verify.Claimed, func(s *Settings) { s.SlowSearch = true }, 0, &limits[0], Rules{ConfiguredLimit: limits[0].Rule, IgnoresCrawlDelay: true, Mode: SlowSearch}},
 	} {
-		s := Default
+		s := DefaultSettings
 		s.Enforce = true
 		if tc.change != nil {
 			tc.change(&s)
 		}
 		tc.want.Tolerance, tc.want.Window = 1.5, 5*time.Minute
-		if !s.IgnoreDelay {
+		if !s.IgnoreCrawlDelay {
 			tc.want.CrawlDelay.Burst = 10
 		}
 		if got := s.RulesForClient(new(uaident.Identify(tc.userAgent)), tc.identity, tc.delay, tc.limit); got != tc.want {

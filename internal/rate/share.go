@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// maxShared is the maximum number of crawlers in an export, or in an import from another
+	// maxSharedBudgets is the maximum number of crawlers in an export, or in an import from another
 	// instance.
-	maxShared = 2 * maxCrawlers
+	maxSharedBudgets = 2 * maxCrawlerBudgets
 	// maxPeers is the maximum number of instances for imports.
 	maxPeers = 256
 	// ShareInterval is the time between two exports, and between two imports.
 	ShareInterval = 15 * time.Second
-	// peerLifetime is the lifetime of an import.
-	peerLifetime = 4 * ShareInterval
-	// maxCountAge is the maximum age of an export at its import. It allows for the interval between
+	// importLifetime is the lifetime of an import.
+	importLifetime = 4 * ShareInterval
+	// maxExportAge is the maximum age of an export at its import. It allows for the interval between
 	// two imports and for a storage slower by one interval.
-	maxCountAge = 2 * ShareInterval
+	maxExportAge = 2 * ShareInterval
 )
 
 // errInvalidCounts is the error for stored data not from [Budgets.Export].
@@ -74,17 +74,17 @@ func newSharedID(client *Client, limit Rule) uint64 {
 	return max(1, binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// sharedWindowID returns an ID for the budget together with the length of its window. The length
-// prevents confusion during a reload: instances reload one after the other, and the count of an
-// hour is not the count of a minute.
+// sharedWindowID returns an ID for the budget together with the length of its window. With the
+// length, an instance does not mix counts of different windows while instances reload one after the
+// other.
 func (b *budget) sharedWindowID() uint64 {
 	return mixBits(b.sharedID.Load() ^ uint64(b.windowLength.Load()))
 }
 
-// addSharedBudget adds a budget to the budgets shared with other instances, which know the budget
-// by id. It does nothing if id is 0 or the budget already has an ID.
-func (p *peers) addSharedBudget(of *budget, in *table, id uint64) {
-	if id == 0 || !of.sharedID.CompareAndSwap(0, id) {
+// addSharedBudget adds a budget to the budgets shared with other instances under the given ID. It
+// does nothing if id is 0 or the budget already has an ID.
+func (p *peers) addSharedBudget(shared *budget, sharedTable *table, id uint64) {
+	if id == 0 || !shared.sharedID.CompareAndSwap(0, id) {
 		return
 	}
 	p.mu.Lock()
@@ -92,20 +92,20 @@ func (p *peers) addSharedBudget(of *budget, in *table, id uint64) {
 	if len(p.sharedBudgets) == cap(p.sharedBudgets) {
 		p.removeEvicted()
 	}
-	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{of, in})
+	p.sharedBudgets = append(p.sharedBudgets, sharedBudget{shared, sharedTable})
 }
 
 // removeEvicted drops the budgets that their tables have evicted. p.mu must be locked.
 func (p *peers) removeEvicted() {
-	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(of sharedBudget) bool { return !of.table.contains(of.budget) })
+	p.sharedBudgets = slices.DeleteFunc(p.sharedBudgets, func(shared sharedBudget) bool { return !shared.table.contains(shared.budget) })
 }
 
-// SetSharing sets whether other instances exist. While they exist, call SetSharing regularly, since
-// it also drops the request counts of instances that stopped exporting.
-func (b *Budgets) SetSharing(at time.Time, others bool) {
-	before := b.peers.isSharing.Swap(others)
+// SetSharing sets whether other instances exist (hasOthers). While they exist, call SetSharing
+// regularly, since it also drops the request counts of instances that stopped exporting.
+func (b *Budgets) SetSharing(at time.Time, hasOthers bool) {
+	before := b.peers.isSharing.Swap(hasOthers)
 	switch {
-	case others:
+	case hasOthers:
 		b.updateOtherRequests(at)
 	case before:
 		b.peers.mu.Lock()
@@ -124,7 +124,7 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	b.peers.mu.Lock()
 	b.peers.removeEvicted()
 	for _, of := range b.peers.sharedBudgets {
-		if n := of.numRecentRequests(now); n > 0 && len(c.Requests) < maxShared {
+		if n := of.numRecentRequests(now); n > 0 && len(c.Requests) < maxSharedBudgets {
 			c.Requests[strconv.FormatUint(of.sharedWindowID(), 16)] = n
 		}
 	}
@@ -135,16 +135,16 @@ func (b *Budgets) Export(at time.Time) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// Import adds the request counts of another instance. They apply for a minute after their last
-// change. The request counts of a stopped instance then expire even if its clock is wrong. Import
-// returns an error and changes nothing if data is not from [Budgets.Export].
+// Import adds the request counts of another instance. These counts apply for a minute after their
+// last change, so those of a stopped instance expire even if its clock is wrong. Import returns an
+// error and changes nothing if data is not from [Budgets.Export].
 func (b *Budgets) Import(instance string, data []byte, at time.Time) error {
 	var c storedCounts
 	if err := json.Unmarshal(data, &c); err != nil {
 		return fmt.Errorf("%w: %w", errInvalidCounts, err)
 	}
-	if len(c.Requests) > maxShared {
-		return fmt.Errorf("%w: %d counts, more than %d", errInvalidCounts, len(c.Requests), maxShared)
+	if len(c.Requests) > maxSharedBudgets {
+		return fmt.Errorf("%w: %d counts, more than %d", errInvalidCounts, len(c.Requests), maxSharedBudgets)
 	}
 	requests := make(map[uint64]int, len(c.Requests))
 	for text, n := range c.Requests {
@@ -185,7 +185,7 @@ func (b *Budgets) updateOtherRequests(at time.Time) {
 	defer b.peers.mu.Unlock()
 	sum, until := make(map[uint64]int), make(map[uint64]time.Duration)
 	for instance, p := range b.peers.byInstance {
-		if now-p.lastChanged > peerLifetime {
+		if now-p.lastChanged > importLifetime {
 			delete(b.peers.byInstance, instance)
 			continue
 		}
@@ -202,37 +202,35 @@ func (b *Budgets) updateOtherRequests(at time.Time) {
 	b.peers.hasOtherRequests = len(sum) > 0
 	for _, of := range b.peers.sharedBudgets {
 		name := of.sharedWindowID()
-		of.otherRequestsUntil.Store(int64(until[name] - maxCountAge))
-		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // a reload has changed its window
+		of.otherRequestsUntil.Store(int64(until[name] - maxExportAge))
+		if of.otherRequests.Store(int64(sum[name])); of.sharedWindowID() != name { // a reload has changed the window
 			of.otherRequests.Store(0)
 		}
 	}
 }
 
 // spanOfCounts returns the time covered by the request counts of all instances. This is the window
-// of this instance plus the age of the other instances' counts. A crawler may have moved from
-// another instance to this instance, so that both counted its requests.
+// plus the age of the other instances' counts, because a crawler may have moved from another
+// instance to this instance.
 func (b *budget) spanOfCounts(now, window time.Duration) time.Duration {
 	return window + max(0, now-time.Duration(b.otherRequestsUntil.Load()))
 }
 
-// maxRequestsInSpan returns the maximum number of requests that the rule allows in a period, 0 for
-// the zero Rule.
-func (r Rule) maxRequestsInSpan(in time.Duration) int {
+// maxRequestsInSpan returns the maximum number of requests that the rule allows in a period, or 0
+// for the zero Rule.
+func (r Rule) maxRequestsInSpan(period time.Duration) int {
 	if r.Interval <= 0 {
 		return 0
 	}
-	return max(r.Burst, 1) + int(in/r.Interval)
+	return max(r.Burst, 1) + int(period/r.Interval)
 }
 
 // ownShare returns the rule for this instance, with a longer interval in proportion to its share of
-// the crawler's requests. own and others are the numbers of requests to this and to other
-// instances. The burst is not divided. The interval is at most most, the lifetime of other
-// instances' request counts.
-func (r Rule) ownShare(own, others int, most time.Duration) Rule {
-	if own > 0 && others > 0 && r.Interval > 0 {
-		longer := float64(r.Interval) * (1 + float64(others)/float64(own))
-		r.Interval = time.Duration(min(longer, float64(max(r.Interval, most))))
+// the crawler's requests. The burst is not divided. maxInterval bounds the longer interval.
+func (r Rule) ownShare(ownRequests, otherRequests int, maxInterval time.Duration) Rule {
+	if ownRequests > 0 && otherRequests > 0 && r.Interval > 0 {
+		longer := float64(r.Interval) * (1 + float64(otherRequests)/float64(ownRequests))
+		r.Interval = time.Duration(min(longer, float64(max(r.Interval, maxInterval))))
 	}
 	return r
 }

@@ -198,8 +198,8 @@ func TestStoppedInstance(t *testing.T) {
 func TestImportErrors(t *testing.T) {
 	b := NewBudgets(start)
 	b.SetSharing(start, true)
-	many := make([]string, 0, maxShared+1)
-	for i := range maxShared + 1 {
+	many := make([]string, 0, maxSharedBudgets+1)
+	for i := range maxSharedBudgets + 1 {
 		many = append(many, fmt.Sprintf(`"%x":1`, i))
 	}
 	for _, text := range []string{
@@ -253,15 +253,15 @@ func TestEvictedBudgetsAreNotExported(t *testing.T) {
 	b := NewBudgets(start)
 	b.SetSharing(start, true)
 	rules := &Rules{CrawlDelay: Rule{Interval: time.Second, Burst: 1}, Window: time.Minute}
-	for n := range 3 * maxCrawlers {
+	for n := range 3 * maxCrawlerBudgets {
 		client := Client{Site: &policy.Key{Host: "a.test"}, Token: fmt.Sprint("bot ", n), Identity: verify.Verified}
 		b.ChargeRequest(start, &client, rules)
 	}
 	data, err := b.Export(start)
-	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlers || n < maxCrawlers/2 {
-		t.Errorf("%d crawlers are exported, at most %d have budgets: %v", n, maxCrawlers, err)
+	if n := strings.Count(string(data), ":1"); err != nil || n > maxCrawlerBudgets || n < maxCrawlerBudgets/2 {
+		t.Errorf("%d crawlers are exported, at most %d have budgets: %v", n, maxCrawlerBudgets, err)
 	}
-	if n := len(b.peers.sharedBudgets); n > maxCrawlers {
+	if n := len(b.peers.sharedBudgets); n > maxCrawlerBudgets {
 		t.Errorf("%d budgets are shared", n)
 	}
 }

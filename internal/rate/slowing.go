@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// A search engine that receives 429 responses for days removes pages from its index. So only few of
-// its requests are slowed, and for a limited time.
+// A search engine that receives 429 responses for days removes pages from its index. So the guard
+// slows only a few of its requests, for a limited time.
 const (
-	slowingWindow = 24 * time.Hour // window for the share of slowed requests, and maximum duration of slowing
-	slowingShare  = 20             // at most 1 of this many requests is slowed
-	slowingGap    = time.Hour      // duration without requests over the rate that ends slowing
+	slowingWindow        = 24 * time.Hour // maximum duration of slowing, and window in which slowed requests are counted
+	minRequestsPerSlowed = 20             // at most 1 of this many requests is slowed
+	maxPauseInSlowing    = time.Hour      // slowing ends after this time without a request over the rate
 
-	// slowedMemory is the length of the window for slowed requests. The sum over this window covers
+	// slowedWindow is the length of the window for slowed requests. The sum over this window covers
 	// at least slowingWindow.
-	slowedMemory = slowingWindow * windowParts / (windowParts - 1)
+	slowedWindow = slowingWindow * windowParts / (windowParts - 1)
 )
 
 // searchSlowing records which requests of a search engine were answered with 429, so that only few
 // of them are. The zero value has slowed no request. Times are never 0. It is safe for concurrent
 // use.
 type searchSlowing struct {
-	requests, slowed      requestWindow // requests in slowingWindow, slowed requests in slowedMemory
-	beganAt, lastOverRate atomic.Int64  // first slowed request, and last request over the rate, of the current slowing
+	requests, slowed        requestWindow // requests in slowingWindow, slowed requests in slowedMemory
+	beganAt, lastOverRateAt atomic.Int64  // first slowed request, and last request over the rate, of the current slowing
 	// endedAt is the time of the last request over the rate after slowing reached its maximum
 	// duration, or 0.
 	endedAt atomic.Int64
@@ -54,20 +54,20 @@ func (s *searchSlowing) shouldSlow(now time.Duration, over bool) (slow, ended bo
 		s.beganAt.Store(0)
 		s.endedAt.Store(0)
 	}
-	last, began := time.Duration(s.lastOverRate.Load()), time.Duration(s.beganAt.Load()) // last is read first, because a pause resets began before last changes
-	if began != 0 && now-last > slowingGap {
+	last, began := time.Duration(s.lastOverRateAt.Load()), time.Duration(s.beganAt.Load()) // lastOverRateAt is read first, because a pause resets beganAt before lastOverRateAt changes
+	if began != 0 && now-last > maxPauseInSlowing {
 		began = 0
 		s.beganAt.Store(0)
 	}
-	s.lastOverRate.Store(int64(now))
+	s.lastOverRateAt.Store(int64(now))
 	switch {
 	case began != 0 && now-began >= slowingWindow:
 		return false, s.endedAt.CompareAndSwap(0, int64(now))
-	case (s.slowed.sumUntilPart(partNumber(now, slowedMemory))+1)*slowingShare > s.requests.sumUntilPart(part):
+	case (s.slowed.sumUntilPart(partNumber(now, slowedWindow))+1)*minRequestsPerSlowed > s.requests.sumUntilPart(part):
 		return false, false
 	case began == 0:
 		s.beganAt.Store(int64(now))
 	}
-	s.slowed.addRequest(now, slowedMemory)
+	s.slowed.addRequest(now, slowedWindow)
 	return true, false
 }

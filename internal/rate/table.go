@@ -30,7 +30,7 @@ func newTable(size int) *table {
 	return &table{buckets: make([]bucket, buckets)}
 }
 
-// lastUsedStep is the precision of the time of last use. A coarse step avoids a write for each
+// lastUsedStep is the precision of the time of last use. A long step avoids a write for each
 // request.
 const lastUsedStep = time.Second
 

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// windowParts is the number of parts of a window. A sum covers the current part and the previous
-// parts, from nine tenths of the window to a whole window. A request then never affects the sum for
-// longer than the length of the window.
+// windowParts is the number of equal parts of a window. A sum covers the current part and the nine
+// parts before, so that no request affects the sum for longer than the window.
 const windowParts = 10
 
-// requestWindow counts requests in a sliding window, which has windowParts parts. Each part is a
-// word with the number of the part in its upper half and the number of requests in its lower half.
-// The zero window has no requests. It is safe for concurrent use.
+// requestWindow counts requests in a sliding window, which has windowParts parts. The upper half of
+// each part is its number, and the lower half is the number of requests. The zero window has no
+// requests. It is safe for concurrent use.
 type requestWindow [windowParts]atomic.Uint64
 
 // partNumber returns the number of the part that contains now, in a window of the given length.
@@ -23,17 +22,17 @@ func partNumber(now, length time.Duration) uint64 {
 // addRequest counts a request and returns the number of its part.
 func (w *requestWindow) addRequest(now, length time.Duration) (part uint64) {
 	part = partNumber(now, length)
-	word := &w[part%windowParts]
+	counter := &w[part%windowParts]
 	for {
-		old := word.Load()
+		old := counter.Load()
 		next := part<<32 + 1
 		switch old >> 32 {
 		case part:
 			next = old + 1
 		case part + windowParts:
-			return part // the request is late, and its part was overwritten
+			return part // a later part has replaced the part of this request
 		}
-		if word.CompareAndSwap(old, next) {
+		if counter.CompareAndSwap(old, next) {
 			return part
 		}
 	}
@@ -42,20 +41,20 @@ func (w *requestWindow) addRequest(now, length time.Duration) (part uint64) {
 // subtractRequest removes a request from the count of a part, unless a later part has replaced this
 // part.
 func (w *requestWindow) subtractRequest(part uint64) {
-	word := &w[part%windowParts]
-	for old := word.Load(); old>>32 == part && uint32(old) > 0; old = word.Load() {
-		if word.CompareAndSwap(old, old-1) {
+	counter := &w[part%windowParts]
+	for old := counter.Load(); old>>32 == part && uint32(old) > 0; old = counter.Load() {
+		if counter.CompareAndSwap(old, old-1) {
 			return
 		}
 	}
 }
 
 // sumUntilPart returns the number of requests in a part and in the earlier parts of the window.
-func (w *requestWindow) sumUntilPart(part uint64) (seen int) {
+func (w *requestWindow) sumUntilPart(part uint64) (sum int) {
 	for i := range w {
 		if word := w[i].Load(); part-word>>32 < windowParts {
-			seen += int(uint32(word))
+			sum += int(uint32(word))
 		}
 	}
-	return seen
+	return sum
 }

@@ -79,7 +79,7 @@ func TestRate(t *testing.T) {
 
 // enforced returns the settings of rate enforce.
 func enforced() *rate.Settings {
-	s := rate.Default
+	s := rate.DefaultSettings
 	s.Enforce = true
 	return &s
 }
@@ -107,7 +107,7 @@ func concurrent(client string) func(*Options) {
 // a second in ten minutes.
 func over(t *testing.T, networks int) (n uint64) {
 	t.Helper()
-	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.Default.RulesForClient(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
+	budgets, rules := rate.NewBudgets(time.Unix(0, 0)), rate.DefaultSettings.RulesForClient(new(uaident.Identify(ccbot)), verify.Claimed, 10*time.Second, nil)
 	for i := range 1200 {
 		at := time.Date(2026, time.November, 21, 12, 0, i/2, 0, time.UTC) // in whole seconds, as in the log
 		who := rate.Client{
@@ -145,7 +145,7 @@ func TestRateAfterAChange(t *testing.T) {
 		"just changed": {began, 1, false},
 		"a day later":  {began.Add(-24 * time.Hour), 20, true},
 	} {
-		r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(tc.change), &rate.Default })
+		r := replayed(t, read+visits, func(o *Options) { o.Versions, o.Rate = changed(tc.change), &rate.DefaultSettings })
 		if got := r.Crawlers[0].Rate; got == nil || got.CrawlDelay != tc.delay || (got.OverLimit > 0) != tc.over {
 			t.Errorf("%s: %+v", name, got)
 		}

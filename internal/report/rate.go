@@ -64,6 +64,6 @@ func (v *filteredSource) setCrawlDelay(r *RequestRate, entries []siteRow, seen u
 	if known != nil {
 		r.CrawlDelaySupport, reads = known.CrawlDelay.Support.String(), known.CrawlDelay.Support != uaident.DelayIgnored
 	}
-	rules := rate.Default.RulesForClient(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
+	rules := rate.DefaultSettings.RulesForClient(&uaident.Identity{Crawler: known}, row.Identity, delay.Interval, nil)
 	r.Exceeds = reads && seen > uint64(rules.MaxRequestsInWindow())
 }
