@@ -150,10 +150,10 @@ func TestGuardBehindARedirect(t *testing.T) {
 	} {
 		r := runningConfig{servers: []*caddyhttp.Server{secure, {Listen: []string{":80"}, Routes: redirect(location)}}}
 		_, found := r.Guard("http://shop.test/x")
-		if found == nil || found.HTTPSTarget != want || found.Key.Secure != (want != "") || want != "" && found.Key.Host != want {
+		if found == nil || found.HTTPSTarget != want || found.Key.IsHTTPS != (want != "") || want != "" && found.Key.Host != want {
 			t.Errorf("%s: %+v, want a redirect to %q", location, found, want)
 		}
-		if _, found := r.Guard("https://shop.test/x"); found == nil || found.HTTPSTarget != "" || !found.Key.Secure {
+		if _, found := r.Guard("https://shop.test/x"); found == nil || found.HTTPSTarget != "" || !found.Key.IsHTTPS {
 			t.Errorf("%s: by https %+v", location, found)
 		}
 	}

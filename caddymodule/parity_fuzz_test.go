@@ -59,8 +59,8 @@ func FuzzOneEngine(f *testing.F) {
 			t.Errorf("%s, %s by line %d on the server; %s, %s by line %d by explain", j.Verdict, j.Action, j.RobotsVerdict.Rule.Line, e.Verdict, e.Handler.Action, e.Line)
 		}
 		forbidden := j != nil && j.Verdict == judge.Disallowed
-		if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().NewOverlay(robots.GroupNames())); method == http.MethodGet && got.Got == explain.FormatAccess(forbidden) {
-			t.Errorf("forbidden by the server: %t, by test: %s", forbidden, got.Got)
+		if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().NewOverlay(robots.GroupNames())); method == http.MethodGet && got.Actual == explain.FormatAccess(forbidden) {
+			t.Errorf("forbidden by the server: %t, by test: %s", forbidden, got.Actual)
 		}
 		if u.Path != "/robots.txt" {
 			if got, ok := auditedAs(t, offline.Settings, text, asked); ok && got != forbidden {

@@ -158,8 +158,8 @@ func TestOneEngine(t *testing.T) {
 						continue // the command below has no configuration and no methods
 					}
 					allowed := j == nil || j.RobotsVerdict.Allowed || j.Verdict != judge.Disallowed
-					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().NewOverlay(robots.GroupNames())); got.Got != explain.FormatAccess(allowed) {
-						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Got)
+					if got := (&explain.Case{UserAgent: userAgent, URL: target}).Judge(robots, uaident.Default().NewOverlay(robots.GroupNames())); got.Actual != explain.FormatAccess(allowed) {
+						t.Errorf("%s, %q, %s: allowed online %t, by test %s", name, userAgent, target, allowed, got.Actual)
 					}
 					if t.Failed() {
 						return

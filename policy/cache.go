@@ -24,7 +24,7 @@ type Key struct {
 	// *.example.com, or "" for any host.
 	Site string `json:"site,omitempty"`
 	// Secure reports whether the scheme is https.
-	Secure bool `json:"secure,omitempty"`
+	IsHTTPS bool `json:"secure,omitempty"`
 	// Host is the host in canonical form, with the port unless it is the default port of the
 	// scheme.
 	Host string `json:"host,omitempty"`
@@ -39,7 +39,7 @@ func (k Key) String() string {
 	switch {
 	case k.Source != "":
 		return k.Source
-	case k.Secure:
+	case k.IsHTTPS:
 		return "https://" + k.Host
 	}
 	return "http://" + k.Host
@@ -48,18 +48,18 @@ func (k Key) String() string {
 // UniqueString returns a string that differs for different keys. The names of stored data depend on
 // the string, so the format must not change.
 func (k Key) UniqueString() string {
-	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.Secure, k.Host, k.ForwardedHost)
+	return fmt.Sprintf("%q %q %q %t %q %q", k.Source, k.Server, k.Site, k.IsHTTPS, k.Host, k.ForwardedHost)
 }
 
 // configuredSite identifies a site of the configuration. A site with a wildcard has many hosts, and
 // each host has a Key.
 type configuredSite struct {
 	server, site string
-	secure       bool
+	isHTTPS      bool
 }
 
 // configuredSite returns the site of the configuration that the key's host belongs to.
-func (k Key) configuredSite() configuredSite { return configuredSite{k.Server, k.Site, k.Secure} }
+func (k Key) configuredSite() configuredSite { return configuredSite{k.Server, k.Site, k.IsHTTPS} }
 
 // SourceKind returns where the robots.txt comes from: "server" for the site's own server, "url" or
 // "file".
@@ -101,7 +101,7 @@ const (
 	// evict a configured site or delay its fetches.
 	UnknownHosts
 
-	numSegments = 2
+	segmentCount = 2
 )
 
 // String returns the label of the segment in metrics: "named" for ConfiguredHosts, "invented" for
@@ -118,12 +118,12 @@ type Bounds struct {
 // Cache maps the Key of a site to its Entry. Get and Entries take no lock. A Cache is safe for
 // concurrent use.
 type Cache struct {
-	now    func() time.Time
-	derive func(*Robots) any
-	index  cowmap.LargeMap[Key, *Entry]
+	now            func() time.Time
+	computeDerived func(*Robots) any
+	index          cowmap.LargeMap[Key, *Entry]
 
 	mu       sync.Mutex // guards the fields below
-	segments [numSegments]*segmentData
+	segments [segmentCount]*segmentData
 }
 
 // segmentData has the entries of a segment in their order of eviction, and the counts that Bounds
@@ -134,7 +134,7 @@ type segmentData struct {
 	versions       sharedVersions
 	runningFetches int                    // number of running fetches
 	fetchesBySite  map[configuredSite]int // number of running fetches of each site that has some
-	evicted        uint64
+	evictedCount   uint64
 }
 
 // NewCache returns an empty cache with the bounds of both segments. now returns the current time.
@@ -143,8 +143,8 @@ func NewCache(configured, unknown Bounds, now func() time.Time, derive func(*Rob
 	if derive == nil {
 		derive = func(*Robots) any { return nil }
 	}
-	c := &Cache{now: now, derive: derive}
-	for i, b := range [numSegments]Bounds{configured, unknown} {
+	c := &Cache{now: now, computeDerived: derive}
+	for i, b := range [segmentCount]Bounds{configured, unknown} {
 		b.Entries, b.ConcurrentFetches = max(b.Entries, 1), max(b.ConcurrentFetches, 1)
 		c.segments[i] = &segmentData{bounds: b, versions: sharedVersions{byHash: make(map[[sha256.Size]byte]*sharedVersion)}, fetchesBySite: make(map[configuredSite]int)}
 	}
@@ -195,7 +195,7 @@ func (c *Cache) evict(seg *segmentData, e *Entry) {
 	if e == nil {
 		return
 	}
-	seg.evicted++
+	seg.evictedCount++
 	c.index.Delete(e.key)
 	seg.versions.releaseAll(e.state.Load())
 }
@@ -270,5 +270,5 @@ func (c *Cache) Stats(s Segment) CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	seg := c.segments[s]
-	return CacheStats{Entries: seg.queues.len(), Bytes: seg.versions.bytes, Evicted: seg.evicted}
+	return CacheStats{Entries: seg.queues.len(), Bytes: seg.versions.bytes, Evicted: seg.evictedCount}
 }

@@ -11,7 +11,7 @@ func TestKey(t *testing.T) {
 		segment Segment
 	}{
 		{"a site", Key{Site: "a.test", Host: "a.test"}, "http://a.test", "server", ConfiguredHosts},
-		{"a site by https", Key{Site: "a.test", Host: "a.test", Secure: true}, "https://a.test", "server", ConfiguredHosts},
+		{"a site by https", Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, "https://a.test", "server", ConfiguredHosts},
 		{"a host that only a wildcard names", Key{Site: "*.a.test", Host: "b.a.test"}, "http://b.a.test", "server", UnknownHosts},
 		{"a host that nothing names", Key{Host: "b.test"}, "http://b.test", "server", UnknownHosts},
 		{"a site behind a proxy that was asked for another host", Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, "http://a.test", "server", UnknownHosts},

@@ -71,7 +71,7 @@ func TestRefreshReportsStates(t *testing.T) {
 
 func TestCacheGetDoesNotAllocate(t *testing.T) {
 	c, clock := newTestCache(roomy)
-	key := Key{Secure: true, Host: "example.com"}
+	key := Key{IsHTTPS: true, Host: "example.com"}
 	c.GetOrCreate(key, ConfiguredHosts)
 	if n := testing.AllocsPerRun(100, func() { c.Get(key).Touch(clock.now()) }); n != 0 {
 		t.Errorf("Get and Use allocate %v times", n)

@@ -15,7 +15,7 @@ const (
 	byteDollar          // an operator at the end of a rule, else %24
 )
 
-var byteClass = func() (class [256]uint8) {
+var byteClasses = func() (class [256]uint8) {
 	for c := range class {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
@@ -35,10 +35,12 @@ var byteClass = func() (class [256]uint8) {
 	return class
 }()
 
-const upperHex = "0123456789ABCDEF"
+const upperHexDigits = "0123456789ABCDEF"
 
 // writeEscape writes the escape %XX of the byte c into the first three bytes of dst.
-func writeEscape(dst []byte, c byte) { dst[0], dst[1], dst[2] = '%', upperHex[c>>4], upperHex[c&15] }
+func writeEscape(dst []byte, c byte) {
+	dst[0], dst[1], dst[2] = '%', upperHexDigits[c>>4], upperHexDigits[c&15]
+}
 
 // unescape returns the byte of the escape %XX at the start of s. s must begin with %. ok is false
 // if two hexadecimal digits do not follow.
@@ -56,7 +58,7 @@ var hexValue = func() (value [256]byte) {
 		value[c] = 16
 	}
 	for i := range byte(16) {
-		value[upperHex[i]], value[lowerASCII(upperHex[i])] = i, i
+		value[upperHexDigits[i]], value[lowerASCII(upperHexDigits[i])] = i, i
 	}
 	return value
 }()
@@ -69,7 +71,7 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 	n := len(dst)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		switch class := byteClass[c]; class {
+		switch class := byteClasses[c]; class {
 		case byteReserved, bytePlain, byteSlash, byteQuery:
 			out[n] = c
 			n++
@@ -77,7 +79,7 @@ func appendCanonical(dst []byte, s string, isRule bool) []byte {
 		case bytePercent:
 			if decoded, ok := unescape(s[i:]); ok {
 				i += 2
-				if c = decoded; byteClass[c] == bytePlain {
+				if c = decoded; byteClasses[c] == bytePlain {
 					out[n] = c
 					n++
 					continue
@@ -114,7 +116,7 @@ func matchesNothing(path string) bool { return path == "" || path[0] != '/' && p
 // isCanonicalRule reports whether a rule's path is its own canonical form.
 func isCanonicalRule(s string) bool {
 	for i := range len(s) {
-		switch byteClass[s[i]] {
+		switch byteClasses[s[i]] {
 		case byteEscaped, bytePercent:
 			return false
 		case byteDollar:

@@ -45,17 +45,17 @@ type groupCache struct {
 
 // get returns the compiled group of a product token in lower case, or nil. The empty token is the *
 // group. x can be nil.
-func (x *groupCache) get(folded []byte) *compiledGroup {
+func (x *groupCache) get(lowerToken []byte) *compiledGroup {
 	switch {
 	case x == nil:
 		return nil
-	case len(folded) == 0:
+	case len(lowerToken) == 0:
 		return x.wildcard
 	}
-	if c := x.recentByToken[string(folded)]; c != nil {
+	if c := x.recentByToken[string(lowerToken)]; c != nil {
 		return c
 	}
-	return x.byToken[string(folded)]
+	return x.byToken[string(lowerToken)]
 }
 
 // add adds the compiled group of a token. The cache must not be in use yet.
@@ -75,26 +75,26 @@ func (x *groupCache) add(token string, c *compiledGroup) {
 
 // getOrCompileGroup returns the compiled group of a product token in lower case, or of the * group
 // for an empty token. agents are the matching user-agent lines in file order.
-func (r *Robots) getOrCompileGroup(folded []byte, agents []int32) *compiledGroup {
-	if c := r.groupCache.Load().get(folded); c != nil {
+func (r *Robots) getOrCompileGroup(lowerToken []byte, agents []int32) *compiledGroup {
+	if c := r.groupCache.Load().get(lowerToken); c != nil {
 		return c
 	}
 	r.compileMu.Lock()
 	defer r.compileMu.Unlock()
 	old := r.groupCache.Load()
-	if c := old.get(folded); c != nil {
+	if c := old.get(lowerToken); c != nil {
 		return c // compiled by another goroutine meanwhile
 	}
 	c := r.compileGroup(agents)
-	c.namesCrawler = len(folded) > 0
+	c.namesCrawler = len(lowerToken) > 0
 	next := new(groupCache)
-	if r.weight > r.maxCacheWeight() {
-		r.matchers, r.weight = nil, 0 // drop all
+	if r.cacheWeight > r.maxCacheWeight() {
+		r.matchers, r.cacheWeight = nil, 0 // drop all
 	} else if old != nil {
 		*next = *old
 	}
 	if c.namesCrawler {
-		next.add(string(folded), c)
+		next.add(string(lowerToken), c)
 	} else {
 		next.wildcard = c
 	}
@@ -114,10 +114,10 @@ func (r *Robots) compileGroup(agents []int32) *compiledGroup {
 	c.delay, c.hasDelay = r.crawlDelay(agents)
 	c.usages, c.signals = r.compileStatements(agents)
 	c.selection = SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}, strict: interpretation{c, c.extensionsSplit}}
-	r.weight += 1 + len(agents)
+	r.cacheWeight += 1 + len(agents)
 	for _, s := range []*statements{c.usages, c.signals} {
 		if s != nil {
-			r.weight += len(s.lines)
+			r.cacheWeight += len(s.lines)
 		}
 	}
 	return c
@@ -162,6 +162,6 @@ func (r *Robots) getOrCompileMatcher(groups []int32) *matcher {
 	}
 	m := newMatcher(r, rules)
 	r.matchers[key] = m
-	r.weight += len(groups) + len(rules)
+	r.cacheWeight += len(groups) + len(rules)
 	return m
 }

@@ -7,10 +7,10 @@ package policy
 // only if all paths are allowed.
 //
 // decide skips the variants with an operation of excluded. compared is false if it skipped all.
-func (s *interpretation) decide(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (allowed, compared bool) {
+func (s *interpretation) decide(variants []variant, excludedOperations Normalization, work *searchBudget, best *bestMatches) (allowed, comparedAny bool) {
 	if len(variants) == 1 || !mayBeDifferentPaths(variants) {
-		compared = s.addMatches(variants, excluded, work, best)
-		return best.isAllowed(), compared
+		comparedAny = s.addMatches(variants, excludedOperations, work, best)
+		return best.isAllowed(), comparedAny
 	}
 	allowed = true
 	for len(variants) > 0 {
@@ -19,37 +19,37 @@ func (s *interpretation) decide(variants []variant, excluded Normalization, work
 			end++
 		}
 		var path bestMatches
-		compared = s.addMatches(variants[:end], excluded, work, &path) || compared
+		comparedAny = s.addMatches(variants[:end], excludedOperations, work, &path) || comparedAny
 		best.addPathResult(&path)
 		allowed = allowed && path.isAllowed()
 		variants = variants[end:]
 	}
-	return allowed, compared
+	return allowed, comparedAny
 }
 
 // addMatches adds the rules that match the variants of one path to best. excluded and compared have
 // the same meaning as in decide. A variant with an escaped query can only match allow rules.
 // addMatches skips the variant if no allow rule can match within an escape.
-func (s *interpretation) addMatches(variants []variant, excluded Normalization, work *searchBudget, best *bestMatches) (compared bool) {
+func (s *interpretation) addMatches(variants []variant, excludedOperations Normalization, work *searchBudget, best *bestMatches) (comparedAny bool) {
 	if !s.matcher.allowsEscapes {
-		excluded |= QueryEncoded
+		excludedOperations |= QueryEncoded
 	}
 	for i := range variants {
-		if x := &variants[i]; x.normalization&excluded == 0 {
+		if x := &variants[i]; x.normalization&excludedOperations == 0 {
 			s.matcher.addMatches(x.text, x.normalization, work, best)
-			compared = true
+			comparedAny = true
 		}
 	}
-	return compared
+	return comparedAny
 }
 
 // addPathResult adds the deciding rule of one path to the result of several paths. A disallow rule
 // of any path takes precedence over all allow rules.
-func (o *bestMatches) addPathResult(path *bestMatches) {
-	if path.isAllowed() {
-		o.add(true, path.allow.length, path.allow.rule, path.allow.normalization)
+func (o *bestMatches) addPathResult(pathResult *bestMatches) {
+	if pathResult.isAllowed() {
+		o.add(true, pathResult.allow.length, pathResult.allow.rule, pathResult.allow.normalization)
 	} else {
-		o.add(false, path.disallow.length, path.disallow.rule, path.disallow.normalization)
+		o.add(false, pathResult.disallow.length, pathResult.disallow.rule, pathResult.disallow.normalization)
 	}
 }
 

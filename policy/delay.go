@@ -63,7 +63,7 @@ type delayLine struct {
 func (p *parser) addDelay(key, value string) {
 	r := p.robots
 	if interval, ok := ParseDelay(value); ok && len(r.groups) > 0 && strings.EqualFold(key, "crawl-delay") {
-		r.delays = append(r.delays, delayLine{Delay{Interval: interval, Line: int(p.line)}, int32(len(r.groups) - 1)})
+		r.delays = append(r.delays, delayLine{Delay{Interval: interval, Line: int(p.lineNumber)}, int32(len(r.groups) - 1)})
 	}
 }
 

@@ -31,7 +31,7 @@ type Entry struct {
 
 	mu                  sync.Mutex    // guards the fields below
 	fetchDone           chan struct{} // closed when the current fetch ends; nil without a fetch
-	lastReported        chan struct{} // closed when onFetched of the last fetch has returned; nil after that
+	lastCallbackDone    chan struct{} // closed when onFetched of the last fetch has returned; nil after that
 	dueAfterFetch       bool          // MakeDue was called during the current fetch
 	markedWhileFetching bool          // MarkPossiblyChanged was called during the current fetch
 }
@@ -147,7 +147,7 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 
 // updateMark updates the effect of MarkPossiblyChanged at the end of a fetch, whose result is the
 // state after. The caller must have locked e.mu.
-func (e *Entry) updateMark(after *State) {
+func (e *Entry) updateChangeMark(after *State) {
 	if after.FailureCount == 0 {
 		e.possiblyChanged.Store(e.markedWhileFetching)
 	}
@@ -184,8 +184,8 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 	e.fetchDone = done
 	var previous, report chan struct{} // channels for the order of onFetched
 	if onFetched != nil {
-		previous, report = e.lastReported, make(chan struct{})
-		e.lastReported = report
+		previous, report = e.lastCallbackDone, make(chan struct{})
+		e.lastCallbackDone = report
 	}
 	go func() {
 		before, after := e.applyResponse(fetch(), f)
@@ -196,7 +196,7 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 			e.dueAfterFetch = false
 			e.setNextFetchToNow()
 		}
-		e.updateMark(&after)
+		e.updateChangeMark(&after)
 		e.mu.Unlock()
 		close(done)
 		if onFetched == nil {
@@ -207,8 +207,8 @@ func (e *Entry) Refresh(f FreshnessPolicy, fetch func() FetchResult, onFetched f
 		}
 		onFetched(before, after)
 		e.mu.Lock()
-		if e.lastReported == report {
-			e.lastReported = nil
+		if e.lastCallbackDone == report {
+			e.lastCallbackDone = nil
 		}
 		e.mu.Unlock()
 		close(report)
@@ -228,7 +228,7 @@ func (e *Entry) applyResponse(a FetchResult, f FreshnessPolicy) (before, next St
 		now := e.cache.now()
 		next = before.AfterFetch(a, now, f, computeJitter(e.key, now))
 		if next.Current != before.Current && next.Current.Derived == nil {
-			next.Current.Derived = e.cache.derive(next.Current.Robots)
+			next.Current.Derived = e.cache.computeDerived(next.Current.Robots)
 		}
 		if e.compareAndSwapState(oldState, &next) {
 			return before, next

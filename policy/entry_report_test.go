@@ -41,7 +41,7 @@ func TestOnFetchedInOrder(t *testing.T) {
 			t.Errorf("onFetched was called in the order %q", order)
 		}
 		synctest.Wait()
-		if e.lastReported != nil {
+		if e.lastCallbackDone != nil {
 			t.Error("the entry still references the last call")
 		}
 	})

@@ -41,33 +41,33 @@ type Code string
 // Findings of the parser. RFC 9309 section 2.2 defines the format, and section 2.5 the size
 // limit.
 const (
-	TooLarge         Code = "too-large"           // longer than MaxSize; the rest is ignored
-	LineCut          Code = "line-cut"            // the line that the cut split was dropped
-	LineTooLong      Code = "line-too-long"       // 8,192 bytes or more, which some crawlers cut
-	UTF16            Code = "utf-16"              // the file is UTF-16 and was not parsed
-	NotText          Code = "not-text"            // a NUL byte ends a line
-	ByteOrderMark    Code = "byte-order-mark"     // a whole or partial UTF-8 BOM was skipped
-	HTML             Code = "html"                // the file is a web page without a rule
-	NoKey            Code = "no-key"              // not of the form key: value
-	MissingColon     Code = "missing-colon"       // two words that Google reads as key and value
-	MisspeltKey      Code = "misspelt-key"        // a known misspelling that Google accepts
-	UnknownKey       Code = "unknown-key"         // an undefined key
-	RuleOutsideGroup Code = "rule-outside-group"  // allow or disallow before any user-agent
-	RuleWithoutSlash Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing
-	DollarInside     Code = "dollar-inside"       // $ before the end is an ordinary character
-	EmptyName        Code = "empty-user-agent"    // an empty name
-	NameList         Code = "user-agent-list"     // several names in one line; only the first is used
-	NamePattern      Code = "user-agent-pattern"  // * in a name is not a wildcard
-	RepeatedGroup    Code = "repeated-group"      // the same name in two groups, which are merged
-	GroupWithoutRule Code = "group-without-rules" // allows everything
-	AmbiguousGroup   Code = "ambiguous-group"     // crawlers disagree about the clients of the rules
+	TooLarge            Code = "too-large"           // longer than MaxSize; the rest is ignored
+	LineSplitByLimit    Code = "line-cut"            // the line that the cut split was dropped
+	LineTooLong         Code = "line-too-long"       // 8,192 bytes or more, which some crawlers cut
+	UTF16               Code = "utf-16"              // the file is UTF-16 and was not parsed
+	ContainsNUL         Code = "not-text"            // a NUL byte ends a line
+	ByteOrderMark       Code = "byte-order-mark"     // a whole or partial UTF-8 BOM was skipped
+	HTML                Code = "html"                // the file is a web page without a rule
+	LineWithoutKey      Code = "no-key"              // not of the form key: value
+	MissingColon        Code = "missing-colon"       // two words that Google reads as key and value
+	MisspeltKey         Code = "misspelt-key"        // a known misspelling that Google accepts
+	UnknownKey          Code = "unknown-key"         // an undefined key
+	RuleOutsideGroup    Code = "rule-outside-group"  // allow or disallow before any user-agent
+	RuleWithoutSlash    Code = "rule-without-slash"  // starts with neither / nor *, so it matches nothing
+	DollarBeforeEnd     Code = "dollar-inside"       // $ before the end is an ordinary character
+	EmptyAgentName      Code = "empty-user-agent"    // an empty name
+	SeveralAgentNames   Code = "user-agent-list"     // several names in one line; only the first is used
+	WildcardInAgentName Code = "user-agent-pattern"  // * in a name is not a wildcard
+	RepeatedGroup       Code = "repeated-group"      // the same name in two groups, which are merged
+	GroupWithoutRule    Code = "group-without-rules" // allows everything
+	AmbiguousGroup      Code = "ambiguous-group"     // crawlers disagree about the clients of the rules
 )
 
 // Codes returns the codes of all findings that Parse can report.
 func Codes() []Code {
-	return []Code{TooLarge, LineCut, LineTooLong, UTF16, NotText, ByteOrderMark, HTML, NoKey,
-		MissingColon, MisspeltKey, UnknownKey, RuleOutsideGroup, RuleWithoutSlash, DollarInside,
-		EmptyName, NameList, NamePattern, RepeatedGroup, GroupWithoutRule, AmbiguousGroup}
+	return []Code{TooLarge, LineSplitByLimit, LineTooLong, UTF16, ContainsNUL, ByteOrderMark, HTML, LineWithoutKey,
+		MissingColon, MisspeltKey, UnknownKey, RuleOutsideGroup, RuleWithoutSlash, DollarBeforeEnd,
+		EmptyAgentName, SeveralAgentNames, WildcardInAgentName, RepeatedGroup, GroupWithoutRule, AmbiguousGroup}
 }
 
 // Finding is a problem in a robots.txt.

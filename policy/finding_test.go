@@ -16,28 +16,28 @@ func TestFindings(t *testing.T) {
 		message  string // a part of the message
 	}{
 		{TooLarge, Error, 0, large, "500 KiB"},
-		{LineCut, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
-		{LineCut, Warning, 5, "User-agent: a\r\nDisallow: /x\r\n\n#\r" + strings.Repeat("x", MaxSize), "ignored"},
+		{LineSplitByLimit, Warning, 51200, large[:MaxSize-2] + "Disallow: /x\n", "ignored"},
+		{LineSplitByLimit, Warning, 5, "User-agent: a\r\nDisallow: /x\r\n\n#\r" + strings.Repeat("x", MaxSize), "ignored"},
 		{LineTooLong, Warning, 2, "User-agent: a\nDisallow: /" + strings.Repeat("x", 8181) + "\n", "8,191"},
 		{UTF16, Error, 0, "\xff\xfeU\x00", "UTF-8"},
-		{NotText, Warning, 2, "User-agent: a\nDisallow: /x\x00\n", "NUL"},
-		{NotText, Warning, 3, "User-agent: a\nDisallow: /x\n\x00\n", "NUL"},
+		{ContainsNUL, Warning, 2, "User-agent: a\nDisallow: /x\x00\n", "NUL"},
+		{ContainsNUL, Warning, 3, "User-agent: a\nDisallow: /x\n\x00\n", "NUL"},
 		{ByteOrderMark, Info, 1, "\xef\xbb\xbfUser-agent: a\nDisallow: /x\n", "byte order mark"},
 		{HTML, Error, 0, " \n<!DOCTYPE html>\n<p>User-agent: a</p>\n", "404"},
-		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\nthree little words\n", `"three little words"`},
-		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\ntwo words\n", `"two words"`},
-		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\n: /y\n", `": /y"`},
-		{NoKey, Warning, 3, "User-agent: a\nDisallow: /x\n : y z:\n", `": y z:"`},
+		{LineWithoutKey, Warning, 3, "User-agent: a\nDisallow: /x\nthree little words\n", `"three little words"`},
+		{LineWithoutKey, Warning, 3, "User-agent: a\nDisallow: /x\ntwo words\n", `"two words"`},
+		{LineWithoutKey, Warning, 3, "User-agent: a\nDisallow: /x\n: /y\n", `": /y"`},
+		{LineWithoutKey, Warning, 3, "User-agent: a\nDisallow: /x\n : y z:\n", `": y z:"`},
 		{MissingColon, Warning, 2, "User-agent: a\nDisallow /x\n", `"Disallow"`},
 		{MisspeltKey, Warning, 2, "User-agent: a\nDissallow: /x\n", `"Dissallow"`},
 		{UnknownKey, Info, 3, "User-agent: a\nDisallow: /x\nDisallowed: /y\n", `"Disallowed"`},
 		{RuleOutsideGroup, Error, 1, "Disallow: /x\nUser-agent: a\nDisallow: /y\n", "User-agent: *"},
 		{RuleWithoutSlash, Error, 2, "User-agent: a\nDisallow: x\n", `"x"`},
-		{DollarInside, Info, 2, "User-agent: a\nDisallow: /x$y\n", "end of a rule"},
-		{EmptyName, Warning, 1, "User-agent:\nDisallow: /x\n", "no name"},
-		{NameList, Warning, 1, "User-agent: a, b\nDisallow: /x\n", `"a, b"`},
-		{NamePattern, Warning, 1, "User-agent: *bot\nDisallow: /x\n", `"*bot"`},
-		{NamePattern, Warning, 1, "User-agent: a*b\nDisallow: /x\n", `"a*b"`},
+		{DollarBeforeEnd, Info, 2, "User-agent: a\nDisallow: /x$y\n", "end of a rule"},
+		{EmptyAgentName, Warning, 1, "User-agent:\nDisallow: /x\n", "no name"},
+		{SeveralAgentNames, Warning, 1, "User-agent: a, b\nDisallow: /x\n", `"a, b"`},
+		{WildcardInAgentName, Warning, 1, "User-agent: *bot\nDisallow: /x\n", `"*bot"`},
+		{WildcardInAgentName, Warning, 1, "User-agent: a*b\nDisallow: /x\n", `"a*b"`},
 		{RepeatedGroup, Info, 3, "User-agent: a\nDisallow: /x\nUser-agent: A\nDisallow: /y\n", "line 1"},
 		{RepeatedGroup, Info, 5, "User-agent: a\nDisallow: /x\nUser-agent: b\nDisallow: /x\nUser-agent: a\nDisallow: /y\n", "line 1"},
 		{RepeatedGroup, Info, 3, "User-agent: *\nDisallow: /x\nUser-agent: * \nDisallow: /y\n", "line 1"},
@@ -58,7 +58,7 @@ func TestFindings(t *testing.T) {
 				t.Errorf("got %v, want %v in line %d with %q", f, test.severity, test.line, test.message)
 			}
 			others := len(findings) - 1
-			if test.code == LineCut || test.code == TooLarge {
+			if test.code == LineSplitByLimit || test.code == TooLarge {
 				others-- // these two occur together
 			}
 			if others != 0 || unreported != 0 {
@@ -117,7 +117,7 @@ func TestFindingString(t *testing.T) {
 		want    string
 	}{
 		{Finding{HTML, Error, 0, "a web page"}, "error: a web page [html]"},
-		{Finding{NoKey, Warning, 3, "no key"}, "line 3: warning: no key [no-key]"},
+		{Finding{LineWithoutKey, Warning, 3, "no key"}, "line 3: warning: no key [no-key]"},
 		{Finding{UnknownKey, Info, 4, "unknown"}, "line 4: info: unknown [unknown-key]"},
 	} {
 		if got := test.finding.String(); got != test.want {

@@ -23,10 +23,10 @@ type gramIndex struct {
 
 // gramSlot has the patterns that are stored under one gram.
 type gramSlot struct {
-	gram     uint32
-	from, to int32  // range of gramIndex.patternsByGram; empty if the slot is free
-	offset   int32  // index of the gram in context
-	context  string // the bytes around the gram that all these patterns have
+	gram             uint32
+	from, to         int32  // range of gramIndex.patternsByGram; empty if the slot is free
+	offset           int32  // index of the gram in context
+	surroundingBytes string // the bytes around the gram that all these patterns have
 }
 
 // filterBits makes the filter 16 times as long as the table, which limits collisions.
@@ -34,7 +34,7 @@ const filterBits = 4
 
 // maxContext is the maximum length of a context before the gram, and from the start of the gram on,
 // in bytes.
-const maxContext = 16
+const maxContextLength = 16
 
 // newGramIndex returns an index with each pattern under its rarest gram. withoutGram are the
 // indices of the patterns that have no gram and are not in the index.
@@ -101,11 +101,11 @@ func (x *gramIndex) findSlot(gram uint32) *gramSlot {
 // the gram. offset is the index of the gram in context.
 func (s *gramSlot) narrowContext(context string, offset int) {
 	before := 0
-	for before < min(int(s.offset), offset) && s.context[int(s.offset)-1-before] == context[offset-1-before] {
+	for before < min(int(s.offset), offset) && s.surroundingBytes[int(s.offset)-1-before] == context[offset-1-before] {
 		before++
 	}
-	after := commonPrefix(s.context[s.offset:], context[offset:])
-	s.context, s.offset = s.context[int(s.offset)-before:int(s.offset)+after], int32(before)
+	after := commonPrefix(s.surroundingBytes[s.offset:], context[offset:])
+	s.surroundingBytes, s.offset = s.surroundingBytes[int(s.offset)-before:int(s.offset)+after], int32(before)
 }
 
 // gramMultiplier is odd and random for each process, so that a robots.txt cannot cause hash
@@ -147,10 +147,10 @@ func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 // gramContext returns the bytes of the pattern around the gram at offset: up to maxContext before
 // the gram and up to maxContext from its start on, without a star. in is the index of the gram in
 // context.
-func (p *pattern) gramContext(offset int) (context string, in int) {
-	before := p.text[max(offset-maxContext, 0):offset]
+func (p *pattern) gramContext(offset int) (context string, gramStart int) {
+	before := p.text[max(offset-maxContextLength, 0):offset]
 	before = before[strings.LastIndexByte(before, '*')+1:]
-	after, _, _ := strings.Cut(p.text[offset:min(offset+maxContext, len(p.text))], "*")
+	after, _, _ := strings.Cut(p.text[offset:min(offset+maxContextLength, len(p.text))], "*")
 	return p.text[offset-len(before) : offset+len(after)], len(before)
 }
 
@@ -162,7 +162,7 @@ func (x *gramIndex) addCandidates(target string, found []uint64) {
 			continue
 		}
 		start, first := i-int(slot.offset), x.patternsByGram[slot.from]
-		if start < 0 || !strings.HasPrefix(target[start:], slot.context) || found[first>>6]>>(first&63)&1 != 0 {
+		if start < 0 || !strings.HasPrefix(target[start:], slot.surroundingBytes) || found[first>>6]>>(first&63)&1 != 0 {
 			continue // a pattern is in one slot only, so all of them were found before
 		}
 		for _, p := range x.patternsByGram[slot.from:slot.to] {

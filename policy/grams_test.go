@@ -91,7 +91,7 @@ func TestFewPatternsOfOneGram(t *testing.T) {
 	for i := range 2 * maxUnindexedPatterns {
 		fmt.Fprintf(&others, "Disallow: /*other%c*\n", 'a'+i)
 	}
-	long := strings.Repeat("v", 2*maxContext)
+	long := strings.Repeat("v", 2*maxContextLength)
 	around := [][2]string{{"", ""}, {"", "b"}, {"a", ""}, {"xyzab", "cd"}, {long, ""}, {"", long}, {long, "w" + long}, {"*a", "b*c"}}
 	for i, x := range around {
 		y := around[(i+3)%len(around)]

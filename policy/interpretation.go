@@ -19,7 +19,7 @@ func parseWithStrictKeys(lenient *Robots, text string) *Robots {
 	if slices.Equal(r.agents, lenient.agents) && slices.Equal(r.groups, lenient.groups) && slices.Equal(r.rules, lenient.rules) {
 		return nil
 	}
-	r.index()
+	r.buildAgentIndex()
 	return r
 }
 

@@ -4,13 +4,13 @@ package policy
 type lineKind uint8
 
 const (
-	keyNone      lineKind = iota // an undefined key
+	keyUnknown   lineKind = iota // an undefined key
 	keyUserAgent                 // opens or continues a group
 	keyAllow
 	keyDisallow
-	keySitemap   // applies to the whole file, at any place
-	keyFile      // a known extension for the whole file
-	keyExtension // a known extension for a group
+	keySitemap        // applies to the whole file, at any place
+	keyFileExtension  // a known extension for the whole file
+	keyGroupExtension // a known extension for a group
 )
 
 // maxKeyLength is the length of the longest known key, in bytes.
@@ -30,7 +30,7 @@ func lookupKey(s string) (k lineKind, misspelt bool) {
 		return keyUserAgent, false
 	}
 	if len(s) > maxKeyLength {
-		return keyNone, false
+		return keyUnknown, false
 	}
 	var folded [maxKeyLength]byte
 	for i := range len(s) {
@@ -52,12 +52,12 @@ func lookupKey(s string) (k lineKind, misspelt bool) {
 	case "site-map":
 		return keySitemap, true
 	case "host", "clean-param", "license", "llm-policy":
-		return keyFile, false
+		return keyFileExtension, false
 	case "crawl-delay", "crawldelay", "request-rate", "visit-time", "noindex", "nofollow",
 		"content-signal", "content-usage", "disallowaitraining":
-		return keyExtension, false
+		return keyGroupExtension, false
 	}
-	return keyNone, false
+	return keyUnknown, false
 }
 
 // lowerASCII converts an ASCII letter to lower case. Other bytes stay unchanged.

@@ -8,7 +8,7 @@ import (
 // TestKeyQuoted checks that the strings are unique and unchanged, because stored data depend on
 // them.
 func TestKeyQuoted(t *testing.T) {
-	key := Key{Server: ":8001", Site: "*.b.test", Secure: true, Host: "a.b.test", ForwardedHost: "c.test"}
+	key := Key{Server: ":8001", Site: "*.b.test", IsHTTPS: true, Host: "a.b.test", ForwardedHost: "c.test"}
 	if got, want := key.UniqueString(), `"" ":8001" "*.b.test" true "a.b.test" "c.test"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -18,7 +18,7 @@ func TestKeyQuoted(t *testing.T) {
 	}
 	seen := make(map[string]Key)
 	for _, k := range []Key{
-		{}, key, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {ForwardedHost: "a"}, {Secure: true},
+		{}, key, {Source: "a"}, {Server: "a"}, {Site: "a"}, {Host: "a"}, {ForwardedHost: "a"}, {IsHTTPS: true},
 		{Host: `a" "b`}, {Host: "a", ForwardedHost: "b"}, {Host: "a b"}, {Host: "\xff"}, {Host: "\xfe"}, {Host: `\xff`},
 	} {
 		if other, ok := seen[k.UniqueString()]; ok {

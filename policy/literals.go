@@ -19,34 +19,34 @@ type literalRule struct {
 // literalRules finds the longest literal rules that match a target.
 type literalRules struct {
 	prefixIndex
-	entries []literalEntry // for each text
+	matchesByText []literalTextMatches // for each text
 }
 
 // literalEntry has the longest literal rules for targets with one text.
-type literalEntry struct {
+type literalTextMatches struct {
 	prefix bestMatches // the longest rules for targets that start with the text
 	exact  bestMatches // the longest anchored rules for targets that equal the text
 }
 
 // newLiterals compiles literal rules. It may reorder the rules.
-func newLiterals(rules []literalRule) literalRules {
+func newLiteralRules(rules []literalRule) literalRules {
 	if len(rules) == 0 {
 		return literalRules{}
 	}
 	rules = sortByText(rules)
 	texts := distinctTexts(rules)
-	l := literalRules{newPrefixes(texts), make([]literalEntry, len(texts))}
+	l := literalRules{newPrefixIndex(texts), make([]literalTextMatches, len(texts))}
 	last := -1
 	for i, x := range rules {
 		if i == 0 || x.text != rules[i-1].text {
 			if last++; l.parents[last] >= 0 {
-				l.entries[last].prefix = l.entries[l.parents[last]].prefix
+				l.matchesByText[last].prefix = l.matchesByText[l.parents[last]].prefix
 			}
 		}
 		if x.anchored {
-			l.entries[last].exact.add(x.allow, x.length, x.rule, 0)
+			l.matchesByText[last].exact.add(x.allow, x.length, x.rule, 0)
 		} else {
-			l.entries[last].prefix.add(x.allow, x.length, x.rule, 0)
+			l.matchesByText[last].prefix.add(x.allow, x.length, x.rule, 0)
 		}
 	}
 	return l
@@ -104,7 +104,7 @@ func (l *literalRules) addMatches(target string, normalization Normalization, ou
 	if i < 0 {
 		return
 	}
-	e := &l.entries[i]
+	e := &l.matchesByText[i]
 	out.addLiteralMatches(&e.prefix, normalization)
 	if len(l.texts[i]) == len(target) {
 		out.addLiteralMatches(&e.exact, normalization)

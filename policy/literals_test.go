@@ -26,7 +26,7 @@ func TestManyLiterals(t *testing.T) {
 			isText[text] = true
 			rules = append(rules, literalRule{text: text, length: int32(len(text)), rule: int32(len(rules))})
 		}
-		l := newLiterals(rules)
+		l := newLiteralRules(rules)
 		for range 200 {
 			target := prefix + word(8)
 			if random.IntN(10) == 0 {
@@ -52,7 +52,7 @@ func TestManyLiterals(t *testing.T) {
 		rules = append(rules, literalRule{text: fmt.Sprintf("/aaaaaaaaaaaa%05d", i), length: 18, rule: int32(i)})
 	}
 	rules = append(rules, literalRule{text: "/", length: 1})
-	l := newLiterals(rules)
+	l := newLiteralRules(rules)
 	if i := l.findLongestPrefix("/aaaaaaaaaaaa04711/x"); l.texts[i] != "/aaaaaaaaaaaa04711" {
 		t.Errorf("%q is found", l.texts[i])
 	}

@@ -87,7 +87,7 @@ func newMatcher(r *Robots, rules []int32) *matcher {
 
 // newMatcher returns the matcher of the added rules.
 func (c *ruleCompiler) newMatcher() *matcher {
-	return &matcher{literals: newLiterals(c.literals), patterns: newPatternSet(c.patterns), allowsEscapes: c.allowsEscapes}
+	return &matcher{literals: newLiteralRules(c.literals), patterns: newPatternSet(c.patterns), allowsEscapes: c.allowsEscapes}
 }
 
 // impliedDirectoryRule returns the rule that an allow rule such as /dir/index.html implies for

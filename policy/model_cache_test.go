@@ -195,8 +195,8 @@ func (m *cacheModel) compare(x *modelled) {
 			}
 		}
 		for hash, shared := range seg.versions.byHash {
-			if bytes += shared.robots.Size(); shared.numUsers != users[hash] {
-				m.Fatalf("a version has %d users, want %d", shared.numUsers, users[hash])
+			if bytes += shared.robots.Size(); shared.userCount != users[hash] {
+				m.Fatalf("a version has %d users, want %d", shared.userCount, users[hash])
 			}
 		}
 		if len(users) != len(seg.versions.byHash) || bytes != seg.versions.bytes {

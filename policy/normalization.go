@@ -96,7 +96,7 @@ func (t *Target) addQueryVariants(out *componentVariants, canonical string) {
 
 // decodeEscapes returns a canonical path or query in which each escaped slash is decoded, and each
 // escape of the byte also is replaced by the byte as. merge also merges runs of slashes.
-func (t *Target) decodeEscapes(canonical string, also, as byte, merge bool) string {
+func (t *Target) decodeEscapes(canonical string, escapedByte, replacement byte, merge bool) string {
 	first := strings.IndexByte(canonical, '%')
 	if first < 0 {
 		first = len(canonical)
@@ -121,8 +121,8 @@ func (t *Target) decodeEscapes(canonical string, also, as byte, merge bool) stri
 			switch decoded := hexValue[high]<<4 | hexValue[low]; decoded {
 			case '/':
 				c = decoded
-			case also:
-				c = as
+			case escapedByte:
+				c = replacement
 			default:
 				out[n], out[n+1], out[n+2] = c, high, low
 				n += 3

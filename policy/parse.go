@@ -33,9 +33,9 @@ func Parse(body []byte) *Robots {
 	}
 	p.robots.text = string(kept)
 	text := p.skipByteOrderMark(p.robots.text)
-	if len(text) <= smallSize {
+	if len(text) <= maxBufferedSize {
 		t := parseBufferPool.Get().(*parseBuffers)
-		t.lendTo(p.robots)
+		t.assignTo(p.robots)
 		p.readLines(text)
 		t.copyTo(p.robots)
 		parseBufferPool.Put(t)
@@ -57,15 +57,15 @@ func estimateRules(text string) int {
 
 // parser parses a file line by line into robots.
 type parser struct {
-	robots            *Robots
-	line              int32
-	isGroupOpen       bool  // the last group accepts more user-agent lines
-	extensionSeen     bool  // an extension line followed the last user-agent line
-	usageSeen         bool  // a Content-Usage line followed the last user-agent line
-	usageAgentFrom    int32 // the first user-agent line of the next Content-Usage line
-	hasNUL            bool  // the file has a NUL byte
-	strictKeys        bool  // ignores misspelled keys and missing colons; reports nothing, because the first pass has reported all
-	usedLenientSyntax bool  // the file has a line that only the lenient interpretation accepts
+	robots                 *Robots
+	lineNumber             int32
+	isGroupOpen            bool  // the last group accepts more user-agent lines
+	hasExtensionAfterAgent bool  // an extension line followed the last user-agent line
+	hasUsageAfterAgent     bool  // a Content-Usage line followed the last user-agent line
+	firstUsageAgent        int32 // the first user-agent line of the next Content-Usage line
+	hasNUL                 bool  // the file has a NUL byte
+	strictKeys             bool  // ignores misspelled keys and missing colons; reports nothing, because the first pass has reported all
+	usedLenientSyntax      bool  // the file has a line that only the lenient interpretation accepts
 }
 
 // truncateToMaxSize returns the whole lines in the first MaxSize bytes of a longer file, and
@@ -76,7 +76,7 @@ func (p *parser) truncateToMaxSize(body []byte) []byte {
 		return body[:MaxSize]
 	}
 	end := bytes.LastIndexAny(body[:MaxSize], "\r\n") + 1
-	p.report(LineCut, Warning, int32(countLineEnds(body[:end]))+1, "the limit of 500 KiB splits this line, so the line is ignored: a cut rule can disallow far more than the whole rule")
+	p.report(LineSplitByLimit, Warning, int32(countLineEnds(body[:end]))+1, "the limit of 500 KiB splits this line, so the line is ignored: a cut rule can disallow far more than the whole rule")
 	return body[:end]
 }
 
@@ -111,7 +111,7 @@ func (p *parser) readLines(text string) {
 			comment = indexByteFrom(text, pos, '#')
 		}
 		end := min(lf, cr)
-		p.line++
+		p.lineNumber++
 		p.readLine(text[pos:end], comment-pos)
 		pos = end + 1
 		if end == cr && lf == cr+1 {
@@ -127,7 +127,7 @@ func (p *parser) cutAtNUL(s string) string {
 	if i < 0 {
 		return s
 	}
-	p.report(NotText, Warning, p.line, "a NUL byte ends this line; save the file as plain UTF-8 text")
+	p.report(ContainsNUL, Warning, p.lineNumber, "a NUL byte ends this line; save the file as plain UTF-8 text")
 	return s[:i]
 }
 
@@ -135,7 +135,7 @@ func (p *parser) cutAtNUL(s string) string {
 // counted from the start of the line, so it can be beyond the line.
 func (p *parser) readLine(s string, comment int) {
 	if len(s) >= longLineLength {
-		p.report(LineTooLong, Warning, p.line, "this line is longer than 8,191 bytes; some crawlers cut it and then obey a different rule")
+		p.report(LineTooLong, Warning, p.lineNumber, "this line is longer than 8,191 bytes; some crawlers cut it and then obey a different rule")
 	}
 	if p.hasNUL {
 		s = p.cutAtNUL(s)
@@ -151,23 +151,23 @@ func (p *parser) readLine(s string, comment int) {
 	} else {
 		var ok bool
 		if name, value, ok = splitTwoWords(s); !ok {
-			p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so the line is ignored", s)
+			p.report(LineWithoutKey, Warning, p.lineNumber, "%s is not of the form key: value, so the line is ignored", s)
 			return
 		}
 	}
 	name, value = trimSpace(name), trimSpace(value)
 	k, misspelt := lookupKey(name)
 	switch {
-	case k == keyNone && !colon:
-		p.report(NoKey, Warning, p.line, "%s is not of the form key: value, so the line is ignored", s)
+	case k == keyUnknown && !colon:
+		p.report(LineWithoutKey, Warning, p.lineNumber, "%s is not of the form key: value, so the line is ignored", s)
 		return
-	case k == keyNone:
-		p.report(UnknownKey, Info, p.line, "%s is not a key that crawlers know, so the line is ignored", name)
+	case k == keyUnknown:
+		p.report(UnknownKey, Info, p.lineNumber, "%s is not a key that crawlers know, so the line is ignored", name)
 		return
 	case !colon:
-		p.report(MissingColon, Warning, p.line, "a colon is missing after %s, and hardly any crawler but Google's reads the line without it", name)
+		p.report(MissingColon, Warning, p.lineNumber, "a colon is missing after %s, and hardly any crawler but Google's reads the line without it", name)
 	case misspelt:
-		p.report(MisspeltKey, Warning, p.line, "%s is misspelt, and hardly any crawler but Google's reads it; correct the spelling", name)
+		p.report(MisspeltKey, Warning, p.lineNumber, "%s is misspelt, and hardly any crawler but Google's reads it; correct the spelling", name)
 	}
 	if !colon || misspelt {
 		if p.strictKeys {
@@ -175,55 +175,55 @@ func (p *parser) readLine(s string, comment int) {
 		}
 		p.usedLenientSyntax = true
 	}
-	p.handleKey(k, name, value)
-	if k == keyExtension && colon {
+	p.storeLine(k, name, value)
+	if k == keyGroupExtension && colon {
 		p.addDelay(name, value)
 	}
 }
 
 // handleKey stores a line with the kind k. name is the key as written.
-func (p *parser) handleKey(k lineKind, name, value string) {
+func (p *parser) storeLine(k lineKind, name, value string) {
 	switch k {
 	case keyUserAgent:
 		p.addUserAgent(value)
 	case keyAllow, keyDisallow:
 		p.addRule(k == keyAllow, value)
-	case keySitemap, keyFile:
+	case keySitemap, keyFileExtension:
 		if k == keySitemap {
 			p.robots.addSitemap(value)
 		}
-		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: -1})
-	case keyExtension:
-		p.extensionSeen = true
+		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.lineNumber), Group: -1})
+	case keyGroupExtension:
+		p.hasExtensionAfterAgent = true
 		switch {
 		case len(p.robots.groups) == 0:
 		case strings.EqualFold(name, ContentUsage):
-			p.usageSeen = true
-			p.robots.contentUsages = append(p.robots.contentUsages, contentUsage{int32(len(p.robots.records)), p.usageAgentFrom, int32(len(p.robots.agents))})
+			p.hasUsageAfterAgent = true
+			p.robots.contentUsages = append(p.robots.contentUsages, contentUsage{int32(len(p.robots.records)), p.firstUsageAgent, int32(len(p.robots.agents))})
 		case strings.EqualFold(name, ContentSignal):
 			p.robots.contentSignals = append(p.robots.contentSignals, int32(len(p.robots.records)))
 		}
-		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.line), Group: len(p.robots.groups) - 1})
+		p.robots.records = append(p.robots.records, Record{Key: name, Value: value, Line: int(p.lineNumber), Group: len(p.robots.groups) - 1})
 	}
 }
 
 // addUserAgent adds a user-agent line to the open group, or opens a group.
 func (p *parser) addUserAgent(name string) {
 	r := p.robots
-	if !p.isGroupOpen || p.usageSeen {
-		p.usageSeen, p.usageAgentFrom = false, int32(len(r.agents))
+	if !p.isGroupOpen || p.hasUsageAfterAgent {
+		p.hasUsageAfterAgent, p.firstUsageAgent = false, int32(len(r.agents))
 	}
 	if !p.isGroupOpen {
 		firstAgent, firstRule := int32(len(r.agents)), int32(len(r.rules))
 		r.groups = append(r.groups, group{agentFrom: firstAgent, splitAt: firstAgent, agentTo: firstAgent, ruleFrom: firstRule, ruleTo: firstRule})
 		p.isGroupOpen = true
-	} else if p.extensionSeen {
+	} else if p.hasExtensionAfterAgent {
 		r.groups[len(r.groups)-1].splitAt = int32(len(r.agents))
 		r.hasAmbiguousGroup = true
-		p.report(AmbiguousGroup, Warning, p.line, "a line such as Crawl-delay is between this and the previous user-agent line, so crawlers disagree whether both names have the same rules; repeat the rules for each name, or move that line below the user-agent lines")
+		p.report(AmbiguousGroup, Warning, p.lineNumber, "a line such as Crawl-delay is between this and the previous user-agent line, so crawlers disagree whether both names have the same rules; repeat the rules for each name, or move that line below the user-agent lines")
 	}
-	p.extensionSeen = false
-	r.agents = append(r.agents, agent{name: name, line: p.line, group: int32(len(r.groups) - 1)})
+	p.hasExtensionAfterAgent = false
+	r.agents = append(r.agents, agent{name: name, line: p.lineNumber, group: int32(len(r.groups) - 1)})
 	r.groups[len(r.groups)-1].agentTo++
 	p.checkName(name)
 }
@@ -232,12 +232,12 @@ func (p *parser) addUserAgent(name string) {
 func (p *parser) checkName(name string) {
 	switch {
 	case name == "":
-		p.report(EmptyName, Warning, p.line, "this user-agent line has no name; write a product token, or * for all crawlers")
+		p.report(EmptyAgentName, Warning, p.lineNumber, "this user-agent line has no name; write a product token, or * for all crawlers")
 	case isWildcardName(name):
 	case name[0] == '*' || strings.IndexByte(name[:len(name)-1], '*') >= 0:
-		p.report(NamePattern, Warning, p.line, "* is not a wildcard in %s; name each product token in a line of its own", name)
+		p.report(WildcardInAgentName, Warning, p.lineNumber, "* is not a wildcard in %s; name each product token in a line of its own", name)
 	case strings.IndexByte(name, ',') >= 0:
-		p.report(NameList, Warning, p.line, "only the first name in %s is read; give each its own user-agent line", name)
+		p.report(SeveralAgentNames, Warning, p.lineNumber, "only the first name in %s is read; give each its own user-agent line", name)
 	}
 }
 
@@ -246,18 +246,18 @@ func (p *parser) checkName(name string) {
 func (p *parser) addRule(allow bool, path string) {
 	r := p.robots
 	if len(r.groups) == 0 {
-		p.report(RuleOutsideGroup, Error, p.line, "this rule comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
+		p.report(RuleOutsideGroup, Error, p.lineNumber, "this rule comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		return
 	}
-	p.isGroupOpen, p.extensionSeen = false, false
+	p.isGroupOpen, p.hasExtensionAfterAgent = false, false
 	switch {
 	case path == "":
 	case path[0] != '/' && path[0] != '*':
-		p.report(RuleWithoutSlash, Error, p.line, "%s does not start with / or *, so the rule matches no URL; write the path from the root of the site", path)
+		p.report(RuleWithoutSlash, Error, p.lineNumber, "%s does not start with / or *, so the rule matches no URL; write the path from the root of the site", path)
 	case strings.IndexByte(path[:len(path)-1], '$') >= 0:
-		p.report(DollarInside, Info, p.line, "$ is an ordinary character except at the end of a rule")
+		p.report(DollarBeforeEnd, Info, p.lineNumber, "$ is an ordinary character except at the end of a rule")
 	}
-	r.rules = append(r.rules, rule{path: path, line: p.line, group: int32(len(r.groups) - 1), allow: allow})
+	r.rules = append(r.rules, rule{path: path, line: p.lineNumber, group: int32(len(r.groups) - 1), allow: allow})
 	r.groups[len(r.groups)-1].ruleTo++
 }
 
@@ -267,7 +267,7 @@ func (p *parser) finishFile() *Robots {
 	if len(r.rules) == 0 && looksLikeHTML(r.text) {
 		// Findings about single lines of a web page are useless.
 		r.findings = slices.DeleteFunc(r.findings, func(f Finding) bool { return f.Line > 0 })
-		r.unreported = 0
+		r.unreportedFindings = 0
 		p.report(HTML, Error, 0, "this is a web page, not a robots.txt, so nothing is disallowed; let the server answer 404 or send a text file")
 	}
 	p.checkGroups()
@@ -277,22 +277,22 @@ func (p *parser) finishFile() *Robots {
 		r.rules = slices.Clip(slices.Clone(r.rules))
 	}
 	slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
-	r.index()
+	r.buildAgentIndex()
 	return r
 }
 
 // report adds a finding, or only counts it if there are too many. Each %s in the message is
 // replaced by one of pieces, quoted. Pieces are parts of the file.
-func (p *parser) report(code Code, severity Severity, line int32, message string, pieces ...string) {
+func (p *parser) report(code Code, severity Severity, line int32, message string, excerpts ...string) {
 	if p.strictKeys {
 		return
 	}
 	r := p.robots
 	if len(r.findings) == maxFindings {
-		r.unreported++
+		r.unreportedFindings++
 		return
 	}
-	for _, piece := range pieces {
+	for _, piece := range excerpts {
 		message = strings.Replace(message, "%s", quoteExcerpt(piece), 1)
 	}
 	r.findings = append(r.findings, Finding{Code: code, Severity: severity, Line: int(line), Message: message})

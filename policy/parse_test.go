@@ -122,14 +122,14 @@ func TestSize(t *testing.T) {
 		{"512,000 bytes without a line end", file(MaxSize-len(rule)+1, rule[:len(rule)-1]), "*: -/private/x\n", MaxSize, nil},
 		{"the cut before the line end", file(MaxSize-len(rule)+1, rule+"Disallow: /\n"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
 		{"the cut after the line end", file(MaxSize-len(rule), rule+"Disallow: /\n"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
-		{"the cut within a line", file(MaxSize-len("Disallow: /"), rule), "*:\n", MaxSize - len("Disallow: /"), []Code{TooLarge, LineCut}},
-		{"the cut before the last byte of a line", file(MaxSize-len(rule)+2, rule), "*:\n", MaxSize - len(rule) + 2, []Code{TooLarge, LineCut}},
+		{"the cut within a line", file(MaxSize-len("Disallow: /"), rule), "*:\n", MaxSize - len("Disallow: /"), []Code{TooLarge, LineSplitByLimit}},
+		{"the cut before the last byte of a line", file(MaxSize-len(rule)+2, rule), "*:\n", MaxSize - len(rule) + 2, []Code{TooLarge, LineSplitByLimit}},
 		{"the cut between CR and LF", file(MaxSize-len(rule), "Disallow: /private/x\r\nDisallow: /\n"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
 		{"the cut before CRLF", file(MaxSize-len(rule)+1, "Disallow: /private/x\r\nDisallow: /\n"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
 		{"the cut after CRLF", file(MaxSize-len(rule)-1, "Disallow: /private/x\r\nDisallow: /\n"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
 		{"the cut after CR", file(MaxSize-len(rule), "Disallow: /private/x\rDisallow: /\r"), "*: -/private/x\n", MaxSize, []Code{TooLarge}},
 		{"what follows is not enforced", head + strings.Repeat("#\n", MaxSize/2) + rule, "*:\n", MaxSize, []Code{TooLarge}},
-		{"one line", strings.Repeat("x", MaxSize+1), "", 0, []Code{TooLarge, LineCut}},
+		{"one line", strings.Repeat("x", MaxSize+1), "", 0, []Code{TooLarge, LineSplitByLimit}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestSize(t *testing.T) {
 			var codes []Code
 			findings, _ := r.Findings()
 			for _, f := range findings {
-				if f.Code == TooLarge || f.Code == LineCut {
+				if f.Code == TooLarge || f.Code == LineSplitByLimit {
 					codes = append(codes, f.Code)
 				}
 			}

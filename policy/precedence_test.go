@@ -226,7 +226,7 @@ func TestIndexSpreads(t *testing.T) {
 	}
 	for _, slot := range w.index.slots {
 		if n := slot.to - slot.from; n > 40 {
-			t.Errorf("%d patterns have the gram of %q", n, slot.context)
+			t.Errorf("%d patterns have the gram of %q", n, slot.surroundingBytes)
 		}
 	}
 }

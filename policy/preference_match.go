@@ -8,10 +8,10 @@ import (
 // statements are the compiled Content-Usage lines, or the compiled Content-Signal lines, that apply
 // to a crawler. For a target, the lines with the longest matching paths decide together.
 type statements struct {
-	lines     []Statement // in file order
-	wholeSite Preferences // preferences of the lines without a path
-	literals  literalPreferences
-	patterns  []pattern // paths with a wildcard inside, longest first; pattern.rule is the index of the line
+	lines                []Statement // in file order
+	wholeSitePreferences Preferences // preferences of the lines without a path
+	literals             literalPreferences
+	patterns             []pattern // paths with a wildcard inside, longest first; pattern.rule is the index of the line
 }
 
 // pathPreferences are the combined preferences of all matching paths of one length. A length of 0
@@ -57,7 +57,7 @@ func newLiteralPreferences(paths []literalRule, lines []Statement) (l literalPre
 		return l
 	}
 	paths = sortByText(paths)
-	l.prefixIndex = newPrefixes(distinctTexts(paths))
+	l.prefixIndex = newPrefixIndex(distinctTexts(paths))
 	l.prefix, l.exact = make([]pathPreferences, len(l.texts)), make([]pathPreferences, len(l.texts))
 	i := 0
 	for _, x := range paths {
@@ -136,7 +136,7 @@ func newStatements(lines []Statement) *statements {
 	var paths ruleCompiler
 	for i, line := range lines {
 		if line.Path == "" {
-			s.wholeSite = s.wholeSite.Combine(line.Preferences)
+			s.wholeSitePreferences = s.wholeSitePreferences.Combine(line.Preferences)
 			continue
 		}
 		paths.add(canonicalRule(line.Path), true, int32(i))
@@ -156,7 +156,7 @@ func (s *statements) preferencesForTarget(t *Target) Preferences {
 	case s == nil:
 		return Preferences{}
 	case !s.hasPaths():
-		return s.wholeSite
+		return s.wholeSitePreferences
 	}
 	variants := t.variants()
 	var longest pathPreferences
@@ -165,7 +165,7 @@ func (s *statements) preferencesForTarget(t *Target) Preferences {
 	}
 	s.addPatternMatches(variants, &longest)
 	if longest.length == 0 {
-		return s.wholeSite
+		return s.wholeSitePreferences
 	}
 	return longest.preferences
 }

@@ -14,12 +14,12 @@ type prefixIndex struct {
 	parents []int32  // for each text: index of the longest other text that is its prefix, or -1
 	// keys are the first eight bytes of each text after the common prefix of all texts, as numbers.
 	// Most steps of the search compare only keys. keys is nil for few texts.
-	keys   []uint64
-	common int // length of the common prefix of all texts; 0 without keys
+	keys         []uint64
+	commonLength int // length of the common prefix of all texts; 0 without keys
 }
 
 // newPrefixes returns an index of texts, which must be sorted and without duplicates.
-func newPrefixes(texts []string) prefixIndex {
+func newPrefixIndex(texts []string) prefixIndex {
 	p := prefixIndex{texts: texts, parents: make([]int32, len(texts))}
 	for i, text := range texts {
 		parent := int32(i - 1)
@@ -40,10 +40,10 @@ func (p *prefixIndex) addKeys() {
 	if len(p.texts) <= maxUnkeyedPrefixes {
 		return
 	}
-	p.common = commonPrefix(p.texts[0], p.texts[len(p.texts)-1])
+	p.commonLength = commonPrefix(p.texts[0], p.texts[len(p.texts)-1])
 	p.keys = make([]uint64, len(p.texts))
 	for i, text := range p.texts {
-		p.keys[i] = prefixKey(text[p.common:])
+		p.keys[i] = prefixKey(text[p.commonLength:])
 	}
 }
 
@@ -87,10 +87,10 @@ func (p *prefixIndex) searchRange(target string) (low, high int) {
 	if high = len(p.texts); p.keys == nil {
 		return 0, high
 	}
-	if len(target) < p.common || target[:p.common] != p.texts[0][:p.common] {
+	if len(target) < p.commonLength || target[:p.commonLength] != p.texts[0][:p.commonLength] {
 		return 0, 0 // no text is a prefix
 	}
-	key := prefixKey(target[p.common:])
+	key := prefixKey(target[p.commonLength:])
 	for low < high {
 		if mid := int(uint(low+high) >> 1); p.keys[mid] <= key {
 			low = mid + 1

@@ -84,14 +84,14 @@ func (s State) clampLastFetched(now time.Time) State {
 
 // clampReplacedAt returns previous versions in which a ReplacedAt after now is replaced by latest.
 // FirstFetched and LastFetched are then at most latest, too.
-func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
+func clampReplacedAt(previous []*Version, latest, now time.Time) []*Version {
 	future := now.Add(clockSkew)
 	endsInFuture := func(v *Version) bool { return v.ReplacedAt.After(future) }
-	if !slices.ContainsFunc(past, endsInFuture) {
-		return past
+	if !slices.ContainsFunc(previous, endsInFuture) {
+		return previous
 	}
-	past = slices.Clone(past)
-	for i, v := range past {
+	previous = slices.Clone(previous)
+	for i, v := range previous {
 		if endsInFuture(v) {
 			clamped := *v
 			for _, t := range []*time.Time{&clamped.FirstFetched, &clamped.LastFetched, &clamped.ReplacedAt} {
@@ -99,11 +99,11 @@ func clampReplacedAt(past []*Version, latest, now time.Time) []*Version {
 					*t = latest
 				}
 			}
-			past[i] = &clamped
+			previous[i] = &clamped
 		}
 	}
-	sortByReplacedAt(past)
-	return past
+	sortByReplacedAt(previous)
+	return previous
 }
 
 // mergeVersions returns the current version, and the previous versions of two states in one list,
@@ -141,8 +141,8 @@ func mergeVersions(current *Version, past []*Version, other *Version, otherPast 
 }
 
 // sortByReplacedAt sorts previous versions, the last replaced first.
-func sortByReplacedAt(past []*Version) {
-	slices.SortStableFunc(past, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
+func sortByReplacedAt(previous []*Version) {
+	slices.SortStableFunc(previous, func(a, b *Version) int { return b.ReplacedAt.Compare(a.ReplacedAt) })
 }
 
 // Restore merges a stored state, or the state of another instance, into the entry of a key. It adds
@@ -152,7 +152,7 @@ func sortByReplacedAt(past []*Version) {
 // If the entry's copy is fresh and newest is false, the copy stays the current version, even if
 // other has a newer version. So a site with varying responses does not change its copy all the
 // time. A stored host that only clients name is protected from eviction by unused hosts.
-func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool {
+func (c *Cache) Restore(key Key, segment Segment, other State, preferNewest bool) bool {
 	now := c.now()
 	if _, ok := other.correctTimes(now, true); !ok {
 		return false
@@ -178,7 +178,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			before = *oldState
 		}
 		var next State
-		if isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch); isFresh && !newest {
+		if isFresh := before.Current != nil && before.FailureCount == 0 && now.Before(before.NextFetch); isFresh && !preferNewest {
 			next = before.mergeAsPrevious(other, now)
 		} else {
 			next = before.Merge(other, now)
@@ -190,7 +190,7 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 			if v.Derived != nil {
 				continue
 			}
-			if derived := c.derive(v.Robots); derived != nil { // otherwise other goroutines may read v
+			if derived := c.computeDerived(v.Robots); derived != nil { // otherwise other goroutines may read v
 				v.Derived = derived
 			}
 		}
@@ -206,8 +206,8 @@ func (c *Cache) Restore(key Key, segment Segment, other State, newest bool) bool
 // hasNewVersions reports whether the previous versions past differ from known: in their bodies, or
 // by a later ReplacedAt. Differences within the clock tolerance do not count, so that two instances
 // do not update each other forever.
-func hasNewVersions(past, known []*Version) bool {
-	return !slices.EqualFunc(past, known, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
+func hasNewVersions(previous, existing []*Version) bool {
+	return !slices.EqualFunc(previous, existing, func(a, b *Version) bool { return a.Hash == b.Hash && a.ReplacedAt.Sub(b.ReplacedAt) <= clockSkew })
 }
 
 // promote moves an entry to the protected queue, as if the entry had been used in several seconds.

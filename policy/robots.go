@@ -15,18 +15,18 @@ type Robots struct {
 	// lines make no difference.
 	withStrictKeys *Robots
 
-	text              string   // the parsed part
-	rules             []rule   // in file order
-	agents            []agent  // user-agent lines in file order
-	groups            []group  // in file order
-	records           []Record // in file order
-	contentUsages     []contentUsage
-	contentSignals    []int32 // the records with Content-Signal lines of a group
-	delays            []delayLine
-	sitemaps          []string // paths, sorted
-	findings          []Finding
-	unreported        int  // findings beyond maxFindings
-	hasAmbiguousGroup bool // an extension line splits some group
+	text               string   // the parsed part
+	rules              []rule   // in file order
+	agents             []agent  // user-agent lines in file order
+	groups             []group  // in file order
+	records            []Record // in file order
+	contentUsages      []contentUsage
+	contentSignals     []int32 // the records with Content-Signal lines of a group
+	delays             []delayLine
+	sitemaps           []string // paths, sorted
+	findings           []Finding
+	unreportedFindings int  // findings beyond maxFindings
+	hasAmbiguousGroup  bool // an extension line splits some group
 
 	agentsByWord   map[string][]int32 // agents by the folded first word of their name; nil if there are few
 	namedAgents    []int32            // if few, the agents whose name is not *
@@ -34,12 +34,12 @@ type Robots struct {
 
 	trainingAgents []int32 // agents whose name is TrainingToken; none of the fields above has them
 
-	longestName int // length of the longest name in bytes
+	longestNameLength int // length of the longest name in bytes
 
-	groupCache atomic.Pointer[groupCache]
-	compileMu  sync.Mutex          // locked while groupCache is replaced; guards the fields below
-	matchers   map[string]*matcher // by the compiled groups
-	weight     int                 // weight of groupCache and matchers, for maxCacheWeight
+	groupCache  atomic.Pointer[groupCache]
+	compileMu   sync.Mutex          // locked while groupCache is replaced; guards the fields below
+	matchers    map[string]*matcher // by the compiled groups
+	cacheWeight int                 // weight of groupCache and matchers, for maxCacheWeight
 
 	compressOnce sync.Once
 	compressed   []byte // see Compressed
@@ -188,7 +188,7 @@ func (r *Robots) Records() []Record { return r.records }
 // Findings returns the problems that Parse found, in file order. unreported is the number of
 // further problems, which are counted only.
 func (r *Robots) Findings() (findings []Finding, unreported int) {
-	return r.findings, r.unreported
+	return r.findings, r.unreportedFindings
 }
 
 // Size returns an estimate of the memory of the file and its compiled groups, in bytes. Cache uses
@@ -223,13 +223,13 @@ func (r *Robots) exportedRule(i int32) Rule {
 const maxUnindexedNames = 8
 
 // index fills the tables from which Select finds the user-agent lines of a crawler.
-func (r *Robots) index() {
+func (r *Robots) buildAgentIndex() {
 	hasFewNames := len(r.agents) <= maxUnindexedNames
 	if !hasFewNames {
 		r.agentsByWord = make(map[string][]int32, len(r.agents))
 	}
 	for i, a := range r.agents {
-		r.longestName = max(r.longestName, len(a.name))
+		r.longestNameLength = max(r.longestNameLength, len(a.name))
 		switch {
 		case isWildcardName(a.name):
 			r.wildcardAgents = append(r.wildcardAgents, int32(i))

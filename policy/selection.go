@@ -21,8 +21,8 @@ type SelectedGroup struct {
 // A target is disallowed only if both interpretations of the file disallow it. The lenient
 // interpretation follows Google's public library. The strict interpretation ignores misspelled keys
 // and lines without a colon, and an extension line such as Crawl-delay begins another group.
-func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.selectCompiledGroup(wildcard, tokens)
+func (r *Robots) Select(obeysWildcard bool, tokens ...string) *SelectedGroup {
+	c := r.selectCompiledGroup(obeysWildcard, tokens)
 	switch {
 	case c == nil:
 		return nil // the strict interpretation has no additional names
@@ -30,7 +30,7 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 		return &c.selection
 	}
 	s := &SelectedGroup{lenient: interpretation{c, c.extensionsIgnored}}
-	if other := r.withStrictKeys.selectCompiledGroup(wildcard, tokens); other != nil {
+	if other := r.withStrictKeys.selectCompiledGroup(obeysWildcard, tokens); other != nil {
 		s.strict = interpretation{other, other.extensionsSplit}
 	}
 	return s
@@ -40,8 +40,8 @@ func (r *Robots) Select(wildcard bool, tokens ...string) *SelectedGroup {
 // misspelled keys and lines without a colon. Both interpretations then contain such lines. They
 // still differ about extension lines between user-agent lines, because the wrong choice can
 // disallow a whole site by accident.
-func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
-	c := r.selectCompiledGroup(wildcard, tokens)
+func (r *Robots) SelectLenient(obeysWildcard bool, tokens ...string) *SelectedGroup {
+	c := r.selectCompiledGroup(obeysWildcard, tokens)
 	if c == nil {
 		return nil
 	}
@@ -49,13 +49,13 @@ func (r *Robots) SelectLenient(wildcard bool, tokens ...string) *SelectedGroup {
 }
 
 // selectCompiledGroup returns the group for a crawler in r, like Select, or nil.
-func (r *Robots) selectCompiledGroup(wildcard bool, tokens []string) *compiledGroup {
+func (r *Robots) selectCompiledGroup(obeysWildcard bool, tokens []string) *compiledGroup {
 	for _, token := range tokens {
 		if c := r.findNamedGroup(token); c != nil {
 			return c
 		}
 	}
-	if wildcard && len(r.wildcardAgents) > 0 {
+	if obeysWildcard && len(r.wildcardAgents) > 0 {
 		return r.getOrCompileGroup(nil, r.wildcardAgents)
 	}
 	return nil
@@ -108,7 +108,7 @@ func (r *Robots) findNamedGroup(token string) *compiledGroup {
 // appendFolded appends the product token in lower case to dst. If the token is longer than every
 // name in the file, appendFolded appends nothing.
 func (r *Robots) appendFolded(dst []byte, token string) []byte {
-	if len(token) > r.longestName {
+	if len(token) > r.longestNameLength {
 		return dst
 	}
 	for i := range len(token) {
@@ -189,7 +189,7 @@ func targetFromPool(target string, keepSlashes bool) *Target {
 // returnToPool puts the target into targetPool, unless it is too large.
 func (t *Target) returnToPool() {
 	if cap(t.buf) <= maxPooledTarget {
-		t.dropCallerText() // drop the caller's string
+		t.dropCallerString() // drop the caller's string
 		targetPool.Put(t)
 	}
 }

@@ -11,10 +11,10 @@ type sharedVersions struct {
 
 // sharedVersion is the parsed robots.txt of one body, with the number of versions that use it.
 type sharedVersion struct {
-	robots   *Robots
-	derived  any
-	numUsers int
-	size     int
+	robots    *Robots
+	derived   any
+	userCount int
+	size      int
 }
 
 // acquire adds v to the users of its body, and replaces v.Robots and v.Derived by the shared
@@ -26,7 +26,7 @@ func (t *sharedVersions) acquire(v *Version) {
 		t.byHash[v.Hash] = shared
 		t.bytes += shared.size
 	}
-	shared.numUsers++
+	shared.userCount++
 	if v.Robots != shared.robots { // otherwise other goroutines may read v
 		v.Robots, v.Derived = shared.robots, shared.derived
 	}
@@ -35,7 +35,7 @@ func (t *sharedVersions) acquire(v *Version) {
 // release removes v from the users of its body, and forgets a body without users.
 func (t *sharedVersions) release(v *Version) {
 	if shared := t.byHash[v.Hash]; shared != nil {
-		if shared.numUsers--; shared.numUsers == 0 {
+		if shared.userCount--; shared.userCount == 0 {
 			delete(t.byHash, v.Hash)
 			t.bytes -= shared.size
 		}

@@ -52,11 +52,11 @@ func TestRoomForRules(t *testing.T) {
 		}
 	}
 	for _, file := range []string{
-		strings.Repeat("x", smallSize+1),
-		strings.Repeat("\r", smallSize+1),
-		"User-agent: a\n" + strings.Repeat("\n", smallSize) + "Disallow: /x\n",
-		"User-agent: a\n" + strings.Repeat("\n\n\n\n# a\nDisallow: /x\n", smallSize/10),
-		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize/10),
+		strings.Repeat("x", maxBufferedSize+1),
+		strings.Repeat("\r", maxBufferedSize+1),
+		"User-agent: a\n" + strings.Repeat("\n", maxBufferedSize) + "Disallow: /x\n",
+		"User-agent: a\n" + strings.Repeat("\n\n\n\n# a\nDisallow: /x\n", maxBufferedSize/10),
+		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", maxBufferedSize/10),
 		"User-agent: a\n" + strings.Repeat("Disallow: /x\n", 11),
 	} {
 		r := Parse([]byte(file))
@@ -68,9 +68,9 @@ func TestRoomForRules(t *testing.T) {
 
 // TestTablesStaySmall parses a large file. The tables for small files stay unchanged.
 func TestTablesStaySmall(t *testing.T) {
-	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", smallSize)))
+	Parse([]byte("User-agent: a\n" + strings.Repeat("Disallow: /x\n", maxBufferedSize)))
 	for range 10 {
-		if tables := parseBufferPool.Get().(*parseBuffers); cap(tables.rules) > smallSize {
+		if tables := parseBufferPool.Get().(*parseBuffers); cap(tables.rules) > maxBufferedSize {
 			t.Errorf("the tables have capacity for %d rules", cap(tables.rules))
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 // MaxSnapshot is the maximum size of an encoded Snapshot in bytes. The largest possible current
 // version fits. If the previous versions do not fit, the oldest are omitted.
-const MaxSnapshot = 1 << 20
+const MaxSnapshotSize = 1 << 20
 
 // snapshotFormat is the version of the encoding.
 const snapshotFormat = 2
 
 // maxValidator is the maximum length of a stored ETag or Last-Modified in bytes. A longer validator
 // is not stored, so that the next fetch is unconditional.
-const maxValidator = 1024
+const maxValidatorLength = 1024
 
 // Snapshot is the part of a State that is stored, and shared with other instances. Failures are not
 // stored, because the fetches of another process can succeed.
@@ -67,8 +67,8 @@ type (
 
 // The values of versionJSON.Form for a text that is not the whole body.
 const (
-	formCut   = "cut"   // the text has only the lines within MaxSize
-	formUTF16 = "utf16" // the body is UTF-16, and the text is empty
+	formTruncated = "cut"   // the text has only the lines within MaxSize
+	formUTF16     = "utf16" // the body is UTF-16, and the text is empty
 )
 
 // Encode returns the snapshot as data for [DecodeSnapshot]. Encode returns an error for a state
@@ -90,10 +90,10 @@ func (s Snapshot) Encode() ([]byte, error) {
 	}
 	const (
 		perVersion = 16 << 10 // upper bound for a version without its text
-		perKey     = 6 * maxKey
+		perKey     = 6 * maxStoredKeyLength
 		perVia     = 6 * maxRedirectLength * MaxRedirects
 	)
-	room := MaxSnapshot - perKey - perVia - 2*perVersion - base64Length(p.Current)
+	room := MaxSnapshotSize - perKey - perVia - 2*perVersion - base64Length(p.Current)
 	for _, v := range s.State.Previous {
 		e := v.toJSON()
 		if room -= perVersion + base64Length(e); room < 0 || len(p.Previous) == MaxVersions {
@@ -108,20 +108,20 @@ func (s Snapshot) Encode() ([]byte, error) {
 	sum := sha256.Sum256(policy)
 	// Marshaling snapshotJSON would encode the policy a second time.
 	data := slices.Concat(fmt.Appendf(nil, `{"format":%d,"sha256":"%x","policy":`, snapshotFormat, sum), policy, []byte("}"))
-	if len(data) > MaxSnapshot {
-		return nil, fmt.Errorf("the encoded snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshot)
+	if len(data) > MaxSnapshotSize {
+		return nil, fmt.Errorf("the encoded snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshotSize)
 	}
 	return data, nil
 }
 
-// maxKey is the maximum length of all strings in a stored key together, in bytes.
-const maxKey = 8 << 10
+// maxStoredKeyLength is the maximum length of all strings in a stored key together, in bytes.
+const maxStoredKeyLength = 8 << 10
 
 // checkStorable returns an error for a key that a Snapshot cannot contain.
 func (k Key) checkStorable() error {
 	names := [...]string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost}
-	if n := len(strings.Join(names[:], "")); n > maxKey {
-		return fmt.Errorf("the key of the site has %d bytes, more than the maximum of %d", n, maxKey)
+	if n := len(strings.Join(names[:], "")); n > maxStoredKeyLength {
+		return fmt.Errorf("the key of the site has %d bytes, more than the maximum of %d", n, maxStoredKeyLength)
 	}
 	for _, name := range names {
 		if !utf8.ValidString(name) {
@@ -154,7 +154,7 @@ func (v *Version) toJSON() versionJSON {
 		e.ReplacedAt = &until
 	}
 	if sha256.Sum256(e.Text) != v.Hash {
-		e.Form = formCut
+		e.Form = formTruncated
 		findings, _ := v.Robots.Findings()
 		if len(findings) > 0 && findings[0].Code == UTF16 {
 			e.Form = formUTF16
@@ -165,7 +165,7 @@ func (v *Version) toJSON() versionJSON {
 
 // storableValidator returns an ETag or Last-Modified, or "" if it is too long or not UTF-8.
 func storableValidator(s string) string {
-	if len(s) > maxValidator || !utf8.ValidString(s) {
+	if len(s) > maxValidatorLength || !utf8.ValidString(s) {
 		return ""
 	}
 	return s

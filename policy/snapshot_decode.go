@@ -14,8 +14,8 @@ import (
 // DecodeSnapshot decodes the result of [Snapshot.Encode]. DecodeSnapshot returns an error for all
 // other data, such as damaged data or another format.
 func DecodeSnapshot(data []byte) (Snapshot, error) {
-	if len(data) > MaxSnapshot {
-		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshot)
+	if len(data) > MaxSnapshotSize {
+		return Snapshot{}, fmt.Errorf("the snapshot has %d bytes, more than the maximum of %d", len(data), MaxSnapshotSize)
 	}
 	var envelope snapshotJSON
 	if err := json.Unmarshal(data, &envelope); err != nil {
@@ -89,7 +89,7 @@ func (e *versionJSON) decode() (*Version, error) {
 	case access == Unavailable && (len(e.Text) > 0 || e.Form != ""):
 		return nil, fmt.Errorf("a version with the status %d must not have a text", e.Status)
 	}
-	if len(e.ETag) > maxValidator || len(e.LastModified) > maxValidator {
+	if len(e.ETag) > maxValidatorLength || len(e.LastModified) > maxValidatorLength {
 		return nil, errors.New("the ETag or Last-Modified of a version is too long")
 	}
 	if !isPlausible(e.FirstFetched) || !isPlausible(e.LastFetched) || e.FirstFetched.After(e.LastFetched) {
@@ -119,7 +119,7 @@ func (e *versionJSON) parseText(hash [sha256.Size]byte) (*Robots, error) {
 	}
 	switch e.Form {
 	case "":
-	case formCut:
+	case formTruncated:
 		if len(body) < MaxSize {
 			body = append(bytes.Clone(body), bytes.Repeat([]byte("#"), MaxSize+1)...)
 		} else {

@@ -56,7 +56,7 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 		"not JSON":         {data: []byte("hello"), want: "not valid JSON"},
 		"cut":              {data: good[:len(good)/2], want: "not valid JSON"},
 		"more behind it":   {data: append(bytes.Clone(good), 'x'), want: "not valid JSON"},
-		"too large":        {data: make([]byte, MaxSnapshot+1), want: "more than the maximum"},
+		"too large":        {data: make([]byte, MaxSnapshotSize+1), want: "more than the maximum"},
 		"a flipped bit":    {data: bytes.Replace(good, []byte("a.test"), []byte("b.test"), 1), want: "checksum"},
 		"the future":       {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":3`), 1), want: "newer version"},
 		"the past":         {data: bytes.Replace(good, []byte(`"format":2`), []byte(`"format":1`), 1), want: "unknown format 1"},
@@ -109,12 +109,12 @@ func TestDecodeSnapshotRefuses(t *testing.T) {
 func TestDecodeSnapshotBounds(t *testing.T) {
 	good := encoded(t, snapshotOf(Key{Host: "a.test"}, versionOf(200, smallFile, epoch, epoch)))
 	for name, data := range map[string][]byte{
-		"size":      append(bytes.Clone(good), bytes.Repeat([]byte(" "), MaxSnapshot-len(good))...),
-		"key":       resealed(t, good, func(p map[string]any) { p["host"] = strings.Repeat("x", maxKey) }),
+		"size":      append(bytes.Clone(good), bytes.Repeat([]byte(" "), MaxSnapshotSize-len(good))...),
+		"key":       resealed(t, good, func(p map[string]any) { p["host"] = strings.Repeat("x", maxStoredKeyLength) }),
 		"redirects": resealed(t, good, func(p map[string]any) { p["via"] = []string{"/1", "/2", "/3", "/4", "/5"} }),
 		"validators": resealed(t, good, func(p map[string]any) {
 			current := p["current"].(map[string]any)
-			current["etag"], current["last_modified"] = strings.Repeat("x", maxValidator), strings.Repeat("x", maxValidator)
+			current["etag"], current["last_modified"] = strings.Repeat("x", maxValidatorLength), strings.Repeat("x", maxValidatorLength)
 		}),
 	} {
 		if _, err := DecodeSnapshot(data); err != nil {

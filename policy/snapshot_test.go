@@ -62,7 +62,7 @@ func encoded(t testing.TB, s Snapshot) []byte {
 
 // TestSnapshotRoundTrip encodes and decodes texts of all kinds.
 func TestSnapshotRoundTrip(t *testing.T) {
-	key := Key{Secure: true, Host: "example.com", ForwardedHost: "www.example.com"}
+	key := Key{IsHTTPS: true, Host: "example.com", ForwardedHost: "www.example.com"}
 	bodies := append([]string{
 		"User-agent: *\nDisallow: /\xff\x00<>&\u2028\n",
 		"\xff\xfeU\x00",
@@ -147,10 +147,10 @@ func TestSnapshotBounds(t *testing.T) {
 	current.ReplacedAt = time.Time{}
 	small := versionOf(200, smallFile, epoch, epoch)
 	small.ReplacedAt = epoch
-	small.ETag = strings.Repeat("x", maxValidator+1)
+	small.ETag = strings.Repeat("x", maxValidatorLength+1)
 	data := encoded(t, snapshotOf(Key{Host: "a.test"}, current, small, large(1), large(2)))
-	if len(data) > MaxSnapshot {
-		t.Errorf("%d bytes, more than %d", len(data), MaxSnapshot)
+	if len(data) > MaxSnapshotSize {
+		t.Errorf("%d bytes, more than %d", len(data), MaxSnapshotSize)
 	}
 	got, err := DecodeSnapshot(data)
 	if err != nil {

@@ -170,7 +170,7 @@ func (t *Target) add(x variant) {
 
 // dropCallerText removes all variants, of which the first can be the string that the caller passed
 // to Set. The pool then does not keep this string in memory.
-func (t *Target) dropCallerText() {
+func (t *Target) dropCallerString() {
 	clear(t.variants())
 	t.count = 0
 }
@@ -200,7 +200,7 @@ func isCanonicalTarget(target string) bool {
 		return false
 	}
 	for i := range len(target) {
-		switch byteClass[target[i]] {
+		switch byteClasses[target[i]] {
 		case byteReserved, bytePlain:
 		case byteSlash:
 			if i+1 < len(target) && (target[i+1] == '/' || target[i+1] == '.') {
@@ -219,7 +219,7 @@ func isCanonicalTarget(target string) bool {
 // escape, /, ?, * or $.
 func isCanonicalQuery(query string) bool {
 	for i := range len(query) {
-		if byteClass[query[i]] > bytePlain {
+		if byteClasses[query[i]] > bytePlain {
 			return false
 		}
 	}

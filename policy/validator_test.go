@@ -33,10 +33,10 @@ func TestDateOfTheSameSecond(t *testing.T) {
 // TestValidatorsAreBounded tests an origin with validators of megabytes. They are
 // neither stored nor sent.
 func TestValidatorsAreBounded(t *testing.T) {
-	for _, size := range []int{maxValidator, maxValidator + 1, 1 << 20} {
+	for _, size := range []int{maxValidatorLength, maxValidatorLength + 1, 1 << 20} {
 		long := strings.Repeat("x", size)
 		s := stateAfter(step{0, FetchResult{Status: 200, Body: forbidding.Body, Header: http.Header{"Etag": {long}, "Last-Modified": {long}}}})
-		if want := size <= maxValidator; (s.Current.ETag == long) != want || (s.Current.LastModified == long) != want || !want && s.Current.ETag+s.Current.LastModified != "" {
+		if want := size <= maxValidatorLength; (s.Current.ETag == long) != want || (s.Current.LastModified == long) != want || !want && s.Current.ETag+s.Current.LastModified != "" {
 			t.Errorf("of validators of %d bytes, %d and %d bytes are stored", size, len(s.Current.ETag), len(s.Current.LastModified))
 		}
 	}

@@ -54,9 +54,9 @@ const maxUnindexedPatterns = 8
 
 // patternSet finds the longest patterns of a group that match a target.
 type patternSet struct {
-	patterns  []pattern // by descending length, then in file order
-	unindexed []uint64  // a bit for each pattern that is missing in the index
-	index     gramIndex
+	patterns          []pattern // by descending length, then in file order
+	unindexedPatterns []uint64  // a bit for each pattern that is missing in the index
+	index             gramIndex
 }
 
 // newPatternSet compiles patterns. It reorders its argument.
@@ -64,17 +64,17 @@ func newPatternSet(patterns []pattern) patternSet {
 	slices.SortFunc(patterns, func(a, b pattern) int {
 		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(a.rule, b.rule))
 	})
-	w := patternSet{patterns: patterns, unindexed: make([]uint64, (len(patterns)+63)/64)}
+	w := patternSet{patterns: patterns, unindexedPatterns: make([]uint64, (len(patterns)+63)/64)}
 	if len(patterns) <= maxUnindexedPatterns {
 		if len(patterns) > 0 {
-			w.unindexed[0] = 1<<len(patterns) - 1
+			w.unindexedPatterns[0] = 1<<len(patterns) - 1
 		}
 		return w
 	}
 	var withoutGram []int32
 	w.index, withoutGram = newGramIndex(patterns)
 	for _, i := range withoutGram {
-		w.unindexed[i>>6] |= 1 << (i & 63)
+		w.unindexedPatterns[i>>6] |= 1 << (i & 63)
 	}
 	return w
 }
@@ -85,8 +85,8 @@ const maxSteps = 4 << 20
 
 // searchBudget bounds the work of one verdict.
 type searchBudget struct {
-	stepsLeft  int     // remaining steps; negative if the search was stopped
-	candidates *bitSet // memory for candidateBits; nil until needed
+	stepsLeft  int            // remaining steps; negative if the search was stopped
+	candidates *patternBitSet // memory for candidateBits; nil until needed
 }
 
 // newSearchBudget returns a budget of maxSteps.
@@ -99,24 +99,24 @@ func (s *searchBudget) isExhausted() bool { return s.stepsLeft < 0 }
 // release returns the memory of the search to its pool.
 func (s *searchBudget) release() {
 	if s.candidates != nil {
-		bitSetPool.Put(s.candidates)
+		patternBitSetPool.Put(s.candidates)
 	}
 }
 
 // bitSet is a set of patterns: bit i is set if the set contains pattern i.
-type bitSet struct{ bits []uint64 }
+type patternBitSet struct{ bits []uint64 }
 
-var bitSetPool = sync.Pool{New: func() any { return new(bitSet) }}
+var patternBitSetPool = sync.Pool{New: func() any { return new(patternBitSet) }}
 
 // candidateBits returns the patterns that may match a target, as the bits of a bitSet.
 func (w *patternSet) candidateBits(target string, s *searchBudget) []uint64 {
 	if len(w.index.slots) == 0 {
-		return w.unindexed
+		return w.unindexedPatterns
 	}
 	if s.candidates == nil {
-		s.candidates = bitSetPool.Get().(*bitSet)
+		s.candidates = patternBitSetPool.Get().(*patternBitSet)
 	}
-	s.candidates.bits = append(s.candidates.bits[:0], w.unindexed...)
+	s.candidates.bits = append(s.candidates.bits[:0], w.unindexedPatterns...)
 	w.index.addCandidates(target, s.candidates.bits)
 	return s.candidates.bits
 }

@@ -48,7 +48,7 @@ func (a *API) serveExplain(w http.ResponseWriter, r *http.Request) (any, error) 
 		notes = append(notes, "a request by http gets a redirect to https://"+guard.HTTPSTarget+", which is not judged; this is the result for the redirected request")
 	}
 	if guard.Ambiguous {
-		notes = append(notes, explain.NoteFirstOfSeveral)
+		notes = append(notes, explain.NoteSeveralGuards)
 	}
 	e.Handler.Note = strings.Join(notes, "; ")
 	return e, nil

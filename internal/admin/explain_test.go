@@ -51,7 +51,7 @@ func TestExplainsTheFirstOfSeveral(t *testing.T) {
 	k := learn(policy.Key{Host: "shop.test"})
 	k.guard = &Guard{Ambiguous: true, Registry: uaident.Default(), Key: policy.Key{Host: "shop.test"}}
 	_, body := k.ask(t, http.MethodPost, "/robots_guard/explain", `{"user_agent":"GPTBot/1.3","url":"http://shop.test/x"}`)
-	if !strings.Contains(body, explain.NoteFirstOfSeveral) {
+	if !strings.Contains(body, explain.NoteSeveralGuards) {
 		t.Errorf("%s", body)
 	}
 }

@@ -35,11 +35,11 @@ func findEntry(entries []*policy.Entry, name, server string) *policy.Entry {
 		case PathEscapeName(key.String()) == name:
 			rank = 4
 		case key.Source != "":
-		case key.Host == authority && key.Secure:
+		case key.Host == authority && key.IsHTTPS:
 			rank = 3
 		case key.Host == authority:
 			rank = 2
-		case port == "" && own == host, key.Host == normal[key.Secure]:
+		case port == "" && own == host, key.Host == normal[key.IsHTTPS]:
 			rank = 1 // another port or another spelling
 		}
 		if rank > best {
@@ -91,7 +91,7 @@ func splitScheme(name string) (scheme, authority string) {
 }
 
 func keyScheme(key policy.Key) string {
-	if key.Secure {
+	if key.IsHTTPS {
 		return "https"
 	}
 	return "http"

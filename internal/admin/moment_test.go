@@ -22,7 +22,7 @@ func (c changing) Enforces(key policy.Key) bool {
 
 // TestReportIsOfOneMoment reports one consistent state of a robots.txt that is changing.
 func TestReportIsOfOneMoment(t *testing.T) {
-	key := policy.Key{Secure: true, Host: "shop.test", Site: "shop.test"}
+	key := policy.Key{IsHTTPS: true, Host: "shop.test", Site: "shop.test"}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		k := changing{known: learn(key)}
 		k.answer = func() policy.FetchResult { return policy.FetchResult{Status: 200, Body: []byte("User-agent: *\n")} }

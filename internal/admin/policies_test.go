@@ -52,7 +52,7 @@ func (k known) Policy(_, authority string) *policy.Entry {
 	if authority != "unasked.test" {
 		return nil
 	}
-	return k.cache.GetOrCreate(policy.Key{Secure: true, Host: authority, Site: authority}, policy.ConfiguredHosts)
+	return k.cache.GetOrCreate(policy.Key{IsHTTPS: true, Host: authority, Site: authority}, policy.ConfiguredHosts)
 }
 
 func (k known) Fetch(_ context.Context, e *policy.Entry) error {
@@ -102,7 +102,7 @@ func (k known) ask(t *testing.T, method, target, body string) (status int, answe
 
 // TestAdminFindsPolicies returns the requested site and no other site of the same host.
 func TestAdminFindsPolicies(t *testing.T) {
-	secure := func(host string) policy.Key { return policy.Key{Site: "shop.test", Secure: true, Host: host} }
+	secure := func(host string) policy.Key { return policy.Key{Site: "shop.test", IsHTTPS: true, Host: host} }
 	plain := func(host string) policy.Key { return policy.Key{Site: "shop.test", Host: host} }
 	for name, tc := range map[string]struct {
 		known []policy.Key
@@ -232,7 +232,7 @@ func TestAdminPagesHoldAll(t *testing.T) {
 		{Site: "shop.test", Host: "shop.test", Server: ":8001"},
 		{Site: "*.test", Host: "shop.test", Server: ":8001"},
 		{Site: "shop.test", Host: "shop.test:8080"},
-		{Site: "shop.test", Host: "shop.test", Secure: true},
+		{Site: "shop.test", Host: "shop.test", IsHTTPS: true},
 	}
 	k := learn(keys...)
 	var all []string

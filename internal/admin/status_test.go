@@ -11,7 +11,7 @@ import (
 
 // TestStatus requests all sites, one site by each of its names, and sites that do not exist.
 func TestStatus(t *testing.T) {
-	k := learn(policy.Key{Secure: true, Host: "enforced.test", Site: "enforced.test"})
+	k := learn(policy.Key{IsHTTPS: true, Host: "enforced.test", Site: "enforced.test"})
 	for _, tc := range []struct {
 		name, method, query string
 		status              int

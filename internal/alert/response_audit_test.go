@@ -78,7 +78,7 @@ func TestWithheld(t *testing.T) {
 	if a := w.only(); a.Title != "GPTBot gets a web page (status 403) instead of robots.txt since 12:01 UTC" || a.RemedySnippet != "not path /robots.txt" || a.Site != "a.test" || a.Crawler != "GPTBot" {
 		t.Errorf("%+v", a)
 	}
-	w.withheld[0].Responses, w.withheld[0].IsVerified, w.withheld[0].SameForSelfTest = 0, false, true
+	w.withheld[0].Responses, w.withheld[0].IsVerified, w.withheld[0].SelfTestGetsSame = 0, false, true
 	w.pass(time.Minute)
 	if a := w.only(); !strings.HasPrefix(a.Detail, "The self-test found this problem at a.test.") {
 		t.Errorf("%+v", a)

@@ -153,7 +153,7 @@ func (x *explainRunner) explain(reader *robotsReader, r explain.Request) (*expla
 		e.Handler.Site = at.configuredSite.hostNames()
 		switch {
 		case at.isAmbiguous:
-			e.Handler.Note = explain.NoteFirstOfSeveral
+			e.Handler.Note = explain.NoteSeveralGuards
 		case at.configuredSite.HasMatchers:
 			e.Handler.Note = "robots_guard has matchers other than the host; explain does not check whether they match the request"
 		}

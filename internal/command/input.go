@@ -91,7 +91,7 @@ func (in *robotsFile) parse() error {
 			return fmt.Errorf("%s is a web page, not a robots.txt; give the URL or the file of the robots.txt", in.name)
 		case policy.UTF16:
 			return fmt.Errorf("%s is UTF-16, which no crawler can read; save the file as UTF-8", in.name)
-		case policy.NoKey, policy.UnknownKey:
+		case policy.LineWithoutKey, policy.UnknownKey:
 			other = true
 		}
 	}

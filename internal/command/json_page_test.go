@@ -81,9 +81,9 @@ func TestJSONPage(t *testing.T) {
 	explained, err := json.Marshal(explain.Explanation{
 		Token: "x", Robots: explain.Robots{Version: "x", Note: "x"},
 		Client: explain.Client{
-			Words: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", GroupNames: []explain.GroupName{{}},
+			ExaminedWords: []uaident.ExaminedWord{{Notes: []string{"x"}}}, Operator: "x", Source: "x", DelaySource: "x", Note: "x", GroupNames: []explain.GroupName{{}},
 		},
-		Delay: new(explain.Delay), Group: new(explain.Group), TargetForms: []explain.TargetForm{{}}, Matches: []explain.RuleMatch{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{SecondsPerRequest: 1, Limit: "x"}},
+		Delay: new(explain.Delay), Group: new(explain.Group), TargetForms: []explain.TargetForm{{}}, Matches: []explain.RuleMatch{{}}, Interpretations: []explain.Interpretation{{}}, Handler: &explain.Handler{Site: "x", Note: "x", Rate: &explain.Rate{CrawlDelaySeconds: 1, Limit: "x"}},
 	})
 	if err != nil {
 		t.Fatal(err)

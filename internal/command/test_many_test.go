@@ -20,7 +20,7 @@ func TestManyCases(t *testing.T) {
 	robots := policy.Parse([]byte(text.String() + "Disallow: /private/\n"))
 	overlay := uaident.Default().NewOverlay(robots.GroupNames())
 	c := explain.Case{UserAgent: "Mozilla/5.0 (compatible; Acme7Bot/1.0; +https://acme.example/bot)", URL: "/private/x"}
-	if r := c.Judge(robots, overlay); r.Got != explain.Disallow {
+	if r := c.Judge(robots, overlay); r.Actual != explain.Disallow {
 		t.Fatalf("%+v, want what is forbidden", r)
 	}
 	judged := testing.Benchmark(func(b *testing.B) {

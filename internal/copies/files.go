@@ -23,7 +23,7 @@ type Host struct {
 
 // String returns the source, or else the host as a URL without path and port.
 func (h Host) String() string {
-	return policy.Key{Source: h.Source, Secure: h.Secure, Host: h.Name}.String()
+	return policy.Key{Source: h.Source, IsHTTPS: h.Secure, Host: h.Name}.String()
 }
 
 // These bounds apply to each host. A host evicts only its own files.

@@ -11,7 +11,7 @@ import (
 // candidateURLs yields URLs whose verdict may differ between the two files. A rule in changes
 // matches each URL, alone or together with another rule. work limits the cost of the search, in
 // pairs of positions in two rules.
-func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[string] {
+func candidateURLs(before, after, changes []policy.Rule, maxSteps int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, path := range []string{"/", "/example"} {
 			if !yield(path) {
@@ -29,7 +29,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 			for _, rules := range [][]policy.Rule{before, after} {
 				for _, other := range rules {
 					a, b := r.CanonicalPath(), other.CanonicalPath()
-					if work -= min(len(a), maxPattern) * min(len(b), maxPattern); work < 0 {
+					if maxSteps -= min(len(a), maxPatternsLength) * min(len(b), maxPatternsLength); maxSteps < 0 {
 						return
 					}
 					if path, ok := findCommonPath(a, b); ok && !yield(path) {
@@ -42,7 +42,7 @@ func candidateURLs(before, after, changes []policy.Rule, work int) iter.Seq[stri
 }
 
 // wildcardWord replaces each wildcard of a rule in an example URL.
-const wildcardWord = "example"
+const wildcardExample = "example"
 
 // matchingPaths returns example paths that a canonical rule matches. Some paths are as short as
 // possible; others have words for the wildcards or at the end.
@@ -53,11 +53,11 @@ func matchingPaths(canonical string) []string {
 	pattern, anchored := strings.CutSuffix(canonical, "$")
 	pattern = strings.TrimRight(pattern, "*")
 	var paths []string
-	for _, star := range []string{wildcardWord, "", "/" + wildcardWord + "/"} {
+	for _, star := range []string{wildcardExample, "", "/" + wildcardExample + "/"} {
 		path := ensureLeadingSlash(strings.ReplaceAll(pattern, "*", star))
 		paths = append(paths, path)
 		if !anchored || strings.HasSuffix(canonical, "*$") {
-			paths = append(paths, path+wildcardWord, path+"/"+wildcardWord, path+"?"+wildcardWord)
+			paths = append(paths, path+wildcardExample, path+"/"+wildcardExample, path+"?"+wildcardExample)
 		}
 		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
 			paths = append(paths, path[:i+1]) // Google's rule for index pages
@@ -76,12 +76,12 @@ func ensureLeadingSlash(path string) string {
 }
 
 // maxPattern is the maximum length of two rules for which a common path is searched, in bytes.
-const maxPattern = 300
+const maxPatternsLength = 300
 
 // findCommonPath returns a shortest path that both canonical rules match. ok is false if there is
 // none, or if a rule is longer than maxPattern.
 func findCommonPath(a, b string) (string, bool) {
-	if a == "" || b == "" || len(a) > maxPattern || len(b) > maxPattern {
+	if a == "" || b == "" || len(a) > maxPatternsLength || len(b) > maxPatternsLength {
 		return "", false
 	}
 	a, b = wholePathPattern(a), wholePathPattern(b)

@@ -24,7 +24,7 @@ func (p Edit) listCrawlers() []uaident.Identity {
 		name, _, _ = strings.Cut(name, "/")
 		name = strings.TrimRight(name, "* ")
 		folded := strings.ToLower(name)
-		if name == "" || len(seen) == maxNames || seen[folded] || registry.Lookup(name) != nil {
+		if name == "" || len(seen) == maxUnregisteredNames || seen[folded] || registry.Lookup(name) != nil {
 			continue
 		}
 		seen[folded] = true

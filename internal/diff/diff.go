@@ -24,7 +24,7 @@ func (p Edit) Overlay() *uaident.Overlay {
 // none applies.
 type selectedGroup struct {
 	*policy.SelectedGroup
-	named bool // the group names the client
+	namesClient bool // the group names the client
 }
 
 // groupFor returns the group that applies to a client by default. A configuration can change to
@@ -40,7 +40,7 @@ func groupFor(client uaident.Identity, robots *policy.Robots) selectedGroup {
 
 // equal reports whether both values select the same group of one file.
 func (b selectedGroup) equal(other selectedGroup) bool {
-	return b.named == other.named && b.Equal(other.SelectedGroup)
+	return b.namesClient == other.namesClient && b.Equal(other.SelectedGroup)
 }
 
 // pathJudge judges requests of one client for many paths.
@@ -123,12 +123,12 @@ func (p Edit) ShutsOutSearch(r *Result) bool {
 
 // These bounds limit the work on hostile files.
 const (
-	maxNames    = 500    // names that only the files define
-	maxChanges  = 200    // compared pairs of groups
-	maxRules    = 20     // reported rules per change
-	maxExamples = 10     // reported URLs per change and direction
-	maxTries    = 60_000 // candidate URLs per change
-	maxWork     = 50e6   // states in the search for URLs, for all changes
+	maxUnregisteredNames = 500    // names that only the files define
+	maxGroupPairs        = 200    // compared pairs of groups
+	maxRules             = 20     // reported rules per change
+	maxExamples          = 10     // reported URLs per change and direction
+	maxCandidateURLs     = 60_000 // candidate URLs per change
+	maxSearchStates      = 50e6   // states in the search for URLs, for all changes
 )
 
 // Compare returns the effects of the edit on the crawlers in the registry, and on other crawlers
@@ -149,7 +149,7 @@ func (p Edit) Compare() *Result {
 			}
 		}
 		if byGroups[g] == nil {
-			if len(order) == maxChanges {
+			if len(order) == maxGroupPairs {
 				continue
 			}
 			order = append(order, g)
@@ -157,7 +157,7 @@ func (p Edit) Compare() *Result {
 		byGroups[g] = append(byGroups[g], id)
 	}
 	for _, g := range order {
-		if c, ok := p.compareGroups(byGroups[g][0], g.before, g.after, maxWork/len(order)); ok {
+		if c, ok := p.compareGroups(byGroups[g][0], g.before, g.after, maxSearchStates/len(order)); ok {
 			c.Crawlers = groupByClass(byGroups[g])
 			r.Changes = append(r.Changes, c)
 		}
@@ -190,7 +190,7 @@ func (p Edit) compareGroups(client uaident.Identity, before, after selectedGroup
 	tries := 0
 	oldJudge, newJudge := newPathJudge(client, p.Old), newPathJudge(client, p.New)
 	for path := range candidateURLs(old, now, changes, work) {
-		if tries++; tries > maxTries {
+		if tries++; tries > maxCandidateURLs {
 			break
 		}
 		allowed, rule := oldJudge.judge(path)

@@ -9,7 +9,7 @@ import (
 )
 
 // maxShown is the maximum number of listed crawlers per class.
-const maxShown = 5
+const maxListedCrawlers = 5
 
 // WriteText writes the effects of the edit for people. WriteText ignores errors of the writer,
 // which a [text.Terminal] stores.
@@ -30,8 +30,8 @@ func (r *Result) WriteText(w io.Writer) {
 
 func (c *Change) writeText(w io.Writer) {
 	for _, of := range c.Crawlers {
-		names := strings.Join(of.Names[:min(len(of.Names), maxShown)], ", ")
-		if n := len(of.Names) - maxShown; n > 0 {
+		names := strings.Join(of.Names[:min(len(of.Names), maxListedCrawlers)], ", ")
+		if n := len(of.Names) - maxListedCrawlers; n > 0 {
 			names += fmt.Sprintf(" and %d more", n)
 		}
 		fmt.Fprintf(w, "%s: %s\n", of.Class, text.Printable(names))

@@ -173,7 +173,7 @@ func splitFields(line string) (fields []string, err error) {
 type CaseResult struct {
 	Case
 	Passed       bool   `json:"ok"` // whether Got is the expected value
-	Got          string `json:"got"`
+	Actual       string `json:"got"`
 	DecisiveLine string `json:"because"`        // the decisive line, in words
 	Note         string `json:"note,omitempty"` // a remark about the client
 }
@@ -187,12 +187,12 @@ func (c *Case) Request() Request {
 // The overlay has the crawler names that only the robots.txt defines.
 func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult {
 	v := (&Site{Registry: uaident.Default()}).Judge(robots, overlay, c.Request())
-	r := CaseResult{Case: *c, Got: FormatAccess(v.Allowed)}
+	r := CaseResult{Case: *c, Actual: FormatAccess(v.Allowed)}
 	label, _, isPreference := strings.Cut(c.Expected, "=")
 	switch {
 	case isPreference:
 		preference, because := v.findPreference(label)
-		r.Got, r.DecisiveLine = label+"="+preference.String(), because
+		r.Actual, r.DecisiveLine = label+"="+preference.String(), because
 	case v.reason == judge.ReasonAmbiguous:
 		r.DecisiveLine = v.reason.String()
 	case v.Rule != "":
@@ -209,7 +209,7 @@ func (c *Case) Judge(robots *policy.Robots, overlay *uaident.Overlay) CaseResult
 
 // findPreference returns the preference for a use, such as train-ai, and the lines that state it,
 // in words.
-func (v *Verdict) findPreference(label string) (preference policy.Preference, because string) {
+func (v *Verdict) findPreference(label string) (preference policy.Preference, statedBy string) {
 	use := slices.IndexFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 	if v.Verdict != judge.Allowed.String() {
 		return policy.PreferenceUnknown, "preferences do not apply to a URL that is " + v.Verdict
@@ -238,7 +238,7 @@ type CaseReport struct {
 
 // Add adds a result, and sets its Passed by comparing Got with Expected.
 func (r *CaseReport) Add(result CaseResult) {
-	if result.Passed = result.Got == result.Expected; result.Passed {
+	if result.Passed = result.Actual == result.Expected; result.Passed {
 		r.Passed++
 	} else {
 		r.Failed++
@@ -258,7 +258,7 @@ func (r *CaseReport) WriteText(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s %d - %s\n", text.Colorize(w, word), i+1, escape.Replace(text.Printable(c.Name)))
 		if !c.Passed {
-			fmt.Fprintf(w, "  ---\n  at: %q\n  expected: %s\n  got: %s\n  because: %q\n  ...\n", fmt.Sprintf("%s:%d", c.File, c.Line), c.Expected, c.Got, c.DecisiveLine)
+			fmt.Fprintf(w, "  ---\n  at: %q\n  expected: %s\n  got: %s\n  because: %q\n  ...\n", fmt.Sprintf("%s:%d", c.File, c.Line), c.Expected, c.Actual, c.DecisiveLine)
 		}
 		if c.Note != "" {
 			fmt.Fprintf(w, "# %s\n", text.Printable(c.Note))

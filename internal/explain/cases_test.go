@@ -87,12 +87,12 @@ func FuzzReadCases(f *testing.F) {
 // reportOf returns a report of three results.
 func reportOf() *CaseReport {
 	r := new(CaseReport)
-	r.Add(CaseResult{Case: Case{Name: "Googlebot allow /a#b", Token: "Googlebot", URL: "/a#b", Expected: Allow, File: "a.txt", Line: 1}, Got: Allow})
+	r.Add(CaseResult{Case: Case{Name: "Googlebot allow /a#b", Token: "Googlebot", URL: "/a#b", Expected: Allow, File: "a.txt", Line: 1}, Actual: Allow})
 	r.Add(CaseResult{
-		Case: Case{Name: "x\x1b<&>\" disallow /", UserAgent: "x\x1b<&>\"", URL: "/", Expected: Disallow, File: "a.txt", Line: 2},
-		Got:  Allow, DecisiveLine: "no rule of group \"*\"\nmatches", Note: "what\nof it",
+		Case:   Case{Name: "x\x1b<&>\" disallow /", UserAgent: "x\x1b<&>\"", URL: "/", Expected: Disallow, File: "a.txt", Line: 2},
+		Actual: Allow, DecisiveLine: "no rule of group \"*\"\nmatches", Note: "what\nof it",
 	})
-	r.Add(CaseResult{Case: Case{Name: "a name", Token: "b", URL: "/", Expected: "train-ai=n", File: "b.txt", Line: 7}, Got: "train-ai=n"})
+	r.Add(CaseResult{Case: Case{Name: "a name", Token: "b", URL: "/", Expected: "train-ai=n", File: "b.txt", Line: 7}, Actual: "train-ai=n"})
 	return r
 }
 

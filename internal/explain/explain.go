@@ -48,7 +48,7 @@ type Robots struct {
 
 // Client describes the crawler or browser that a User-Agent claims to be.
 type Client struct {
-	Words           []uaident.ExaminedWord `json:"words"` // the words that affected the result
+	ExaminedWords   []uaident.ExaminedWord `json:"words"` // the words that affected the result
 	Token           string                 `json:"token"` // in the spelling of the User-Agent
 	Name            string                 `json:"name"`  // in the spelling of the registry or the robots.txt
 	Class           string                 `json:"class"`
@@ -116,13 +116,13 @@ type Handler struct {
 }
 
 // NoteFirstOfSeveral is the note if several robots_guard, selected by matchers, serve the site.
-const NoteFirstOfSeveral = "the site has several robots_guard; this is the action of the first, but the request may reach another"
+const NoteSeveralGuards = "the site has several robots_guard; this is the action of the first, but the request may reach another"
 
 // describeClient returns a description of an identified client. wildcard tells whether the * group
 // applies to the client, which is configurable.
 func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, wildcard bool, robots *policy.Robots) Client {
 	c := Client{
-		Words: r.ExaminedWords(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
+		ExaminedWords: r.ExaminedWords(userAgent), Token: id.Token, Name: id.Name(), Class: id.Class.String(),
 		Evidence: id.Evidence.String(), WildcardApplies: wildcard, GroupNames: []GroupName{},
 	}
 	if id.Crawler != nil {
@@ -138,7 +138,7 @@ func describeClient(r *uaident.Registry, userAgent string, id uaident.Identity, 
 // replaceByToken changes c to the crawler with a product token. The * group applies to this
 // crawler. Fields keep their value if the registry does not contain the token.
 func (c *Client) replaceByToken(token string, r *uaident.Registry, robots *policy.Robots) {
-	c.Words, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
+	c.ExaminedWords, c.Token, c.Name, c.Evidence, c.WildcardApplies = []uaident.ExaminedWord{}, token, token, "token", true
 	c.GroupNames = []GroupName{}
 	if token != "*" {
 		c.GroupNames = append(c.GroupNames, GroupName{token, robots != nil && robots.NamesToken(token)})

@@ -12,13 +12,13 @@ import (
 // Rate describes the request rate that a robots_guard permits a client.
 type Rate struct {
 	Mode              string  `json:"mode"`            // observe or enforce
-	SecondsPerRequest float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
+	CrawlDelaySeconds float64 `json:"every,omitempty"` // enforced Crawl-delay in seconds for each request
 	Limit             string  `json:"limit,omitempty"` // the configured limit, such as "GPTBot 30/1m"
 	ActionReason      string  `json:"why"`             // the action for requests over the limit
 }
 
 // answered429 is the reason for a limit that is enforced.
-const answered429 = "requests above the limit get 429"
+const reasonEnforced = "requests above the limit get 429"
 
 // describeRate returns the rate limit for a client, or nil if no limit applies to the request.
 func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Robots) *Rate {
@@ -30,14 +30,14 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 		limit, delay = nil, 0
 	}
 	rules := s.Rate.RulesForClient(&q.Client, q.Verification, delay, limit)
-	limited := &Rate{Mode: "observe", SecondsPerRequest: rules.CrawlDelay.Interval.Seconds()}
+	limited := &Rate{Mode: "observe", CrawlDelaySeconds: rules.CrawlDelay.Interval.Seconds()}
 	if s.Rate.Enforce {
 		limited.Mode = "enforce"
 	}
 	if limit != nil {
 		limited.Limit = limit.StringWithConcurrent()
 	}
-	if limited.SecondsPerRequest == 0 && limit == nil {
+	if limited.CrawlDelaySeconds == 0 && limit == nil {
 		return nil
 	}
 	const passes = "requests above the limit are counted and pass"
@@ -48,12 +48,12 @@ func (s *Site) describeRate(q *judge.Request, r *judge.Result, robots *policy.Ro
 		limited.ActionReason = passes
 	case rules.IgnoresCrawlDelay && limit == nil:
 		limited.ActionReason = passes + ": the crawler ignores Crawl-delay"
-	case rules.IgnoresCrawlDelay && limited.SecondsPerRequest > 0:
-		limited.ActionReason = answered429 + "; the crawler ignores Crawl-delay"
+	case rules.IgnoresCrawlDelay && limited.CrawlDelaySeconds > 0:
+		limited.ActionReason = reasonEnforced + "; the crawler ignores Crawl-delay"
 	default:
-		limited.ActionReason = answered429
+		limited.ActionReason = reasonEnforced
 	}
-	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.ActionReason, answered429) {
+	if rules.Mode == rate.SlowSearch && strings.HasPrefix(limited.ActionReason, reasonEnforced) {
 		limited.ActionReason += ", but at most one in twenty requests of the crawler in a day"
 	}
 	return limited
@@ -65,8 +65,8 @@ func (p *printer) printRate(r *Rate) {
 		return
 	}
 	var asked []string
-	if r.SecondsPerRequest > 0 {
-		asked = append(asked, fmt.Sprintf("one request in %g seconds by Crawl-delay", r.SecondsPerRequest))
+	if r.CrawlDelaySeconds > 0 {
+		asked = append(asked, fmt.Sprintf("one request in %g seconds by Crawl-delay", r.CrawlDelaySeconds))
 	}
 	if r.Limit != "" {
 		asked = append(asked, "limit "+r.Limit)

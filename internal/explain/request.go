@@ -62,47 +62,47 @@ func (s *Site) judge(rules judge.Rules, overlay *uaident.Overlay, r Request) *ju
 
 // Explain returns the verdict on a request with all its reasons. The verdict is never stale,
 // because that depends on earlier fetches by the crawler.
-func (s *Site) Explain(from RobotsFile, r Request) *Explanation {
+func (s *Site) Explain(file RobotsFile, r Request) *Explanation {
 	var overlay *uaident.Overlay
-	if from.Robots != nil {
-		overlay = s.Registry.NewOverlay(from.Robots.GroupNames())
+	if file.Robots != nil {
+		overlay = s.Registry.NewOverlay(file.Robots.GroupNames())
 	}
-	j := s.judge(judge.Rules{Robots: from.Robots, RedirectTargets: from.RedirectTargets, DisallowAll: from.DisallowAll}, overlay, r)
+	j := s.judge(judge.Rules{Robots: file.Robots, RedirectTargets: file.RedirectTargets, DisallowAll: file.DisallowAll}, overlay, r)
 	client, result := j.request.Client, &j.result
 	e := &Explanation{
 		UserAgent: r.UserAgent, Token: r.Token, URL: r.URL, Verdict: result.Verdict.String(), Allowed: result.RobotsVerdict.Allowed && result.Reason != judge.ReasonSiteClosed,
 		TargetForms: []TargetForm{}, Matches: []RuleMatch{},
-		Robots: Robots{Name: from.Name, Note: from.Note},
-		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), from.Robots),
+		Robots: Robots{Name: file.Name, Note: file.Note},
+		Client: describeClient(s.Registry, r.UserAgent, client, r.Identity == verify.Spoofed || s.Settings.WildcardApplies(client), file.Robots),
 		Reason: formatReason(result),
 	}
 	if r.Token != "" {
-		e.Client.replaceByToken(r.Token, s.Registry, from.Robots)
+		e.Client.replaceByToken(r.Token, s.Registry, file.Robots)
 	}
 	e.Client.Note = s.ClientNote(r)
-	if from.Robots != nil {
-		e.Robots.RuleCount, e.Robots.Licenses = from.Robots.RuleCount(), from.Robots.LicenseURLs()
+	if file.Robots != nil {
+		e.Robots.RuleCount, e.Robots.Licenses = file.Robots.RuleCount(), file.Robots.LicenseURLs()
 	}
-	if from.Version != nil {
-		e.Robots.Version = hex.EncodeToString(from.Version.Hash[:])
+	if file.Version != nil {
+		e.Robots.Version = hex.EncodeToString(file.Version.Hash[:])
 	}
 	e.Client.Identity = r.Identity.String()
 	e.Group = describeGroup(result.Group, result.GroupNamesClient)
 	if isWildcardExempt(result.Reason) {
-		e.Group = describeGroup(from.Robots.Select(true), false) // to show the group that does not apply
+		e.Group = describeGroup(file.Robots.Select(true), false) // to show the group that does not apply
 	}
 	e.Delay = describeDelay(result.Group, &e.Client, s.crawlDelaySupport(client, r.Token))
 	if result.Reason != judge.ReasonRobotsTxt && (result.Verdict == judge.Allowed || result.Verdict == judge.Disallowed) {
 		e.setTarget(j.request.Target, &j.scratch.Target, result.Group)
 		if result.Verdict == judge.Allowed {
-			e.Preferences = describePreferences(from.Robots, result.Group, &j.scratch.Target, j.request.ControlToken())
+			e.Preferences = describePreferences(file.Robots, result.Group, &j.scratch.Target, j.request.ControlToken())
 		}
 		e.Ambiguous = result.RobotsVerdict.Ambiguous
 		e.Rule, e.Line = result.RobotsVerdict.Rule.String(), result.RobotsVerdict.Rule.Line
 	}
 	if s.HasGuard {
 		e.Handler = s.describeHandler(result)
-		e.Handler.Rate = s.describeRate(&j.request, result, from.Robots)
+		e.Handler.Rate = s.describeRate(&j.request, result, file.Robots)
 	}
 	return e
 }

@@ -69,11 +69,11 @@ func (p *printer) print(s string) {
 
 func (p *printer) printClient(c *Client) {
 	p.printHeading("Client")
-	if len(c.Words) == 0 && c.Evidence != "token" {
+	if len(c.ExaminedWords) == 0 && c.Evidence != "token" {
 		p.printLine("the User-Agent has only words that browsers send, and numbers")
 	}
-	for _, word := range c.Words {
-		notes := append([]string{wordKinds[word.Kind]}, word.Notes...)
+	for _, word := range c.ExaminedWords {
+		notes := append([]string{wordKindDescriptions[word.Kind]}, word.Notes...)
 		p.printLine("%q: %s", word.Text, strings.Join(notes, ", "))
 	}
 	switch {
@@ -103,7 +103,7 @@ func (p *printer) printClient(c *Client) {
 }
 
 // wordKinds describes the kinds of words in a User-Agent.
-var wordKinds = map[string]string{
+var wordKindDescriptions = map[string]string{
 	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
 	"tool": "a word for its purpose", "unknown": "an unknown word",
 }

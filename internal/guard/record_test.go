@@ -159,8 +159,8 @@ func TestModes(t *testing.T) {
 }
 
 func TestPrefers(t *testing.T) {
-	https, http := policy.Key{Secure: true, Host: "example.com"}, policy.Key{Host: "example.com"}
-	port := policy.Key{Secure: true, Host: "example.com:8443"}
+	https, http := policy.Key{IsHTTPS: true, Host: "example.com"}, policy.Key{Host: "example.com"}
+	port := policy.Key{IsHTTPS: true, Host: "example.com:8443"}
 	for _, tc := range []struct {
 		key, known policy.Key
 		segment    policy.Segment
@@ -173,7 +173,7 @@ func TestPrefers(t *testing.T) {
 		{http, https, policy.ConfiguredHosts, false},
 		{port, http, policy.ConfiguredHosts, false},
 		{http, port, policy.ConfiguredHosts, true},
-		{policy.Key{Secure: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
+		{policy.Key{IsHTTPS: true, Host: "example.com:1"}, port, policy.ConfiguredHosts, false},
 	} {
 		if got := isBetterKey(&site.Site{Label: "example.com", Key: tc.key, CacheSegment: tc.segment}, tc.known); got != tc.want {
 			t.Errorf("%v over %v: %t, want %t", tc.key, tc.known, got, tc.want)

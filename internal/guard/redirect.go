@@ -17,7 +17,7 @@ const maxRedirectTargets = 1024
 // of [policy.FetchResult.RedirectTargets]. location is the Location field. It returns "" if
 // location is empty or invalid.
 func resolveRedirectTarget(location string, own *policy.Key) string {
-	base := url.URL{Scheme: site.SchemeOf(own.Secure), Host: own.Host, Path: "/robots.txt"}
+	base := url.URL{Scheme: site.SchemeOf(own.IsHTTPS), Host: own.Host, Path: "/robots.txt"}
 	to, err := base.Parse(location)
 	if location == "" || err != nil {
 		return ""
@@ -26,7 +26,7 @@ func resolveRedirectTarget(location string, own *policy.Key) string {
 	if to.Path == "" {
 		to.Path = "/" // as requested by clients
 	}
-	if to.Scheme == base.Scheme && site.NormalizeHost(to.Host, own.Secure) == own.Host {
+	if to.Scheme == base.Scheme && site.NormalizeHost(to.Host, own.IsHTTPS) == own.Host {
 		return to.RequestURI()
 	}
 	return to.String()
@@ -53,7 +53,7 @@ func (g *Guard) isOtherSitesRedirectTarget(s *site.Site, target string) bool {
 		return false
 	}
 	own := s.OwnKey()
-	return g.state.redirectTargets.Contains(site.SchemeOf(own.Secure) + "://" + own.Host + target)
+	return g.state.redirectTargets.Contains(site.SchemeOf(own.IsHTTPS) + "://" + own.Host + target)
 }
 
 func newRedirectTargets() *lru.Cache[string, struct{}] {

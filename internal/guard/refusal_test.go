@@ -17,7 +17,7 @@ import (
 func TestExplanation(t *testing.T) {
 	j := &Judgement{
 		Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Verification: verify.Claimed, Method: http.MethodGet, Target: "/private/a"},
-		Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
+		Site:    new(site.NewSite(policy.Key{IsHTTPS: true, Host: "example.com"})),
 	}
 	var scratch judge.Scratch
 	settings := judge.Settings{Enforce: true}
@@ -54,7 +54,7 @@ func TestRefuse(t *testing.T) {
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify(tc.userAgent), Verification: tc.identity, Method: http.MethodGet, Target: "/private/a"},
-			Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})),
+			Site:    new(site.NewSite(policy.Key{IsHTTPS: true, Host: "example.com"})),
 		}
 		var scratch judge.Scratch
 		settings := judge.Settings{Enforce: true, SpoofedHandling: tc.falseName}

@@ -142,7 +142,7 @@ func newHostMatcher(key policy.Key) func(copies.Host) bool {
 		if key.Source != "" {
 			return h.Source == key.Source && h.ForwardedHost == key.ForwardedHost
 		}
-		return h.Source == "" && h.Secure == key.Secure && h.Name == name && h.ForwardedHost == key.ForwardedHost && (number == 0 || h.Port == number)
+		return h.Source == "" && h.Secure == key.IsHTTPS && h.Name == name && h.ForwardedHost == key.ForwardedHost && (number == 0 || h.Port == number)
 	}
 }
 

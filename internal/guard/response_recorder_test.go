@@ -93,7 +93,7 @@ func TestAnswersAreCounted(t *testing.T) {
 				_ = g.Serve(httptest.NewRecorder(), prepared(tc.request), tc.next)
 			}()
 			got, sum := "", g.answers()
-			for kind := range responseaudit.NumKinds {
+			for kind := range responseaudit.NumRequestKinds {
 				for status, n := range sum.ByKindAndStatus[kind] {
 					if n > 0 {
 						got += strings.Repeat(fmt.Sprint(kind, " ", responseaudit.StatusClass(status), " ", sum.Bytes), int(n))

@@ -214,9 +214,9 @@ func (g *Guard) newRequestHost(r *http.Request, s *site.Site) copies.RequestHost
 	}
 	of.BehindProxy = site.IsTrustedProxy(r)
 	name, port := addr.SplitPort(s.Key.Host)
-	of.Host = copies.Host{Secure: s.Key.Secure, Name: name, ForwardedHost: s.Key.ForwardedHost}
+	of.Host = copies.Host{Secure: s.Key.IsHTTPS, Name: name, ForwardedHost: s.Key.ForwardedHost}
 	if of.Port = site.ParsePort(port); of.Port == 0 {
-		of.Port = site.ListenerPort(r, s.Key.Secure, of.BehindProxy)
+		of.Port = site.ListenerPort(r, s.Key.IsHTTPS, of.BehindProxy)
 	}
 	return of
 }

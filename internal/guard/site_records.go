@@ -113,7 +113,7 @@ func isBetterKey(s *site.Site, known policy.Key) bool {
 	case (s.Key.Host == s.Label) != (known.Host == s.Label):
 		return s.Key.Host == s.Label
 	}
-	return s.Key.Host == known.Host && s.Key.Secure && !known.Secure
+	return s.Key.Host == known.Host && s.Key.IsHTTPS && !known.IsHTTPS
 }
 
 // isEnforceMode reports whether a mode of a site is enforce, at least for some paths.

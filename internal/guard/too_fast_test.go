@@ -46,7 +46,7 @@ func TestTooFast(t *testing.T) {
 	} {
 		j := &Judgement{
 			Request: judge.Request{Client: uaident.Identify("GPTBot/1.2"), Method: http.MethodGet, Target: "/a"},
-			Site:    new(site.NewSite(policy.Key{Secure: true, Host: "example.com"})), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
+			Site:    new(site.NewSite(policy.Key{IsHTTPS: true, Host: "example.com"})), Result: judge.Result{Action: judge.Slowed}, Rate: tc.rate,
 		}
 		longest := 0
 		for i := range 500 {

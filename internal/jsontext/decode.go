@@ -24,13 +24,13 @@ type Decoder struct {
 // NewDecoder returns a decoder for data, which must be a single JSON value. For other data it
 // returns an error that tells the reason. If data is empty, the error ends with the advice in
 // empty.
-func NewDecoder(name string, data []byte, empty string) (*Decoder, error) {
+func NewDecoder(name string, data []byte, emptyAdvice string) (*Decoder, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	d := &Decoder{scanner: scanner{data: data}, name: name, line: 1}
 	text := bytes.TrimSpace(data)
 	switch {
 	case len(text) == 0:
-		return nil, fmt.Errorf("%s: it is empty; %s", name, empty)
+		return nil, fmt.Errorf("%s: it is empty; %s", name, emptyAdvice)
 	case text[0] == '<':
 		return nil, fmt.Errorf("%s: this is a web page, not JSON", name)
 	case !utf8.Valid(data):
@@ -81,7 +81,7 @@ func (d *Decoder) SetErrorOffset(offset int) { d.pos = offset }
 
 // Peek returns the first byte of the next token, and its offset, without reading the token. At the
 // end of the data the byte is 0.
-func (d *Decoder) Peek() (first byte, at int) { return d.peek(), d.end }
+func (d *Decoder) Peek() (first byte, offset int) { return d.peek(), d.tokenEnd }
 
 // Skip reads a value of any type with all nested values, and drops it.
 func (d *Decoder) Skip() {
@@ -115,9 +115,9 @@ func (d *Decoder) Next() (t Token) {
 
 // readStart reads the token that starts an object ({) or an array ([). want says in the error what
 // was expected.
-func (d *Decoder) readStart(first byte, want string) error {
+func (d *Decoder) readStart(first byte, expected string) error {
 	if t := d.Next(); t.FirstByte != first {
-		return d.Errorf("%s, and not %s", want, t)
+		return d.Errorf("%s, and not %s", expected, t)
 	}
 	return nil
 }
@@ -125,8 +125,8 @@ func (d *Decoder) readStart(first byte, want string) error {
 // ReadObject reads an object. It calls read for each field, which must read the value. An unknown
 // or repeated field is an error. want says what was expected, for the error if the next value is no
 // object.
-func (d *Decoder) ReadObject(want string, fields []string, read func(field string) error) error {
-	if err := d.readStart('{', want); err != nil {
+func (d *Decoder) ReadObject(expected string, fields []string, read func(field string) error) error {
+	if err := d.readStart('{', expected); err != nil {
 		return err
 	}
 	seen := 0 // a bit for each field
@@ -163,8 +163,8 @@ func SuggestField(field string, fields []string) string {
 
 // ReadArray reads an array. It calls read for each element, which must read the element. want says
 // what was expected, for the error if the next value is no array.
-func (d *Decoder) ReadArray(want string, read func() error) error {
-	if err := d.readStart('[', want); err != nil {
+func (d *Decoder) ReadArray(expected string, read func() error) error {
+	if err := d.readStart('[', expected); err != nil {
 		return err
 	}
 	return d.ReadRemainingArray(read)
@@ -197,26 +197,26 @@ func (d *Decoder) ReadString(field string) (string, error) {
 }
 
 // ReadStrings reads an array of strings, with at least one string, none of them empty.
-func (d *Decoder) ReadStrings(field, want string) (all []string, err error) {
-	if err := d.readStart('[', want); err != nil {
+func (d *Decoder) ReadStrings(field, expected string) (values []string, err error) {
+	if err := d.readStart('[', expected); err != nil {
 		return nil, err
 	}
-	return d.ReadRemainingStrings(field, want)
+	return d.ReadRemainingStrings(field, expected)
 }
 
 // ReadRemainingStrings does the same as ReadStrings after the token [ was read.
-func (d *Decoder) ReadRemainingStrings(field, want string) (all []string, err error) {
+func (d *Decoder) ReadRemainingStrings(field, expected string) (values []string, err error) {
 	begin := d.pos
 	err = d.ReadRemainingArray(func() error {
 		t := d.Next()
 		if t.FirstByte != '"' || t.Text == "" {
 			return d.Errorf("%s has %s among its strings", field, t)
 		}
-		all = append(all, t.Text)
+		values = append(values, t.Text)
 		return nil
 	})
-	if err == nil && len(all) == 0 {
-		err = d.ErrorAt(begin, "%s, and not an empty list", want)
+	if err == nil && len(values) == 0 {
+		err = d.ErrorAt(begin, "%s, and not an empty list", expected)
 	}
-	return all, err
+	return values, err
 }

@@ -113,7 +113,7 @@ func TestLedgerHostile(t *testing.T) {
 			q.Network = addr.NetworkOfAddr(netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}))
 			l.Record(q)
 			l.RecordResponse(&Response{At: q.At, Site: q.Site, Token: q.Token, NamedByRobots: q.NamedByRobots, Class: q.Class, Identity: q.Identity,
-				Kind: responseaudit.RequestKind(i % int(responseaudit.NumKinds)), Status: responseaudit.StatusClass(i % int(responseaudit.NumStatuses)), Bytes: 1 << 40})
+				Kind: responseaudit.RequestKind(i % int(responseaudit.NumRequestKinds)), Status: responseaudit.StatusClass(i % int(responseaudit.NumStatusClasses)), Bytes: 1 << 40})
 		}
 		l.flush()
 	}

@@ -15,7 +15,7 @@ var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func someChanges() ChangeGuardState {
 	visit := CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
 	return ChangeGuardState{
-		Site: policy.Key{Secure: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []CrawlerVisit{visit},
+		Site: policy.Key{IsHTTPS: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []CrawlerVisit{visit},
 		Holds: []HeldVersion{{Version: [32]byte{1}, HeldSince: docTime.Add(-time.Minute), HeldUntil: docTime.Add(time.Hour), Visits: []CrawlerVisit{visit}}},
 	}
 }

@@ -63,7 +63,7 @@ func (w *Row) countResponse(a *Response) {
 // status, which stop at their maximum.
 type ResponseBucket [1 + numResponseCounters + 2]uint32
 
-const numResponseCounters = int(responseaudit.NumKinds) * int(responseaudit.NumStatuses)
+const numResponseCounters = int(responseaudit.NumRequestKinds) * int(responseaudit.NumStatusClasses)
 
 // StartTime returns the start of the bucket's step. r is the resolution of the series.
 func (c ResponseBucket) StartTime(r Resolution) time.Time { return RequestBucket{c[0]}.StartTime(r) }
@@ -80,7 +80,7 @@ func (c ResponseBucket) Counts() (counts responseaudit.ResponseCounts) {
 }
 
 func responseCounterIndex(kind responseaudit.RequestKind, status responseaudit.StatusClass) int {
-	return 1 + int(kind)*int(responseaudit.NumStatuses) + int(status)
+	return 1 + int(kind)*int(responseaudit.NumStatusClasses) + int(status)
 }
 
 func (c *ResponseBucket) totalBytes() uint64 {

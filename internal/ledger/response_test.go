@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 			for _, r := range []Resolution{Hours, Days} {
 				sum := row.SumResponses(r, noon.Add(-24*time.Hour), c.now())
 				want := responseaudit.ResponseCounts{Bytes: times * 100 << 30}
-				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatuses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
+				want.ByKindAndStatus[responseaudit.KindAllowed] = [responseaudit.NumStatusClasses]uint64{responseaudit.StatusSuccess: times * 100, responseaudit.StatusRefused: times}
 				if row.Identity == verify.Verified {
 					want = responseaudit.ResponseCounts{Bytes: times * 5}
 					want.ByKindAndStatus[responseaudit.KindRobotsTxt][responseaudit.StatusServerError] = times

@@ -14,7 +14,7 @@ import (
 
 // maxRobotsOfApp is the maximum number of robots of an operator that shares its name with an app.
 // An operator with more robots has many products, and no app has the name of the company.
-const maxRobotsOfApp = 4
+const maxRobotsPerApp = 4
 
 // appRobots maps the lower-case name of an app to the robots that fetch pages for its users. The
 // name is that of the operator. No robot has exactly that name.
@@ -31,7 +31,7 @@ var appRobots = sync.OnceValue(func() map[string][]string {
 		slices.SortStableFunc(tokens, func(a, b string) int {
 			return cmp.Or(cmp.Compare(rankRobotForName(b, name), rankRobotForName(a, name)), cmp.Compare(len(a), len(b)))
 		})
-		return !forPeople[name] || len(tokens) > maxRobotsOfApp || rankRobotForName(tokens[0], name) == 0 || !wouldMatchApp(registry, name)
+		return !forPeople[name] || len(tokens) > maxRobotsPerApp || rankRobotForName(tokens[0], name) == 0 || !wouldMatchApp(registry, name)
 	})
 	return robots
 })
@@ -65,7 +65,7 @@ func (c *checker) checkAppName(g *policy.Group, a policy.Agent, name string) boo
 		return false
 	}
 	if robots == nil {
-		c.addValueFinding(NamesApp, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in the application's browser; "+
+		c.addValueFinding(AppName, a.Line, "no crawler uses the name %s, but an application that people use does; robots_guard does not apply the group to people in the application's browser; "+
 			"remove the name, or write token:%s in the configuration to block these people", quoteExcerpt(name), text.Printable(name))
 		return true
 	}
@@ -73,7 +73,7 @@ func (c *checker) checkAppName(g *policy.Group, a policy.Agent, name string) boo
 	if more := robots[1:]; len(more) > 0 {
 		instead += " or " + strings.Join(more, ", ")
 	}
-	c.addValueFinding(NamesApp, a.Line, "no robot uses the name %s, but an app does, so %s in line %d blocks the users of the app; to block the robot, write %s",
+	c.addValueFinding(AppName, a.Line, "no robot uses the name %s, but an app does, so %s in line %d blocks the users of the app; to block the robot, write %s",
 		quoteExcerpt(name), text.Printable(g.Rules[forbids].String()), g.Rules[forbids].Line, instead)
 	return true
 }

@@ -29,7 +29,7 @@ func TestApps(t *testing.T) {
 		{"a company without an app", "User-agent: Semrush\nDisallow: /\n", 0, ""},
 	} {
 		report := Check("x", []byte(tc.file), Options{})
-		at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Code == NamesApp })
+		at := slices.IndexFunc(report.Findings, func(f Finding) bool { return f.Code == AppName })
 		switch {
 		case tc.line == 0 && at >= 0:
 			t.Errorf("%s: %v", tc.name, report.Findings[at])

@@ -19,9 +19,9 @@ const (
 // Cache stores the reports about robots.txt files, so that each file is checked only once. Its
 // methods are safe for concurrent use. A nil Cache stores nothing.
 type Cache struct {
-	mu       sync.Mutex
-	reports  *simplelru.LRU[cacheKey, *Report]
-	findings int // of all reports
+	mu           sync.Mutex
+	reports      *simplelru.LRU[cacheKey, *Report]
+	findingCount int // of all reports
 }
 
 // cacheKey identifies a cached report by the SHA-256 of the file and by the site.
@@ -33,7 +33,7 @@ type cacheKey struct {
 // NewCache returns an empty Cache.
 func NewCache() *Cache {
 	k := new(Cache)
-	k.reports, _ = simplelru.NewLRU(maxCachedReports, func(_ cacheKey, r *Report) { k.findings -= len(r.Findings) }) // returns an error only for size 0
+	k.reports, _ = simplelru.NewLRU(maxCachedReports, func(_ cacheKey, r *Report) { k.findingCount -= len(r.Findings) }) // returns an error only for size 0
 	return k
 }
 
@@ -61,7 +61,7 @@ func (k *Cache) Report(v *policy.Version, site string) *Report {
 		return known
 	}
 	k.reports.Add(key, found)
-	for k.findings += len(found.Findings); k.findings > maxCachedFindings; {
+	for k.findingCount += len(found.Findings); k.findingCount > maxCachedFindings; {
 		k.reports.RemoveOldest()
 	}
 	return found

@@ -53,8 +53,8 @@ func TestKeptIsBounded(t *testing.T) {
 	wrong := strings.Repeat("Crawl-delay: x\n", maxFindings)
 	for i := range 2 * maxCachedFindings / maxFindings {
 		kept.Report(versionOf(fmt.Sprintf("User-agent: a%d\n%s", i, wrong), 200), "")
-		if kept.findings > maxCachedFindings {
-			t.Fatalf("%d findings are kept", kept.findings)
+		if kept.findingCount > maxCachedFindings {
+			t.Fatalf("%d findings are kept", kept.findingCount)
 		}
 	}
 	if n := kept.reports.Len(); n < 50 {

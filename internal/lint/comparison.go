@@ -10,40 +10,40 @@ import (
 
 // comparedCrawler describes how a crawler or a parser reads a robots.txt.
 type comparedCrawler struct {
-	name       string
-	groupNames []string // the names that select its group, before *
-	lenient    bool     // accepts misspelled keys and missing colons
-	strict     bool     // strict interpretation of package policy; extension lines separate user-agent lines
-	delay      string   // obeyed, ignored, or undocumented
-	source     string
+	name         string
+	groupNames   []string // the names that select its group, before *
+	isLenient    bool     // accepts misspelled keys and missing colons
+	isStrict     bool     // strict interpretation of package policy; extension lines separate user-agent lines
+	delaySupport string   // obeyed, ignored, or undocumented
+	sourceURL    string
 }
 
 // comparedCrawlers are the crawlers and parsers in a [CrawlerComparison]. Undocumented behavior is assumed
 // to follow RFC 9309.
 var comparedCrawlers = []comparedCrawler{
 	{
-		name: "Googlebot", groupNames: []string{"Googlebot"}, lenient: true, delay: "ignored",
-		source: "https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec and https://github.com/google/robotstxt",
+		name: "Googlebot", groupNames: []string{"Googlebot"}, isLenient: true, delaySupport: "ignored",
+		sourceURL: "https://developers.google.com/crawling/docs/robots-txt/robots-txt-spec and https://github.com/google/robotstxt",
 	},
 	{
-		name: "Bingbot", groupNames: []string{"bingbot", "msnbot"}, delay: "obeyed",
-		source: "https://blogs.bing.com/webmaster/2012/05/03/to-crawl-or-not-to-crawl-that-is-bingbots-question",
+		name: "Bingbot", groupNames: []string{"bingbot", "msnbot"}, delaySupport: "obeyed",
+		sourceURL: "https://blogs.bing.com/webmaster/2012/05/03/to-crawl-or-not-to-crawl-that-is-bingbots-question",
 	},
 	{
-		name: "YandexBot", groupNames: []string{"YandexBot", "Yandex"}, delay: "ignored",
-		source: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and its neighbouring pages",
+		name: "YandexBot", groupNames: []string{"YandexBot", "Yandex"}, delaySupport: "ignored",
+		sourceURL: "https://yandex.com/support/webmaster/en/robot-workings/user-agent.md and its neighbouring pages",
 	},
 	{
-		name: "GPTBot", groupNames: []string{"GPTBot"}, delay: "undocumented",
-		source: "https://developers.openai.com/api/docs/bots.md",
+		name: "GPTBot", groupNames: []string{"GPTBot"}, delaySupport: "undocumented",
+		sourceURL: "https://developers.openai.com/api/docs/bots.md",
 	},
 	{
-		name: "RFC 9309", delay: "undefined",
-		source: "https://www.rfc-editor.org/rfc/rfc9309",
+		name: "RFC 9309", delaySupport: "undefined",
+		sourceURL: "https://www.rfc-editor.org/rfc/rfc9309",
 	},
 	{
-		name: "strict parser", strict: true, delay: "undefined",
-		source: "docs/findings.md",
+		name: "strict parser", isStrict: true, delaySupport: "undefined",
+		sourceURL: "docs/findings.md",
 	},
 }
 
@@ -102,9 +102,9 @@ func compareCrawlers(robots *policy.Robots) *CrawlerComparison {
 	for i, r := range comparedCrawlers {
 		standardGroups[i] = standard.Select(true, r.groupNames...)
 		switch {
-		case r.lenient:
+		case r.isLenient:
 			groups[i], _ = robots.SelectLenient(true, r.groupNames...).LenientAndStrict()
-		case r.strict:
+		case r.isStrict:
 			_, groups[i] = robots.Select(true, r.groupNames...).LenientAndStrict()
 		default:
 			groups[i] = standardGroups[i]
@@ -114,7 +114,7 @@ func compareCrawlers(robots *policy.Robots) *CrawlerComparison {
 			paths = append(paths, examplePath(rule))
 		}
 		out.Crawlers = append(out.Crawlers, Interpretation{
-			Crawler: r.name, Group: agent.Name, GroupLine: agent.Line, RuleCount: len(rules), CrawlDelay: describeDelay(robots, r), Source: r.source,
+			Crawler: r.name, Group: agent.Name, GroupLine: agent.Line, RuleCount: len(rules), CrawlDelay: describeDelay(robots, r), Source: r.sourceURL,
 		})
 	}
 	seen := map[string]bool{"": true}
@@ -173,11 +173,11 @@ func examplePath(r policy.Rule) string {
 func describeDelay(robots *policy.Robots, r comparedCrawler) string {
 	group := robots.Select(true, r.groupNames...)
 	delay := group.Delay()
-	if r.delay == "obeyed" {
+	if r.delaySupport == "obeyed" {
 		delay = group.DelayOrWildcardDelay()
 	}
 	if delay.Line == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%g (%s)", delay.Interval.Seconds(), r.delay)
+	return fmt.Sprintf("%g (%s)", delay.Interval.Seconds(), r.delaySupport)
 }

@@ -25,36 +25,36 @@ const minBingDelay = time.Second
 func (c *checker) checkDelay(r policy.Record) {
 	delay, ok := policy.ParseDelay(r.Value)
 	if !ok {
-		c.addValueFinding(DelayValue, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoteExcerpt(r.Value))
+		c.addValueFinding(InvalidDelay, r.Line, "%s is not a number of seconds, so crawlers ignore it; write a number, for example 5", quoteExcerpt(r.Value))
 		return
 	}
 	if r.Group < 0 {
 		return
 	}
 	at, by := c.lineByNumber(r.Line).keyColumn(), c.delayHandlingFor(r.Group)
-	if by.ignoring != nil {
-		c.addFinding(DelayUnread, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoring, ", "))
+	if by.ignoringCrawlers != nil {
+		c.addFinding(DelayIgnored, r.Line, at, "%s ignores Crawl-delay; set the rate in its operator's webmaster tools, or respond with 503 or 429 if it sends too many requests", strings.Join(by.ignoringCrawlers, ", "))
 		return
 	}
 	switch cut := by.describeCappedCrawlers(delay); {
 	case cut != "":
-		c.addFinding(DelayCut, r.Line, at, "%s; write the shorter delay, or disallow some pages", cut)
+		c.addFinding(DelayAboveMaximum, r.Line, at, "%s; write the shorter delay, or disallow some pages", cut)
 	case delay > longDelay:
-		c.addFinding(DelayLong, r.Line, at, "%g seconds between requests allow %d pages a day, so a crawler that obeys fetches only a part of the site; write at most 30, the maximum of Bing", delay.Seconds(), int(24*time.Hour/delay))
+		c.addFinding(LongDelay, r.Line, at, "%g seconds between requests allow %d pages a day, so a crawler that obeys fetches only a part of the site; write at most 30, the maximum of Bing", delay.Seconds(), int(24*time.Hour/delay))
 	}
 	if pages := c.options.Pages; float64(pages)*delay.Seconds() > longCrawl.Seconds() {
-		c.addFinding(DelayPages, r.Line, at, "%g seconds between requests for %d pages make a complete crawl take %.0f days, so search engines have old copies; write at most %.2g for a crawl in 30 days, or disallow unimportant pages",
+		c.addFinding(DelayTooLongForSite, r.Line, at, "%g seconds between requests for %d pages make a complete crawl take %.0f days, so search engines have old copies; write at most %.2g for a crawl in 30 days, or disallow unimportant pages",
 			delay.Seconds(), pages, float64(pages)*delay.Seconds()/(24*time.Hour).Seconds(), longCrawl.Seconds()/float64(pages))
 	}
 	if bing := c.robots.Select(true, "bingbot", "msnbot"); by.includesWildcard && delay >= minBingDelay && bing.DelayOrWildcardDelay().Line == r.Line {
-		c.addFinding(DelayBindsBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
+		c.addFinding(DelayAppliesToBing, r.Line, at, "Bing obeys the Crawl-delay of the * group and then fetches at most %d pages a day; to change the limit, write a group for bingbot with its own Crawl-delay, for example 1", int(24*time.Hour/delay))
 	}
 }
 
 // delayHandling tells how the crawlers of a group treat Crawl-delay.
 type delayHandling struct {
-	ignoring         []string         // nil if a crawler supports it or the support is unknown
-	capped           []*cappedCrawler // crawlers with a maximum delay
+	ignoringCrawlers []string         // nil if a crawler supports it or the support is unknown
+	cappedCrawlers   []*cappedCrawler // crawlers with a maximum delay
 	includesWildcard bool             // the group includes *
 }
 
@@ -81,14 +81,14 @@ func (c *checker) delayHandlingFor(group int) *delayHandling {
 		}
 		seen[crawler.Token] = true
 		if ignores {
-			r.ignoring = append(r.ignoring, token)
+			r.ignoringCrawlers = append(r.ignoringCrawlers, token)
 		}
 		if crawler.CrawlDelay.Max > 0 {
-			r.capped = append(r.capped, &cappedCrawler{token, crawler})
+			r.cappedCrawlers = append(r.cappedCrawlers, &cappedCrawler{token, crawler})
 		}
 	}
 	if !all {
-		r.ignoring = nil
+		r.ignoringCrawlers = nil
 	}
 	if c.delayHandling == nil {
 		c.delayHandling = make(map[int]*delayHandling)
@@ -101,7 +101,7 @@ func (c *checker) delayHandlingFor(group int) *delayHandling {
 // delays. Without such crawlers it returns an empty string.
 func (r *delayHandling) describeCappedCrawlers(delay time.Duration) string {
 	var cut []string
-	for _, x := range r.capped {
+	for _, x := range r.cappedCrawlers {
 		if most := x.crawler.CrawlDelay.Max; delay > most {
 			cut = append(cut, fmt.Sprintf("%s shortens %g seconds to %g", x.token, delay.Seconds(), most.Seconds()))
 		}

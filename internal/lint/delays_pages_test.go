@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 	} {
 		said := ""
 		for _, f := range Check("robots.txt", []byte(tc.text), Options{Pages: tc.pages}).Findings {
-			if f.Code == DelayPages {
+			if f.Code == DelayTooLongForSite {
 				said += f.Message
 			}
 		}

@@ -113,15 +113,15 @@ const maxFindings = 500
 
 // checker is the state of [CheckParsed].
 type checker struct {
-	robots        *policy.Robots
-	lines         fileLines
-	groups        []policy.Group
-	options       Options
-	report        *Report
-	repeated      []*repeatedFinding
-	emptyGroups   map[int]bool           // see groupOpensSite
-	remainingWork int                    // see maxComparisonWork
-	delayHandling map[int]*delayHandling // see delayHandlingFor
+	robots           *policy.Robots
+	lines            fileLines
+	groups           []policy.Group
+	options          Options
+	report           *Report
+	repeatedFindings []*repeatedFinding
+	emptyGroups      map[int]bool           // see groupOpensSite
+	remainingWork    int                    // see maxComparisonWork
+	delayHandling    map[int]*delayHandling // see delayHandlingFor
 }
 
 // addFinding adds a finding to the report. Beyond maxFindings it only counts the finding.
@@ -139,40 +139,40 @@ func (c *checker) addFinding(code policy.Code, line, column int, format string, 
 // with the same mistake.
 type repeatedFinding struct {
 	Finding
-	lines     []int // the first few other lines
-	moreLines int
+	otherLines        []int // the first few other lines
+	unlistedLineCount int
 }
 
 // addOncePerFile does the same as addValueFinding, but all findings with this code become one. Its
 // message is that of the first call and lists the lines of the other calls.
 func (c *checker) addOncePerFile(code policy.Code, line int, format string, args ...any) {
-	for _, t := range c.repeated {
+	for _, t := range c.repeatedFindings {
 		switch {
 		case t.Code != code:
-		case len(t.lines) < 5:
-			t.lines = append(t.lines, line)
+		case len(t.otherLines) < 5:
+			t.otherLines = append(t.otherLines, line)
 			return
 		default:
-			t.moreLines++
+			t.unlistedLineCount++
 			return
 		}
 	}
-	c.repeated = append(c.repeated, &repeatedFinding{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
+	c.repeatedFindings = append(c.repeatedFindings, &repeatedFinding{Finding: Finding{Code: code, Line: line, Message: fmt.Sprintf(format, args...)}})
 }
 
 // addRepeatedFindings adds the findings that addOncePerFile has collected to the report.
 func (c *checker) addRepeatedFindings() {
-	for _, t := range c.repeated {
-		if len(t.lines) > 0 {
-			slices.Sort(t.lines)
-			words := strings.Trim(fmt.Sprint(t.lines), "[]")
+	for _, t := range c.repeatedFindings {
+		if len(t.otherLines) > 0 {
+			slices.Sort(t.otherLines)
+			words := strings.Trim(fmt.Sprint(t.otherLines), "[]")
 			in := " (likewise in line "
-			if len(t.lines) > 1 {
+			if len(t.otherLines) > 1 {
 				in = " (likewise in lines "
 			}
 			t.Message += in + strings.ReplaceAll(words, " ", ", ")
-			if t.moreLines > 0 {
-				t.Message += fmt.Sprintf(" and %d more", t.moreLines)
+			if t.unlistedLineCount > 0 {
+				t.Message += fmt.Sprintf(" and %d more", t.unlistedLineCount)
 			}
 			t.Message += ")"
 		}
@@ -210,7 +210,7 @@ func (c *checker) addParserFindings() {
 	findings, more := c.robots.Findings()
 	c.report.UnlistedFindings += more
 	for _, f := range findings {
-		if f.Code == policy.GroupWithoutRule && c.groupOpensSite(f.Line) {
+		if f.Code == policy.GroupWithoutRule && c.emptyGroupAllowsSite(f.Line) {
 			continue // another check has a better message
 		}
 		if f.Code == policy.UnknownKey && keyReadByGoogle(c.lineByNumber(f.Line).key) != "" {
@@ -228,13 +228,13 @@ func (c *checker) addParserFindings() {
 func (c *checker) findingColumn(f policy.Finding) int {
 	l := c.lineByNumber(f.Line)
 	switch f.Code {
-	case policy.NotText:
+	case policy.ContainsNUL:
 		return columnAfterText(l.raw[:max(0, strings.IndexByte(l.raw, 0))])
-	case policy.RuleWithoutSlash, policy.NameList, policy.NamePattern, policy.RepeatedGroup, policy.GroupWithoutRule:
+	case policy.RuleWithoutSlash, policy.SeveralAgentNames, policy.WildcardInAgentName, policy.RepeatedGroup, policy.GroupWithoutRule:
 		return l.valueColumn()
-	case policy.DollarInside:
+	case policy.DollarBeforeEnd:
 		return columnAfterText(l.raw[:l.valueOffset+max(0, strings.IndexByte(l.value, '$'))])
-	case policy.ByteOrderMark, policy.LineTooLong, policy.LineCut:
+	case policy.ByteOrderMark, policy.LineTooLong, policy.LineSplitByLimit:
 		return 1
 	}
 	return l.keyColumn()

@@ -19,7 +19,7 @@ func filesOf(reports ...*Report) *FileReports {
 
 func TestGitHubEscapes(t *testing.T) {
 	report := &Report{Name: "a,b:c%.txt", Findings: []Finding{
-		{Code: policy.NoKey, Severity: policy.Warning, Line: 3, Column: 2, Message: "100 %: first\nsecond, third"},
+		{Code: policy.LineWithoutKey, Severity: policy.Warning, Line: 3, Column: 2, Message: "100 %: first\nsecond, third"},
 		{Code: policy.HTML, Severity: policy.Error, Message: "a page"},
 		{Code: License, Severity: policy.Info, Line: 1, Column: 1, Message: "info"},
 	}}

@@ -27,13 +27,13 @@ func (c *checker) checkGroups() {
 	c.checkSearchEngines()
 	star := c.robots.Select(true)
 	if v := star.Judge(unmatchedPath); disallowsAll(v) && !c.robots.NamesToken("AdsBot-Google") {
-		c.addFinding(AdsIgnoreStar, v.Group.Line, c.lineByNumber(v.Group.Line).valueColumn(),
+		c.addFinding(AdsCrawlersIgnoreWildcard, v.Group.Line, c.lineByNumber(v.Group.Line).valueColumn(),
 			"AdsBot-Google and Mediapartners-Google ignore the * group; name them to disallow URLs for them")
 	}
 	for _, g := range c.groups {
-		if len(g.Agents) > 0 && c.groupOpensSite(g.Agents[0].Line) {
+		if len(g.Agents) > 0 && c.emptyGroupAllowsSite(g.Agents[0].Line) {
 			a := g.Agents[0]
-			c.addValueFinding(OpensSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoteExcerpt(a.Name))
+			c.addValueFinding(EmptyGroupAllowsSite, a.Line, "%s has a group without rules and does not read the * group, so it may fetch the URLs that * disallows; repeat the rules here", quoteExcerpt(a.Name))
 		}
 	}
 	c.checkCrawlersInTwoGroups()
@@ -41,7 +41,7 @@ func (c *checker) checkGroups() {
 
 // groupOpensSite reports whether the group that begins at a line has no rules, and so allows URLs
 // that the * group disallows.
-func (c *checker) groupOpensSite(line int) bool {
+func (c *checker) emptyGroupAllowsSite(line int) bool {
 	if c.emptyGroups == nil {
 		c.emptyGroups = c.groupsWithoutRules()
 	}
@@ -94,7 +94,7 @@ func (c *checker) checkCrawlersInTwoGroups() {
 			}
 			_, named := findCrawler(before.Name)
 			if group[crawler.Token] != i && !strings.EqualFold(token, named) && !equalRules(g.Rules, c.groups[group[crawler.Token]].Rules) {
-				c.addValueFinding(SplitCrawler, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
+				c.addValueFinding(CrawlerInTwoGroups, a.Line, "%s and %s in line %d name the same crawler, which obeys only one of the two groups; put both names above the same rules",
 					quoteExcerpt(token), quoteExcerpt(named), before.Line)
 			}
 		}

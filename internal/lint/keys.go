@@ -26,7 +26,7 @@ func (c *checker) checkKey(number int, l line) {
 		return // has its own finding
 	}
 	if read := keyReadByGoogle(l.key); read != "" {
-		c.addFinding(PrefixKey, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
+		c.addFinding(KeyReadByPrefix, number, l.keyColumn(), "%s is not a key that crawlers know, but Google's library compares the start only and reads it as %s; write %s or remove the line",
 			quoteExcerpt(l.key), read, read)
 	}
 }

@@ -23,33 +23,33 @@ func TestPositions(t *testing.T) {
 		says         string
 	}{
 		{"after white space", "User-agent: a\r\n  Disallow:\t x\r\n", policy.RuleWithoutSlash, 2, 14, `"x"`},
-		{"after letters of two bytes", "User-agent: a\rDisallow: /ä$b\r", policy.DollarInside, 2, 13, "$"},
+		{"after letters of two bytes", "User-agent: a\rDisallow: /ä$b\r", policy.DollarBeforeEnd, 2, 13, "$"},
 		{"of a key", "User-agent: a\nDisallow: /x\n\t Priority: 1\n", policy.UnknownKey, 3, 3, "Priority"},
-		{"of a NUL", "User-agent: a\nDisallow: /x\x00y\n", policy.NotText, 2, 13, "NUL"},
-		{"behind a byte order mark", "\xef\xbb\xbfUser-agent: Gogolebot\nDisallow: /x\n", Misspelt, 1, 14, "Googlebot"},
+		{"of a NUL", "User-agent: a\nDisallow: /x\x00y\n", policy.ContainsNUL, 2, 13, "NUL"},
+		{"behind a byte order mark", "\xef\xbb\xbfUser-agent: Gogolebot\nDisallow: /x\n", MisspeltCrawlerName, 1, 14, "Googlebot"},
 		{"of a comment", "User-agent: a\nDisallow: /a/#b\n", CommentInPath, 2, 14, `"/a/"`},
-		{"of a name", "User-agent: a\nUser-agent: Googel\nDisallow: /a/\n", Misspelt, 0, 0, ""},
+		{"of a name", "User-agent: a\nUser-agent: Googel\nDisallow: /a/\n", MisspeltCrawlerName, 0, 0, ""},
 		{"of the second of two rules", "User-agent: a\nDisallow: /a\nDisallow:   /a\n", DuplicateRule, 3, 13, "line 2"},
-		{"of rules in merged groups", "User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /c\n\nUser-agent: A\nAllow: /a\n", TiedRules, 8, 8, "line 2"},
+		{"of rules in merged groups", "User-agent: a\nDisallow: /a\n\nUser-agent: b\nDisallow: /c\n\nUser-agent: A\nAllow: /a\n", EqualAllowAndDisallow, 8, 8, "line 2"},
 		{"of the first of many", "User-agent: a\n" + strings.Repeat("Disallow: /a\n", 9), DuplicateRule, 3, 11, "(likewise in lines 4, 5, 6, 7, 8 and 2 more)"},
-		{"a company's name", "User-agent: OpenAI\nDisallow: /\n", Misspelt, 1, 13, "did you mean GPTBot?"},
-		{"letters swapped", "User-agent: PerplexityBto\nDisallow: /\n", Misspelt, 1, 13, "PerplexityBot"},
-		{"two letters swapped in a short name", "User-agent: Appelbot\nDisallow: /\n", Misspelt, 1, 13, "Applebot"},
-		{"letters swapped in a name of six", "User-agent: GTPBot\nDisallow: /\n", Misspelt, 1, 13, "did you mean GPTBot?"},
-		{"of seven", "User-agent: Bignbot\nDisallow: /\n", Misspelt, 1, 13, "did you mean bingbot?"},
-		{"of five", "User-agent: CCBto/2.0\nDisallow: /\n", Misspelt, 1, 13, "did you mean CCBot?"},
-		{"a product's name", "User-agent: ChatGPT\nDisallow: /\n", Misspelt, 1, 13, "did you mean ChatGPT-User?"},
-		{"a version", "User-agent: AcmeBot/1.0\nDisallow: /\n", NameVersion, 1, 13, `write "AcmeBot"`},
-		{"a version behind a known name", "User-agent: bingbot/2.0\nDisallow: /private/\n", NameVersion, 1, 13, `write "bingbot"`},
-		{"a version that Google reads over", "User-agent: Googlebot/2.1\nDisallow: /private/\n", NameVersion, 0, 0, ""},
-		{"all search engines", "User-agent: *\nDisallow: /\n", SearchShutOut, 2, 1, "Googlebot, bingbot, YandexBot and 11 more search engines"},
-		{"all but those that are named", "User-agent: Googlebot\nUser-agent: bingbot\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n", SearchShutOut, 6, 1, "YandexBot, Baiduspider, DuckDuckBot and 8 more"},
-		{"one that is named", "User-agent: Baiduspider\nDisallow: /\n", SearchForbidden, 2, 1, "the file disallows the whole site for Baiduspider by name"},
-		{"one that is named is not shut out", "User-agent: Baiduspider\nDisallow: /\n", SearchShutOut, 0, 0, ""},
-		{"one that is named by its alias", "User-agent: msnbot\nDisallow: /\n", SearchForbidden, 2, 1, "the file disallows the whole site for bingbot"},
-		{"one that obeys another's group", "User-agent: Googlebot\nDisallow: /\n", SearchShutOut, 2, 1, "disallows the whole site for Applebot; if this is not a staging site"},
-		{"two that are left", "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nUser-agent: bingbot\nUser-agent: YandexBot\nUser-agent: Baiduspider\nUser-agent: DuckDuckBot\nUser-agent: Slurp\nUser-agent: Yeti\nUser-agent: Sogou\nUser-agent: SeznamBot\nUser-agent: PetalBot\nUser-agent: Qwantbot\nDisallow: /a\n", SearchShutOut, 2, 1, "Mail.RU_Bot and MojeekBot;"},
-		{"a name in two words", "User-agent: Google Bot\nDisallow: /\n", Misspelt, 1, 13, "Googlebot"},
+		{"a company's name", "User-agent: OpenAI\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "did you mean GPTBot?"},
+		{"letters swapped", "User-agent: PerplexityBto\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "PerplexityBot"},
+		{"two letters swapped in a short name", "User-agent: Appelbot\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "Applebot"},
+		{"letters swapped in a name of six", "User-agent: GTPBot\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "did you mean GPTBot?"},
+		{"of seven", "User-agent: Bignbot\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "did you mean bingbot?"},
+		{"of five", "User-agent: CCBto/2.0\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "did you mean CCBot?"},
+		{"a product's name", "User-agent: ChatGPT\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "did you mean ChatGPT-User?"},
+		{"a version", "User-agent: AcmeBot/1.0\nDisallow: /\n", NameWithVersion, 1, 13, `write "AcmeBot"`},
+		{"a version behind a known name", "User-agent: bingbot/2.0\nDisallow: /private/\n", NameWithVersion, 1, 13, `write "bingbot"`},
+		{"a version that Google reads over", "User-agent: Googlebot/2.1\nDisallow: /private/\n", NameWithVersion, 0, 0, ""},
+		{"all search engines", "User-agent: *\nDisallow: /\n", SearchEnginesDisallowed, 2, 1, "Googlebot, bingbot, YandexBot and 11 more search engines"},
+		{"all but those that are named", "User-agent: Googlebot\nUser-agent: bingbot\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n", SearchEnginesDisallowed, 6, 1, "YandexBot, Baiduspider, DuckDuckBot and 8 more"},
+		{"one that is named", "User-agent: Baiduspider\nDisallow: /\n", NamedSearchEnginesDisallowed, 2, 1, "the file disallows the whole site for Baiduspider by name"},
+		{"one that is named is not shut out", "User-agent: Baiduspider\nDisallow: /\n", SearchEnginesDisallowed, 0, 0, ""},
+		{"one that is named by its alias", "User-agent: msnbot\nDisallow: /\n", NamedSearchEnginesDisallowed, 2, 1, "the file disallows the whole site for bingbot"},
+		{"one that obeys another's group", "User-agent: Googlebot\nDisallow: /\n", SearchEnginesDisallowed, 2, 1, "disallows the whole site for Applebot; if this is not a staging site"},
+		{"two that are left", "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nUser-agent: bingbot\nUser-agent: YandexBot\nUser-agent: Baiduspider\nUser-agent: DuckDuckBot\nUser-agent: Slurp\nUser-agent: Yeti\nUser-agent: Sogou\nUser-agent: SeznamBot\nUser-agent: PetalBot\nUser-agent: Qwantbot\nDisallow: /a\n", SearchEnginesDisallowed, 2, 1, "Mail.RU_Bot and MojeekBot;"},
+		{"a name in two words", "User-agent: Google Bot\nDisallow: /\n", MisspeltCrawlerName, 1, 13, "Googlebot"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			report := Check("x", []byte(tc.file), Options{})
@@ -108,7 +108,7 @@ func TestNeverWins(t *testing.T) {
 			lines := []string{"User-agent: *", "Disallow: " + p, "Allow: " + q, "Disallow: " + r}
 			text := strings.Join(lines, "\n") + "\n"
 			for _, f := range Check("x", []byte(text), Options{}).Findings {
-				if f.Code != NeverWins && f.Code != CoveredRule && f.Code != DuplicateRule {
+				if f.Code != RuleWithoutEffect && f.Code != CoveredRule && f.Code != DuplicateRule {
 					continue
 				}
 				checked++

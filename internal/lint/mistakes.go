@@ -13,16 +13,16 @@ const keyPattern = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noi
 var (
 	// joinedKey matches a second key, after a value in the same line. The key must precede a colon
 	// or a path.
-	joinedKey = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
+	joinedKeyRegexp = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
 	// twoKeys matches a line with a second key before its first colon.
-	twoKeys = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
+	twoKeysRegexp = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
 	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
-	writtenBreak = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
+	escapedBreakRegexp = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
 	// writtenInName matches a line break in a name that is written as a backslash and a letter.
-	writtenInName = regexp.MustCompile(`\\[nr]`)
+	escapedBreakInNameRegexp = regexp.MustCompile(`\\[nr]`)
 	// regexpName matches syntax of regular expressions that is not in any crawler's name.
-	regexpName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
+	regexpSyntaxInName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 
 // checkLines adds findings about lines that crawlers read otherwise than people: joined lines,
@@ -32,17 +32,17 @@ func (c *checker) checkLines() {
 		l := c.lines.lineByIndex(i)
 		c.checkKey(i+1, l)
 		if at := findEscapedLineBreak(l); at >= 0 {
-			c.addFinding(WrittenBreak, i+1, columnAfterText(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
+			c.addFinding(EscapedLineBreak, i+1, columnAfterText(l.raw[:at]), "%s is a backslash and a letter and does not end the line; in a Caddyfile write the file in backticks or as a heredoc, because double quotes keep the backslash",
 				quoteExcerpt(l.raw[at:at+2]))
 			continue
 		}
 		if key := toASCII(l.key); key != l.key && isKnownKey(key) {
-			c.addFinding(LookAlike, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoteExcerpt(l.key), key, key)
+			c.addFinding(LookAlikeCharacters, i+1, l.keyColumn(), "%s has characters that only look like %s, so crawlers skip the line; write %s", quoteExcerpt(l.key), key, key)
 		}
-		if m := twoKeys.FindStringSubmatchIndex(l.key); m != nil {
-			c.addFinding(LinesJoined, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
+		if m := twoKeysRegexp.FindStringSubmatchIndex(l.key); m != nil {
+			c.addFinding(JoinedLines, i+1, l.keyColumn()+m[2], "%s is part of the key, but each line has a single key and value; begin a new line before this word", quoteExcerpt(l.key[m[2]:]))
 		} else if at := findJoinedKey(l.value); at >= 0 && isKnownKey(toASCII(l.key)) {
-			c.addFinding(LinesJoined, i+1, columnAfterText(l.raw[:l.valueOffset+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
+			c.addFinding(JoinedLines, i+1, columnAfterText(l.raw[:l.valueOffset+at]), "%s is part of the value of %s, but each line has a single key and value; begin a new line before this word",
 				quoteExcerpt(l.value[at:]), l.key)
 		}
 	}
@@ -51,7 +51,7 @@ func (c *checker) checkLines() {
 // findJoinedKey returns the offset of a second key in the value of a line, or -1. An example is "/a
 // Disallow: /b".
 func findJoinedKey(value string) int {
-	for i, at := range joinedKey.FindStringSubmatchIndex(value) {
+	for i, at := range joinedKeyRegexp.FindStringSubmatchIndex(value) {
 		if i > 1 && at >= 0 {
 			return at
 		}
@@ -62,9 +62,9 @@ func findJoinedKey(value string) int {
 // findEscapedLineBreak returns the offset of a line break that is written as a backslash and a
 // letter, or -1.
 func findEscapedLineBreak(l line) int {
-	at := writtenBreak.FindStringIndex(l.raw)
+	at := escapedBreakRegexp.FindStringIndex(l.raw)
 	if at == nil && strings.EqualFold(l.key, "User-agent") {
-		at = writtenInName.FindStringIndex(l.raw)
+		at = escapedBreakInNameRegexp.FindStringIndex(l.raw)
 	}
 	if at == nil {
 		return -1
@@ -88,11 +88,11 @@ func (c *checker) checkSpelling(a policy.Agent) bool {
 	switch plain := asciiName(a.Name); {
 	case findEscapedLineBreak(c.lines.lineByIndex(a.Line-1)) >= 0, findJoinedKey(a.Name) >= 0: // see checkLines
 	case plain != "" && plain != a.Name && isASCII(plain):
-		c.addValueFinding(LookAlike, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
-	case regexpName.MatchString(a.Name):
+		c.addValueFinding(LookAlikeCharacters, a.Line, "%s has characters that only look like those of %s; crawlers compare bytes and may read another name; write %s", quoteExcerpt(a.Name), quoteExcerpt(plain), quoteExcerpt(plain))
+	case regexpSyntaxInName.MatchString(a.Name):
 		c.addValueFinding(RegexpInName, a.Line, "%s is compared literally, because a name is not a regular expression; write the product token of each crawler in a user-agent line of its own", quoteExcerpt(a.Name))
 	case strings.ContainsAny(a.Name, "|;") && !strings.Contains(a.Name, "("): // not a whole User-Agent
-		c.addValueFinding(policy.NameList, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
+		c.addValueFinding(policy.SeveralAgentNames, a.Line, "a user-agent line has only one name, and %s is not a name; write each name in its own user-agent line", quoteExcerpt(a.Name))
 	default:
 		return false
 	}
@@ -167,12 +167,12 @@ var lookAlikes = mapRunes(
 
 // mapRunes takes pairs of strings. It maps each letter of the first string to the ASCII letter at
 // the same position of the second.
-func mapRunes(texts ...string) map[rune]rune {
+func mapRunes(letterPairs ...string) map[rune]rune {
 	m := make(map[rune]rune)
-	for i := 0; i < len(texts); i += 2 {
-		plain := texts[i+1]
+	for i := 0; i < len(letterPairs); i += 2 {
+		plain := letterPairs[i+1]
 		n := 0
-		for _, r := range texts[i] {
+		for _, r := range letterPairs[i] {
 			m[r] = rune(plain[n])
 			n++
 		}

@@ -78,7 +78,7 @@ func (c *checker) checkNames() {
 			}
 			seen[folded] = true
 			if policy.IsTraining(a.Name) {
-				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
+				c.addOncePerFile(NameNotInRequests, a.Line, "no client sends the name %s: its group says whether pages may be used to train models, so a server cannot block requests by it", quoteExcerpt(a.Name))
 				continue
 			}
 			name := trimVersionAndStar(a.Name)
@@ -91,9 +91,9 @@ func (c *checker) checkNames() {
 				token = name
 			}
 			if becomes := retiredCrawlers[strings.ToLower(token)]; becomes != "" {
-				c.addOncePerFile(Retired, a.Line, "no crawler uses the name %s any more: %s; remove the name, or write the name of its successor", quoteExcerpt(token), becomes)
+				c.addOncePerFile(RetiredCrawler, a.Line, "no crawler uses the name %s any more: %s; remove the name, or write the name of its successor", quoteExcerpt(token), becomes)
 			} else if crawler != nil && crawler.Controls != "" {
-				c.addOncePerFile(RobotsOnly, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
+				c.addOncePerFile(NameNotInRequests, a.Line, "no client sends the name %s: its group says %s, so a server cannot block requests by it",
 					quoteExcerpt(token), crawler.Controls)
 			} else if crawler == nil && c.checkAppName(&g, a, name) {
 				continue
@@ -118,22 +118,22 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	}
 	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {
 		if i > 0 && !strings.Contains(token, word) && uaident.Default().Lookup(word) != nil {
-			c.addValueFinding(policy.NameList, a.Line, "only the first name in %s is read; give each its own user-agent line", quoteExcerpt(a.Name))
+			c.addValueFinding(policy.SeveralAgentNames, a.Line, "only the first name in %s is read; give each its own user-agent line", quoteExcerpt(a.Name))
 			return
 		}
 	}
 }
 
 // nameWithVersion matches a name that is followed only by a version.
-var nameWithVersion = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
+var nameWithVersionRegexp = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
 // checkVersion adds a finding for a name with a version, such as GPTBot/1.0. Names in RFC 9309
 // section 2.2.1 have only letters, "_" and "-". Google's library stops at any other character. Some
 // parsers, such as Python's urllib.robotparser, remove the version only from the crawler's own
 // name. A group with a version then never applies.
 func (c *checker) checkVersion(a policy.Agent, name string) {
-	if nameWithVersion.MatchString(a.Name) {
-		c.addOncePerFile(NameVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
+	if nameWithVersionRegexp.MatchString(a.Name) {
+		c.addOncePerFile(NameWithVersion, a.Line, "some parsers compare %s as a whole, and no crawler's name has the version; write %s", quoteExcerpt(a.Name), quoteExcerpt(name))
 	}
 }
 
@@ -141,11 +141,11 @@ func (c *checker) checkVersion(a policy.Agent, name string) {
 // if possible.
 func (c *checker) checkUnknownName(a policy.Agent, name string) {
 	if _, isClass := uaident.ParseClass(name); isClass && strings.Contains(name, "_") {
-		c.addOncePerFile(NamesNobody, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
+		c.addOncePerFile(UnknownCrawlerName, a.Line, "%s is a class of robots_guard and not the name of a crawler; name each crawler, or use the directive robots_txt with disallow %s", quoteExcerpt(name), text.Printable(name))
 	} else if likely := nearestName(name); likely != "" {
-		c.addValueFinding(Misspelt, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
+		c.addValueFinding(MisspeltCrawlerName, a.Line, "no known crawler is called %s; did you mean %s?", quoteExcerpt(name), likely)
 	} else if uaident.Default().NewOverlay([]string{a.Name}) == nil && !strings.ContainsAny(a.Name, ",*") {
-		c.addOncePerFile(NamesNobody, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
+		c.addOncePerFile(UnknownCrawlerName, a.Line, "no crawler is identified by %s, because many clients or no clients send this word; write the product token of a crawler", quoteExcerpt(a.Name))
 	} else {
 		c.checkVersion(a, name)
 	}

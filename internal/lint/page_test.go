@@ -86,9 +86,9 @@ func unfold(example string) string {
 
 // together lists codes that always occur with others.
 var together = map[policy.Code][]policy.Code{
-	policy.LineCut: {policy.TooLarge}, AdsIgnoreStar: {SearchShutOut}, SignalValue: {ContentSignal}, LicenseURL: {License}, LicensePlace: {License},
-	UsageValue: {ContentUsage}, UsageLabel: {ContentUsage}, UsagePath: {ContentUsage}, UsageConflict: {ContentUsage}, UsageForbidden: {ContentUsage},
-	PreferenceLost: {ContentUsage}, TrainersAllowed: {ContentUsage}, PreferenceContradicts: {ContentUsage, ContentSignal}, ContentSignal: {TrainersAllowed},
+	policy.LineSplitByLimit: {policy.TooLarge}, AdsCrawlersIgnoreWildcard: {SearchEnginesDisallowed}, InvalidSignal: {ContentSignal}, RelativeLicenseURL: {License}, LicenseInGroup: {License},
+	InvalidUsage: {ContentUsage}, UnknownUsageLabel: {ContentUsage}, RelativeUsagePath: {ContentUsage}, ConflictingUsages: {ContentUsage}, UsageOfDisallowedPath: {ContentUsage},
+	OmittedPreference: {ContentUsage}, TrainingCrawlersAllowed: {ContentUsage}, ContradictoryPreferences: {ContentUsage, ContentSignal}, ContentSignal: {TrainingCrawlersAllowed},
 }
 
 // TestPage checks that every example causes only its own finding, and that docs/findings.md
@@ -107,7 +107,7 @@ func TestPage(t *testing.T) {
 			}
 			found := false
 			options := Options{Site: "https://example.com"}
-			if code == DelayPages {
+			if code == DelayTooLongForSite {
 				options.Pages = 600_000
 			}
 			report := Check("robots.txt", []byte(s.example), options)

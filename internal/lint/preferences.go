@@ -37,21 +37,21 @@ func (c *checker) checkContentUsage(r policy.Record) {
 	first, _, more := strings.Cut(dictionary, " ")
 	switch {
 	case dictionary == "" && path == "":
-		c.addValueFinding(UsageValue, r.Line, "the line has no preference; write a preference, for example train-ai=n")
+		c.addValueFinding(InvalidUsage, r.Line, "the line has no preference; write a preference, for example train-ai=n")
 		return
 	case dictionary == "":
-		c.addValueFinding(UsageValue, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoteExcerpt(path))
+		c.addValueFinding(InvalidUsage, r.Line, "the line has no preference for %s; write a preference after the path, for example train-ai=n", quoteExcerpt(path))
 		return
 	case more && !strings.ContainsAny(first, ",=;"):
-		c.addValueFinding(UsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write the path from the root of the site", quoteExcerpt(first))
+		c.addValueFinding(RelativeUsagePath, r.Line, "the path %s does not begin with /, so the line has no effect; write the path from the root of the site", quoteExcerpt(first))
 		return
 	case err != nil:
-		c.addValueFinding(UsageValue, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoteExcerpt(dictionary))
+		c.addValueFinding(InvalidUsage, r.Line, "%s is not a dictionary of RFC 9651, so the line has no effect; write it as train-ai=n, search=y, in lower case", quoteExcerpt(dictionary))
 		return
 	}
 	c.checkPreferenceLabels(r.Line, dictionary)
 	if rule := c.findPrefixRule(r.Group, path); rule.Line > 0 {
-		c.addValueFinding(UsageForbidden, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", rule.Line)
+		c.addValueFinding(UsageOfDisallowedPath, r.Line, "line %d disallows this path, so a preference about its use has no effect; remove one of the lines", rule.Line)
 	}
 }
 
@@ -68,11 +68,11 @@ func (c *checker) checkPreferenceLabels(line int, dictionary string) {
 		isKnown := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.String() == label })
 		switch draft := policy.FormerLabelDraft(label); {
 		case draft != "":
-			c.addValueFinding(UsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
+			c.addValueFinding(UnknownUsageLabel, line, "%s is a label from %s; the current labels are train-ai, ai-use and search", quoteExcerpt(label), draft)
 		case !isKnown:
-			c.addValueFinding(UsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoteExcerpt(label))
+			c.addValueFinding(UnknownUsageLabel, line, "%s is not a label of draft-ietf-aipref-vocab-08, so crawlers ignore it; the labels are train-ai, ai-use and search", quoteExcerpt(label))
 		case !isItem || item.Value != httpsfv.Token("y") && item.Value != httpsfv.Token("n"):
-			c.addValueFinding(UsageValue, line, "the value of %s is not y or n, so the line has no such preference; write y or n", label)
+			c.addValueFinding(InvalidUsage, line, "the value of %s is not y or n, so the line has no such preference; write y or n", label)
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (c *checker) checkContentSignal(r policy.Record) {
 		name, says = strings.TrimSpace(name), strings.TrimSpace(says)
 		known := slices.ContainsFunc(policy.AllUses(), func(u policy.Use) bool { return u.SignalLabel() == name })
 		if !ok || known && says != "yes" && says != "no" {
-			c.addValueFinding(SignalValue, r.Line, "%s is not a valid signal; write search, ai-input or ai-train, followed by =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
+			c.addValueFinding(InvalidSignal, r.Line, "%s is not a valid signal; write search, ai-input or ai-train, followed by =yes or =no", quoteExcerpt(strings.TrimSpace(part)))
 			return
 		}
 	}
@@ -139,6 +139,6 @@ func (c *checker) checkTrainingCrawlers() {
 		names = append(names, crawler.Token)
 	}
 	if len(names) > 0 {
-		c.addValueFinding(TrainersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s, may fetch the site; to prevent that, disallow the site for them", strings.Join(names, ", "))
+		c.addValueFinding(TrainingCrawlersAllowed, line, "train-ai=n does not block fetching; training crawlers, for example %s, may fetch the site; to prevent that, disallow the site for them", strings.Join(names, ", "))
 	}
 }

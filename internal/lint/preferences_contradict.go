@@ -10,9 +10,9 @@ import (
 // These bounds limit the search for contradictions. If a file has more lines with preferences, only
 // preferences for all pages are compared.
 const (
-	maxStatedNames   = 30
-	maxStatedTargets = 20
-	maxStatedLines   = 500
+	maxComparedNames   = 30
+	maxComparedTargets = 20
+	maxComparedLines   = 500
 )
 
 // checkContradictions adds a finding for each two lines with opposite preferences for the same
@@ -27,22 +27,22 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 			if !s.JudgeTarget(&targets[i]).Allowed {
 				continue
 			}
-			a, b, use, ok := findOpposites(c.robots.DecidingStatements(s, &targets[i], control))
+			a, b, use, ok := findOppositeStatements(c.robots.DecidingStatements(s, &targets[i], control))
 			if !ok || reported[[2]int{a.Line, b.Line}] {
 				continue
 			}
 			reported[[2]int{a.Line, b.Line}] = true
 			if a.Source == policy.ContentUsage && b.Source == policy.ContentUsage {
-				c.addValueFinding(UsageConflict, b.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", a.Line, use)
+				c.addValueFinding(ConflictingUsages, b.Line, "line %d states the opposite about %s for the same path, and n wins; remove one of the lines", a.Line, use)
 			} else {
-				c.addValueFinding(PreferenceContradicts, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
+				c.addValueFinding(ContradictoryPreferences, b.Line, "%s states %s=%s here, and %s in line %d states %s=%s; n wins; make both lines agree", b.Source, use, b.Preferences[use], a.Source, a.Line, use, a.Preferences[use])
 			}
 		}
 	}
 	names := 0
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
-			if names++; names <= maxStatedNames && !policy.IsTraining(a.Name) {
+			if names++; names <= maxComparedNames && !policy.IsTraining(a.Name) {
 				check(c.robots.Select(isWildcardName(a.Name), trimVersionAndStar(a.Name)), "")
 			}
 		}
@@ -71,14 +71,14 @@ func (c *checker) preferenceTargets() []policy.Target {
 	switch {
 	case len(paths) == 1:
 		return nil
-	case lines > maxStatedLines:
+	case lines > maxComparedLines:
 		paths = paths[:1]
 	}
-	targets := make([]policy.Target, 0, maxStatedTargets)
+	targets := make([]policy.Target, 0, maxComparedTargets)
 	known := make(map[string]bool)
 	for _, path := range paths {
 		path = "/" + strings.TrimPrefix(strings.NewReplacer("*", "x", "$", "").Replace(path), "/")
-		if !known[path] && len(targets) < maxStatedTargets {
+		if !known[path] && len(targets) < maxComparedTargets {
 			known[path] = true
 			targets = append(targets, policy.Target{})
 			targets[len(targets)-1].Set(path, false)
@@ -88,9 +88,9 @@ func (c *checker) preferenceTargets() []policy.Target {
 }
 
 // findOpposites returns two lines with opposite preferences about a use. a is the earlier line.
-func findOpposites(all []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
-	for i, a := range all {
-		for _, b := range all[i+1:] {
+func findOppositeStatements(statements []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
+	for i, a := range statements {
+		for _, b := range statements[i+1:] {
 			use, found := a.ConflictingUse(b.Preferences)
 			switch {
 			case !found:

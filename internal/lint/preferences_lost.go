@@ -10,7 +10,7 @@ import (
 // crawler obeys only its own group (RFC 9309 section 2.2.1). A file with an invalid preference gets
 // no such finding.
 func (c *checker) checkLostPreferences(targets []policy.Target) {
-	if len(targets) == 0 || c.hasFinding(UsageValue) || c.hasFinding(UsageLabel) || c.hasFinding(UsagePath) || c.hasFinding(SignalValue) {
+	if len(targets) == 0 || c.hasFinding(InvalidUsage) || c.hasFinding(UnknownUsageLabel) || c.hasFinding(RelativeUsagePath) || c.hasFinding(InvalidSignal) {
 		return
 	}
 	stated := make([][]policy.Statement, len(targets)) // by the * group
@@ -20,7 +20,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 	names := 0
 	for _, g := range c.groups {
 		for _, a := range g.Agents {
-			if names++; names > maxNames {
+			if names++; names > maxCheckedNames {
 				return
 			}
 			if trimVersionAndStar(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
@@ -33,7 +33,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 // checkOmittedPreference adds a finding if the groups of an agent omit a preference of the * group.
 // stated has the lines of the * group for each target. The result reports whether it added a
 // finding.
-func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, stated [][]policy.Statement) bool {
+func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, wildcardStatements [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimVersionAndStar(a.Name))
 	var own policy.Preferences
 	lines := make(map[policy.Use]int) // of the * group
@@ -42,7 +42,7 @@ func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target
 			continue
 		}
 		own = own.Combine(c.robots.Preferences(group, &targets[i], ""))
-		for _, s := range stated[i] {
+		for _, s := range wildcardStatements[i] {
 			for use, value := range s.Preferences {
 				if line := lines[policy.Use(use)]; value != policy.PreferenceUnknown && (line == 0 || s.Line < line) {
 					lines[policy.Use(use)] = s.Line
@@ -64,9 +64,9 @@ func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target
 	case len(what) == 0:
 		return false
 	case own == policy.Preferences{}:
-		c.addOncePerFile(PreferenceLost, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoteExcerpt(a.Name), first)
+		c.addOncePerFile(OmittedPreference, a.Line, "%s obeys only this group, so the preferences in line %d do not apply to this crawler; repeat line %[2]d here", quoteExcerpt(a.Name), first)
 	default:
-		c.addOncePerFile(PreferenceLost, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoteExcerpt(a.Name), first, strings.Join(what, " and "))
+		c.addOncePerFile(OmittedPreference, a.Line, "%s obeys only this group, so the preference in line %d about %s does not apply to it; repeat it here", quoteExcerpt(a.Name), first, strings.Join(what, " and "))
 	}
 	return true
 }

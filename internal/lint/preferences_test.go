@@ -30,7 +30,7 @@ func TestPreferenceLost(t *testing.T) {
 		{"the whole site forbidden", all + "User-agent: GPTBot\nContent-Usage: search=y\nDisallow: /\n", ""},
 	} {
 		found := CheckParsed(policy.Parse([]byte(tc.text)), Options{}).Findings
-		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == PreferenceLost })
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Code == OmittedPreference })
 		if got := i >= 0; got != (tc.want != "") || got && !strings.Contains(found[i].Message, tc.want) {
 			t.Errorf("%s: got %+v", tc.name, found)
 		}
@@ -55,9 +55,9 @@ func TestPreferenceContradicts(t *testing.T) {
 		var got []string
 		for _, f := range CheckParsed(policy.Parse([]byte(tc.text)), Options{}).Findings {
 			switch f.Code {
-			case PreferenceContradicts:
+			case ContradictoryPreferences:
 				got = append(got, fmt.Sprintf("line %d: %s", f.Line, f.Message))
-			case Misspelt, NamesNobody, OpensSite, PreferenceLost, SignalValue:
+			case MisspeltCrawlerName, UnknownCrawlerName, EmptyGroupAllowsSite, OmittedPreference, InvalidSignal:
 				t.Errorf("%s: %s", tc.name, f.Message)
 			}
 		}

@@ -14,7 +14,7 @@ func (c *checker) checkRecords() {
 	for _, r := range c.robots.Records() {
 		key := strings.ToLower(r.Key)
 		if r.Group < 0 && appliesToGroup(key) {
-			c.addOncePerFile(RecordOutside, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
+			c.addOncePerFile(RecordOutsideGroup, r.Line, "this line comes before the first user-agent line and applies to no crawler; write User-agent: * above it")
 		}
 		switch key {
 		case "sitemap", "site-map":
@@ -24,7 +24,7 @@ func (c *checker) checkRecords() {
 		case "license":
 			c.checkLicensePlace(r)
 			if u, err := url.Parse(r.Value); err != nil || u.Scheme == "" || u.Host == "" {
-				c.addValueFinding(LicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoteExcerpt(r.Value))
+				c.addValueFinding(RelativeLicenseURL, r.Line, "%s is not an absolute URL, which Really Simple Licensing requires; begin it with https://", quoteExcerpt(r.Value))
 			}
 		}
 		if reported[key] {
@@ -49,13 +49,13 @@ func (c *checker) explainRecord(key string, r policy.Record) {
 	at := c.lineByNumber(r.Line).keyColumn()
 	switch key {
 	case "host":
-		c.addFinding(HostUnread, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
+		c.addFinding(HostIgnored, r.Line, at, "no crawler reads Host since Yandex dropped it in 2018; redirect to the main host instead")
 	case "clean-param":
 		c.addFinding(CleanParam, r.Line, at, "only Yandex reads Clean-param; use canonical links for other crawlers")
 	case "noindex":
 		c.addFinding(Noindex, r.Line, at, "no crawler reads Noindex in a robots.txt since Google dropped it in 2019; send X-Robots-Tag: noindex and let crawlers fetch the page")
 	case "request-rate", "visit-time", "nofollow":
-		c.addFinding(Unread, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
+		c.addFinding(IgnoredRecord, r.Line, at, "hardly any crawler reads %s (Seznam documents Request-rate); do not rely on it", r.Key)
 	case "content-signal":
 		c.addFinding(ContentSignal, r.Line, at, "Content-Signal states permitted uses of content, by the policy at contentsignals.org; the line does not block fetching, and no large operator has promised to obey")
 	case "content-usage":
@@ -74,11 +74,11 @@ func (c *checker) explainRecord(key string, r policy.Record) {
 func (c *checker) checkSitemap(r policy.Record) {
 	u, err := url.Parse(r.Value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		c.addValueFinding(SitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoteExcerpt(r.Value))
+		c.addValueFinding(RelativeSitemapURL, r.Line, "%s is not an absolute URL, so crawlers ignore it; begin it with https:// and the host", quoteExcerpt(r.Value))
 		return
 	}
 	if own, err := url.Parse(c.options.Site); err == nil && own.Host != "" && !strings.EqualFold(own.Hostname(), u.Hostname()) {
-		c.addValueFinding(SitemapHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless it lists URLs of this site", quoteExcerpt(u.Hostname()), quoteExcerpt(own.Hostname()))
+		c.addValueFinding(SitemapOnOtherHost, r.Line, "the sitemap is on %s and not on %s; move the sitemap, unless it lists URLs of this site", quoteExcerpt(u.Hostname()), quoteExcerpt(own.Hostname()))
 	}
 }
 
@@ -100,6 +100,6 @@ func (c *checker) checkLicensePlace(r policy.Record) {
 		last = max(last, g.Rules[len(g.Rules)-1].Line)
 	}
 	if r.Line < last {
-		c.addFinding(LicensePlace, r.Line, c.lineByNumber(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
+		c.addFinding(LicenseInGroup, r.Line, c.lineByNumber(r.Line).keyColumn(), "License is about the whole file and not about the crawlers of this group; write it above the first group")
 	}
 }

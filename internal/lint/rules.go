@@ -11,23 +11,23 @@ import (
 
 // These bounds limit the work on hostile files.
 const (
-	maxNames      = 1000 // checked names
-	maxSelections = 100  // checked sets of rules
-	maxListed     = 2e6  // rules of all names together
-	maxCovering   = 500  // rules of a group that are compared to find covering rules
+	maxCheckedNames       = 1000 // checked names
+	maxCheckedRuleSets    = 100  // checked sets of rules
+	maxCheckedRules       = 2e6  // rules of all names together
+	maxCoveringCandidates = 500  // rules of a group that are compared to find covering rules
 
 	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared
 	// with targets. A star and a rule add a fixed cost.
 	maxComparisonWork = 32 << 20
-	perRule           = 32
-	perStar           = 8
+	costPerRule       = 32
+	costPerStar       = 8
 )
 
 // These are the limits of Yandex from its list of errors in robots.txt
 // (yandex.com/support/webmaster, "Robots.txt parsing errors").
 const (
-	yandexRules = 2048
-	yandexRule  = 1024 // characters
+	maxYandexRules      = 2048
+	maxYandexRuleLength = 1024 // characters
 )
 
 // checkRules adds findings about single rules, and then about rules that affect each other.
@@ -38,16 +38,16 @@ func (c *checker) checkRules() {
 		if !isRuleKey(l.key) {
 			continue
 		}
-		if len(l.value) > yandexRule && long == 0 {
+		if len(l.value) > maxYandexRuleLength && long == 0 {
 			long = i + 1
 		}
 		c.checkPath(i+1, l)
 	}
 	switch {
-	case c.robots.RuleCount() > yandexRules:
-		c.addFinding(YandexLimits, 0, 0, "the file has %d rules, but Yandex reads at most %d; replace some rules by one with a wildcard", c.robots.RuleCount(), yandexRules)
+	case c.robots.RuleCount() > maxYandexRules:
+		c.addFinding(AboveYandexLimits, 0, 0, "the file has %d rules, but Yandex reads at most %d; replace some rules by one with a wildcard", c.robots.RuleCount(), maxYandexRules)
 	case long > 0:
-		c.addValueFinding(YandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", yandexRule)
+		c.addValueFinding(AboveYandexLimits, long, "this rule is longer than %d characters, the maximum of Yandex", maxYandexRuleLength)
 	}
 	c.checkRuleSets()
 }
@@ -63,7 +63,7 @@ func (c *checker) checkRuleSets() {
 			if isWildcardName(a.Name) {
 				name = "*"
 			}
-			if names[name] || len(names) == maxNames || listed > maxListed {
+			if names[name] || len(names) == maxCheckedNames || listed > maxCheckedRules {
 				continue
 			}
 			names[name] = true
@@ -77,13 +77,13 @@ func (c *checker) checkRuleSets() {
 				continue
 			}
 			key := fmt.Sprint(rules[0].Line, rules[len(rules)-1].Line, len(rules)) // almost as distinctive as all lines
-			if seen[key] || len(seen) == maxSelections {
+			if seen[key] || len(seen) == maxCheckedRuleSets {
 				continue
 			}
 			seen[key] = true
-			set := ruleSet{checker: c, wildcard: group, selection: s, rules: rules, reported: reported}
+			set := ruleSet{checker: c, wildcardSelection: group, selection: s, rules: rules, reportedLines: reported}
 			for _, r := range rules {
-				set.size += perRule + len(r.Path) + perStar*strings.Count(r.Path, "*")
+				set.comparisonCost += costPerRule + len(r.Path) + costPerStar*strings.Count(r.Path, "*")
 			}
 			set.checkRuleSet()
 		}
@@ -129,22 +129,22 @@ func (c *checker) checkPath(number int, l line) {
 // ruleSet has all rules that apply to a crawler.
 type ruleSet struct {
 	*checker
-	wildcard  *policy.SelectedGroup
-	selection *policy.SelectedGroup // the lenient interpretation, which has all rules
-	rules     []policy.Rule
-	unused    string       // a byte that no rule contains
-	reported  map[int]bool // lines with a finding
-	size      int          // cost to compare all rules, see maxComparisonWork
+	wildcardSelection *policy.SelectedGroup
+	selection         *policy.SelectedGroup // the lenient interpretation, which has all rules
+	rules             []policy.Rule
+	unusedByte        string       // a byte that no rule contains
+	reportedLines     map[int]bool // lines with a finding
+	comparisonCost    int          // cost to compare all rules, see maxComparisonWork
 }
 
 // addFinding adds a finding at a line, unless an earlier finding about rules has this line.
 func (s *ruleSet) addFinding(code policy.Code, line int, format string, args ...any) {
-	if s.reported[line] {
+	if s.reportedLines[line] {
 		return
 	}
-	s.reported[line] = true
+	s.reportedLines[line] = true
 	switch code {
-	case DuplicateRule, SameEncoding, CoveredRule: // long files have many of these
+	case DuplicateRule, EquivalentRule, CoveredRule: // long files have many of these
 		s.addOncePerFile(code, line, format, args...)
 	default:
 		s.addValueFinding(code, line, format, args...)
@@ -173,17 +173,17 @@ func (s *ruleSet) checkRuleSet() {
 		case ok && same.Path == r.Path:
 			s.addFinding(DuplicateRule, r.Line, "line %d has the same rule; remove one of the lines", same.Line)
 		case ok:
-			s.addFinding(SameEncoding, r.Line, "line %d has the same rule in another spelling, because both mean %s; remove one of the lines", same.Line, quoteExcerpt(canonical))
+			s.addFinding(EquivalentRule, r.Line, "line %d has the same rule in another spelling, because both mean %s; remove one of the lines", same.Line, quoteExcerpt(canonical))
 		case tied:
-			s.addFinding(TiedRules, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one of the lines", other.Line)
-			s.reported[other.Line] = true
+			s.addFinding(EqualAllowAndDisallow, r.Line, "line %d has the opposite rule for the same path, and Allow wins; remove one of the lines", other.Line)
+			s.reportedLines[other.Line] = true
 		}
 	}
-	if s.unused = s.findUnusedByte(); s.unused == "" {
+	if s.unusedByte = s.findUnusedByte(); s.unusedByte == "" {
 		return
 	}
 	for _, r := range s.rules {
-		if canonical := r.CanonicalPath(); canonical != "" && !s.reported[r.Line] {
+		if canonical := r.CanonicalPath(); canonical != "" && !s.reportedLines[r.Line] {
 			s.checkRule(r, canonical)
 		}
 	}
@@ -214,24 +214,24 @@ func (s *ruleSet) findUnusedByte() string {
 // therefore matches every target of the checked rule, and the winning rule wins for all targets.
 func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 	probe, anchored := strings.CutSuffix(canonical, "$")
-	probe = strings.ReplaceAll(probe, "*", s.unused)
+	probe = strings.ReplaceAll(probe, "*", s.unusedByte)
 	if !anchored {
-		probe += s.unused
+		probe += s.unusedByte
 	}
 	if !strings.HasPrefix(probe, "/") {
 		probe = "/" + probe
 	}
 	v := s.selection.Judge(probe)
 	switch {
-	case v.Ambiguous || s.wildcard.Judge(probe).Ambiguous:
-	case v.Allowed && !r.Allow && len(s.rules) <= maxCovering && s.ruleMatches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
+	case v.Ambiguous || s.wildcardSelection.Judge(probe).Ambiguous:
+	case v.Allowed && !r.Allow && len(s.rules) <= maxCoveringCandidates && s.ruleMatches(r, probe):
+		s.addFinding(RuleWithoutEffect, r.Line, "%s in line %d allows all URLs of this rule and is not shorter, so this rule disallows nothing; shorten or remove the Allow rule, or make this rule longer than %d bytes",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line, len(v.Rule.CanonicalPath()))
-	case v.Allowed != r.Allow && len(s.rules) <= maxCovering && s.ruleMatches(r, probe):
-		s.addFinding(NeverWins, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
+	case v.Allowed != r.Allow && len(s.rules) <= maxCoveringCandidates && s.ruleMatches(r, probe):
+		s.addFinding(RuleWithoutEffect, r.Line, "%s in line %d matches all URLs of this rule and is not shorter, so this rule has no effect; remove or lengthen this rule",
 			quoteExcerpt(v.Rule.String()), v.Rule.Line)
 	case v.Allowed != r.Allow: // no target can match the rule
-	case !r.Allow && len(s.rules) <= maxCovering:
+	case !r.Allow && len(s.rules) <= maxCoveringCandidates:
 		if by := s.findCoveringRule(r, probe); by.Line > 0 {
 			s.addFinding(CoveredRule, r.Line, "%s in line %d already disallows all URLs of this rule; remove this rule, unless it is for crawlers that do not support wildcards",
 				quoteExcerpt(by.String()), by.Line)
@@ -244,7 +244,7 @@ func (s *ruleSet) checkRule(r policy.Rule, canonical string) {
 // matchingRules returns the rules that match a target, the longest rule first. After a hostile
 // file has used up maxComparisonWork, the result is empty.
 func (s *ruleSet) matchingRules(target string) []policy.Match {
-	if s.remainingWork -= s.size; s.remainingWork < 0 {
+	if s.remainingWork -= s.comparisonCost; s.remainingWork < 0 {
 		return nil
 	}
 	var t policy.Target
@@ -302,7 +302,7 @@ func (s *ruleSet) checkIndexPage(r policy.Rule, canonical string) {
 	}
 	for _, m := range s.matchingRules(directory) {
 		if !m.Rule.Allow {
-			s.addFinding(IndexAllow, r.Line, "for Google this rule also allows the directory %s, which %s in line %d disallows for other crawlers; add \"Allow: %s$\" if all crawlers may fetch the directory",
+			s.addFinding(AllowedIndexPage, r.Line, "for Google this rule also allows the directory %s, which %s in line %d disallows for other crawlers; add \"Allow: %s$\" if all crawlers may fetch the directory",
 				quoteExcerpt(directory), quoteExcerpt(m.Rule.String()), m.Rule.Line, directory)
 			return
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // shutOutEngines are the search engines for which a rule disallows the whole site.
-type shutOutEngines struct {
+type disallowedEngines struct {
 	rule    policy.Rule
 	engines []string
 }
@@ -21,12 +21,12 @@ type shutOutEngines struct {
 func (c *checker) checkSearchEngines() {
 	var target policy.Target
 	target.Set(unmatchedPath, false)
-	var others []shutOutEngines // by rule
-	var named shutOutEngines    // by groups that name them
+	var others []disallowedEngines // by rule
+	var named disallowedEngines    // by groups that name them
 	for _, engine := range judge.SearchEngines() {
 		q := judge.Request{Client: uaident.Identity{Token: engine.Token, Crawler: engine, Class: engine.Class}}
 		v := q.GroupQuery(nil, engine.WildcardApplies()).Verdict(c.robots, &target)
-		at := slices.IndexFunc(others, func(s shutOutEngines) bool { return s.rule.Line == v.Rule.Line })
+		at := slices.IndexFunc(others, func(s disallowedEngines) bool { return s.rule.Line == v.Rule.Line })
 		switch {
 		case !disallowsAll(v):
 		case judge.NamesCrawler(v.Group.Name, engine):
@@ -37,15 +37,15 @@ func (c *checker) checkSearchEngines() {
 		case at >= 0:
 			others[at].engines = append(others[at].engines, engine.Token)
 		default:
-			others = append(others, shutOutEngines{v.Rule, []string{engine.Token}})
+			others = append(others, disallowedEngines{v.Rule, []string{engine.Token}})
 		}
 	}
 	for _, s := range others {
-		c.addFinding(SearchShutOut, s.rule.Line, c.lineByNumber(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give these search engines a group of their own",
+		c.addFinding(SearchEnginesDisallowed, s.rule.Line, c.lineByNumber(s.rule.Line).keyColumn(), "%s disallows the whole site for %s; if this is not a staging site, remove the rule or give these search engines a group of their own",
 			quoteExcerpt(s.rule.String()), joinEngineNames(s.engines))
 	}
 	if len(named.engines) > 0 {
-		c.addFinding(SearchForbidden, named.rule.Line, c.lineByNumber(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
+		c.addFinding(NamedSearchEnginesDisallowed, named.rule.Line, c.lineByNumber(named.rule.Line).keyColumn(), "the file disallows the whole site for %s by name, which seems intended; if not, remove the group",
 			joinEngineNames(named.engines))
 	}
 }

@@ -16,12 +16,12 @@ func TestWrittenOtherwise(t *testing.T) {
 		line       int // 0 for none
 		says       string
 	}{
-		{"two names", "User-agent: GPTBot CCBot\nDisallow: /\n", policy.NameList, 1, `only the first name in "GPTBot CCBot" is read`},
-		{"a name that nobody knows, and one", "User-agent: Zorkly GPTBot\nDisallow: /\n", policy.NameList, 1, "give each its own"},
-		{"a name of three words", "User-agent: Sogou web spider\nDisallow: /\n", policy.NameList, 0, ""},
-		{"a name and a word", "User-agent: Googlebot Images\nDisallow: /\n", policy.NameList, 0, ""},
-		{"commas are told of once", "User-agent: GPTBot, CCBot\nDisallow: /\n", policy.NameList, 1, "GPTBot, CCBot"},
-		{"a class", "User-agent: ai_training\nDisallow: /\n", NamesNobody, 1, "use the directive robots_txt with disallow ai_training"},
+		{"two names", "User-agent: GPTBot CCBot\nDisallow: /\n", policy.SeveralAgentNames, 1, `only the first name in "GPTBot CCBot" is read`},
+		{"a name that nobody knows, and one", "User-agent: Zorkly GPTBot\nDisallow: /\n", policy.SeveralAgentNames, 1, "give each its own"},
+		{"a name of three words", "User-agent: Sogou web spider\nDisallow: /\n", policy.SeveralAgentNames, 0, ""},
+		{"a name and a word", "User-agent: Googlebot Images\nDisallow: /\n", policy.SeveralAgentNames, 0, ""},
+		{"commas are told of once", "User-agent: GPTBot, CCBot\nDisallow: /\n", policy.SeveralAgentNames, 1, "GPTBot, CCBot"},
+		{"a class", "User-agent: ai_training\nDisallow: /\n", UnknownCrawlerName, 1, "use the directive robots_txt with disallow ai_training"},
 		{"a regular expression", "User-agent: *\nDisallow: /.*\\.pdf$\n", RegexpInPath, 2, "is not a regular expression"},
 		{"digits", "User-agent: *\nDisallow: /a/\\d+/\n", RegexpInPath, 2, "has no special meaning"},
 		{"hidden files", "User-agent: *\nDisallow: /.*\n", RegexpInPath, 0, ""},

@@ -146,7 +146,7 @@ func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host 
 				finding.Rules, finding.Position = append(finding.Rules, r.name), cmp.Or(finding.Position, r.At)
 			}
 		}
-		if f.Code == lint.NeverWins && len(finding.Rules) > 0 {
+		if f.Code == lint.RuleWithoutEffect && len(finding.Rules) > 0 {
 			finding.Code = RuleIdle
 		}
 		found = append(found, finding)
@@ -156,7 +156,7 @@ func (p *Plan) findingsNotInBase(base, text []byte, robots *policy.Robots, host 
 
 // intended are the findings that a rule causes intentionally. Examples are names that no client sends,
 // retired crawlers of a class, and search engines that are disallowed by name.
-var intended = []policy.Code{lint.EmptyFile, lint.RobotsOnly, lint.Retired, lint.SearchForbidden, lint.ContentUsage, lint.ContentSignal}
+var intended = []policy.Code{lint.EmptyFile, lint.NameNotInRequests, lint.RetiredCrawler, lint.NamedSearchEnginesDisallowed, lint.ContentUsage, lint.ContentSignal}
 
 // trimmedLine returns the line with a number, which counts from 1, without surrounding space.
 // trimmedLine returns "" for the number 0 of a finding about the whole file.

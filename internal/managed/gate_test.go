@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		{"opens a path with the host", during(allow("bingbot", "/private/"+hostPlaceholder), "r", open, open), RuleOpens, "it allows bingbot to fetch /private/" + hostPlaceholder},
 		{"forbidden already, with the host", during(disallow("bingbot", "/private/"+hostPlaceholder), "r", open, open), lint.CoveredRule, `"Disallow: /private/www.example.com"`},
 		{"forbidden already", during(disallow("bingbot", "/private/x"), "r", epoch.Add(time.Hour), open), lint.CoveredRule, `"Disallow: /private/x"`},
-		{"all search engines", during(disallow("*"), "r", open, open), lint.SearchShutOut, "search engines"},
+		{"all search engines", during(disallow("*"), "r", open, open), lint.SearchEnginesDisallowed, "search engines"},
 		{"beyond the horizon", during(allow("bingbot"), "r", epoch.Add(401*24*time.Hour), open), "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -115,8 +115,8 @@ func TestSeriesBudget(t *testing.T) {
 		m.ObserveFirstByte(class, time.Second)
 	}
 	for _, class := range uaident.Classes()[1:] {
-		for kind := range responseaudit.NumKinds {
-			for status := range responseaudit.NumStatuses {
+		for kind := range responseaudit.NumRequestKinds {
+			for status := range responseaudit.NumStatusClasses {
 				m.CountResponse(class, kind, status, 1)
 			}
 		}

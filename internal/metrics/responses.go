@@ -26,14 +26,14 @@ func newResponseMetrics(b metricBuilder) responseMetrics {
 		robotsResponses: b.newCounter("robots_answers_total", "Answers of the site to requests of crawlers for a robots.txt.", "status"),
 		bytes:           b.newCounter("answer_bytes_total", "Bytes of the bodies of all answers of the site to crawlers.", "class"),
 		visits:          b.newCounter("visits_total", "Pages that people opened from an AI assistant, by the Referer of their browsers.", "assistant"),
-		counters:        make(seriesByIndex[responseCounters], len(uaident.Classes())*int(responseaudit.NumKinds)*int(responseaudit.NumStatuses)),
+		counters:        make(seriesByIndex[responseCounters], len(uaident.Classes())*int(responseaudit.NumRequestKinds)*int(responseaudit.NumStatusClasses)),
 	}
 }
 
 // CountResponse counts a response of the site to a crawler. size is the size of its body in bytes.
 // Spoofed clients have the class other.
 func (m *responseMetrics) CountResponse(class uaident.Class, kind responseaudit.RequestKind, status responseaudit.StatusClass, size int64) {
-	counters := m.counters.getOrCreate((int(class)*int(responseaudit.NumKinds)+int(kind))*int(responseaudit.NumStatuses)+int(status), func() responseCounters {
+	counters := m.counters.getOrCreate((int(class)*int(responseaudit.NumRequestKinds)+int(kind))*int(responseaudit.NumStatusClasses)+int(status), func() responseCounters {
 		c := responseCounters{bytes: m.bytes.WithLabelValues(class.String())}
 		switch kind {
 		case responseaudit.KindAllowed:

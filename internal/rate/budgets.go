@@ -183,7 +183,7 @@ func (b *Budgets) Len() (n int) {
 // hashSite returns a hash of a site, including its server.
 func (b *Budgets) hashSite(site *policy.Key) uint64 {
 	h := maphash.String(b.seed, site.Host)
-	if site.Secure {
+	if site.IsHTTPS {
 		h = ^h // changes more bits than a limit or a network does
 	}
 	if len(site.Source)|len(site.Server)|len(site.ForwardedHost) > 0 { // most sites have no such value

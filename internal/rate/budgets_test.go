@@ -14,7 +14,7 @@ import (
 
 var (
 	start = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
-	shop  = &policy.Key{Site: "shop.example", Secure: true, Host: "shop.example"}
+	shop  = &policy.Key{Site: "shop.example", IsHTTPS: true, Host: "shop.example"}
 )
 
 // delayRules returns the rules for a Crawl-delay with the default options.
@@ -37,7 +37,7 @@ var (
 // TestSharedBudgets checks which clients share a budget.
 func TestSharedBudgets(t *testing.T) {
 	other, plain := *shop, *shop
-	other.Host, plain.Secure = "www.shop.example", false
+	other.Host, plain.IsHTTPS = "www.shop.example", false
 	forwarded, source := *shop, *shop
 	forwarded.ForwardedHost, source.Source = "b.example", "https://c.example/robots.txt"
 	for _, tc := range []struct {
@@ -84,7 +84,7 @@ func TestBudgetKeys(t *testing.T) {
 	}
 	for i := range 32 {
 		host := fmt.Sprint(i, ".example")
-		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, Secure: true}
+		plain, secure := &policy.Key{Site: host, Host: host}, &policy.Key{Site: host, Host: host, IsHTTPS: true}
 		b.ChargeRequest(start, &Client{Site: plain, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 4}})
 		b.ChargeRequest(start, &Client{Site: secure, Token: "bingbot", Identity: verify.Verified}, &Rules{ConfiguredLimit: Rule{Interval: time.Minute, Burst: 5}})
 	}

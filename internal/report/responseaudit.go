@@ -149,7 +149,7 @@ func (s *Source) AuditFindings(f Filter) (found []AuditFinding) {
 			}
 			var steps []responseaudit.HourCounts
 			for _, cell := range row.Responses.Series(ledger.Hours) {
-				steps = append(steps, responseaudit.HourCounts{At: cell.StartTime(ledger.Hours), ResponseCounts: cell.Counts()})
+				steps = append(steps, responseaudit.HourCounts{Start: cell.StartTime(ledger.Hours), ResponseCounts: cell.Counts()})
 			}
 			search := judge.IsSearchEngine(class, row.Identity)
 			for _, x := range responseaudit.FindCurrent(steps, search, s.Now) {

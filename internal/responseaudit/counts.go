@@ -12,13 +12,13 @@ const (
 	KindForbidden                    // forbidden, but passed by the guard
 	KindNoRule                       // no file decided: exempt clients, and sites without a fetched file
 	KindRobotsTxt                    // for the file itself
-	NumKinds
+	NumRequestKinds
 )
 
-var kindWords = [NumKinds]string{"allowed", "forbidden", "unruled", "robots_txt"}
+var requestKindNames = [NumRequestKinds]string{"allowed", "forbidden", "unruled", "robots_txt"}
 
 // String returns the name of k, for example "allowed".
-func (k RequestKind) String() string { return kindWords[k] }
+func (k RequestKind) String() string { return requestKindNames[k] }
 
 // StatusClass is a group of status codes that mean the same for a crawler.
 type StatusClass uint8
@@ -32,13 +32,13 @@ const (
 	StatusTooManyRequests                    // 429
 	StatusClientError                        // any other 4xx
 	StatusServerError                        // 5xx, and connections that broke off before a status
-	NumStatuses
+	NumStatusClasses
 )
 
-var statusWords = [NumStatuses]string{"2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx"}
+var statusClassNames = [NumStatusClasses]string{"2xx", "3xx", "refused", "not_found", "too_many", "4xx", "5xx"}
 
 // String returns the name of s, for example "2xx" or "refused".
-func (s StatusClass) String() string { return statusWords[s] }
+func (s StatusClass) String() string { return statusClassNames[s] }
 
 // describeCodes returns the status codes of the class for a message, for example "401, 402, 403,
 // 407 or 451".
@@ -83,7 +83,7 @@ func ClassifyStatus(code int) (StatusClass, bool) {
 // ResponseCounts are numbers of responses by kind of request and class of status, and the sum of
 // their body sizes.
 type ResponseCounts struct {
-	ByKindAndStatus [NumKinds][NumStatuses]uint64
+	ByKindAndStatus [NumRequestKinds][NumStatusClasses]uint64
 	Bytes           uint64
 }
 
@@ -107,7 +107,7 @@ func (c *ResponseCounts) KindTotal(kind RequestKind) (sum uint64) {
 
 // Total returns the number of all responses.
 func (c *ResponseCounts) Total() (sum uint64) {
-	for kind := range NumKinds {
+	for kind := range NumRequestKinds {
 		sum += c.KindTotal(kind)
 	}
 	return sum

@@ -22,7 +22,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("docs/parity.md lacks %s", what)
 		}
 	}
-	for status := range NumStatuses {
+	for status := range NumStatusClasses {
 		if !strings.Contains(string(text), "`"+status.String()+"`") {
 			t.Errorf("docs/parity.md lacks %s", status)
 		}

@@ -33,12 +33,12 @@ func thresholdFindingKinds() []FindingKind {
 // threshold says how many responses must contradict the robots.txt before this is a finding. A few
 // requests are never enough.
 type threshold struct {
-	kind             RequestKind
-	badStatuses      []StatusClass
-	searchOnly       bool   // for search engines only
-	minTotal         uint64 // responses of the kind
-	minContradicting uint64
-	minPercent       uint64 // of the responses of the kind
+	kind              RequestKind
+	badStatuses       []StatusClass
+	searchEnginesOnly bool   // for search engines only
+	minTotal          uint64 // responses of the kind
+	minContradicting  uint64
+	minPercent        uint64 // of the responses of the kind
 }
 
 var thresholds = map[FindingKind]threshold{
@@ -85,18 +85,20 @@ func (x threshold) evaluate(c *ResponseCounts, f *Finding) bool {
 			f.MostFrequent = status
 		}
 	}
-	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.isShareReached(f.Contradicting, f.Total)
+	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.reachesMinPercent(f.Contradicting, f.Total)
 }
 
 // isShareReached reports whether bad of of responses is at least minPercent.
-func (x threshold) isShareReached(bad, of uint64) bool { return 100*bad >= x.minPercent*of }
+func (x threshold) reachesMinPercent(contradicting, total uint64) bool {
+	return 100*contradicting >= x.minPercent*total
+}
 
 // FindInTotalCounts returns the contradictions in the responses to a crawler, without their start.
 // search reports whether the crawler belongs to a search engine.
 func FindInTotalCounts(c ResponseCounts, search bool) (found []Finding) {
 	for _, what := range thresholdFindingKinds() {
 		f := Finding{Kind: what}
-		if x := thresholds[what]; (search || !x.searchOnly) && x.evaluate(&c, &f) {
+		if x := thresholds[what]; (search || !x.searchEnginesOnly) && x.evaluate(&c, &f) {
 			found = append(found, f)
 		}
 	}
@@ -105,30 +107,30 @@ func FindInTotalCounts(c ResponseCounts, search bool) (found []Finding) {
 
 // HourCounts are the responses to a crawler in the hour that begins at At.
 type HourCounts struct {
-	At time.Time
+	Start time.Time
 	ResponseCounts
 }
 
-// windows are lengths of time in hours, including the current hour. The shortest window with
+// windowHours are lengths of time in hours, including the current hour. The shortest window with
 // enough responses is used. So findings end soon, and slow crawlers are covered.
-var windows = [...]int{2, 6, 24}
+var windowHours = [...]int{2, 6, 24}
 
 // FindCurrent returns the contradictions in the most recent responses to a crawler. steps must be
 // in order of time. search reports whether the crawler belongs to a search engine.
-func FindCurrent(steps []HourCounts, search bool, now time.Time) (found []Finding) {
+func FindCurrent(hours []HourCounts, search bool, now time.Time) (found []Finding) {
 	for _, what := range thresholdFindingKinds() {
 		x := thresholds[what]
-		if x.searchOnly && !search {
+		if x.searchEnginesOnly && !search {
 			continue
 		}
-		for _, hours := range windows {
-			f := Finding{Kind: what, CountedSince: now.UTC().Truncate(time.Hour).Add(-time.Duration(hours-1) * time.Hour)}
-			sum := sumSince(steps, f.CountedSince)
+		for _, window := range windowHours {
+			f := Finding{Kind: what, CountedSince: now.UTC().Truncate(time.Hour).Add(-time.Duration(window-1) * time.Hour)}
+			sum := sumSince(hours, f.CountedSince)
 			if sum.KindTotal(x.kind) < x.minTotal {
 				continue
 			}
 			if x.evaluate(&sum, &f) {
-				f.Since = x.findStartTime(steps)
+				f.Since = x.findStartTime(hours)
 				found = append(found, f)
 			}
 			break
@@ -138,9 +140,9 @@ func FindCurrent(steps []HourCounts, search bool, now time.Time) (found []Findin
 }
 
 // sumSince returns the sum of the hours that begin at from or later.
-func sumSince(steps []HourCounts, from time.Time) (sum ResponseCounts) {
-	for _, s := range steps {
-		if !s.At.Before(from) {
+func sumSince(hours []HourCounts, from time.Time) (sum ResponseCounts) {
+	for _, s := range hours {
+		if !s.Start.Before(from) {
 			sum.Add(s.ResponseCounts)
 		}
 	}
@@ -149,19 +151,19 @@ func sumSince(steps []HourCounts, from time.Time) (sum ResponseCounts) {
 
 // findStartTime returns the start of the first of the last consecutive hours with the
 // contradiction. Hours without responses are skipped.
-func (x threshold) findStartTime(steps []HourCounts) (at time.Time) {
-	for i := len(steps) - 1; i >= 0; i-- {
-		of, bad := steps[i].KindTotal(x.kind), uint64(0)
+func (x threshold) findStartTime(hours []HourCounts) (start time.Time) {
+	for i := len(hours) - 1; i >= 0; i-- {
+		of, bad := hours[i].KindTotal(x.kind), uint64(0)
 		for _, status := range x.badStatuses {
-			bad += steps[i].ByKindAndStatus[x.kind][status]
+			bad += hours[i].ByKindAndStatus[x.kind][status]
 		}
 		switch {
 		case of == 0:
-		case bad > 0 && x.isShareReached(bad, of):
-			at = steps[i].At
-		case !at.IsZero():
-			return at
+		case bad > 0 && x.reachesMinPercent(bad, of):
+			start = hours[i].Start
+		case !start.IsZero():
+			return start
 		}
 	}
-	return at
+	return start
 }

@@ -18,7 +18,7 @@ type RobotsSubstitute uint8
 const (
 	NoSubstitute      RobotsSubstitute = iota
 	RedirectElsewhere                  // a redirect to another page, such as a login
-	NoAnswer                           // the connection is closed without a response
+	NoResponse                         // the connection is closed without a response
 	WebPage                            // an HTML page, such as a challenge
 )
 
@@ -33,10 +33,10 @@ type RobotsResponse struct {
 // Substitute returns what the response is in place of a robots.txt. isFile reports whether the
 // response is a robots.txt, or says that there is none. Both results are zero for other responses,
 // for example a redirect to a robots.txt or an error without a page.
-func (r RobotsResponse) Substitute() (instead RobotsSubstitute, isFile bool) {
+func (r RobotsResponse) Substitute() (substitute RobotsSubstitute, isFile bool) {
 	switch {
 	case r.Status == 0:
-		return NoAnswer, false
+		return NoResponse, false
 	case r.Status == 304, r.Status == 404, r.Status == 410:
 		return NoSubstitute, true
 	case r.Status >= 300 && r.Status < 400:
@@ -73,14 +73,14 @@ type RobotsFetcher struct {
 // WithheldFinding is a crawler that gets something else in place of the robots.txt, such as a login
 // page.
 type WithheldFinding struct {
-	RobotsFetcher   // Network is zero
-	Substitute      RobotsSubstitute
-	Status          int
-	Location        string
-	Since           time.Time
-	Responses       uint64 // number of such responses
-	SameForGuard    bool   // the guard's own fetch gets the same response
-	SameForSelfTest bool   // the self-test with the crawler's name gets the same response
+	RobotsFetcher    // Network is zero
+	Substitute       RobotsSubstitute
+	Status           int
+	Location         string
+	Since            time.Time
+	Responses        uint64 // number of such responses
+	GuardGetsSame    bool   // the guard's own fetch gets the same response
+	SelfTestGetsSame bool   // the self-test with the crawler's name gets the same response
 }
 
 // Description describes the finding with its remedy, see [WithheldFinding.ProblemAndRemedy].
@@ -95,7 +95,7 @@ func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy strin
 	who, since := w.Token, w.Since.UTC().Format("15:04 UTC")
 	switch {
 	case w.IsVerified:
-	case w.SameForSelfTest:
+	case w.SelfTestGetsSame:
 		who = "a client named " + w.Token
 	default:
 		who = "an unverified client named " + w.Token
@@ -106,11 +106,11 @@ func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy strin
 	switch w.Substitute {
 	case RedirectElsewhere:
 		return fmt.Sprintf("%s is redirected to %s instead of robots.txt since %s", who, w.Location, since), "exclude /robots.txt from the login or challenge"
-	case NoAnswer:
+	case NoResponse:
 		return fmt.Sprintf("%s gets no response for robots.txt since %s", who, since), "exclude /robots.txt from the handler that closes the connection, such as abort"
 	}
 	remedy = "exclude /robots.txt from the challenge"
-	if w.SameForGuard && w.Status == 200 { // can be an application that serves its page for all paths
+	if w.GuardGetsSame && w.Status == 200 { // can be an application that serves its page for all paths
 		remedy = "serve a text file or 404 at /robots.txt, and exclude the path from any challenge"
 	}
 	return fmt.Sprintf("%s gets a web page (status %d) instead of robots.txt since %s", who, w.Status, since), remedy
@@ -118,12 +118,12 @@ func (w *WithheldFinding) ProblemAndRemedy(now time.Time) (problem, remedy strin
 
 // Bounds of a WithheldTracker.
 const (
-	maxSites    = 4096
-	maxFetchers = 64 // of a site
+	maxTrackedSites    = 4096
+	maxCrawlersPerSite = 64 // of a site
 	// minNetworks is the number of networks whose unverified clients must agree.
 	minNetworks = 3
 	// maxLocation is the maximum stored length of a redirect in bytes.
-	maxLocation = 200
+	maxLocationLength = 200
 	// responseLifetime is the time after which a response expires if the crawler does not return.
 	responseLifetime = 7 * 24 * time.Hour
 )
@@ -138,21 +138,21 @@ type WithheldTracker struct {
 // siteResponses are the crawlers of one site that got no robots.txt.
 type siteResponses struct {
 	guardSubstitute RobotsSubstitute // the guard's own last fetch
-	withheld        []*crawlerResponses
+	crawlers        []*crawlerResponses
 }
 
 // crawlerResponses are the responses to one crawler that got no robots.txt.
 type crawlerResponses struct {
 	WithheldFinding
-	lastResponse              time.Time
-	badNetworks, goodNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
+	lastResponse                     time.Time
+	withheldNetworks, servedNetworks []netip.Prefix // networks of unverified clients, minNetworks at most
 }
 
 // isFinding reports whether the responses are a finding. One condition is enough: the crawler is
 // verified, the self-test or the guard's own fetch got the same response, or clients of several
 // networks did. guard is what the guard got.
 func (d *crawlerResponses) isFinding(guard RobotsSubstitute) bool {
-	return d.IsVerified || d.isConfirmedBySelfTest() || d.Substitute == guard || len(d.badNetworks) >= minNetworks
+	return d.IsVerified || d.isConfirmedBySelfTest() || d.Substitute == guard || len(d.withheldNetworks) >= minNetworks
 }
 
 // testNetwork represents the self-test among networks of unverified clients. No client has this
@@ -162,7 +162,7 @@ var testNetwork = netip.MustParsePrefix("192.0.2.0/24")
 // isConfirmedBySelfTest reports whether the last self-test with the crawler's name got no
 // robots.txt either.
 func (d *crawlerResponses) isConfirmedBySelfTest() bool {
-	return slices.Contains(d.badNetworks, testNetwork)
+	return slices.Contains(d.withheldNetworks, testNetwork)
 }
 
 // RecordGuardFetch records the response to the guard's own request for a site's robots.txt.
@@ -203,22 +203,22 @@ func (x *WithheldTracker) recordResponse(f RobotsFetcher, r RobotsResponse, now 
 	if s == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.withheld, func(d *crawlerResponses) bool { return d.Token == f.Token })
+	i := slices.IndexFunc(s.crawlers, func(d *crawlerResponses) bool { return d.Token == f.Token })
 	switch {
 	case instead != NoSubstitute:
 		if i < 0 {
 			i = s.addCrawler(&crawlerResponses{WithheldFinding: WithheldFinding{RobotsFetcher: f, Since: now}})
 		}
-		d := s.withheld[i]
-		d.Substitute, d.Status, d.Location, d.lastResponse = instead, r.Status, r.Location[:min(len(r.Location), maxLocation)], now
+		d := s.crawlers[i]
+		d.Substitute, d.Status, d.Location, d.lastResponse = instead, r.Status, r.Location[:min(len(r.Location), maxLocationLength)], now
 		d.IsVerified, d.Network = d.IsVerified || f.IsVerified, netip.Prefix{}
-		d.goodNetworks = nil
+		d.servedNetworks = nil
 		if !f.IsVerified {
-			d.badNetworks = addNetwork(d.badNetworks, f.Network)
+			d.withheldNetworks = addNetwork(d.withheldNetworks, f.Network)
 		}
 		return d
-	case i >= 0 && isFile && s.withheld[i].recordFile(f):
-		s.withheld = slices.Delete(s.withheld, i, i+1)
+	case i >= 0 && isFile && s.crawlers[i].recordFile(f):
+		s.crawlers = slices.Delete(s.crawlers, i, i+1)
 	}
 	return nil
 }
@@ -232,9 +232,9 @@ func (d *crawlerResponses) recordFile(f RobotsFetcher) bool {
 	case d.IsVerified:
 		return false
 	}
-	d.badNetworks = slices.DeleteFunc(d.badNetworks, func(n netip.Prefix) bool { return n == f.Network })
-	d.goodNetworks = addNetwork(d.goodNetworks, f.Network)
-	return len(d.badNetworks) == 0 || len(d.goodNetworks) >= minNetworks
+	d.withheldNetworks = slices.DeleteFunc(d.withheldNetworks, func(n netip.Prefix) bool { return n == f.Network })
+	d.servedNetworks = addNetwork(d.servedNetworks, f.Network)
+	return len(d.withheldNetworks) == 0 || len(d.servedNetworks) >= minNetworks
 }
 
 // addNetwork adds a network to a list. The list has at most minNetworks, and each network once.
@@ -249,7 +249,7 @@ func addNetwork(list []netip.Prefix, n netip.Prefix) []netip.Prefix {
 // entry while there is room. The caller must have locked x.mu.
 func (x *WithheldTracker) getOrCreateSite(name string, create bool) *siteResponses {
 	s := x.sites[name]
-	if s == nil && create && len(x.sites) < maxSites {
+	if s == nil && create && len(x.sites) < maxTrackedSites {
 		if x.sites == nil {
 			x.sites = make(map[string]*siteResponses)
 		}
@@ -262,17 +262,17 @@ func (x *WithheldTracker) getOrCreateSite(name string, create bool) *siteRespons
 // addCrawler adds a crawler, and returns its index. If the list is full, the crawler replaces the
 // oldest one, unverified crawlers first.
 func (s *siteResponses) addCrawler(d *crawlerResponses) int {
-	if len(s.withheld) < maxFetchers {
-		s.withheld = append(s.withheld, d)
-		return len(s.withheld) - 1
+	if len(s.crawlers) < maxCrawlersPerSite {
+		s.crawlers = append(s.crawlers, d)
+		return len(s.crawlers) - 1
 	}
 	least := 0
-	for i, other := range s.withheld {
-		if lesser := s.withheld[least]; other.IsVerified != lesser.IsVerified && lesser.IsVerified || other.IsVerified == lesser.IsVerified && other.lastResponse.Before(lesser.lastResponse) {
+	for i, other := range s.crawlers {
+		if lesser := s.crawlers[least]; other.IsVerified != lesser.IsVerified && lesser.IsVerified || other.IsVerified == lesser.IsVerified && other.lastResponse.Before(lesser.lastResponse) {
 			least = i
 		}
 	}
-	s.withheld[least] = d
+	s.crawlers[least] = d
 	return least
 }
 
@@ -282,14 +282,14 @@ func (x *WithheldTracker) Find(site string, now time.Time) (found []WithheldFind
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for name, s := range x.sites {
-		s.withheld = slices.DeleteFunc(s.withheld, func(d *crawlerResponses) bool { return now.Sub(d.lastResponse) >= responseLifetime })
-		if len(s.withheld) == 0 && s.guardSubstitute == NoSubstitute {
+		s.crawlers = slices.DeleteFunc(s.crawlers, func(d *crawlerResponses) bool { return now.Sub(d.lastResponse) >= responseLifetime })
+		if len(s.crawlers) == 0 && s.guardSubstitute == NoSubstitute {
 			delete(x.sites, name)
 		}
-		for _, d := range s.withheld {
+		for _, d := range s.crawlers {
 			if d.isFinding(s.guardSubstitute) && (site == "" || site == name) {
 				w := d.WithheldFinding
-				w.SameForGuard, w.SameForSelfTest = d.Substitute == s.guardSubstitute, d.isConfirmedBySelfTest()
+				w.GuardGetsSame, w.SelfTestGetsSame = d.Substitute == s.guardSubstitute, d.isConfirmedBySelfTest()
 				found = append(found, w)
 			}
 		}

@@ -31,7 +31,7 @@ func TestSubstitute(t *testing.T) {
 		{"an error of the server, with a page", RobotsResponse{Status: 502, IsHTML: true}, NoSubstitute, false},
 		{"refused in plain text", RobotsResponse{Status: 403}, NoSubstitute, false},
 		{"unavailable in plain text", RobotsResponse{Status: 503}, NoSubstitute, false},
-		{"no response", RobotsResponse{}, NoAnswer, false},
+		{"no response", RobotsResponse{}, NoResponse, false},
 		{"a login at another host", RobotsResponse{Status: 302, Location: "https://login.test/?rd=https%3A%2F%2Fa.test%2Frobots.txt"}, RedirectElsewhere, false},
 		{"a login at this host", RobotsResponse{Status: 303, Location: "/oauth2/start?rd=/robots.txt"}, RedirectElsewhere, false},
 		{"the start page", RobotsResponse{Status: 301, Location: "/"}, RedirectElsewhere, false},
@@ -117,7 +117,7 @@ func TestWithheld(t *testing.T) {
 			}
 			got := ""
 			for _, w := range x.Find("", now) {
-				got = map[bool]string{true: "verified ", false: "unverified "}[w.IsVerified] + map[RobotsSubstitute]string{RedirectElsewhere: "login", NoAnswer: "abort", WebPage: "page"}[w.Substitute]
+				got = map[bool]string{true: "verified ", false: "unverified "}[w.IsVerified] + map[RobotsSubstitute]string{RedirectElsewhere: "login", NoResponse: "abort", WebPage: "page"}[w.Substitute]
 			}
 			if got != tc.want {
 				t.Errorf("found %q, want %q", got, tc.want)
@@ -167,13 +167,13 @@ func TestRobotsResponsesAreBounded(t *testing.T) {
 	var x WithheldTracker
 	now := time.Now()
 	x.RecordResponse(RobotsFetcher{Site: "a.test", Token: "GPTBot", IsVerified: true}, RobotsResponse{}, now)
-	for i := range 3 * maxSites {
+	for i := range 3 * maxTrackedSites {
 		now = now.Add(time.Millisecond)
 		x.RecordResponse(RobotsFetcher{Site: "a.test", Token: fmt.Sprint("Bot", i)}, RobotsResponse{}, now)
 		x.RecordResponse(RobotsFetcher{Site: fmt.Sprint(i, ".test"), Token: "GPTBot"}, RobotsResponse{Location: strings.Repeat("x", 1000)}, now)
 	}
-	if len(x.sites) > maxSites || len(x.sites["a.test"].withheld) > maxFetchers {
-		t.Errorf("%d sites, %d crawlers", len(x.sites), len(x.sites["a.test"].withheld))
+	if len(x.sites) > maxTrackedSites || len(x.sites["a.test"].crawlers) > maxCrawlersPerSite {
+		t.Errorf("%d sites, %d crawlers", len(x.sites), len(x.sites["a.test"].crawlers))
 	}
 	if found := x.Find("a.test", now); len(found) != 1 || found[0].Token != "GPTBot" {
 		t.Errorf("found %+v", found)
@@ -186,10 +186,10 @@ func TestWithheldSays(t *testing.T) {
 	gptbot := RobotsFetcher{Token: "GPTBot", IsVerified: true}
 	for want, w := range map[string]WithheldFinding{
 		"GPTBot gets a web page (status 202) instead of robots.txt since 12:00 UTC; exclude /robots.txt from the challenge":                                                 {RobotsFetcher: gptbot, Substitute: WebPage, Status: 202, Since: at},
-		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; serve a text file or 404 at /robots.txt, and exclude the path from any challenge":       {RobotsFetcher: gptbot, Substitute: WebPage, Status: 200, SameForGuard: true, Since: at},
+		"GPTBot gets a web page (status 200) instead of robots.txt since 12:00 UTC; serve a text file or 404 at /robots.txt, and exclude the path from any challenge":       {RobotsFetcher: gptbot, Substitute: WebPage, Status: 200, GuardGetsSame: true, Since: at},
 		"GPTBot is redirected to https://login.test/ instead of robots.txt since 12:00 UTC; exclude /robots.txt from the login or challenge":                                {RobotsFetcher: gptbot, Substitute: RedirectElsewhere, Location: "https://login.test/", Since: at},
-		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort":                            {RobotsFetcher: gptbot, Substitute: NoAnswer, Since: at},
-		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort": {RobotsFetcher: RobotsFetcher{Token: "GPTBot"}, Substitute: NoAnswer, Since: at},
+		"GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort":                            {RobotsFetcher: gptbot, Substitute: NoResponse, Since: at},
+		"an unverified client named GPTBot gets no response for robots.txt since 12:00 UTC; exclude /robots.txt from the handler that closes the connection, such as abort": {RobotsFetcher: RobotsFetcher{Token: "GPTBot"}, Substitute: NoResponse, Since: at},
 	} {
 		if got := w.Description(at.Add(time.Hour)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -116,7 +116,7 @@ func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
 	if shared { // each host has its own file in force
-		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, Secure: q.Site.Secure}
+		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, IsHTTPS: q.Site.IsHTTPS}
 	}
 	known, _ := t.trialsByKey.Load(key)
 	if known == nil || known.onTrial.hash != q.OnTrial.Hash || !shared && known.inForce.hash != q.InForce.Hash {

@@ -21,7 +21,7 @@ func read(text string, minutes int) *policy.Version {
 	return policy.NewVersion(policy.FetchResult{Status: http.StatusOK, Body: []byte(text)}, start.Add(time.Duration(minutes)*time.Minute))
 }
 
-var example = policy.Key{Server: ":443", Site: "example.com", Secure: true, Host: "example.com"}
+var example = policy.Key{Server: ":443", Site: "example.com", IsHTTPS: true, Host: "example.com"}
 
 // by is a request of a crawler about which the texts say the same.
 func by(token string) *Request {

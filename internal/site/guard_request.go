@@ -36,7 +36,7 @@ func TrustedProxyOf(r *http.Request) *TrustedProxy {
 // a server without TLS. It also returns nil if the key has only a digest of the host.
 func NewGuardRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedProxy) *http.Request {
 	encrypted := usesTLS(server)
-	proxied := key.ForwardedHost != "" || key.Secure != encrypted
+	proxied := key.ForwardedHost != "" || key.IsHTTPS != encrypted
 	if strings.HasPrefix(key.Host, Digested) || proxied && proxy == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func NewGuardRequest(server *caddyhttp.Server, key policy.Key, proxy *TrustedPro
 	}
 	r.RemoteAddr = proxy.RemoteAddr
 	if proxy.SetsProto {
-		r.Header.Set(ForwardedProto, SchemeOf(key.Secure))
+		r.Header.Set(ForwardedProto, SchemeOf(key.IsHTTPS))
 	}
 	if proxy.SetsHost {
 		r.Header.Set(ForwardedHost, key.Host)
@@ -76,5 +76,5 @@ func FindHandlerOfSite(servers []*caddyhttp.Server, sites *Sites, key policy.Key
 			}
 		}
 	}
-	return FindHandler(servers, key.Host, key.Secure, matches)
+	return FindHandler(servers, key.Host, key.IsHTTPS, matches)
 }

@@ -20,19 +20,19 @@ func TestRequestsForSites(t *testing.T) {
 	}{
 		"http":                       {key: policy.Key{Site: "a.test", Host: "a.test"}},
 		"a port":                     {key: policy.Key{Site: "a.test", Host: "a.test:8080"}},
-		"https":                      {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, encrypted: true},
-		"a wildcard":                 {key: policy.Key{Site: "*.test", Host: "b.test", Secure: true}, encrypted: true},
+		"https":                      {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, encrypted: true},
+		"a wildcard":                 {key: policy.Key{Site: "*.test", Host: "b.test", IsHTTPS: true}, encrypted: true},
 		"any host":                   {key: policy.Key{Host: "other.example"}},
 		"an IPv6 address":            {key: policy.Key{Host: "[::1]:8080"}},
-		"https behind a proxy":       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
+		"https behind a proxy":       {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
 		"a host behind a proxy":      {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9"}, forwarded: "b.test"},
-		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "b.test"},
-		"the same host by a proxy":   {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "a.test"},
-		"behind a proxy not seen":    {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, none: true},
+		"both":                       {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true, ForwardedHost: "b.test"}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "b.test"},
+		"the same host by a proxy":   {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}, forwarded: "a.test"},
+		"behind a proxy not seen":    {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, none: true},
 		"forwarded, by none":         {key: policy.Key{Site: "a.test", Host: "a.test", ForwardedHost: "b.test"}, none: true},
 		"a host that is too long":    {key: policy.Key{Host: Digested + "00"}, none: true},
 		"http at an https listener":  {key: policy.Key{Site: "a.test", Host: "a.test"}, encrypted: true, none: true},
-		"not by the proxy's, direct": {key: policy.Key{Site: "a.test", Host: "a.test", Secure: true}, encrypted: true, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
+		"not by the proxy's, direct": {key: policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true}, encrypted: true, proxy: &TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := new(caddyhttp.Server)
@@ -60,7 +60,7 @@ func TestRequestsForSites(t *testing.T) {
 
 // TestProxyOf sees only proxies that are trusted.
 func TestProxyOf(t *testing.T) {
-	key := policy.Key{Site: "a.test", Host: "a.test", Secure: true, ForwardedHost: "b.test"}
+	key := policy.Key{Site: "a.test", Host: "a.test", IsHTTPS: true, ForwardedHost: "b.test"}
 	want := TrustedProxy{RemoteAddr: "10.0.0.1:9", SetsProto: true, SetsHost: true}
 	if got := TrustedProxyOf(NewGuardRequest(new(caddyhttp.Server), key, &want)); got == nil || *got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -251,21 +251,21 @@ func (h *Hosts) configuredName(host string) string {
 // form.
 func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	proxied := IsTrustedProxy(r)
-	key := policy.Key{Server: h.Name, Secure: IsSecure(r, proxied)}
+	key := policy.Key{Server: h.Name, IsHTTPS: IsSecure(r, proxied)}
 	host, port := splitPortLikeCaddy(r.Host)
 	if len(r.Host) > MaxHost {
 		host = strings.Clone(host) // else the key would keep a long port in memory
 	}
 	if len(host) > MaxHost {
-		key.Host = NormalizeHost(host, key.Secure)
+		key.Host = NormalizeHost(host, key.IsHTTPS)
 		return key
 	}
 	name := host
 	if !isNormalHost(host) {
-		name = h.canonicalHost(host, key.Secure)
+		name = h.canonicalHost(host, key.IsHTTPS)
 	}
 	key.Site = h.configuredName(addr.Unbracket(name))
-	switch listener := ListenerPort(r, key.Secure, proxied); {
+	switch listener := ListenerPort(r, key.IsHTTPS, proxied); {
 	case port == "" || listener == 0 || !isPortNumber(port, listener):
 		key.Host = name
 	case name == host && len(host)+len(port) == len(r.Host):
@@ -275,8 +275,8 @@ func (h *Hosts) KeyForRequest(r *http.Request) policy.Key {
 	}
 	if sent := LastForwardedLine(r.Header, ForwardedHost); proxied && sent != r.Host { // as in ClientScheme
 		for element := range SplitElements(sent) {
-			if asked, _ := addr.SplitPort(NormalizeHost(element, key.Secure)); asked != "" && asked != name { // the proxy may map the port
-				key.ForwardedHost = NormalizeHost(sent, key.Secure)
+			if asked, _ := addr.SplitPort(NormalizeHost(element, key.IsHTTPS)); asked != "" && asked != name { // the proxy may map the port
+				key.ForwardedHost = NormalizeHost(sent, key.IsHTTPS)
 			}
 		}
 	}
@@ -333,7 +333,7 @@ func matchesWildcard(pattern, host string) bool {
 func (h *Hosts) KeyForAuthority(authority string, secure bool) policy.Key {
 	host, port := addr.SplitPort(authority)
 	name := h.canonicalHost(host, secure)
-	key := policy.Key{Server: h.Name, Secure: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
+	key := policy.Key{Server: h.Name, IsHTTPS: secure, Host: name, Site: h.configuredName(addr.Unbracket(name))}
 	number := parsePortOrDefault(port, secure)
 	if port != "" && number != defaultPort(secure) && isPortNumber(port, number) && h.Server != nil && listensOnPort(h.Server, number) {
 		key.Host += port

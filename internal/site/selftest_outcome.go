@@ -32,7 +32,7 @@ func evaluateFetchResult(answer policy.FetchResult) selfTestOutcome {
 	outcome.response, outcome.hasResponse = FirstResponse(answer)
 	substitute, _ := outcome.response.Substitute()
 	switch {
-	case outcome.hasResponse && substitute == responseaudit.NoAnswer:
+	case outcome.hasResponse && substitute == responseaudit.NoResponse:
 		outcome.isRefusal, outcome.status = true, 0
 		outcome.summary = "the connection is closed without a response to the request for robots.txt"
 		outcome.advice = "add the matcher \"not path /robots.txt\" to the handler that closes the connection, such as abort"

@@ -116,7 +116,7 @@ func newRequestTemplate(r *http.Request, key policy.Key, client apparentClient) 
 		// only from the address of the trusted proxy.
 		virtual.RemoteAddr = r.RemoteAddr
 		if LastForwardedLine(r.Header, ForwardedProto) != "" {
-			virtual.Header.Set(ForwardedProto, SchemeOf(key.Secure))
+			virtual.Header.Set(ForwardedProto, SchemeOf(key.IsHTTPS))
 		}
 		switch forwarded := LastForwardedLine(r.Header, ForwardedHost); {
 		case forwarded == "":

@@ -83,14 +83,14 @@ type pendingWrite struct {
 func (s *Store) newKinds(retention time.Duration) []kind {
 	parts := s.memory.parts
 	s.bases = newPolicyValues(s, basePrefix, parts.Bases)
-	bases := kind{name: kindPolicies, prefix: basePrefix, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.bases}
+	bases := kind{name: kindPolicies, prefix: basePrefix, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.bases}
 	if s.onlyBases {
 		return []kind{bases}
 	}
 	s.policies = newPolicyValues(s, "", parts.Policies)
 	s.ledgerValues = newLedgerValues(s, retention)
 	return []kind{
-		{name: kindPolicies, maxBytes: policy.MaxSnapshot, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
+		{name: kindPolicies, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.newCopyValues()},
 		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.newChangeValues()},

@@ -67,7 +67,7 @@ func TestStoreSetsAside(t *testing.T) {
 	keyA := policyKey("first", siteA).String()
 	future := []byte(strings.Replace(string(m.Values[keyA]), `"format":2`, `"format":9`, 1))
 	m.Values["robots_guard/v1/second/policies/cut.json"] = m.Values[keyA][:100]
-	m.Values["robots_guard/v1/second/policies/large.json"] = make([]byte, policy.MaxSnapshot+1)
+	m.Values["robots_guard/v1/second/policies/large.json"] = make([]byte, policy.MaxSnapshotSize+1)
 	m.Values["robots_guard/v1/second/policies/empty.json"] = nil
 	m.Values["robots_guard/v1/second/policies/renamed.json"] = m.Values[keyA]
 	m.Values[keyA] = future
