@@ -17,23 +17,23 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident/verify"
 )
 
-// Bounds of rows and pages. A site has at most maxOthers rows of crawlers other than the large
-// search engines. Of these, reservedRows are for crawlers named by a file and for other search
-// engines. All sites together have at most maxAllOthers such rows, and maxEngines rows of large
-// search engines. A row has maxPages pages for each difference, about 20 KB.
+// Limits on rows and pages. Rows of large search engines count only for maxSearchEngineRows, which
+// limits all sites together, like maxRows for the other crawlers. reservedRowsPerSite of the
+// maxRowsPerSite rows are for crawlers named in a file and for smaller search engines. The pages of
+// a row take about 20 KB.
 const (
-	maxOthers    = 40
-	reservedRows = 12
-	maxAllOthers = 1500
-	maxEngines   = 1500
-	maxPages     = 16
+	maxRowsPerSite        = 40
+	reservedRowsPerSite   = 12
+	maxRows               = 1500
+	maxSearchEngineRows   = 1500
+	maxPagesPerDifference = 16
 )
 
-// Bounds of the strings of a request, in bytes.
+// Maximum lengths of stored strings. Longer strings are truncated.
 const (
-	maxTarget = 200
-	maxRule   = 160
-	maxHost   = 260
+	maxTargetBytes = 200
+	maxRuleBytes   = 160
+	maxHostBytes   = 260
 )
 
 // rowKey identifies the row of a crawler by its token, class and identity.
@@ -51,28 +51,28 @@ type row struct {
 	pages [NumDifferences - 1]spacesaving.Sketch[DifferingPage] // of all differences but [Same]
 }
 
-// DifferingPage is a page about which the file in force and the file on trial have different
-// verdicts, with the deciding line of each file.
+// DifferingPage is a page that only one of the files allows, the file in force or the file on trial.
+// It has the deciding line of each file.
 type DifferingPage struct {
-	Host                     string // if the site has several hosts
+	Host                     string // "" if the site has one host
 	Path                     string
 	LineInForce, LineOnTrial DecidingLine
 }
 
-// DecidingLine is the line of a file that decides about a request. The rule is zero if no rule
-// decides, and the group is "" if no group is for the crawler.
+// DecidingLine is the robots.txt line that allows or disallows a request. Rule is zero if no rule
+// matches the request, and Group is "" if no group applies to the crawler.
 type DecidingLine struct {
 	Rule  policy.Rule
 	Group string
 }
 
-// rowLimitKind says which limit on the number of rows applies to a row.
-type rowLimitKind uint8
+// rowLimit selects the limit on the number of rows that applies to a row.
+type rowLimit uint8
 
 const (
-	unlimitedRows    rowLimitKind = iota // the shared row, and verified crawlers
-	limitedRows                          // any other crawler
-	searchEngineRows                     // a large search engine, perhaps spoofed
+	noRowLimit           rowLimit = iota // shared rows and verified crawlers
+	ordinaryRowLimit                     // maxRowsPerSite and maxRows
+	searchEngineRowLimit                 // maxSearchEngineRows; for large search engines, even spoofed
 )
 
 // searchEngineTokens are the tokens of the large search engines.
@@ -84,28 +84,28 @@ var searchEngineTokens = sync.OnceValue(func() map[string]bool {
 	return tokens
 })
 
-// limitKind returns which limit on the number of rows applies to the row.
-func (k rowKey) limitKind() rowLimitKind {
+// rowLimit returns the limit on the number of rows that applies to the row.
+func (k rowKey) rowLimit() rowLimit {
 	switch {
 	case k.token == judge.OtherName, k.identity == verify.Verified:
-		return unlimitedRows
+		return noRowLimit
 	case searchEngineTokens()[k.token]:
-		return searchEngineRows
+		return searchEngineRowLimit
 	}
-	return limitedRows
+	return ordinaryRowLimit
 }
 
-// getOrAddRow returns the row for the crawler of a request, or the shared row if there is no room
-// for another row.
+// getOrAddRow returns the row for the crawler of a request, or a shared row if a limit on the number
+// of rows is reached.
 func (t *trial) getOrAddRow(q *Request) *row {
 	key := rowKey{q.Token, q.Class, q.Identity}
-	if known, ok := t.rows.Load(key); ok {
-		return known
+	if existing, ok := t.rows.Load(key); ok {
+		return existing
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if known, ok := t.rows.Load(key); ok {
-		return known
+	if existing, ok := t.rows.Load(key); ok {
+		return existing
 	}
 	if t.ended {
 		return new(row)
@@ -117,8 +117,8 @@ func (t *trial) getOrAddRow(q *Request) *row {
 	return t.rows.LoadOrStore(key, func() *row { return new(row) })
 }
 
-// sharedRowKey returns the key of the row that crawlers without a row share. Search engines share
-// another row.
+// sharedRowKey returns the key of the row that all crawlers without a row share. Search engines
+// have a separate shared row.
 func sharedRowKey(key rowKey) rowKey {
 	if judge.IsSearchEngine(key.class, key.identity) {
 		return rowKey{judge.OtherName, uaident.Search, verify.Unknown}
@@ -126,28 +126,28 @@ func sharedRowKey(key rowKey) rowKey {
 	return rowKey{judge.OtherName, uaident.Other, verify.Unknown}
 }
 
-// reserveRow counts a new row and returns true if there is room for it. A verified crawler always
-// gets a row, because no client can invent a verified name. reserved is true if the crawler may use
-// the reserved rows. The caller must have locked t.mu.
-func (t *trial) reserveRow(key rowKey, reserved bool) bool {
-	switch key.limitKind() {
-	case searchEngineRows:
-		return incrementBelow(&t.trials.engineRows, maxEngines)
-	case limitedRows:
-		if t.otherRows >= maxOthers || !reserved && t.unnamedRows >= maxOthers-reservedRows || !incrementBelow(&t.trials.otherRows, maxAllOthers) {
+// reserveRow counts a new row and returns true, unless a limit is reached. A verified crawler always
+// gets a row, because no client can invent a verified name. mayUseReserved is true if the crawler
+// may have one of the reservedRowsPerSite. The caller must have locked t.mu.
+func (t *trial) reserveRow(key rowKey, mayUseReserved bool) bool {
+	switch key.rowLimit() {
+	case searchEngineRowLimit:
+		return incrementBelow(&t.trials.numSearchEngineRows, maxSearchEngineRows)
+	case ordinaryRowLimit:
+		if t.numRows >= maxRowsPerSite || !mayUseReserved && t.numUnreservedRows >= maxRowsPerSite-reservedRowsPerSite || !incrementBelow(&t.trials.numRows, maxRows) {
 			return false
 		}
-		t.otherRows++
-		if !reserved {
-			t.unnamedRows++
+		t.numRows++
+		if !mayUseReserved {
+			t.numUnreservedRows++
 		}
 	}
 	return true
 }
 
-// incrementBelow increments n and returns true, unless n has reached most.
-func incrementBelow(n *atomic.Int32, most int32) bool {
-	if n.Add(1) > most {
+// incrementBelow increments n and returns true, unless n has reached limit.
+func incrementBelow(n *atomic.Int32, limit int32) bool {
+	if n.Add(1) > limit {
 		n.Add(-1)
 		return false
 	}
@@ -160,18 +160,18 @@ func (w *row) recordRequest(q *Request, now func() time.Time) {
 		w.countByDifference[Same].Add(1)
 		return
 	}
-	page := DifferingPage{text.Truncate(q.Host, maxHost), text.Truncate(q.Target, maxTarget), decidingLine(q.VerdictInForce), decidingLine(q.VerdictOnTrial)}
+	page := DifferingPage{text.Truncate(q.Host, maxHostBytes), text.Truncate(q.Target, maxTargetBytes), decidingLine(q.VerdictInForce), decidingLine(q.VerdictOnTrial)}
 	at := now().UnixMilli()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.countByDifference[q.Difference].Add(1)
-	w.pages[q.Difference-1].Add(page, 1, at, maxPages, DifferingPage.clone)
+	w.pages[q.Difference-1].Add(page, 1, at, maxPagesPerDifference, DifferingPage.clone)
 }
 
-// decidingLine returns the deciding line of a verdict, with its texts cut to maxRule bytes.
+// decidingLine returns the deciding line of a verdict, with strings truncated to maxRuleBytes.
 func decidingLine(v policy.Verdict) DecidingLine {
-	v.Rule.Path = text.Truncate(v.Rule.Path, maxRule)
-	return DecidingLine{v.Rule, text.Truncate(v.Group.Name, maxRule)}
+	v.Rule.Path = text.Truncate(v.Rule.Path, maxRuleBytes)
+	return DecidingLine{v.Rule, text.Truncate(v.Group.Name, maxRuleBytes)}
 }
 
 // clone returns a copy that shares no memory with a request or a file.
@@ -184,10 +184,10 @@ func (p DifferingPage) clone() DifferingPage {
 
 // TrialResults has the results of the trial of one file at one site.
 type TrialResults struct {
-	Site   policy.Key // without a host if the site has several
+	Site   policy.Key // without a host if the site has several hosts
 	Label  string
 	Source string
-	Since  time.Time
+	Since  time.Time // start of the trial
 	// InForce and OnTrial are the SHA-256 of the files. InForce is zero if each host of the site has
 	// its own file.
 	InForce, OnTrial [sha256.Size]byte
@@ -200,19 +200,19 @@ type CrawlerResults struct {
 	Class             uaident.Class
 	Identity          verify.State
 	CountByDifference [NumDifferences]uint64 // requests by difference
-	// Pages are the pages for which the files differ, by difference except [Same].
+	// Pages are the pages that only one file allows, by difference except [Same].
 	Pages [NumDifferences - 1][]spacesaving.Item[DifferingPage]
 }
 
 // Snapshot returns the results of all trials, sorted by site and file.
 func (t *Trials) Snapshot() []TrialResults {
 	var all []TrialResults
-	for key, known := range t.trialsByKey.All() {
+	for key, existing := range t.trialsByKey.All() {
 		one := TrialResults{
-			Site: key.site, Label: known.label, Source: key.source, Since: known.since,
-			InForce: known.inForce.hash, OnTrial: known.onTrial.hash,
+			Site: key.site, Label: existing.label, Source: key.source, Since: existing.since,
+			InForce: existing.inForce.hash, OnTrial: existing.onTrial.hash,
 		}
-		for key, row := range known.rows.All() {
+		for key, row := range existing.rows.All() {
 			one.Rows = append(one.Rows, row.snapshot(key))
 		}
 		all = append(all, one)

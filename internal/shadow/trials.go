@@ -1,9 +1,9 @@
 // Package shadow records what a robots.txt on trial would change if it were in force: for which
 // crawlers, on which pages and by which lines.
 //
-// Its memory is bounded, and no key can be invented by a client. Sites are sites of the
-// configuration, and crawlers are named by the registry or by either file. Rows are reserved
-// for search engines, so no other crawler displaces them.
+// Its memory is bounded, because clients cannot invent sites or crawlers: sites come from the
+// configuration, and crawlers from the registry or from either file. Search engines have reserved
+// rows, so other crawlers cannot use up all rows.
 package shadow
 
 import (
@@ -22,23 +22,22 @@ import (
 // maxTrials is the maximum number of sites with a trial.
 const maxTrials = 500
 
-// underWay is the time after a change of a file during which the previous file may have decided
-// a request. Later, an older file is in force again: another instance may have fetched it
-// earlier. At a site with several hosts, an older file is always a late request or another
-// host.
-const underWay = 10 * time.Second
+// lateRequestWindow is the time after a change of a file in which some requests may still be judged
+// by the previous file. After this time, a request judged by an older file means that the file has
+// changed back: for example, another instance fetched the older file first.
+const lateRequestWindow = 10 * time.Second
 
 // Request is a request with the verdicts of the file in force and the file on trial. Trials do not
 // retain a Request.
 type Request struct {
 	Site   policy.Key // the site of the robots.txt
-	Label  string     // the site as the configuration names it
+	Label  string     // name of the site in the configuration
 	Source string     // source of the file on trial
-	Host   string     // if the site has several hosts, else ""
+	Host   string     // "" if the site has one host
 
 	InForce, OnTrial *policy.Version
 
-	Token         string // as in the registry or one of the files, or judge.OtherName
+	Token         string // product token in the registry or a file, or judge.OtherName
 	IsNamedInFile bool   // one of the files names the crawler
 	Class         uaident.Class
 	Identity      verify.State
@@ -53,10 +52,10 @@ type Trials struct {
 	now         func() time.Time
 	trialsByKey cowmap.Map[trialKey, *trial]
 
-	otherRows, engineRows atomic.Int32 // rows of all trials, see trial.reserveRow
+	numRows, numSearchEngineRows atomic.Int32 // rows of all trials; see trial.reserveRow
 
-	mu    sync.Mutex     // guards the fields below; locked while a trial begins or ends
-	users map[string]int // configurations by the source of the file on trial
+	mu            sync.Mutex     // guards the fields below; locked while a trial begins or ends
+	usersBySource map[string]int // number of calls of KeepResults that were not released, by source
 }
 
 // trialKey identifies a trial by the site and the source of the file on trial.
@@ -68,42 +67,42 @@ type trialKey struct {
 // trial has the results of a file on trial at a site since the last change of this file or of the
 // file in force.
 type trial struct {
-	trials           *Trials
+	trials           *Trials // contains this trial
 	label            string
 	inForce, onTrial fileVersion
 	since            time.Time
 	rows             cowmap.Map[rowKey, *row]
 
-	mu                     sync.Mutex // guards the fields below; locked while a row is created
-	unnamedRows, otherRows int        // rows, see [trial.reserveRow]
-	ended                  bool       // nothing is recorded any more
+	mu                         sync.Mutex // guards the fields below; locked while a row is created
+	numUnreservedRows, numRows int        // see [trial.reserveRow]
+	ended                      bool       // results are no longer recorded
 }
 
 // fileVersion identifies a version of a file on trial or in force.
 type fileVersion struct {
 	hash         [sha256.Size]byte
-	firstFetched time.Time // first
+	firstFetched time.Time
 }
 
 // New returns Trials without results. now is the clock.
-func New(now func() time.Time) *Trials { return &Trials{now: now, users: make(map[string]int)} }
+func New(now func() time.Time) *Trials { return &Trials{now: now, usersBySource: make(map[string]int)} }
 
-// KeepResults keeps the results of the file on trial with a source until release is called. Without
-// such a call, a file has no results.
+// KeepResults starts to record results for the file on trial with a source. release deletes the
+// results, unless another caller of KeepResults has not released the source yet.
 func (t *Trials) KeepResults(source string) (release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.users[source]++
+	t.usersBySource[source]++
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.users[source]--; t.users[source] > 0 {
+		if t.usersBySource[source]--; t.usersBySource[source] > 0 {
 			return
 		}
-		delete(t.users, source)
-		for key, known := range t.trialsByKey.All() {
+		delete(t.usersBySource, source)
+		for key, existing := range t.trialsByKey.All() {
 			if key.source == source {
-				t.endTrial(known)
+				t.endTrial(existing)
 				t.trialsByKey.Delete(key)
 			}
 		}
@@ -115,55 +114,55 @@ func (t *Trials) KeepResults(source string) (release func()) {
 func (t *Trials) RecordRequest(q *Request) {
 	key := trialKey{q.Site, q.Source}
 	shared := q.Site.Segment() == policy.UnknownHosts
-	if shared { // each host has its own file in force
+	if shared { // all hosts of the site share a trial, although each has its own file in force
 		key.site = policy.Key{Server: q.Site.Server, Site: q.Site.Site, IsHTTPS: q.Site.IsHTTPS}
 	}
-	known, _ := t.trialsByKey.Load(key)
-	if known == nil || known.onTrial.hash != q.OnTrial.Hash || !shared && known.inForce.hash != q.InForce.Hash {
-		if known = t.beginTrial(key, q, shared); known == nil {
+	existing, _ := t.trialsByKey.Load(key)
+	if existing == nil || existing.onTrial.hash != q.OnTrial.Hash || !shared && existing.inForce.hash != q.InForce.Hash {
+		if existing = t.beginTrial(key, q, shared); existing == nil {
 			return
 		}
 	}
-	known.getOrAddRow(q).recordRequest(q, t.now)
+	existing.getOrAddRow(q).recordRequest(q, t.now)
 }
 
-// beginTrial begins a new trial, because a file of the request has changed or has no trial yet.
-// beginTrial returns nil if an older file than the known one decided the request, or if there is no
-// room.
+// beginTrial begins a trial of the files of a request, because they have changed or have no trial
+// yet. shared is true if all hosts of a site share the trial. The result is nil if maxTrials is
+// reached, or if the request was judged by an older file than the existing trial has.
 func (t *Trials) beginTrial(key trialKey, q *Request, shared bool) *trial {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made := &trial{trials: t, label: q.Label, onTrial: fileVersion{q.OnTrial.Hash, q.OnTrial.FirstFetched}, since: t.now()}
+	newTrial := &trial{trials: t, label: q.Label, onTrial: fileVersion{q.OnTrial.Hash, q.OnTrial.FirstFetched}, since: t.now()}
 	if !shared {
-		made.inForce = fileVersion{q.InForce.Hash, q.InForce.FirstFetched}
+		newTrial.inForce = fileVersion{q.InForce.Hash, q.InForce.FirstFetched}
 	}
-	known, ok := t.trialsByKey.Load(key)
+	existing, ok := t.trialsByKey.Load(key)
 	switch {
-	case !ok && (t.trialsByKey.Len() >= maxTrials || t.users[q.Source] == 0):
+	case !ok && (t.trialsByKey.Len() >= maxTrials || t.usersBySource[q.Source] == 0):
 		return nil
-	case ok && known.onTrial.hash == made.onTrial.hash && known.inForce.hash == made.inForce.hash:
-		return known // another goroutine was faster
-	case ok && (shared || made.since.Sub(known.since) < underWay) && (made.onTrial.firstFetched.Before(known.onTrial.firstFetched) || made.inForce.firstFetched.Before(known.inForce.firstFetched)):
+	case ok && existing.onTrial.hash == newTrial.onTrial.hash && existing.inForce.hash == newTrial.inForce.hash:
+		return existing // another goroutine has begun the trial
+	case ok && (shared || newTrial.since.Sub(existing.since) < lateRequestWindow) && (newTrial.onTrial.firstFetched.Before(existing.onTrial.firstFetched) || newTrial.inForce.firstFetched.Before(existing.inForce.firstFetched)):
 		return nil
 	case ok:
-		t.endTrial(known)
+		t.endTrial(existing)
 	}
-	t.trialsByKey.Store(key, made)
-	return made
+	t.trialsByKey.Store(key, newTrial)
+	return newTrial
 }
 
-// endTrial ends a trial: nothing is recorded in it any more, and its rows no longer count. The
+// endTrial stops recording results of a trial, and subtracts its rows from the row counts. The
 // caller must have locked t.mu.
-func (t *Trials) endTrial(known *trial) {
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	known.ended = true
-	for key := range known.rows.All() {
-		switch key.limitKind() {
-		case limitedRows:
-			t.otherRows.Add(-1)
-		case searchEngineRows:
-			t.engineRows.Add(-1)
+func (t *Trials) endTrial(existing *trial) {
+	existing.mu.Lock()
+	defer existing.mu.Unlock()
+	existing.ended = true
+	for key := range existing.rows.All() {
+		switch key.rowLimit() {
+		case ordinaryRowLimit:
+			t.numRows.Add(-1)
+		case searchEngineRowLimit:
+			t.numSearchEngineRows.Add(-1)
 		}
 	}
 }
@@ -171,22 +170,22 @@ func (t *Trials) endTrial(known *trial) {
 // File is a robots.txt on trial: a configured file or URL, or the files of a change of a managed
 // robots.txt. Its functions may be called concurrently.
 type File struct {
-	// Source identifies the file.
+	// Source is the unique name of the file: its path or URL, or the ID of the change.
 	Source string
-	// Has reports whether the managed change is for a host. Each host then has its own file. A nil
-	// Has means one configured file, for the requests of the guard with this configuration.
+	// Has reports whether a change of a managed robots.txt applies to a host. Nil means a configured
+	// file, which applies to all requests of its guard.
 	Has func(host string) bool
 	// IsPublished reports whether a host already serves the change. Nil means no host.
 	IsPublished func(host string) bool
-	// Fetch returns the file for a host. If the host already serves the change, Fetch returns the
-	// previous file. Fetch may be slow.
+	// Fetch returns the file for a host, or the previous file if the host already serves the change.
+	// Fetch may be slow.
 	Fetch     func(host string) policy.FetchResult
 	Freshness policy.FreshnessPolicy
 	OnFetched func(before, after policy.State) // may be nil
 }
 
-// ReadableVersion returns the version of a file on trial, or nil if the file is missing or a web
-// page. Unlike in force, such a file does not allow everything.
+// ReadableVersion returns the version of a file on trial, or nil if the file is missing or is a web
+// page. Such a file would allow everything if it were in force, but a trial ignores it.
 func ReadableVersion(s *policy.State) *policy.Version {
 	if s == nil || s.Current == nil || (policy.FetchResult{Status: s.Current.Status}).AccessResult() != policy.Successful || IsWebPage(s.Current) {
 		return nil
@@ -194,7 +193,7 @@ func ReadableVersion(s *policy.State) *policy.Version {
 	return s.Current
 }
 
-// IsWebPage reports whether a version is a web page without a rule.
+// IsWebPage reports whether a version is a web page, without a robots.txt rule.
 func IsWebPage(v *policy.Version) bool {
 	if v.Robots.RuleCount() > 0 {
 		return false
@@ -207,13 +206,13 @@ func IsWebPage(v *policy.Version) bool {
 // force.
 type Difference uint8
 
-// The differences.
+// The differences between the two verdicts on a request.
 const (
-	Same           Difference = iota
-	NewlyForbidden            // allowed in force, disallowed on trial
-	NewlyAllowed              // disallowed in force, allowed on trial
+	Same           Difference = iota // both files allow the request, or both disallow it
+	NewlyForbidden                   // allowed in force, disallowed on trial
+	NewlyAllowed                     // disallowed in force, allowed on trial
 
-	// NumDifferences is the number of differences.
+	// NumDifferences is the number of values of Difference.
 	NumDifferences = 3
 )
 
@@ -222,13 +221,12 @@ func (d Difference) String() string {
 	return [NumDifferences]string{"same", "newly_forbidden", "newly_allowed"}[d]
 }
 
-// DifferenceOf compares the verdicts about a request: allowed is true if the file in force allows
-// it, and wouldAllow if the file on trial does.
-func DifferenceOf(allowed, wouldAllow bool) Difference {
+// DifferenceOf compares the verdict of the file in force with the verdict of the file on trial.
+func DifferenceOf(allowedInForce, allowedOnTrial bool) Difference {
 	switch {
-	case allowed && !wouldAllow:
+	case allowedInForce && !allowedOnTrial:
 		return NewlyForbidden
-	case wouldAllow && !allowed:
+	case allowedOnTrial && !allowedInForce:
 		return NewlyAllowed
 	}
 	return Same

@@ -149,8 +149,8 @@ func TestATrialEndsWithItsConfigurations(t *testing.T) {
 	}
 	endAfter()
 	trials.RecordRequest(by("Googlebot"))
-	if len(trials.Snapshot()) > 0 || trials.engineRows.Load() != 0 {
-		t.Errorf("a text that no configuration tries is counted; %d rows", trials.engineRows.Load())
+	if len(trials.Snapshot()) > 0 || trials.numSearchEngineRows.Load() != 0 {
+		t.Errorf("a text that no configuration tries is counted; %d rows", trials.numSearchEngineRows.Load())
 	}
 }
 
@@ -161,7 +161,7 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 	for site := range 40 {
 		for _, c := range uaident.Default().Crawlers() {
 			for identity := verify.Claimed; identity <= verify.Unknown; identity++ {
-				for page := range 3 * maxPages {
+				for page := range 3 * maxPagesPerDifference {
 					if site > 0 && page > 0 {
 						break // one site is enough for pages
 					}
@@ -173,11 +173,11 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 			}
 		}
 	}
-	if n := trials.otherRows.Load(); n > maxAllOthers {
-		t.Errorf("%d rows of others, want at most %d", n, maxAllOthers)
+	if n := trials.numRows.Load(); n > maxRows {
+		t.Errorf("%d rows of others, want at most %d", n, maxRows)
 	}
-	if n := trials.engineRows.Load(); n > maxEngines {
-		t.Errorf("%d rows of those who say that they are search engines, want at most %d", n, maxEngines)
+	if n := trials.numSearchEngineRows.Load(); n > maxSearchEngineRows {
+		t.Errorf("%d rows of those who say that they are search engines, want at most %d", n, maxSearchEngineRows)
 	}
 	q := by("bingbot")
 	q.Site.Host, q.Site.Site = "39", "39"
@@ -187,23 +187,23 @@ func TestNobodyPushesOutSearchEngines(t *testing.T) {
 	for _, one := range trials.Snapshot() {
 		others := 0
 		for _, row := range one.Rows {
-			if (rowKey{row.Token, row.Class, row.Identity}).limitKind() == limitedRows {
+			if (rowKey{row.Token, row.Class, row.Identity}).rowLimit() == ordinaryRowLimit {
 				others++
 			}
 			for d, pages := range row.Pages {
-				if len(pages) > maxPages {
+				if len(pages) > maxPagesPerDifference {
 					t.Errorf("%d pages of %s", len(pages), row.Token)
 				}
 				for _, page := range pages {
-					if len(page.Key.Path) > maxTarget {
+					if len(page.Key.Path) > maxTargetBytes {
 						t.Errorf("a path of %d bytes", len(page.Key.Path))
 					}
 					found = found || d == int(NewlyForbidden)-1 && row.Token == "bingbot" && row.Identity == verify.Verified && page.Key.Path == "/seen" && page.Error == 0
 				}
 			}
 		}
-		if others > maxOthers {
-			t.Errorf("%d other crawlers have a row at one site, want at most %d", others, maxOthers)
+		if others > maxRowsPerSite {
+			t.Errorf("%d other crawlers have a row at one site, want at most %d", others, maxRowsPerSite)
 		}
 	}
 	if !found {
