@@ -38,7 +38,7 @@ type ChangeGuard struct {
 // guardedSite has the served pages and the holds of one robots.txt, see [Hold].
 type guardedSite struct {
 	mu           sync.Mutex
-	servedPages  ledger.ServedPages
+	servedPages  ledger.VisitedPages
 	currentHash  [sha256.Size]byte // the version compared last
 	currentSince time.Time         // when this version was fetched first
 	holds        []Hold            // oldest first; replaced, never modified

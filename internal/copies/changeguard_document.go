@@ -46,7 +46,7 @@ func (c *ChangeGuard) Snapshot(key policy.Key) (stored ledger.ChangeGuardState, 
 	now := c.now()
 	site.mu.Lock()
 	defer site.mu.Unlock()
-	stored = ledger.ChangeGuardState{Site: key, Hash: site.currentHash, FetchedAt: site.currentSince, Visits: site.servedPages.OwnVisits(now)}
+	stored = ledger.ChangeGuardState{Site: key, ComparedVersion: site.currentHash, FetchedAt: site.currentSince, Visits: site.servedPages.OwnVisits(now)}
 	for _, h := range site.holds {
 		if now.Before(h.End) {
 			stored.Holds = append(stored.Holds, ledger.HeldVersion{Version: h.Version.Hash, HeldSince: h.startTime, HeldUntil: h.End, Visits: h.Visits})
@@ -103,7 +103,7 @@ func (c *ChangeGuard) siteForRestore(stored ledger.ChangeGuardState) *guardedSit
 	if now := c.now(); firstFetch.After(now) {
 		firstFetch = now // a time in the future, from a wrong clock, would hide all changes until then
 	}
-	return c.getOrAddSite(stored.Site, &policy.Version{Hash: stored.Hash, FirstFetched: firstFetch})
+	return c.getOrAddSite(stored.Site, &policy.Version{Hash: stored.ComparedVersion, FirstFetched: firstFetch})
 }
 
 // findPreviousVersion returns the previous version of a robots.txt with a hash, or nil. It does not

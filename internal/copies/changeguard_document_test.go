@@ -17,7 +17,7 @@ func TestSnapshot(t *testing.T) {
 		if is != ok || len(got.Visits) != visits || len(got.Holds) != holds {
 			t.Errorf("%v, %d visits, %d holds, want %v, %d, %d", is, len(got.Visits), len(got.Holds), ok, visits, holds)
 		}
-		if ok && (got.Site != s.key || got.Hash != s.state.Current.Hash || !got.FetchedAt.Equal(s.state.Current.FirstFetched)) {
+		if ok && (got.Site != s.key || got.ComparedVersion != s.state.Current.Hash || !got.FetchedAt.Equal(s.state.Current.FirstFetched)) {
 			t.Errorf("it is about another site or version: %+v", got)
 		}
 	}
@@ -29,13 +29,13 @@ func TestSnapshot(t *testing.T) {
 	kept(true, 1, 1)
 	s.now = s.now.Add(holdFor)
 	kept(true, 1, 0)
-	s.now = s.now.Add(ledger.ServedWindow)
+	s.now = s.now.Add(ledger.RecentVisitAge)
 	kept(false, 0, 0)
 
 	// A hold alone, and as many holds as visits.
 	s = newChangingSite(t, forbid())
 	s.visit("Googlebot", "/a")
-	s.now = s.now.Add(ledger.ServedWindow - 2*time.Hour)
+	s.now = s.now.Add(ledger.RecentVisitAge - 2*time.Hour)
 	s.become(forbid("/a"))
 	s.look()
 	kept(true, 1, 1)
@@ -67,7 +67,7 @@ func TestRestore(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newChangingSite(t, open)
 			s.become(closed)
-			kept := ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
+			kept := ledger.ChangeGuardState{Site: s.key, ComparedVersion: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
 				Holds: []ledger.HeldVersion{{Version: hash(tc.text), HeldSince: s.now.Add(tc.since), HeldUntil: s.now.Add(tc.until), Visits: visit}}}
 			held, complete := s.c.Restore(kept, &s.state, true)
 			if held != tc.held || complete != tc.complete {
@@ -92,7 +92,7 @@ func TestRestore(t *testing.T) {
 func TestRestoreOfAWrongClock(t *testing.T) {
 	s := newChangingSite(t, forbid())
 	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: s.now}}
-	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
+	s.c.Restore(ledger.ChangeGuardState{Site: s.key, ComparedVersion: s.state.Current.Hash, FetchedAt: s.now.AddDate(10, 0, 0), Visits: visit}, &s.state, false)
 	s.become(forbid("/a"))
 	if held, news := s.look(); held != 1 || news.Started == nil {
 		t.Errorf("%d changes are held back, want 1", held)
@@ -110,7 +110,7 @@ func TestRestoreAgain(t *testing.T) {
 	s.become(forbid("/"))
 	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
 	restore := func(i int, until time.Duration) int {
-		held, complete := s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
+		held, complete := s.c.Restore(ledger.ChangeGuardState{Site: s.key, ComparedVersion: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
 			Holds: []ledger.HeldVersion{{Version: hash(texts[i]), HeldSince: s.now, HeldUntil: s.now.Add(until), Visits: visit}}}, &s.state, true)
 		if !complete {
 			t.Fatalf("text %d is not known", i)
@@ -169,7 +169,7 @@ func TestRestoredHoldIsLifted(t *testing.T) {
 	s := newChangingSite(t, forbid())
 	s.become(forbid("/b"))
 	visit := []ledger.CrawlerVisit{{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a"}}
-	s.c.Restore(ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
+	s.c.Restore(ledger.ChangeGuardState{Site: s.key, ComparedVersion: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched,
 		Holds: []ledger.HeldVersion{{Version: hash(forbid()), HeldSince: s.now, HeldUntil: s.now.Add(time.Hour), Visits: visit}}}, &s.state, true)
 	if n := len(s.c.HostsWithHold()); n != 1 {
 		t.Fatalf("%d hosts before a look", n)
@@ -191,7 +191,7 @@ func TestRestoredWhileARequestIsUnderWay(t *testing.T) {
 	s := newChangingSite(t, open)
 	underWay := s.state
 	s.become(closed)
-	kept := ledger.ChangeGuardState{Site: s.key, Hash: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
+	kept := ledger.ChangeGuardState{Site: s.key, ComparedVersion: s.state.Current.Hash, FetchedAt: s.state.Current.FirstFetched, Visits: visit,
 		Holds: []ledger.HeldVersion{{Version: hash(open), HeldSince: s.now.Add(-time.Minute), HeldUntil: s.now.Add(time.Hour), Visits: visit}}}
 	if held, _ := s.c.Restore(kept, &s.state, true); held != 1 {
 		t.Fatalf("%d are held, want one", held)

@@ -31,8 +31,8 @@ func TestLook(t *testing.T) {
 		{"the page stays open", open, []step{{visits: []string{"/a"}, become: b}}},
 		{"another is closed", open, []step{{visits: []string{"/a", "/b"}, become: b, began: 1, held: 1}}},
 		{"it was closed before", a, []step{{visits: []string{"/a"}, become: closed}}},
-		{"a day later", open, []step{{visits: []string{"/a"}, after: ledger.ServedWindow - time.Hour - 1, become: closed, began: 1, held: 1}}},
-		{"too late", open, []step{{visits: []string{"/a"}, after: ledger.ServedWindow - time.Hour, become: closed}}},
+		{"a day later", open, []step{{visits: []string{"/a"}, after: ledger.RecentVisitAge - time.Hour - 1, become: closed, began: 1, held: 1}}},
+		{"too late", open, []step{{visits: []string{"/a"}, after: ledger.RecentVisitAge - time.Hour, become: closed}}},
 		{"its end", open, []step{
 			{visits: []string{"/a"}, become: closed, began: 1, held: 1},
 			{after: holdFor - 1, held: 1},
@@ -199,7 +199,7 @@ func TestVisits(t *testing.T) {
 		t.Errorf("%v before any", all)
 	}
 	s.visit("Googlebot", "/a")
-	s.now = s.now.Add(ledger.ServedWindow - 1)
+	s.now = s.now.Add(ledger.RecentVisitAge - 1)
 	s.visit("bingbot", "/b")
 	s.key.Host, s.key.Site = "b.test", "b.test"
 	s.visit("bingbot", "/b")

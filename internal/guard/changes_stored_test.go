@@ -24,8 +24,8 @@ func TestARestoredHoldIsLifted(t *testing.T) {
 	good, first := state.Current, state.Previous[1]
 	visit := ledger.CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"Googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/a", At: noon}
 	c := &i.shared.changeGuard
-	c.Restore(ledger.ChangeGuardState{Site: siteA, Hash: good.Hash, FetchedAt: good.FirstFetched}, state, true)
-	stale := ledger.ChangeGuardState{Site: siteA, Hash: state.Previous[0].Hash, FetchedAt: state.Previous[0].FirstFetched,
+	c.Restore(ledger.ChangeGuardState{Site: siteA, ComparedVersion: good.Hash, FetchedAt: good.FirstFetched}, state, true)
+	stale := ledger.ChangeGuardState{Site: siteA, ComparedVersion: state.Previous[0].Hash, FetchedAt: state.Previous[0].FirstFetched,
 		Holds: []ledger.HeldVersion{{Version: first.Hash, HeldSince: first.ReplacedAt, HeldUntil: noon.Add(heldFor), Visits: []ledger.CrawlerVisit{visit}}}}
 	if held, complete := c.Restore(stale, state, true); held != 1 || !complete {
 		t.Fatalf("%d holds, complete: %t", held, complete)
@@ -50,7 +50,7 @@ func TestHoldsThatCannotBeRestored(t *testing.T) {
 		"that is over":           {ledger.HeldVersion{Version: [32]byte{1}, HeldSince: noon.Add(-time.Hour), HeldUntil: noon}, true},
 		"of the future":          {ledger.HeldVersion{Version: [32]byte{1}, HeldSince: noon.Add(time.Hour), HeldUntil: noon.Add(2 * time.Hour)}, true},
 	} {
-		changes := ledger.ChangeGuardState{Site: siteA, Hash: current.Hash, FetchedAt: noon, Holds: []ledger.HeldVersion{tc.hold}}
+		changes := ledger.ChangeGuardState{Site: siteA, ComparedVersion: current.Hash, FetchedAt: noon, Holds: []ledger.HeldVersion{tc.hold}}
 		if held, complete := i.shared.changeGuard.Restore(changes, i.shared.Cache.Get(siteA).State(), true); held != 0 || complete != tc.complete {
 			t.Errorf("a hold %s: %d holds, complete: %t", name, held, complete)
 		}
@@ -156,7 +156,7 @@ func TestAChangeDuringARestart(t *testing.T) {
 	again.learn(siteA, policy.ConfiguredHosts, shut)
 	again.held(t, "after a change while it was down", open, again.time.Add(heldFor))
 
-	late := newInstance(m, "first", noon.Add(ledger.ServedWindow)).guards(t)
+	late := newInstance(m, "first", noon.Add(ledger.RecentVisitAge)).guards(t)
 	late.Read(ctx)
 	late.learn(siteA, policy.ConfiguredHosts, shut)
 	late.held(t, "a day after the visit", open, time.Time{})

@@ -68,7 +68,7 @@ func (g *Guard) ledgerRequest(r *http.Request, j *Judgement, at time.Time) ledge
 		q.Name = text.Printable(j.Client.Name())
 	}
 	if j.Version != nil {
-		q.VersionFetched = j.Version.FirstFetched
+		q.VersionFetchedAt = j.Version.FirstFetched
 		q.Rule = ledger.Rule{Version: j.Version.Hash, Line: j.RobotsVerdict.Rule.Line, Group: j.RobotsVerdict.Group.Name}
 	}
 	if j.Verdict == judge.Disallowed || j.Verdict == judge.Stale {
@@ -113,7 +113,7 @@ func (g *Guard) recordEdit(key policy.Key, before, after *policy.Version) {
 		return
 	}
 	for label := range g.state.siteRecords.recordsWithKey(key) {
-		g.state.Ledger.RecordEdit(label, before, after, after.FirstFetched)
+		g.state.Ledger.RecordRobotsChange(label, before, after, after.FirstFetched)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestRecordInvented(t *testing.T) {
 	s := g.state.Ledger.Snapshot()
 	var names []string
 	for _, site := range s.Sites {
-		names = append(names, fmt.Sprint(site.Name, " ", len(site.Rows), " ", len(site.Files)))
+		names = append(names, fmt.Sprint(site.Name, " ", len(site.Rows), " ", len(site.VersionHits)))
 	}
 	if got := fmt.Sprint(names); got != "[*.example.net 1 0 _other 1 0 example.com 1 1]" {
 		t.Errorf("sites, crawlers and files: %s", got)

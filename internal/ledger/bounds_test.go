@@ -136,11 +136,11 @@ func TestLedgerHostile(t *testing.T) {
 		t.Errorf("%d inventions took %d KiB more", n, grown>>10)
 	}
 	for _, w := range s.Sites[0].Rows {
-		if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Agents.Items) > maxAgents {
+		if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.UserAgents.Items) > maxUserAgents {
 			t.Errorf("%s keeps %d paths", w.Token, len(w.Paths.Items))
 		}
 		for _, item := range w.Paths.Items {
-			if len(item.Key.Path) > maxTarget || len(item.Key.Text) > maxRule {
+			if len(item.Key.Path) > maxTargetBytes || len(item.Key.Text) > maxRuleBytes {
 				t.Fatalf("%d bytes of a path are kept", len(item.Key.Path))
 			}
 		}

@@ -30,23 +30,23 @@ func getOrAddBucket[C bucket](buckets *[]C, stepNumber, maxSteps uint32) *C {
 
 // getOrInsertBucket implements getOrAddBucket for any step but that of the last bucket.
 func getOrInsertBucket[C bucket](buckets *[]C, stepNumber, maxSteps uint32) *C {
-	all := *buckets
-	n := len(all)
+	existing := *buckets
+	n := len(existing)
 	var empty C
 	empty[0] = stepNumber
-	if n == 0 || stepNumber > all[n-1][0] {
+	if n == 0 || stepNumber > existing[n-1][0] {
 		if stepNumber >= maxSteps {
-			all = dropBucketsBefore(all, stepNumber-maxSteps+1)
+			existing = dropBucketsBefore(existing, stepNumber-maxSteps+1)
 		}
-		*buckets = append(all, empty)
-		return &(*buckets)[len(all)]
+		*buckets = append(existing, empty)
+		return &(*buckets)[len(existing)]
 	}
-	if all[n-1][0]-stepNumber >= maxSteps {
+	if existing[n-1][0]-stepNumber >= maxSteps {
 		return nil
 	}
-	i, found := searchBuckets(all, stepNumber)
+	i, found := searchBuckets(existing, stepNumber)
 	if !found {
-		*buckets = slices.Insert(all, i, empty)
+		*buckets = slices.Insert(existing, i, empty)
 	}
 	return &(*buckets)[i]
 }

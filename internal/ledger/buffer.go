@@ -15,14 +15,14 @@ import (
 // in all buffers together, and average bytes of strings per request. Requests pile up while the
 // goroutine that counts has lost the processor. They need at most 20 MB.
 const (
-	bufferRequests = 64
-	maxPending     = 512 * bufferRequests
-	requestBytes   = 64
+	bufferRequests        = 64
+	maxPendingRequests    = 512 * bufferRequests
+	maxAverageStringBytes = 64
 )
 
 // textBytes is the average number of bytes of strings per request at which the ledger counts a
 // buffer. It is the length of a User-Agent.
-const textBytes = 160
+const dueAverageStringBytes = 160
 
 // Bounds on the number of buffers, which is two for each processor. The number of processors
 // can change.
@@ -32,10 +32,10 @@ const (
 )
 
 // maxText is the maximum size of the strings of a request in bytes.
-const maxText = maxMethod + maxAgent + maxTarget + maxToken + maxSiteName + maxRule
+const maxStringBytes = maxMethodBytes + maxUserAgentBytes + maxTargetBytes + maxTokenBytes + maxSiteNameBytes + maxRuleBytes
 
 // retainedCapacity is the capacity in requests that a recordBatch retains after counting.
-const retainedCapacity = 4 * bufferRequests
+const maxRetainedCapacity = 4 * bufferRequests
 
 // recordBatch contains recorded requests, responses and visits that are not counted yet. Strings
 // from clients are copied into the field text. All other strings belong to the configuration, the
@@ -44,7 +44,7 @@ type recordBatch struct {
 	requests  []Request
 	responses []Response
 	visits    []humanVisit
-	text      []byte
+	strings   []byte
 }
 
 // addRequest appends a request. For a request that is neither disallowed nor stale, it leaves out
@@ -53,42 +53,44 @@ func (b *recordBatch) addRequest(q *Request) {
 	b.requests = append(b.requests, *q)
 	p := &b.requests[len(b.requests)-1]
 	if !q.MayRetainUserAgent {
-		p.UserAgent = b.copyString(q.UserAgent, maxAgent)
+		p.UserAgent = b.copyString(q.UserAgent, maxUserAgentBytes)
 	}
-	p.Name, p.Host = b.copyString(q.Name, maxToken), b.copyString(q.Host, maxSiteName)
+	p.Name, p.Host = b.copyString(q.Name, maxTokenBytes), b.copyString(q.Host, maxSiteNameBytes)
 	if q.Verdict == judge.Disallowed || q.Verdict == judge.Stale {
-		p.Method, p.Target, p.Rule.Text = b.copyString(q.Method, maxMethod), b.copyString(q.Target, maxTarget), b.copyString(q.Rule.Text, maxRule)
+		p.Method, p.Target, p.Rule.Text = b.copyString(q.Method, maxMethodBytes), b.copyString(q.Target, maxTargetBytes), b.copyString(q.Rule.Text, maxRuleBytes)
 	} else {
 		p.Method, p.Target, p.Rule.Text, p.Network = "", "", "", netip.Prefix{}
 	}
 }
 
 // copyString returns a copy of the first most bytes of s. The copy is valid until clear is called.
-func (b *recordBatch) copyString(s string, most int) string {
-	from := len(b.text)
-	b.text = append(b.text, text.Truncate(s, most)...)
-	return unsafe.String(unsafe.SliceData(b.text[from:]), len(b.text)-from)
+func (b *recordBatch) copyString(s string, maxBytes int) string {
+	from := len(b.strings)
+	b.strings = append(b.strings, text.Truncate(s, maxBytes)...)
+	return unsafe.String(unsafe.SliceData(b.strings[from:]), len(b.strings)-from)
 }
 
 // stringCapacity returns the number of bytes to reserve for the strings of the given number of
 // requests.
-func stringCapacity(requests int) int { return max(requests*requestBytes, bufferRequests*textBytes) }
+func stringCapacity(requests int) int {
+	return max(requests*maxAverageStringBytes, bufferRequests*dueAverageStringBytes)
+}
 
 // hasRoom reports whether the batch can take another request without exceeding most requests.
-func (b *recordBatch) hasRoom(most int) bool {
-	return len(b.requests) < most && len(b.responses) < most && len(b.visits) < most && len(b.text) <= stringCapacity(most)-maxText
+func (b *recordBatch) hasRoom(maxRequests int) bool {
+	return len(b.requests) < maxRequests && len(b.responses) < maxRequests && len(b.visits) < maxRequests && len(b.strings) <= stringCapacity(maxRequests)-maxStringBytes
 }
 
 // clear removes all records. It releases the memory of a batch that became larger than usual.
 func (b *recordBatch) clear() {
-	if cap(b.requests) > retainedCapacity || cap(b.responses) > retainedCapacity || cap(b.visits) > retainedCapacity {
+	if cap(b.requests) > maxRetainedCapacity || cap(b.responses) > maxRetainedCapacity || cap(b.visits) > maxRetainedCapacity {
 		*b = recordBatch{} // after a long delay
 		return
 	}
 	clear(b.requests)
 	clear(b.responses)
 	clear(b.visits)
-	b.requests, b.responses, b.visits, b.text = b.requests[:0], b.responses[:0], b.visits[:0], b.text[:0]
+	b.requests, b.responses, b.visits, b.strings = b.requests[:0], b.responses[:0], b.visits[:0], b.strings[:0]
 }
 
 // recordBuffer collects records until the ledger counts them. It takes more than bufferRequests
@@ -107,16 +109,16 @@ func (b *recordBuffer) isDue() bool { return !b.hasRoom(bufferRequests) }
 // bufferPool has so many buffers that one is always free, even if goroutines lose the processor
 // while using the others.
 type bufferPool struct {
-	all []*recordBuffer
+	buffers []*recordBuffer
 	// number of preferred buffers, one for each processor; fewer buffers stay in the CPU caches
 	numPreferred int
 }
 
 func newBufferPool() *bufferPool {
-	b := &bufferPool{all: make([]*recordBuffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
-	b.numPreferred = min(runtime.GOMAXPROCS(0), len(b.all))
-	for i := range b.all {
-		b.all[i] = &recordBuffer{maxRequests: maxPending / len(b.all)}
+	b := &bufferPool{buffers: make([]*recordBuffer, min(max(2*runtime.GOMAXPROCS(0), minBuffers), maxBuffers))}
+	b.numPreferred = min(runtime.GOMAXPROCS(0), len(b.buffers))
+	for i := range b.buffers {
+		b.buffers[i] = &recordBuffer{maxRequests: maxPendingRequests / len(b.buffers)}
 	}
 	return b
 }
@@ -125,8 +127,8 @@ func newBufferPool() *bufferPool {
 // buffers are locked or full.
 func (b *bufferPool) lockAvailable() *recordBuffer {
 	first := rand.IntN(b.numPreferred) // a sync.Pool locks after every garbage collection
-	for i := range b.all {
-		x := b.all[(first+i)%len(b.all)]
+	for i := range b.buffers {
+		x := b.buffers[(first+i)%len(b.buffers)]
 		if !x.mu.TryLock() {
 			continue
 		}

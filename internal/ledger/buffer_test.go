@@ -22,7 +22,7 @@ func TestRecordWaitsForNobody(t *testing.T) {
 			return l.mu.Unlock
 		}},
 		{"others take note", func(l *Ledger) func() {
-			others := l.buffers.all[1:]
+			others := l.buffers.buffers[1:]
 			for _, b := range others {
 				b.mu.Lock()
 			}
@@ -88,7 +88,7 @@ func TestReadersSeeWhatCameBefore(t *testing.T) {
 // TestPendingIsBounded takes no more requests than the buffers hold while nobody
 // can count them, and loses none.
 func TestPendingIsBounded(t *testing.T) {
-	long := strings.Repeat("x", 2*maxAgent)
+	long := strings.Repeat("x", 2*maxUserAgentBytes)
 	for _, tc := range []struct{ name, userAgent, target string }{
 		{"short", "GPTBot/1.3", "/"},
 		{"long", long, "/" + long},
@@ -98,15 +98,15 @@ func TestPendingIsBounded(t *testing.T) {
 			q.UserAgent = tc.userAgent
 			l := New(newClock().now)
 			var fit recordBatch
-			for fit.hasRoom(l.buffers.all[0].maxRequests) {
+			for fit.hasRoom(l.buffers.buffers[0].maxRequests) {
 				fit.addRequest(q)
 			}
-			most := int64(len(fit.requests) * len(l.buffers.all))
-			if most > maxPending || len(fit.text)*len(l.buffers.all) > maxPending*requestBytes {
-				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.text)/len(fit.requests), maxPending)
+			most := int64(len(fit.requests) * len(l.buffers.buffers))
+			if most > maxPendingRequests || len(fit.strings)*len(l.buffers.buffers) > maxPendingRequests*maxAverageStringBytes {
+				t.Errorf("%d requests of %d bytes fit, want at most %d", most, len(fit.strings)/len(fit.requests), maxPendingRequests)
 			}
 			l.mu.Lock()
-			const requests = 2 * maxPending
+			const requests = 2 * maxPendingRequests
 			var recorded atomic.Int64
 			done := make(chan struct{})
 			go func() {
@@ -150,10 +150,10 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		}
 		row := l.Snapshot().row(t, "example.com", "GPTBot")
 		seen := make(map[string]bool)
-		for _, item := range row.Agents.Items {
+		for _, item := range row.UserAgents.Items {
 			seen[item.Key] = strings.HasPrefix(item.Key, "GPTBot/1.")
 		}
-		if len(seen) != maxAgents || len(seen) != len(row.Agents.Items) {
+		if len(seen) != maxUserAgents || len(seen) != len(row.UserAgents.Items) {
 			t.Errorf("lasting %v: the row keeps %v", lasting, seen)
 		}
 		for agent, ok := range seen {
@@ -163,10 +163,10 @@ func TestLastingUserAgentsAreNotCopied(t *testing.T) {
 		}
 	}
 	l, q := New(newClock().now), gptbot(noon, "/")
-	q.MayRetainUserAgent, q.UserAgent = true, strings.Repeat("x", 2*maxAgent)
+	q.MayRetainUserAgent, q.UserAgent = true, strings.Repeat("x", 2*maxUserAgentBytes)
 	l.Record(q)
-	if got := len(l.Snapshot().row(t, "example.com", "GPTBot").Agents.Items[0].Key); got != maxAgent {
-		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxAgent)
+	if got := len(l.Snapshot().row(t, "example.com", "GPTBot").UserAgents.Items[0].Key); got != maxUserAgentBytes {
+		t.Errorf("%d bytes of a User-Agent are kept, want %d", got, maxUserAgentBytes)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestFewBuffersAreUsed(t *testing.T) {
 		l.Record(gptbot(noon, fmt.Sprint("/", i)))
 	}
 	used := 0
-	for _, b := range l.buffers.all {
+	for _, b := range l.buffers.buffers {
 		if len(b.requests) > 0 {
 			used++
 		}

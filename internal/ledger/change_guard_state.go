@@ -15,10 +15,10 @@ import (
 type ChangeGuardState struct {
 	Site policy.Key `json:"site"`
 	// Hash is the version that the change guard compared last, and FetchedAt the time of its fetch.
-	Hash      Version        `json:"sha256"`
-	FetchedAt time.Time      `json:"read"`
-	Visits    []CrawlerVisit `json:"visits,omitempty"`
-	Holds     []HeldVersion  `json:"holds,omitempty"`
+	ComparedVersion Version        `json:"sha256"`
+	FetchedAt       time.Time      `json:"read"`
+	Visits          []CrawlerVisit `json:"visits,omitempty"`
+	Holds           []HeldVersion  `json:"holds,omitempty"`
 }
 
 // HeldVersion is an earlier version of a robots.txt that the change guard keeps in force, because
@@ -32,10 +32,10 @@ type HeldVersion struct {
 
 // Bounds of the stored state.
 const (
-	maxStoredHolds = 8
-	maxChain       = 16
-	maxName        = 128  // bytes of a crawler's name
-	maxHost        = 1024 // bytes of a host
+	maxStoredHolds      = 8
+	maxGroupNames       = 16
+	maxCrawlerNameBytes = 128  // bytes of a crawler's name
+	maxHostBytes        = 1024 // bytes of a host
 )
 
 // Encode encodes c for [DecodeChangeGuardState]. If the result is too large, Encode omits c.Visits,
@@ -49,10 +49,10 @@ func (c ChangeGuardState) Encode(now time.Time) (StoredDocument, error) {
 	for i := range c.Holds {
 		c.Holds[i].Visits = storableVisits(c.Holds[i].Visits)
 	}
-	d, err := EncodeDocument(c, now, MaxDocument)
+	d, err := EncodeDocument(c, now, MaxDocumentBytes)
 	if errors.Is(err, errTooLarge) {
 		c.Visits = nil
-		d, err = EncodeDocument(c, now, MaxDocument)
+		d, err = EncodeDocument(c, now, MaxDocumentBytes)
 	}
 	return d, err
 }
@@ -63,11 +63,11 @@ func storableVisits(visits []CrawlerVisit) []CrawlerVisit {
 }
 
 func (v CrawlerVisit) isStorable() bool {
-	if len(v.GroupNames) > maxChain || len(v.Target) > maxVisitedTarget || len(v.Host) > maxHost || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
+	if len(v.GroupNames) > maxGroupNames || len(v.Target) > maxVisitedTargetBytes || len(v.Host) > maxHostBytes || !utf8.ValidString(v.Host) || !isPlausibleTime(v.At) {
 		return false
 	}
 	for _, name := range append([]string{v.Crawler}, v.GroupNames...) {
-		if len(name) > maxName || !utf8.ValidString(name) {
+		if len(name) > maxCrawlerNameBytes || !utf8.ValidString(name) {
 			return false
 		}
 	}
@@ -77,7 +77,7 @@ func (v CrawlerVisit) isStorable() bool {
 // DecodeChangeGuardState decodes the result of [ChangeGuardState.Encode]. Damaged data and
 // unsupported formats are an error.
 func DecodeChangeGuardState(data []byte) (c ChangeGuardState, d StoredDocument, err error) {
-	if d, err = DecodeDocument(data, &c, MaxDocument); err == nil {
+	if d, err = DecodeDocument(data, &c, MaxDocumentBytes); err == nil {
 		err = c.validate()
 	}
 	if err != nil {
@@ -125,7 +125,7 @@ func validateSite(k policy.Key) error {
 		return errors.New("the site needs either a source or a host")
 	}
 	for _, name := range []string{k.Source, k.Server, k.Site, k.Host, k.ForwardedHost} {
-		if !utf8.ValidString(name) || len(name) > 8*maxHost {
+		if !utf8.ValidString(name) || len(name) > 8*maxHostBytes {
 			return errors.New("the name of a site is too long or not UTF-8")
 		}
 	}

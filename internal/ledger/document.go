@@ -9,7 +9,7 @@ import (
 )
 
 // MaxDocument is the maximum size of an encoded document in bytes.
-const MaxDocument = 1 << 20
+const MaxDocumentBytes = 1 << 20
 
 // documentFormat is the version of the format.
 const documentFormat = 3
@@ -27,8 +27,8 @@ type documentJSON struct {
 type StoredDocument struct {
 	Data []byte
 	// Sum is the checksum of the content. It does not depend on Saved.
-	Sum   [sha256.Size]byte
-	Saved time.Time
+	Checksum [sha256.Size]byte
+	Saved    time.Time
 }
 
 var errTooLarge = errors.New("the document exceeds its maximum size")
@@ -40,8 +40,8 @@ func EncodeDocument(content any, saved time.Time, maxBytes int) (StoredDocument,
 	if err != nil {
 		return StoredDocument{}, err
 	}
-	d := StoredDocument{Sum: sha256.Sum256(inner), Saved: saved}
-	if d.Data, err = json.Marshal(documentJSON{documentFormat, saved.UTC(), d.Sum, inner}); err != nil {
+	d := StoredDocument{Checksum: sha256.Sum256(inner), Saved: saved}
+	if d.Data, err = json.Marshal(documentJSON{documentFormat, saved.UTC(), d.Checksum, inner}); err != nil {
 		return StoredDocument{}, err
 	}
 	if len(d.Data) > maxBytes {
@@ -76,7 +76,7 @@ func DecodeDocument(data []byte, content any, maxBytes int) (StoredDocument, err
 	if err := json.Unmarshal(envelope.Content, content); err != nil {
 		return StoredDocument{}, fmt.Errorf("invalid document: %w", err)
 	}
-	return StoredDocument{Data: data, Sum: sum, Saved: envelope.Saved}, nil
+	return StoredDocument{Data: data, Checksum: sum, Saved: envelope.Saved}, nil
 }
 
 // isPlausibleTime reports whether t is between the years 1990 and 9989. RFC 3339 can represent such

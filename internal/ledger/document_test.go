@@ -15,7 +15,7 @@ var docTime = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func someChanges() ChangeGuardState {
 	visit := CrawlerVisit{Crawler: "Googlebot", GroupNames: []string{"googlebot"}, WildcardApplies: true, Host: "a.test", Target: "/é?x", At: docTime.Add(-time.Hour)}
 	return ChangeGuardState{
-		Site: policy.Key{IsHTTPS: true, Host: "a.test"}, Hash: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []CrawlerVisit{visit},
+		Site: policy.Key{IsHTTPS: true, Host: "a.test"}, ComparedVersion: [32]byte{2}, FetchedAt: docTime.Add(-time.Minute), Visits: []CrawlerVisit{visit},
 		Holds: []HeldVersion{{Version: [32]byte{1}, HeldSince: docTime.Add(-time.Minute), HeldUntil: docTime.Add(time.Hour), Visits: []CrawlerVisit{visit}}},
 	}
 }
@@ -26,7 +26,7 @@ func TestChangesOverARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, again, err := DecodeChangeGuardState(d.Data)
-	if err != nil || again.Sum != d.Sum || !reflect.DeepEqual(got, someChanges()) {
+	if err != nil || again.Checksum != d.Checksum || !reflect.DeepEqual(got, someChanges()) {
 		t.Errorf("%v: %+v", err, got)
 	}
 	// A target can have any bytes.
@@ -39,7 +39,7 @@ func TestChangesOverARestart(t *testing.T) {
 		t.Errorf("with a target that is not UTF-8: %v: %+v", err, got)
 	}
 	later, err := someChanges().Encode(docTime.Add(time.Hour))
-	if err != nil || later.Sum != again.Sum {
+	if err != nil || later.Checksum != again.Checksum {
 		t.Error("the same content has another sum later")
 	}
 }
@@ -49,12 +49,12 @@ func TestChangesAreBounded(t *testing.T) {
 	c := someChanges()
 	c.Visits, c.Holds[0].Visits = nil, nil
 	for i := range maxVisits {
-		v := CrawlerVisit{Crawler: strings.Repeat("\x01", maxName), Host: strings.Repeat("\x01", maxHost), At: docTime,
-			Target: RawText(fmt.Sprintf("/%0*d", maxVisitedTarget-1, i))}
+		v := CrawlerVisit{Crawler: strings.Repeat("\x01", maxCrawlerNameBytes), Host: strings.Repeat("\x01", maxHostBytes), At: docTime,
+			Target: RawText(fmt.Sprintf("/%0*d", maxVisitedTargetBytes-1, i))}
 		c.Visits, c.Holds[0].Visits = append(c.Visits, v), append(c.Holds[0].Visits, v)
 	}
 	d, err := c.Encode(docTime)
-	if err != nil || len(d.Data) > MaxDocument {
+	if err != nil || len(d.Data) > MaxDocumentBytes {
 		t.Fatalf("%d bytes, %v", len(d.Data), err)
 	}
 	if got, _, err := DecodeChangeGuardState(d.Data); err != nil || len(got.Visits) != 0 || len(got.Holds) != 1 || len(got.Holds[0].Visits) != maxVisits {
@@ -83,7 +83,7 @@ func TestDamagedDocuments(t *testing.T) {
 		"another time":  replaced(`"saved":"2026`, `"saved":"0001`),
 		"changed":       replaced("Googlebot", "Googlebat"),
 		"the wrong sum": replaced(`"sha256":"`, `"sha256":"0`),
-		"too large":     string(good.Data) + strings.Repeat(" ", MaxDocument),
+		"too large":     string(good.Data) + strings.Repeat(" ", MaxDocumentBytes),
 		"noise":         "\x00\xff",
 	} {
 		if _, _, err := DecodeChangeGuardState([]byte(data)); err == nil {

@@ -25,7 +25,7 @@ func TestFilesOfTheFuture(t *testing.T) {
 	now = right.Add(time.Hour)
 	judge(3)
 	all := Merge(l.Snapshot(), l.Snapshot()) // as with what another instance has
-	if files := all.Sites[0].Files; len(files) != maxFiles || files[0].Version != (Version{3}) {
+	if files := all.Sites[0].VersionHits; len(files) != maxVersions || files[0].Version != (Version{3}) {
 		t.Errorf("the lines are counted of %d texts, first of %s", len(files), files[0].Version)
 	}
 }

@@ -26,7 +26,7 @@ const MinRetention = time.Hour
 
 // skew is the maximum age of a request relative to a snapshot that is being made. Requests
 // that are still later have a wrong clock and are dropped.
-const skew = time.Minute
+const maxRequestDelay = time.Minute
 
 // Ledger counts the requests of crawlers by site and crawler. A Ledger is safe for concurrent use.
 // Recording a request does not block while the buffers have room.
@@ -42,7 +42,7 @@ type Ledger struct {
 	mu        sync.Mutex
 	sites     map[string]*Site
 	startTime time.Time
-	rows      int         // of all sites
+	numRows   int         // of all sites
 	batch     recordBatch // being counted
 }
 
@@ -99,7 +99,7 @@ func (l *Ledger) releaseBuffer(b *recordBuffer) {
 
 // countBufferedRecords counts the records in all buffers. The caller must have locked l.mu.
 func (l *Ledger) countBufferedRecords() {
-	for _, b := range l.buffers.all {
+	for _, b := range l.buffers.buffers {
 		b.mu.Lock()
 		l.swapBatch(b)
 		b.mu.Unlock()
@@ -137,17 +137,17 @@ func (l *Ledger) countBatch() {
 
 // getOrCreateRow returns the row that counts the requests of a crawler at a site. See
 // [Site.getOrCreateRow]. The caller must have locked l.mu.
-func (l *Ledger) getOrCreateRow(s *Site, key rowKey, named bool, at int64) *Row {
+func (l *Ledger) getOrCreateRow(s *Site, key rowKey, namedByRobots bool, at int64) *Row {
 	before := len(s.Rows)
-	w := s.getOrCreateRow(key, named, at, l.rows < maxAllRows)
-	l.rows += len(s.Rows) - before // one row more, or one less after folding
+	w := s.getOrCreateRow(key, namedByRobots, at, l.numRows < maxAllRows)
+	l.numRows += len(s.Rows) - before // one row more, or one less after folding
 	return w
 }
 
 // getOrCreateSite returns the site with a name, and creates it if the ledger has room, else the
 // site Other. The caller must have locked l.mu.
 func (l *Ledger) getOrCreateSite(name string) *Site {
-	name = text.Truncate(name, maxSiteName)
+	name = text.Truncate(name, maxSiteNameBytes)
 	if s := l.sites[name]; s != nil {
 		return s
 	}
@@ -160,7 +160,7 @@ func (l *Ledger) getOrCreateSite(name string) *Site {
 }
 
 // maxSiteName bounds the name of a site, in bytes. DNS allows 253.
-const maxSiteName = 260
+const maxSiteNameBytes = 260
 
 // Snapshot returns a copy of the ledger. It first removes expired data. Between two sites it
 // unlocks the ledger, so a site can be newer than the previous one.
@@ -172,7 +172,7 @@ func (l *Ledger) Snapshot() Snapshot {
 	snapshot := Snapshot{Saved: now, Since: l.startTime.UnixMilli(), Retention: retention}
 	l.mu.Unlock()
 	for _, name := range names {
-		if s := l.copySite(name, now+skew.Milliseconds(), retention); s != nil {
+		if s := l.copySite(name, now+maxRequestDelay.Milliseconds(), retention); s != nil {
 			snapshot.Sites = append(snapshot.Sites, s)
 		}
 	}
@@ -190,9 +190,9 @@ func (l *Ledger) copySite(name string, now int64, retention time.Duration) *Site
 		return nil
 	}
 	before := len(s.Rows)
-	left := s.prune(now, retention)
-	l.rows += len(s.Rows) - before
-	if !left {
+	hasData := s.prune(now, retention)
+	l.numRows += len(s.Rows) - before
+	if !hasData {
 		delete(l.sites, name)
 		return nil
 	}
@@ -212,8 +212,8 @@ func (l *Ledger) RestoreSite(site *Site, since time.Time) {
 	before := len(s.Rows)
 	s.merge(site)
 	s.restoreMode(site.Mode)
-	for s.unsharedRowCount() > 0 && l.rows+len(s.Rows)-before > maxAllRows {
+	for s.unsharedRowCount() > 0 && l.numRows+len(s.Rows)-before > maxAllRows {
 		s.mergeIdlestRow()
 	}
-	l.rows += len(s.Rows) - before
+	l.numRows += len(s.Rows) - before
 }

@@ -35,7 +35,7 @@ func gptbot(at time.Time, target string) *Request {
 	return &Request{
 		At: at, Site: "example.com", Token: "GPTBot", NamedByRobots: true, Class: uaident.AITraining, Verdict: judge.Disallowed, Action: judge.Logged,
 		WouldBlock: true, Method: "GET", Target: target, UserAgent: "GPTBot/1.3", Network: netip.MustParsePrefix("192.0.2.0/24"),
-		Rule: Rule{Version: Version{1}, Line: 6, Text: "Disallow: /", Group: "GPTBot"}, GroupLine: 5, VersionFetched: noon.Add(-time.Hour),
+		Rule: Rule{Version: Version{1}, Line: 6, Text: "Disallow: /", Group: "GPTBot"}, GroupLine: 5, VersionFetchedAt: noon.Add(-time.Hour),
 	}
 }
 
@@ -113,17 +113,17 @@ func TestLedger(t *testing.T) {
 	if got := strings.Join(paths, ", "); got != "/a disallowed 4, /b stale 1, /c disallowed 1" {
 		t.Errorf("paths: %s", got)
 	}
-	if len(w.Rules.Items) != 2 || len(w.Networks.Items) != 1 || w.Networks.Items[0].Count != 5 || w.Agents.Items[0].Count != 6 {
-		t.Errorf("rules %v, networks %v, agents %v", w.Rules.Items, w.Networks.Items, w.Agents.Items)
+	if len(w.Rules.Items) != 2 || len(w.Networks.Items) != 1 || w.Networks.Items[0].Count != 5 || w.UserAgents.Items[0].Count != 6 {
+		t.Errorf("rules %v, networks %v, agents %v", w.Rules.Items, w.Networks.Items, w.UserAgents.Items)
 	}
 	var samples []string
 	for _, sample := range w.Samples {
-		samples = append(samples, fmt.Sprintf("%s %s %s", sample.Path, sample.Action, sample.VersionFetched))
+		samples = append(samples, fmt.Sprintf("%s %s %s", sample.Path, sample.Action, sample.FetchedVersion))
 	}
 	if got := strings.Join(samples, ", "); got != "/a logged never, /a logged current, /c blocked current" {
 		t.Errorf("samples: %s", got)
 	}
-	if files := s.Sites[0].Files; len(files) != 1 || files[0].Lines[5] != 6 || files[0].Lines[6] != 6 {
+	if files := s.Sites[0].VersionHits; len(files) != 1 || files[0].Lines[5] != 6 || files[0].Lines[6] != 6 {
 		t.Errorf("lines: %v", files)
 	}
 }
@@ -200,7 +200,7 @@ func TestLedgerConcurrency(t *testing.T) {
 	}
 	for _, site := range s.Sites {
 		sum := site.Rows[0].Series[Minutes].Sum(Minutes, noon, c.now())
-		if hits := site.Files[0].Lines[6]; hits != sum.TotalRequests() {
+		if hits := site.VersionHits[0].Lines[6]; hits != sum.TotalRequests() {
 			t.Errorf("%s: line 6 was hit %d times by %d requests", site.Name, hits, sum.TotalRequests())
 		}
 	}
@@ -225,10 +225,10 @@ func TestLongToken(t *testing.T) {
 	l := New(newClock().now)
 	for range 3 {
 		q := gptbot(noon, "/")
-		q.Token = strings.Repeat("x", 2*maxToken)
+		q.Token = strings.Repeat("x", 2*maxTokenBytes)
 		record(l, q)
 	}
-	if rows := l.Snapshot().Sites[0].Rows; len(rows) != 1 || len(rows[0].Token) != maxToken {
+	if rows := l.Snapshot().Sites[0].Rows; len(rows) != 1 || len(rows[0].Token) != maxTokenBytes {
 		t.Errorf("%d rows", len(rows))
 	}
 }

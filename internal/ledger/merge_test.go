@@ -29,8 +29,8 @@ func TestMerge(t *testing.T) {
 	if len(w.Paths.Items) != 2 || w.Paths.Items[0].Count != 2 || w.RobotsFetch.Status != 304 || w.RequestsSinceFetch != 2 {
 		t.Errorf("paths %v, %d requests since %v", w.Paths.Items, w.RequestsSinceFetch, w.RobotsFetch)
 	}
-	if merged.Sites[0].Files[0].Lines[6] != 3 {
-		t.Errorf("line 6 was hit %d times, want 3", merged.Sites[0].Files[0].Lines[6])
+	if merged.Sites[0].VersionHits[0].Lines[6] != 3 {
+		t.Errorf("line 6 was hit %d times, want 3", merged.Sites[0].VersionHits[0].Lines[6])
 	}
 	if asJSON(t, []Snapshot{a, b}) != before {
 		t.Error("merging has changed a snapshot")
@@ -48,8 +48,8 @@ func TestMergedLinesAreBounded(t *testing.T) {
 	}
 	l := New(newClock().now)
 	for range 2 { // a new file, and a known file
-		l.RestoreSite(&Site{Name: "example.com", Files: []LineHits{hits}}, noon)
-		if n := len(l.sites["example.com"].Files[0].Lines); n != maxLines {
+		l.RestoreSite(&Site{Name: "example.com", VersionHits: []LineHits{hits}}, noon)
+		if n := len(l.sites["example.com"].VersionHits[0].Lines); n != maxLines {
 			t.Errorf("%d lines, want %d", n, maxLines)
 		}
 	}

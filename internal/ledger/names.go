@@ -14,7 +14,7 @@ func (w *Row) clientNameInSharedRow(token, name string) string {
 	case !isSharedToken(w.Token):
 		return ""
 	case !isSharedToken(token):
-		return text.Truncate(token, maxToken) // the crawler has no row of its own
+		return text.Truncate(token, maxTokenBytes) // the crawler has no row of its own
 	}
 	return name
 }
@@ -25,7 +25,7 @@ func isSharedToken(token string) bool { return strings.HasPrefix(token, "_") }
 // namesForSharedRow returns the client names to count when this row is merged into a shared row.
 // For a shared row, the result is names. For the row of a single crawler, the result is its token
 // with the sum of the given counters.
-func (w *Row) namesForSharedRow(names spacesaving.Sketch[string], counts ...Counter) (own spacesaving.Sketch[string]) {
+func (w *Row) namesForSharedRow(names spacesaving.Sketch[string], counters ...Counter) (own spacesaving.Sketch[string]) {
 	if isSharedToken(w.Token) {
 		return names
 	}
@@ -34,7 +34,7 @@ func (w *Row) namesForSharedRow(names spacesaving.Sketch[string], counts ...Coun
 		sum.Add(b.CounterValues())
 	}
 	var requests uint64
-	for _, count := range counts {
+	for _, count := range counters {
 		requests += sum[count]
 	}
 	if requests > 0 {

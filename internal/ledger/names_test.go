@@ -62,7 +62,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("%d and %d names", len(others.Names.Items), len(others.NamesOfViolators.Items))
 	}
 	for _, item := range others.Names.Items {
-		if len(item.Key) > maxToken {
+		if len(item.Key) > maxTokenBytes {
 			t.Errorf("a name of %d bytes", len(item.Key))
 		}
 	}
@@ -133,7 +133,7 @@ func TestHosts(t *testing.T) {
 		ask("b.example.net")
 	}
 	for i := range 10 * maxHosts {
-		ask(fmt.Sprint("invented", i, ".example.net", strings.Repeat("x", 2*maxSiteName)))
+		ask(fmt.Sprint("invented", i, ".example.net", strings.Repeat("x", 2*maxSiteNameBytes)))
 		ask("a.example.net")
 	}
 	site := l.Snapshot().Sites[0]
@@ -145,7 +145,7 @@ func TestHosts(t *testing.T) {
 		t.Errorf("the path of a host is not among %d", len(row.Paths.Items))
 	}
 	for _, item := range row.Paths.Items {
-		if item.Key.Host == "" || len(item.Key.Host) > maxSiteName {
+		if item.Key.Host == "" || len(item.Key.Host) > maxSiteNameBytes {
 			t.Errorf("a path of %q", item.Key.Host)
 		}
 	}

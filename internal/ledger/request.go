@@ -59,9 +59,9 @@ type Request struct {
 	// GroupLine is the line number of the User-agent line by which the crawler's group was
 	// selected, or 0.
 	GroupLine int
-	// VersionFetched is the time at which the guard first fetched the version of robots.txt that
+	// VersionFetchedAt is the time at which the guard first fetched the version of robots.txt that
 	// decided.
-	VersionFetched time.Time
+	VersionFetchedAt time.Time
 }
 
 // unixMilli returns the time of the request in Unix milliseconds.
@@ -105,12 +105,12 @@ func (v *Version) UnmarshalText(text []byte) error {
 
 // Maximum lengths of strings, in bytes.
 const (
-	maxTarget = 200
-	maxAgent  = 256
-	maxRule   = 160
-	maxToken  = 64
-	maxMethod = 16
+	maxTargetBytes    = 200
+	maxUserAgentBytes = 256
+	maxRuleBytes      = 160
+	maxTokenBytes     = 64
+	maxMethodBytes    = 16
 )
 
 // cloneTruncated returns a copy of the first most bytes of s.
-func cloneTruncated(s string, most int) string { return strings.Clone(text.Truncate(s, most)) }
+func cloneTruncated(s string, maxBytes int) string { return strings.Clone(text.Truncate(s, maxBytes)) }

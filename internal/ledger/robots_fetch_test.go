@@ -66,8 +66,8 @@ func TestFetchedVersion(t *testing.T) {
 			l.Record(gptbot(c.now(), "/later"))
 			l.RecordRobotsFetch(gptbot(c.now(), ""), RobotsFetch{At: c.now().UnixMilli(), Status: 200, Version: current})
 			for _, sample := range l.Snapshot().row(t, "example.com", "GPTBot").Samples {
-				if sample.VersionFetched != tc.want {
-					t.Errorf("%s at %s: %s is known, want %s", sample.Path, FromUnixMilli(sample.At), sample.VersionFetched, tc.want)
+				if sample.FetchedVersion != tc.want {
+					t.Errorf("%s at %s: %s is known, want %s", sample.Path, FromUnixMilli(sample.At), sample.FetchedVersion, tc.want)
 				}
 			}
 		})

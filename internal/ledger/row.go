@@ -45,11 +45,11 @@ type Row struct {
 	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
 	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
-	Rules    spacesaving.Sketch[RuleKey]      `json:"rules"`             // with disallowed or stale requests
-	Paths    spacesaving.Sketch[PathKey]      `json:"paths"`             // of disallowed and stale requests
-	Agents   spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
-	Networks spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of disallowed requests
-	Samples  []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
+	Rules      spacesaving.Sketch[RuleKey]      `json:"rules"`             // with disallowed or stale requests
+	Paths      spacesaving.Sketch[PathKey]      `json:"paths"`             // of disallowed and stale requests
+	UserAgents spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
+	Networks   spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of disallowed requests
+	Samples    []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
 }
 
 // RuleKey is a rule, and the verdict of the requests to count: Disallowed or Stale.
@@ -70,12 +70,12 @@ type PathKey struct {
 
 // Bounds of a row.
 const (
-	maxRules    = 16
-	maxPaths    = 32
-	maxAgents   = 6
-	maxNetworks = 12
-	maxSamples  = 24
-	maxNames    = 64
+	maxRules      = 16
+	maxPaths      = 32
+	maxUserAgents = 6
+	maxNetworks   = 12
+	maxSamples    = 24
+	maxNames      = 64
 )
 
 // sampleInterval is the minimum time between two samples, so that a burst does not replace all
@@ -100,11 +100,11 @@ func (w *Row) countRequest(q *Request) {
 			w.countInBucket(c, q)
 		}
 	}
-	keep := strings.Clone
+	cloneUserAgent := strings.Clone
 	if q.MayRetainUserAgent {
-		keep = nil
+		cloneUserAgent = nil
 	}
-	w.Agents.Add(text.Truncate(q.UserAgent, maxAgent), 1, at, maxAgents, keep)
+	w.UserAgents.Add(text.Truncate(q.UserAgent, maxUserAgentBytes), 1, at, maxUserAgents, cloneUserAgent)
 	if name := w.clientNameInSharedRow(q.Token, q.Name); name != "" {
 		w.Names.Add(name, 1, at, maxNames, strings.Clone)
 		if q.Verdict == judge.Disallowed {
@@ -147,7 +147,7 @@ func (w *Row) countInBucket(c *RequestBucket, q *Request) {
 // request, it also updates FirstViolation, the networks and the samples.
 func (w *Row) countRule(q *Request) {
 	at, key := q.unixMilli(), RuleKey{Rule: q.Rule, Verdict: q.Verdict}
-	key.Text, key.Group = text.Truncate(key.Text, maxRule), text.Truncate(key.Group, maxToken)
+	key.Text, key.Group = text.Truncate(key.Text, maxRuleBytes), text.Truncate(key.Group, maxTokenBytes)
 	key = updateRuleLocation(&w.Rules, key, at, key.isSameRule, RuleKey.withVersionAndLine)
 	w.Rules.Add(key, 1, at, maxRules, func(k RuleKey) RuleKey {
 		k.Text, k.Group = strings.Clone(k.Text), strings.Clone(k.Group)
@@ -155,10 +155,10 @@ func (w *Row) countRule(q *Request) {
 	})
 	// Share the strings of the rule.
 	key = w.Rules.Items[w.Rules.PositionOf(key)].Key
-	path := text.Truncate(q.Target, maxTarget)
-	where := PathKey{Host: q.Host, Name: w.clientNameInSharedRow(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
-	where = updateRuleLocation(&w.Paths, where, at, where.isSamePath, PathKey.withVersionAndLine)
-	w.Paths.Add(where, 1, at, maxPaths, func(k PathKey) PathKey {
+	path := text.Truncate(q.Target, maxTargetBytes)
+	pathKey := PathKey{Host: q.Host, Name: w.clientNameInSharedRow(q.Token, q.Name), Path: path, Blocked: q.Action == judge.Blocked, RuleKey: key}
+	pathKey = updateRuleLocation(&w.Paths, pathKey, at, pathKey.isSamePath, PathKey.withVersionAndLine)
+	w.Paths.Add(pathKey, 1, at, maxPaths, func(k PathKey) PathKey {
 		k.Host, k.Name, k.Path = strings.Clone(k.Host), strings.Clone(k.Name), strings.Clone(k.Path)
 		return k
 	})
@@ -178,18 +178,18 @@ func (w *Row) countRule(q *Request) {
 		w.Samples = slices.Delete(w.Samples, 0, 1+len(w.Samples)-maxSamples)
 	}
 	w.Samples = append(w.Samples, Sample{
-		At: at, Host: strings.Clone(where.Host), Name: strings.Clone(where.Name), Method: cloneTruncated(q.Method, maxMethod), Path: cloneTruncated(path, maxTarget), Rule: key.Rule, Action: q.Action,
-		Network: q.Network, Agent: w.internUserAgent(q.UserAgent), VersionFetched: w.lastFetchedVersion(q),
+		At: at, Host: strings.Clone(pathKey.Host), Name: strings.Clone(pathKey.Name), Method: cloneTruncated(q.Method, maxMethodBytes), Path: cloneTruncated(path, maxTargetBytes), Rule: key.Rule, Action: q.Action,
+		Network: q.Network, UserAgent: w.internUserAgent(q.UserAgent), FetchedVersion: w.lastFetchedVersion(q),
 	})
 }
 
 // internUserAgent returns the User-Agent as a string that the row owns.
 func (w *Row) internUserAgent(userAgent string) string {
-	userAgent = text.Truncate(userAgent, maxAgent)
-	if i := w.Agents.PositionOf(userAgent); i >= 0 {
-		return w.Agents.Items[i].Key
+	userAgent = text.Truncate(userAgent, maxUserAgentBytes)
+	if i := w.UserAgents.PositionOf(userAgent); i >= 0 {
+		return w.UserAgents.Items[i].Key
 	}
-	return cloneTruncated(userAgent, maxAgent)
+	return cloneTruncated(userAgent, maxUserAgentBytes)
 }
 
 // lastFetchedVersion compares the robots.txt that the crawler fetched last with the version that
@@ -198,7 +198,7 @@ func (w *Row) lastFetchedVersion(q *Request) FetchedVersion {
 	switch fetch := w.RobotsFetch; {
 	case fetch == nil:
 		return NeverFetched
-	case fetch.Version == q.Rule.Version, fetch.At >= q.VersionFetched.UnixMilli():
+	case fetch.Version == q.Rule.Version, fetch.At >= q.VersionFetchedAt.UnixMilli():
 		return CurrentVersion
 	}
 	return OldVersion
@@ -233,7 +233,7 @@ func (w *Row) merge(other *Row) {
 	}
 	w.Rules.Merge(alignRuleLocations(&w.Rules, other.Rules, (*RuleKey).isSameRule, RuleKey.withVersionAndLine), maxRules)
 	w.Paths.Merge(alignRuleLocations(&w.Paths, other.Paths, (*PathKey).isSamePath, PathKey.withVersionAndLine), maxPaths)
-	w.Agents.Merge(other.Agents, maxAgents)
+	w.UserAgents.Merge(other.UserAgents, maxUserAgents)
 	w.Networks.Merge(other.Networks, maxNetworks)
 	w.Samples = append(slices.Clone(w.Samples), other.Samples...)
 	slices.SortStableFunc(w.Samples, func(a, b Sample) int { return cmp.Compare(a.At, b.At) })
@@ -253,7 +253,7 @@ func (w *Row) prune(now int64, retention time.Duration) bool {
 	w.NamesOfViolators.Prune(now, retention)
 	w.Rules.Prune(now, retention)
 	w.Paths.Prune(now, retention)
-	w.Agents.Prune(now, retention)
+	w.UserAgents.Prune(now, retention)
 	w.Networks.Prune(now, retention)
 	w.Samples = slices.DeleteFunc(w.Samples, func(s Sample) bool { return s.At < oldest || s.At > now })
 	if w.RobotsFetch != nil && (w.RobotsFetch.At < oldest || w.RobotsFetch.At > now) {

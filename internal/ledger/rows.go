@@ -22,7 +22,7 @@ type rowKey struct {
 
 // newRowKey returns the key of a crawler's row.
 func newRowKey(token string, class uaident.Class, identity verify.State) rowKey {
-	return rowKey{text.Truncate(token, maxToken), class.String(), identity}
+	return rowKey{text.Truncate(token, maxTokenBytes), class.String(), identity}
 }
 
 func (w *Row) key() rowKey { return rowKey{w.Token, w.Class, w.Identity} }
@@ -51,25 +51,25 @@ func (s *Site) findRow(key rowKey) *Row {
 }
 
 // setRows replaces the rows, or the slice of rows after a change.
-func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.fullUntil = rows, nil, 0 }
+func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, nil, 0 }
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
 // and the ledger have room. Otherwise the result is the row that all crawlers of its class share,
 // or another shared row. named reports whether the robots.txt names the crawler. more reports
 // whether the ledger has room for another row.
-func (s *Site) getOrCreateRow(key rowKey, named bool, at int64, more bool) *Row {
+func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHasRoom bool) *Row {
 	if w := s.findRow(key); w != nil {
-		if named && !w.NamedByRobots {
-			s.fullUntil = 0 // one unnamed crawler fewer
+		if namedByRobots && !w.NamedByRobots {
+			s.noRoomUntil = 0 // one unnamed crawler fewer
 		}
 		return w
 	}
-	if key.token == Other || !s.makeRoomForRow(named, at) || !more {
+	if key.token == Other || !s.makeRoomForRow(namedByRobots, at) || !ledgerHasRoom {
 		key.token = Other
 		if w := s.findRow(key); w != nil {
 			return w
 		}
-		if !more {
+		if !ledgerHasRoom {
 			if w := s.anySharedRow(); w != nil {
 				return w
 			}
@@ -93,27 +93,27 @@ func (s *Site) anySharedRow() *Row {
 // makeRoomForRow reports whether the site has room for the row of another crawler. If the site is
 // full, it merges the row of the longest idle crawler into a shared row.
 func (s *Site) makeRoomForRow(named bool, at int64) bool {
-	if !named && at < s.fullUntil {
+	if !named && at < s.noRoomUntil {
 		return false
 	}
-	own, unnamed, idlest := 0, 0, -1
+	unshared, notNamed, idlest := 0, 0, -1
 	for i, w := range s.Rows {
 		if w.Token == Other {
 			continue
 		}
-		own++
+		unshared++
 		if !w.NamedByRobots {
-			unnamed++
+			notNamed++
 		}
 		if idlest < 0 || w.LastSeen < s.Rows[idlest].LastSeen {
 			idlest = i
 		}
 	}
-	if own < maxRows && (named || unnamed < maxRows-reservedRows) {
+	if unshared < maxRows && (named || notNamed < maxRows-reservedRows) {
 		return true
 	}
 	if idleAt := s.Rows[idlest].LastSeen + minIdleToLoseRow.Milliseconds(); at < idleAt {
-		s.fullUntil = idleAt
+		s.noRoomUntil = idleAt
 		return false
 	}
 	s.mergeIntoSharedRow(idlest)
@@ -126,8 +126,8 @@ func (s *Site) mergeIntoSharedRow(i int) {
 	s.setRows(slices.Delete(s.Rows, i, i+1))
 	key := w.key()
 	key.token = Other
-	if common := s.findRow(key); common != nil {
-		common.merge(w)
+	if sharedRow := s.findRow(key); sharedRow != nil {
+		sharedRow.merge(w)
 		return
 	}
 	w.Names, w.NamesOfViolators = w.namesForSharedRow(w.Names, verdictCounters[:]...), w.namesForSharedRow(w.NamesOfViolators, CountDisallowed)

@@ -27,7 +27,7 @@ func TestRowsWithAndWithoutCache(t *testing.T) {
 			named := random.IntN(40) == 0
 			key := newRowKey(token, []uaident.Class{uaident.Search, uaident.SEO}[len(token)%2], verify.States()[random.IntN(2)])
 			more := random.IntN(50) > 0
-			plain.rowIndex, plain.fullUntil = nil, 0
+			plain.rowIndex, plain.noRoomUntil = nil, 0
 			var got [2]string
 			for j, s := range []*Site{cached, plain} {
 				w := s.getOrCreateRow(key, named, at.UnixMilli(), more)

@@ -31,7 +31,7 @@ func (k PathKey) withVersionAndLine(to PathKey) PathKey {
 // updateRuleLocation returns the key under which the sketch counts a request. If the sketch has the
 // same rule with another version or line, the rule gets the later version and line. same reports
 // whether a key of the sketch has the same rule.
-func updateRuleLocation[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, withPlaceOf func(K, K) K) K {
+func updateRuleLocation[K comparable](s *spacesaving.Sketch[K], key K, at int64, same func(*K) bool, withVersionAndLine func(K, K) K) K {
 	if s.PositionOf(key) >= 0 {
 		return key
 	}
@@ -41,7 +41,7 @@ func updateRuleLocation[K comparable](s *spacesaving.Sketch[K], key K, at int64,
 			continue
 		}
 		if at >= item.Last {
-			s.ReplaceKey(i, withPlaceOf(item.Key, key))
+			s.ReplaceKey(i, withVersionAndLine(item.Key, key))
 		}
 		return item.Key
 	}
@@ -50,10 +50,10 @@ func updateRuleLocation[K comparable](s *spacesaving.Sketch[K], key K, at int64,
 
 // alignRuleLocations returns a copy of other for merging into s. A rule that both contain gets the
 // same version and line in both: those of its last decision.
-func alignRuleLocations[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, withPlaceOf func(K, K) K) spacesaving.Sketch[K] {
+func alignRuleLocations[K comparable](s *spacesaving.Sketch[K], other spacesaving.Sketch[K], same func(k, other *K) bool, withVersionAndLine func(K, K) K) spacesaving.Sketch[K] {
 	other = other.Clone()
 	for i, item := range other.Items {
-		key := updateRuleLocation(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, withPlaceOf)
+		key := updateRuleLocation(s, item.Key, item.Last, func(k *K) bool { return same(&item.Key, k) }, withVersionAndLine)
 		if key != item.Key && other.PositionOf(key) < 0 {
 			other.ReplaceKey(i, key)
 		}

@@ -18,8 +18,8 @@ type Sample struct {
 	Rule           Rule           `json:"rule"`
 	Action         judge.Action   `json:"action"`
 	Network        netip.Prefix   `json:"network"`
-	Agent          string         `json:"agent"`
-	VersionFetched FetchedVersion `json:"known"`
+	UserAgent      string         `json:"agent"`
+	FetchedVersion FetchedVersion `json:"known"`
 }
 
 // FetchedVersion says which version of robots.txt a crawler had fetched before a disallowed

@@ -125,8 +125,8 @@ func (s *Series) merge(r Resolution, other Series) {
 
 // getOrAddBucket returns the bucket of a step, and creates it if necessary. The result is nil if
 // the step is too old for the series. Buckets that become too old are dropped.
-func (s *Series) getOrAddBucket(r Resolution, slot uint32) *RequestBucket {
-	return getOrAddBucket((*[]RequestBucket)(s), slot, uint32(r.NumSteps()))
+func (s *Series) getOrAddBucket(r Resolution, stepNumber uint32) *RequestBucket {
+	return getOrAddBucket((*[]RequestBucket)(s), stepNumber, uint32(r.NumSteps()))
 }
 
 // prune removes buckets that are in the future, older than retention, or too old for the series.

@@ -11,13 +11,13 @@ import (
 )
 
 // ServedWindow is the age up to which a visit counts as recent.
-const ServedWindow = 24 * time.Hour
+const RecentVisitAge = 24 * time.Hour
 
 // Bounds of a ServedPages. Visits with longer targets are not stored, because the beginning of a
 // target can have another verdict.
 const (
-	maxVisits        = 128
-	maxVisitedTarget = 512
+	maxVisits             = 128
+	maxVisitedTargetBytes = 512
 )
 
 // clockSkew is the maximum difference between the clocks of two machines.
@@ -62,7 +62,7 @@ func PagesFromVisits(visits []CrawlerVisit) []judge.ServedPage {
 
 // ServedPages is a sample of the pages of a site that crawlers visited recently. Its memory is
 // bounded. The zero value is empty. ServedPages is not safe for concurrent use.
-type ServedPages struct {
+type VisitedPages struct {
 	visits        []CrawlerVisit
 	index         map[visitKey]int // indexes in visits
 	nextToReplace int              // index of the next visit to replace, when full
@@ -76,11 +76,11 @@ type visitKey struct {
 
 // replacementOdds is N if one in N new visits replaces a recent visit when the sample is full. A
 // large N extends the covered time and limits the effect of one fast crawler.
-const replacementOdds = 8
+const newVisitsPerReplacement = 8
 
 // Record adds a visit to the sample. It copies the strings of v that belong to a request.
-func (s *ServedPages) Record(v CrawlerVisit) {
-	if len(v.Target) > maxVisitedTarget {
+func (s *VisitedPages) Record(v CrawlerVisit) {
+	if len(v.Target) > maxVisitedTargetBytes {
 		return
 	}
 	key := visitKey{v.Crawler, v.Host, v.Target}
@@ -91,11 +91,11 @@ func (s *ServedPages) Record(v CrawlerVisit) {
 		s.visits[i].At, s.visits[i].WildcardApplies, s.visits[i].fromPeer = v.At, v.WildcardApplies, false
 		return
 	}
-	place := len(s.visits)
-	if place == maxVisits {
-		place = s.nextToReplace
+	index := len(s.visits)
+	if index == maxVisits {
+		index = s.nextToReplace
 		s.nextToReplace = (s.nextToReplace + 1) % maxVisits
-		if old := s.visits[place]; v.At.Sub(old.At) < ServedWindow && rand.IntN(replacementOdds) != 0 {
+		if old := s.visits[index]; v.At.Sub(old.At) < RecentVisitAge && rand.IntN(newVisitsPerReplacement) != 0 {
 			return
 		}
 	}
@@ -110,24 +110,24 @@ func (s *ServedPages) Record(v CrawlerVisit) {
 	if s.index == nil {
 		s.index = make(map[visitKey]int)
 	}
-	if place == len(s.visits) {
+	if index == len(s.visits) {
 		s.visits = append(s.visits, v)
 	} else {
-		old := s.visits[place]
+		old := s.visits[index]
 		delete(s.index, visitKey{old.Crawler, old.Host, old.Target})
-		s.visits[place] = v
+		s.visits[index] = v
 	}
-	s.index[key] = place
+	s.index[key] = index
 	s.revision++
 }
 
 // Merge adds visits from the storage, or visits that another instance saw (fromPeer is true).
 // [ServedPages.OwnVisits] omits the visits from peers. Merge skips visits that are expired, in the
 // future or not newer than the last visit to the same page by the same crawler.
-func (s *ServedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time) {
+func (s *VisitedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time) {
 	for _, v := range visits {
 		i, known := s.index[visitKey{v.Crawler, v.Host, v.Target}]
-		if now.Sub(v.At) >= ServedWindow || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
+		if now.Sub(v.At) >= RecentVisitAge || v.At.After(now.Add(clockSkew)) || known && !v.At.After(s.visits[i].At) {
 			continue
 		}
 		before := s.revision
@@ -141,18 +141,18 @@ func (s *ServedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time)
 }
 
 // OwnVisits returns the recent visits, without those that only other instances saw.
-func (s *ServedPages) OwnVisits(now time.Time) []CrawlerVisit {
+func (s *VisitedPages) OwnVisits(now time.Time) []CrawlerVisit {
 	return slices.DeleteFunc(s.Recent(now), func(v CrawlerVisit) bool { return v.fromPeer })
 }
 
 // Revision returns a number that grows with each new visit that this instance sees.
-func (s *ServedPages) Revision() uint64 { return s.revision }
+func (s *VisitedPages) Revision() uint64 { return s.revision }
 
 // Recent returns the visits that are younger than ServedWindow.
-func (s *ServedPages) Recent(now time.Time) []CrawlerVisit {
+func (s *VisitedPages) Recent(now time.Time) []CrawlerVisit {
 	var recent []CrawlerVisit
 	for _, v := range s.visits {
-		if now.Sub(v.At) < ServedWindow {
+		if now.Sub(v.At) < RecentVisitAge {
 			recent = append(recent, v)
 		}
 	}

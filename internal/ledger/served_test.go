@@ -12,7 +12,7 @@ func TestServed(t *testing.T) {
 	visit := func(crawler, target string, after time.Duration) CrawlerVisit {
 		return CrawlerVisit{Crawler: crawler, GroupNames: []string{crawler}, Host: "example.com", Target: RawText(target), At: start.Add(after)}
 	}
-	var s ServedPages
+	var s VisitedPages
 	if got := s.Recent(start); got != nil {
 		t.Errorf("%v in an empty record", got)
 	}
@@ -20,7 +20,7 @@ func TestServed(t *testing.T) {
 	s.Record(visit("Googlebot", "/b", 0))
 	s.Record(visit("bingbot", "/a", time.Hour))
 	s.Record(visit("Googlebot", "/a", 2*time.Hour)) // again
-	s.Record(visit("Googlebot", "/"+strings.Repeat("x", maxVisitedTarget), 2*time.Hour))
+	s.Record(visit("Googlebot", "/"+strings.Repeat("x", maxVisitedTargetBytes), 2*time.Hour))
 	for _, tc := range []struct {
 		after time.Duration
 		want  string
@@ -43,7 +43,7 @@ func TestServed(t *testing.T) {
 
 func TestServedIsBounded(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	var s ServedPages
+	var s VisitedPages
 	for i := range 100 * maxVisits {
 		s.Record(CrawlerVisit{Crawler: "Googlebot", Target: RawText(fmt.Sprintf("/%d", i)), At: start.Add(time.Duration(i))})
 		if len(s.visits) > maxVisits || len(s.index) != len(s.visits) {
@@ -66,7 +66,7 @@ func TestServedIsBounded(t *testing.T) {
 
 func TestServedKeepsNothingOfTheRequest(t *testing.T) {
 	chain := []string{"Googlebot"}
-	var s ServedPages
+	var s VisitedPages
 	s.Record(CrawlerVisit{Crawler: "Googlebot", GroupNames: chain, Target: "/a", At: time.Unix(1, 0)})
 	chain[0] = "another request"
 	if got := s.Recent(time.Unix(1, 0))[0].GroupNames[0]; got != "Googlebot" {
@@ -79,7 +79,7 @@ func BenchmarkServedNote(b *testing.B) {
 	for i := range targets {
 		targets[i] = fmt.Sprintf("/articles/%d", i)
 	}
-	var s ServedPages
+	var s VisitedPages
 	chain, now := []string{"Googlebot"}, time.Unix(1, 0)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -92,10 +92,10 @@ func TestServedMerge(t *testing.T) {
 	visit := func(target string, ago time.Duration) CrawlerVisit {
 		return CrawlerVisit{Crawler: "Googlebot", Target: RawText(target), At: now.Add(-ago)}
 	}
-	var s ServedPages
+	var s VisitedPages
 	s.Record(visit("/own", time.Hour))
 	news := s.Revision()
-	s.Merge([]CrawlerVisit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", ServedWindow), visit("/future", -time.Hour)}, true, now)
+	s.Merge([]CrawlerVisit{visit("/own", time.Minute), visit("/theirs", time.Hour), visit("/old", RecentVisitAge), visit("/future", -time.Hour)}, true, now)
 	if got := s.Recent(now); len(got) != 2 || !got[0].At.Equal(now.Add(-time.Minute)) {
 		t.Errorf("recent are %+v", got)
 	}

@@ -26,7 +26,7 @@ type Site struct {
 	// [VisitsToDisallowed].
 	Visits map[string]*HumanVisits `json:"visits,omitempty"`
 	// Files are the versions of robots.txt that decided recent requests, newest first.
-	Files []LineHits `json:"files,omitempty"`
+	VersionHits []LineHits `json:"files,omitempty"`
 	// Mode is the last known mode, or "". Changes are the changes of the mode and of the
 	// robots.txt, oldest first.
 	Mode    string       `json:"mode,omitempty"`
@@ -36,7 +36,7 @@ type Site struct {
 	rowIndex map[rowKey]*Row
 	// fullUntil is the time, in Unix milliseconds, before which no row can be given to a crawler
 	// that robots.txt does not name. 0 if unknown.
-	fullUntil int64
+	noRoomUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64
 	// revision grows with every change. See Revision.
@@ -60,7 +60,7 @@ type LineHits struct {
 const (
 	maxRows      = 48
 	reservedRows = 12
-	maxFiles     = 2
+	maxVersions  = 2
 	maxLines     = 4096
 	maxHosts     = 32
 )
@@ -87,15 +87,15 @@ func (s *Site) countLines(q *Request) {
 		return
 	}
 	at := q.unixMilli()
-	i := slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == q.Rule.Version })
+	i := slices.IndexFunc(s.VersionHits, func(f LineHits) bool { return f.Version == q.Rule.Version })
 	if i < 0 {
 		i = 0
-		if len(s.Files) >= maxFiles {
-			s.Files = s.Files[:maxFiles-1]
+		if len(s.VersionHits) >= maxVersions {
+			s.VersionHits = s.VersionHits[:maxVersions-1]
 		}
-		s.Files = slices.Insert(s.Files, 0, LineHits{Version: q.Rule.Version, Since: at, LastHit: at, Lines: make(map[uint32]uint64)})
+		s.VersionHits = slices.Insert(s.VersionHits, 0, LineHits{Version: q.Rule.Version, Since: at, LastHit: at, Lines: make(map[uint32]uint64)})
 	}
-	f := &s.Files[i]
+	f := &s.VersionHits[i]
 	f.Since, f.LastHit = min(f.Since, at), max(f.LastHit, at)
 	f.countHit(q.GroupLine)
 	if q.Rule.Line > 0 {
@@ -127,13 +127,13 @@ func (s *Site) merge(other *Site) {
 	s.Hosts.Merge(other.Hosts, maxHosts)
 	s.HostViolations.Merge(other.HostViolations, maxHosts)
 	s.HostBlocks.Merge(other.HostBlocks, maxHosts)
-	for _, f := range other.Files {
-		i := slices.IndexFunc(s.Files, func(known LineHits) bool { return known.Version == f.Version })
+	for _, f := range other.VersionHits {
+		i := slices.IndexFunc(s.VersionHits, func(known LineHits) bool { return known.Version == f.Version })
 		if i < 0 {
-			i = len(s.Files)
-			s.Files = append(s.Files, LineHits{Version: f.Version, Since: f.Since, LastHit: f.LastHit, Lines: make(map[uint32]uint64, min(len(f.Lines), maxLines))})
+			i = len(s.VersionHits)
+			s.VersionHits = append(s.VersionHits, LineHits{Version: f.Version, Since: f.Since, LastHit: f.LastHit, Lines: make(map[uint32]uint64, min(len(f.Lines), maxLines))})
 		}
-		known := &s.Files[i]
+		known := &s.VersionHits[i]
 		known.Since, known.LastHit = min(known.Since, f.Since), max(known.LastHit, f.LastHit)
 		for line, n := range f.Lines {
 			if _, ok := known.Lines[line]; !ok && len(known.Lines) >= maxLines {
@@ -145,8 +145,8 @@ func (s *Site) merge(other *Site) {
 	s.mergeHumanVisits(other)
 	s.Changes = append(s.Changes, other.Changes...)
 	s.sortChanges()
-	slices.SortStableFunc(s.Files, func(a, b LineHits) int { return cmp.Compare(b.LastHit, a.LastHit) })
-	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	slices.SortStableFunc(s.VersionHits, func(a, b LineHits) int { return cmp.Compare(b.LastHit, a.LastHit) })
+	s.VersionHits = s.VersionHits[:min(len(s.VersionHits), maxVersions)]
 }
 
 // prune removes data older than retention. prune reports whether any data remain. now is in Unix
@@ -157,10 +157,10 @@ func (s *Site) prune(now int64, retention time.Duration) bool {
 	s.HostViolations.Prune(now, retention)
 	s.HostBlocks.Prune(now, retention)
 	s.pruneChanges(now, retention)
-	for i := range s.Files {
-		s.Files[i].LastHit = min(s.Files[i].LastHit, now) // bounds times of a wrong clock
+	for i := range s.VersionHits {
+		s.VersionHits[i].LastHit = min(s.VersionHits[i].LastHit, now) // bounds times of a wrong clock
 	}
-	s.Files = slices.DeleteFunc(s.Files, func(f LineHits) bool { return f.LastHit < now-retention.Milliseconds() })
+	s.VersionHits = slices.DeleteFunc(s.VersionHits, func(f LineHits) bool { return f.LastHit < now-retention.Milliseconds() })
 	maps.DeleteFunc(s.Visits, func(_ string, v *HumanVisits) bool { return !v.prune(now, retention) })
 	return len(s.Rows) > 0 || len(s.Visits) > 0
 }

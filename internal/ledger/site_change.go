@@ -35,18 +35,18 @@ const maxSiteChanges = 24
 
 // RecordEdit records that a site has a new version of its robots.txt. Lines that the edit leaves
 // unchanged or moves keep their counts. Sites without data in the ledger are ignored.
-func (l *Ledger) RecordEdit(site string, before, after *policy.Version, at time.Time) {
+func (l *Ledger) RecordRobotsChange(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
 	}
-	was, is := lineNumbers(before.Robots), lineNumbers(after.Robots)
+	oldLines, newLines := lineNumbers(before.Robots), lineNumbers(after.Robots)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.countBufferedRecords()
 	if s := l.sites[site]; s != nil {
 		s.addChange(SiteChange{at.UnixMilli(), RobotsChange, Version(before.Hash).String(), Version(after.Hash).String()})
 		next := LineHits{Version: after.Hash, LastHit: at.UnixMilli()}
-		s.carryLineCounts(before.Hash, next, was, is)
+		s.copyLineCounts(before.Hash, next, oldLines, newLines)
 	}
 }
 
@@ -99,9 +99,9 @@ func (s *Site) sortChanges() {
 	slices.SortStableFunc(s.Changes, func(a, b SiteChange) int { return cmp.Compare(a.At, b.At) })
 	last := make(map[SiteChangeKind]string)
 	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool {
-		again := last[m.Kind] == m.To || m.From == m.To
+		duplicate := last[m.Kind] == m.To || m.From == m.To
 		last[m.Kind] = m.To
-		return again
+		return duplicate
 	})
 	s.Changes = slices.Clone(s.Changes[max(0, len(s.Changes)-maxSiteChanges):])
 }
@@ -111,8 +111,8 @@ func (s *Site) pruneChanges(now int64, retention time.Duration) {
 	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool { return m.At < now-retention.Milliseconds() || m.At > now })
 }
 
-func isMode(word string) bool {
-	return slices.Contains([]string{judge.ModeWord(false), judge.ModeWord(true), ModeMixed}, word)
+func isMode(mode string) bool {
+	return slices.Contains([]string{judge.ModeWord(false), judge.ModeWord(true), ModeMixed}, mode)
 }
 
 // isValid reports whether the kind of m is known, and its values are versions or modes.
@@ -126,8 +126,8 @@ func (m SiteChange) isValid() bool {
 	return false
 }
 
-func isVersion(text string) bool {
-	return len(text) == hex.EncodedLen(len(Version{})) && strings.Trim(text, "0123456789abcdef") == ""
+func isVersion(version string) bool {
+	return len(version) == hex.EncodedLen(len(Version{})) && strings.Trim(version, "0123456789abcdef") == ""
 }
 
 // ModeMixed is the mode of a site of which one part enforces and another part monitors.
@@ -136,34 +136,36 @@ const ModeMixed = "mixed"
 // carryLineCounts copies the counts of the lines of version before to next, the counts of the new
 // version. was and is are the lines of the old and of the new version. Equal keys identify the same
 // line.
-func (s *Site) carryLineCounts(before Version, next LineHits, was, is map[lineKey]int) {
-	find := func(v Version) int { return slices.IndexFunc(s.Files, func(f LineHits) bool { return f.Version == v }) }
+func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines map[lineKey]int) {
+	find := func(v Version) int {
+		return slices.IndexFunc(s.VersionHits, func(f LineHits) bool { return f.Version == v })
+	}
 	i := find(before)
 	if i < 0 {
 		return
 	}
-	old := s.Files[i]
+	old := s.VersionHits[i]
 	next.Since, next.Lines = old.Since, make(map[uint32]uint64)
 	if known := find(next.Version); known >= 0 { // the edit restores an earlier version
-		next.Since, next.Lines = min(next.Since, s.Files[known].Since), s.Files[known].Lines
-		s.Files = slices.Delete(s.Files, known, known+1)
+		next.Since, next.Lines = min(next.Since, s.VersionHits[known].Since), s.VersionHits[known].Lines
+		s.VersionHits = slices.Delete(s.VersionHits, known, known+1)
 	}
-	for key, line := range is {
-		n := old.Lines[uint32(was[key])]
+	for key, line := range newLines {
+		n := old.Lines[uint32(oldLines[key])]
 		if _, known := next.Lines[uint32(line)]; n > next.Lines[uint32(line)] && (known || len(next.Lines) < maxLines) {
 			next.Lines[uint32(line)] = n
 		}
 	}
-	s.Files = slices.Insert(s.Files, 0, next)
-	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	s.VersionHits = slices.Insert(s.VersionHits, 0, next)
+	s.VersionHits = s.VersionHits[:min(len(s.VersionHits), maxVersions)]
 }
 
 // lineKey identifies a line of a robots.txt independent of its line number. The line is a
 // User-agent line, or a rule in a group that names the crawler agent.
 type lineKey struct {
-	agent string
-	rule  string // "" for the User-agent line
-	nth   int    // ordinal among equal lines
+	agent      string
+	rule       string // "" for the User-agent line
+	occurrence int    // ordinal among equal lines
 }
 
 // maxComparedLines is the maximum number of lines to compare. A rule counts once for each name of
@@ -176,7 +178,7 @@ func lineNumbers(robots *policy.Robots) map[lineKey]int {
 	lines, equal := make(map[lineKey]int), make(map[lineKey]int)
 	add := func(key lineKey, line int) bool {
 		equal[key]++
-		key.nth = equal[key]
+		key.occurrence = equal[key]
 		lines[key] = line
 		return len(lines) < maxComparedLines
 	}

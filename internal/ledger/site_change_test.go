@@ -45,7 +45,7 @@ func TestCountsGoOn(t *testing.T) {
 		record(l, forbidden(c.now(), before, 3, 1, "/b"))
 	}
 	c.advance(time.Hour)
-	l.RecordEdit("example.com", before, after, c.now())
+	l.RecordRobotsChange("example.com", before, after, c.now())
 	record(l, forbidden(c.now(), after, 4, 2, "/a"))
 	record(l, forbidden(c.now(), after, 3, 2, "/c"))
 	late := forbidden(c.now().Add(-time.Minute), before, 2, 1, "/a")
@@ -62,7 +62,7 @@ func TestCountsGoOn(t *testing.T) {
 	if item := w.Paths.Items[0]; item.Key.Path != "/a" || item.Count != 5 || item.Key.Version != after.Hash || item.Key.Line != 4 {
 		t.Errorf("the page is counted as %+v", item)
 	}
-	if f := s.Sites[0].Files[0]; f.Version != after.Hash || f.Lines[4] != 5 || f.Lines[3] != 1 || f.Lines[2] != 9 || !FromUnixMilli(f.Since).Equal(noon) {
+	if f := s.Sites[0].VersionHits[0]; f.Version != after.Hash || f.Lines[4] != 5 || f.Lines[3] != 1 || f.Lines[2] != 9 || !FromUnixMilli(f.Since).Equal(noon) {
 		t.Errorf("the lines are counted as %+v", f)
 	}
 
@@ -70,7 +70,7 @@ func TestCountsGoOn(t *testing.T) {
 	other := New(c.now)
 	record(other, forbidden(c.now(), before, 2, 1, "/a"))
 	c.advance(time.Minute)
-	other.RecordEdit("example.com", before, after, c.now())
+	other.RecordRobotsChange("example.com", before, after, c.now())
 	w = Merge(other.Snapshot(), s).row(t, "example.com", "GPTBot")
 	if got := w.rulesOf(); !strings.HasPrefix(got, "4 Disallow: /a: 6") || strings.Count(got, "/a") != 2 {
 		t.Errorf("the rules of both: %s", got)
@@ -89,10 +89,10 @@ func TestEditTakenBack(t *testing.T) {
 	record(l, forbidden(c.now(), one, 2, 1, "/a"))
 	record(l, forbidden(c.now(), one, 3, 1, "/b"))
 	c.advance(time.Hour)
-	l.RecordEdit("example.com", one, two, c.now())
+	l.RecordRobotsChange("example.com", one, two, c.now())
 	record(l, forbidden(c.now(), two, 2, 1, "/a"))
-	l.RecordEdit("example.com", two, one, c.now())
-	if f := l.Snapshot().Sites[0].Files[0]; f.Version != one.Hash || f.Lines[2] != 2 || f.Lines[3] != 1 {
+	l.RecordRobotsChange("example.com", two, one, c.now())
+	if f := l.Snapshot().Sites[0].VersionHits[0]; f.Version != one.Hash || f.Lines[2] != 2 || f.Lines[3] != 1 {
 		t.Errorf("the lines are counted as %+v", f)
 	}
 }
@@ -118,9 +118,9 @@ func TestMarks(t *testing.T) {
 		l.RecordModeChange(Other, "monitor", c.now())
 		l.RecordModeChange("example.com", "bold", c.now())
 		c.advance(time.Minute)
-		l.RecordEdit("example.com", one, two, c.now())
-		l.RecordEdit("example.com", two, two, c.now())
-		l.RecordEdit("unknown.example.com", one, two, c.now())
+		l.RecordRobotsChange("example.com", one, two, c.now())
+		l.RecordRobotsChange("example.com", two, two, c.now())
+		l.RecordRobotsChange("unknown.example.com", one, two, c.now())
 	}
 	l.RecordModeChange("example.com", "monitor", c.now())
 	versions := fmt.Sprintf("robots %.4s %.4s", Version(one.Hash), Version(two.Hash))
@@ -155,7 +155,7 @@ func TestMarks(t *testing.T) {
 	if marks := next.Snapshot().Sites[0].Changes; len(marks) != maxSiteChanges || marks[maxSiteChanges-1].At != c.now().UnixMilli() {
 		t.Errorf("%d marks are kept, the last at %d", len(marks), marks[len(marks)-1].At)
 	}
-	c.advance(MaxRetention - skew - time.Second)
+	c.advance(MaxRetention - maxRequestDelay - time.Second)
 	record(next, gptbot(c.now(), "/"))
 	if marks := next.Snapshot().Sites[0].Changes; len(marks) != 2 {
 		t.Errorf("%d marks outlive the retention, want the two that do not", len(marks))

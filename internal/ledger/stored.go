@@ -25,11 +25,11 @@ type StoredSite struct {
 }
 
 // MaxStored bounds an encoded site, in bytes.
-const MaxStored = 8 << 20
+const MaxStoredSiteBytes = 8 << 20
 
 // Bounds on decoded data. The largest possible site is smaller.
 const (
-	maxDecoded        = 24 << 20
+	maxDecodedBytes   = 24 << 20
 	maxDecodedObjects = 25_000
 	maxDecodedArrays  = 150_000
 )
@@ -42,7 +42,7 @@ const maxStoredRows = 256
 const storedHeader = "robots_guard ledger 1\n"
 
 // packers reuses gzip writers, which have 1.2 MB each.
-var packers = sync.Pool{New: func() any {
+var gzipWriters = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
 	return z
 }}
@@ -50,11 +50,11 @@ var packers = sync.Pool{New: func() any {
 // Encode returns the site as bytes: a header with the version of the format, a SHA-256 of all bytes
 // after it, and JSON compressed with gzip.
 func (s StoredSite) Encode() ([]byte, error) {
-	var packed bytes.Buffer
-	z := packers.Get().(*gzip.Writer)
-	defer packers.Put(z)
+	var compressed bytes.Buffer
+	z := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(z)
 	defer z.Reset(io.Discard) // releases the buffer
-	z.Reset(&packed)
+	z.Reset(&compressed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
@@ -63,10 +63,10 @@ func (s StoredSite) Encode() ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(packed.Bytes())
-	data := slices.Concat([]byte(storedHeader), sum[:], packed.Bytes())
-	if len(data) > MaxStored {
-		return nil, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStored)
+	sum := sha256.Sum256(compressed.Bytes())
+	data := slices.Concat([]byte(storedHeader), sum[:], compressed.Bytes())
+	if len(data) > MaxStoredSiteBytes {
+		return nil, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStoredSiteBytes)
 	}
 	return data, nil
 }
@@ -74,33 +74,33 @@ func (s StoredSite) Encode() ([]byte, error) {
 // DecodeStoredSite decodes the result of Encode. The site in the result respects the bounds of a
 // ledger, whatever the input. Damaged data and unknown formats are an error.
 func DecodeStoredSite(data []byte) (StoredSite, error) {
-	if len(data) > MaxStored {
-		return StoredSite{}, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStored)
+	if len(data) > MaxStoredSiteBytes {
+		return StoredSite{}, fmt.Errorf("the encoded site has %d bytes, more than the maximum of %d", len(data), MaxStoredSiteBytes)
 	}
 	rest, ok := bytes.CutPrefix(data, []byte(storedHeader))
 	if !ok || len(rest) < sha256.Size {
 		return StoredSite{}, errors.New("unknown format")
 	}
-	sum, packed := rest[:sha256.Size], rest[sha256.Size:]
-	if got := sha256.Sum256(packed); !bytes.Equal(got[:], sum) {
+	sum, compressed := rest[:sha256.Size], rest[sha256.Size:]
+	if got := sha256.Sum256(compressed); !bytes.Equal(got[:], sum) {
 		return StoredSite{}, errors.New("damaged: checksum mismatch")
 	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+	z, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
-	text, err := io.ReadAll(io.LimitReader(z, maxDecoded+1))
+	decoded, err := io.ReadAll(io.LimitReader(z, maxDecodedBytes+1))
 	if err != nil {
 		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
-	if objects, arrays := jsontext.CountContainers(text); len(text) > maxDecoded || objects > maxDecodedObjects || arrays > maxDecodedArrays {
+	if objects, arrays := jsontext.CountContainers(decoded); len(decoded) > maxDecodedBytes || objects > maxDecodedObjects || arrays > maxDecodedArrays {
 		return StoredSite{}, errors.New("the decoded site is too large")
 	}
 	var s StoredSite
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal(decoded, &s); err != nil {
 		return StoredSite{}, fmt.Errorf("damaged: %w", err)
 	}
-	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteName {
+	if s.Site == nil || s.Site.Name == "" || len(s.Site.Name) > maxSiteNameBytes {
 		return StoredSite{}, errors.New("the site has no name, or one that is too long")
 	}
 	stored := s.Site
@@ -117,11 +117,13 @@ func (s *Site) sanitize() {
 		s.Mode = ""
 	}
 	s.Changes = slices.DeleteFunc(s.Changes, func(m SiteChange) bool { return !m.isValid() })
-	s.Files = s.Files[:min(len(s.Files), maxFiles)]
+	s.VersionHits = s.VersionHits[:min(len(s.VersionHits), maxVersions)]
 	for _, hosts := range []*spacesaving.Sketch[string]{&s.Hosts, &s.HostViolations, &s.HostBlocks} {
-		hosts.Clean(maxHosts, func(host *string) { truncateInPlace(host, maxSiteName) })
+		hosts.Clean(maxHosts, func(host *string) { truncateInPlace(host, maxSiteNameBytes) })
 	}
-	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool { return w == nil || w.Token == "" || len(w.Token) > maxToken || !isClass(w.Class) })
+	s.Rows = slices.DeleteFunc(s.Rows, func(w *Row) bool {
+		return w == nil || w.Token == "" || len(w.Token) > maxTokenBytes || !isClass(w.Class)
+	})
 	s.Rows = s.Rows[:min(len(s.Rows), maxStoredRows)]
 	for _, w := range s.Rows {
 		w.sanitize()
@@ -135,39 +137,39 @@ func isClass(name string) bool {
 }
 
 func (w *Row) sanitize() {
-	shortenName := func(name *string) { truncateInPlace(name, maxToken) }
+	shortenName := func(name *string) { truncateInPlace(name, maxTokenBytes) }
 	w.Names.Clean(maxNames, shortenName)
 	w.NamesOfViolators.Clean(maxNames, shortenName)
 	w.Rules.Clean(maxRules, func(k *RuleKey) { k.truncateStrings() })
 	w.Paths.Clean(maxPaths, func(k *PathKey) {
-		truncateInPlace(&k.Host, maxSiteName)
-		truncateInPlace(&k.Name, maxToken)
-		truncateInPlace(&k.Path, maxTarget)
+		truncateInPlace(&k.Host, maxSiteNameBytes)
+		truncateInPlace(&k.Name, maxTokenBytes)
+		truncateInPlace(&k.Path, maxTargetBytes)
 		k.truncateStrings()
 	})
-	w.Agents.Clean(maxAgents, func(agent *string) { truncateInPlace(agent, maxAgent) })
+	w.UserAgents.Clean(maxUserAgents, func(agent *string) { truncateInPlace(agent, maxUserAgentBytes) })
 	w.Networks.Clean(maxNetworks, nil)
 	w.Samples = w.Samples[max(0, len(w.Samples)-maxSamples):]
 	for i := range w.Samples {
 		s := &w.Samples[i]
-		truncateInPlace(&s.Host, maxSiteName)
-		truncateInPlace(&s.Name, maxToken)
-		truncateInPlace(&s.Method, maxMethod)
-		truncateInPlace(&s.Path, maxTarget)
-		truncateInPlace(&s.Agent, maxAgent)
+		truncateInPlace(&s.Host, maxSiteNameBytes)
+		truncateInPlace(&s.Name, maxTokenBytes)
+		truncateInPlace(&s.Method, maxMethodBytes)
+		truncateInPlace(&s.Path, maxTargetBytes)
+		truncateInPlace(&s.UserAgent, maxUserAgentBytes)
 		s.Rule.truncateStrings()
 	}
 }
 
 func (r *Rule) truncateStrings() {
-	truncateInPlace(&r.Text, maxRule)
-	truncateInPlace(&r.Group, maxToken)
+	truncateInPlace(&r.Text, maxRuleBytes)
+	truncateInPlace(&r.Group, maxTokenBytes)
 }
 
 // truncateInPlace shortens a string to at most most bytes. The result does not share the memory of
 // the longer string.
-func truncateInPlace(s *string, most int) {
-	if len(*s) > most {
-		*s = cloneTruncated(*s, most)
+func truncateInPlace(s *string, maxBytes int) {
+	if len(*s) > maxBytes {
+		*s = cloneTruncated(*s, maxBytes)
 	}
 }

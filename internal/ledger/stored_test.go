@@ -44,12 +44,12 @@ func TestDecodeStoredRefuses(t *testing.T) {
 		{"another version", []byte(strings.Replace(string(good), "ledger 1", "ledger 2", 1)), "unknown format"},
 		{"cut", good[:len(good)-1], "checksum mismatch"},
 		{"one bit", damaged, "checksum mismatch"},
-		{"too large", make([]byte, MaxStored+1), "more than the maximum"},
+		{"too large", make([]byte, MaxStoredSiteBytes+1), "more than the maximum"},
 		{"no site", packed(`{}`), "the site has no name"},
 		{"no name", packed(`{"site":{}}`), "the site has no name"},
 		{"a long name", packed(`{"site":{"name":"` + strings.Repeat("a", 300) + `"}}`), "the site has no name"},
 		{"no JSON", packed("[["), "damaged"},
-		{"a bomb", packed(strings.Repeat(" ", maxDecoded+1)), "too large"},
+		{"a bomb", packed(strings.Repeat(" ", maxDecodedBytes+1)), "too large"},
 		{"many rows", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("{},", maxDecodedObjects) + `{}]}}`), "too large"},
 		{"many rows that are not there", packed(`{"site":{"name":"a","rows":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}}`), "too large"},
 		{"many samples that are not there", packed(`{"site":{"name":"a","rows":[{"samples":[` + strings.Repeat("null,", maxDecodedObjects) + `null]}]}}`), "too large"},
@@ -75,25 +75,25 @@ func TestDecodeStoredBounds(t *testing.T) {
 	rule := Rule{Version: Version{1}, Line: 1, Text: long, Group: long}
 	row := func(token string) *Row {
 		w := &Row{Token: token, Class: uaident.Search.String(), LastSeen: noon.UnixMilli()}
-		w.Names, w.NamesOfViolators, w.Agents = names(), names(), names(spacesaving.Item[string]{Key: "a"}, spacesaving.Item[string]{Key: "a"})
+		w.Names, w.NamesOfViolators, w.UserAgents = names(), names(), names(spacesaving.Item[string]{Key: "a"}, spacesaving.Item[string]{Key: "a"})
 		for range 100 {
 			key := RuleKey{Rule: rule, Verdict: judge.Disallowed}
 			w.Rules.Items = append(w.Rules.Items, spacesaving.Item[RuleKey]{Key: key, Count: 1, Error: 2})
 			w.Paths.Items = append(w.Paths.Items, spacesaving.Item[PathKey]{Key: PathKey{Host: long, Name: long, Path: long, RuleKey: key}, Count: 1, Error: 2})
 			w.Networks.Items = append(w.Networks.Items, spacesaving.Item[netip.Prefix]{Key: netip.MustParsePrefix("192.0.2.0/24"), Count: 1, Error: 2})
-			w.Samples = append(w.Samples, Sample{Host: long, Name: long, Method: long, Path: long, Agent: long, Rule: rule})
+			w.Samples = append(w.Samples, Sample{Host: long, Name: long, Method: long, Path: long, UserAgent: long, Rule: rule})
 		}
 		return w
 	}
 	damaged := &Site{
 		Name: "example.com", Mode: long, Hosts: names(), HostViolations: names(), HostBlocks: names(),
-		Rows:    []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
-		Files:   make([]LineHits, 1000),
-		Visits:  map[string]*HumanVisits{long: {}},
-		Changes: []SiteChange{{1, SiteChangeKind(long), "a", "b"}, {2, ModeChange, "monitor", long}},
+		Rows:        []*Row{row(Other), row("GPTBot"), row("GPTBot"), row(long), nil},
+		VersionHits: make([]LineHits, 1000),
+		Visits:      map[string]*HumanVisits{long: {}},
+		Changes:     []SiteChange{{1, SiteChangeKind(long), "a", "b"}, {2, ModeChange, "monitor", long}},
 	}
-	for i := range damaged.Files {
-		damaged.Files[i].Version = Version{byte(i), byte(i >> 8)}
+	for i := range damaged.VersionHits {
+		damaged.VersionHits[i].Version = Version{byte(i), byte(i >> 8)}
 	}
 	data, err := StoredSite{Since: noon, Saved: noon, Site: damaged}.Encode()
 	if err != nil {
@@ -106,7 +106,7 @@ func TestDecodeStoredBounds(t *testing.T) {
 	if n := len(stored.Site.Rows); n != 2 {
 		t.Errorf("%d rows, want 2", n)
 	}
-	if left := asJSON(t, stored.Site); len(left) > 150_000 || strings.Contains(left, strings.Repeat("x", maxSiteName+1)) {
+	if left := asJSON(t, stored.Site); len(left) > 150_000 || strings.Contains(left, strings.Repeat("x", maxSiteNameBytes+1)) {
 		t.Errorf("%d bytes are left:\n%.1000s", len(left), left)
 	}
 	checkStored(t, stored.Site)
@@ -115,11 +115,11 @@ func TestDecodeStoredBounds(t *testing.T) {
 // checkStored checks that a site decoded from storage is within the bounds of a ledger.
 func checkStored(t *testing.T, s *Site) {
 	t.Helper()
-	checkSketch(t, s.Hosts, maxHosts, maxSiteName)
-	checkSketch(t, s.HostViolations, maxHosts, maxSiteName)
-	checkSketch(t, s.HostBlocks, maxHosts, maxSiteName)
-	if s.unsharedRowCount() > maxRows || len(s.Files) > maxFiles || len(s.Changes) > maxSiteChanges || s.Mode != "" && !isMode(s.Mode) {
-		t.Errorf("%d rows, %d files, %d marks, mode %q", s.unsharedRowCount(), len(s.Files), len(s.Changes), s.Mode)
+	checkSketch(t, s.Hosts, maxHosts, maxSiteNameBytes)
+	checkSketch(t, s.HostViolations, maxHosts, maxSiteNameBytes)
+	checkSketch(t, s.HostBlocks, maxHosts, maxSiteNameBytes)
+	if s.unsharedRowCount() > maxRows || len(s.VersionHits) > maxVersions || len(s.Changes) > maxSiteChanges || s.Mode != "" && !isMode(s.Mode) {
+		t.Errorf("%d rows, %d files, %d marks, mode %q", s.unsharedRowCount(), len(s.VersionHits), len(s.Changes), s.Mode)
 	}
 	for _, m := range s.Changes {
 		if !m.isValid() {
@@ -127,18 +127,18 @@ func checkStored(t *testing.T, s *Site) {
 		}
 	}
 	for _, w := range s.Rows {
-		checkSketch(t, w.Names, maxNames, maxToken)
-		checkSketch(t, w.NamesOfViolators, maxNames, maxToken)
-		checkSketch(t, w.Agents, maxAgents, maxAgent)
-		checkSketch(t, w.Rules, maxRules, maxRule+maxToken+200)
-		checkSketch(t, w.Paths, maxPaths, maxSiteName+maxTarget+maxRule+2*maxToken+200)
+		checkSketch(t, w.Names, maxNames, maxTokenBytes)
+		checkSketch(t, w.NamesOfViolators, maxNames, maxTokenBytes)
+		checkSketch(t, w.UserAgents, maxUserAgents, maxUserAgentBytes)
+		checkSketch(t, w.Rules, maxRules, maxRuleBytes+maxTokenBytes+200)
+		checkSketch(t, w.Paths, maxPaths, maxSiteNameBytes+maxTargetBytes+maxRuleBytes+2*maxTokenBytes+200)
 		checkSketch(t, w.Networks, maxNetworks, 64)
-		if len(w.Token) > maxToken || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.NumSteps() {
+		if len(w.Token) > maxTokenBytes || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.NumSteps() {
 			t.Errorf("token %q, %d samples, %d hours", w.Token, len(w.Samples), len(w.Series[Hours]))
 		}
 		for _, sample := range w.Samples {
-			if len(sample.Host) > maxSiteName || len(sample.Name) > maxToken || len(sample.Method) > maxMethod || len(sample.Path) > maxTarget ||
-				len(sample.Agent) > maxAgent || len(sample.Rule.Text) > maxRule || len(sample.Rule.Group) > maxToken {
+			if len(sample.Host) > maxSiteNameBytes || len(sample.Name) > maxTokenBytes || len(sample.Method) > maxMethodBytes || len(sample.Path) > maxTargetBytes ||
+				len(sample.UserAgent) > maxUserAgentBytes || len(sample.Rule.Text) > maxRuleBytes || len(sample.Rule.Group) > maxTokenBytes {
 				t.Errorf("sample %+v", sample)
 			}
 		}
@@ -214,8 +214,8 @@ func FuzzStored(f *testing.F) {
 		}
 		snapshot := Merge(l.Snapshot(), l.Snapshot())
 		for _, site := range snapshot.Sites {
-			if site.unsharedRowCount() > maxRows || len(site.Files) > maxFiles {
-				t.Fatalf("%d rows, %d files", site.unsharedRowCount(), len(site.Files))
+			if site.unsharedRowCount() > maxRows || len(site.VersionHits) > maxVersions {
+				t.Fatalf("%d rows, %d files", site.unsharedRowCount(), len(site.VersionHits))
 			}
 			for _, w := range site.Rows {
 				if len(w.Paths.Items) > maxPaths || len(w.Samples) > maxSamples || len(w.Series[Hours]) > Hours.NumSteps() {

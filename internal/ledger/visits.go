@@ -29,8 +29,8 @@ const VisitsToDisallowed = "_disallowed"
 
 // RecordAssistantVisit records that a person came from an assistant. from is the index of the
 // assistant in [responseaudit.Assistants]. Nothing is stored about the person.
-func (l *Ledger) RecordAssistantVisit(site string, from int, at time.Time) {
-	l.recordHumanVisit(humanVisit{site, responseaudit.AssistantName(from), at.UnixMilli()})
+func (l *Ledger) RecordAssistantVisit(site string, assistant int, at time.Time) {
+	l.recordHumanVisit(humanVisit{site, responseaudit.AssistantName(assistant), at.UnixMilli()})
 }
 
 // RecordVisitToDisallowed records a browser's visit to a disallowed URL, for [VisitsToDisallowed].
@@ -47,15 +47,15 @@ func (l *Ledger) recordHumanVisit(v humanVisit) {
 
 // getOrCreateVisits returns the visits with a key of [Site.Visits], created if necessary.
 func (s *Site) getOrCreateVisits(name string) *HumanVisits {
-	known := s.Visits[name]
-	if known == nil {
+	visits := s.Visits[name]
+	if visits == nil {
 		if s.Visits == nil {
 			s.Visits = make(map[string]*HumanVisits)
 		}
-		known = new(HumanVisits)
-		s.Visits[name] = known
+		visits = new(HumanVisits)
+		s.Visits[name] = visits
 	}
-	return known
+	return visits
 }
 
 // add adds the visits of another bucket.

@@ -17,7 +17,7 @@ func TestAgainst(t *testing.T) {
 	version := ledger.Version{1}
 	request := func(token string, class uaident.Class, ago time.Duration) ledger.Request {
 		return ledger.Request{At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: judge.Allowed, Target: "/", UserAgent: token,
-			AgainstPreference: true, Rule: ledger.Rule{Version: version}, VersionFetched: now.Add(-time.Hour)}
+			AgainstPreference: true, Rule: ledger.Rule{Version: version}, VersionFetchedAt: now.Add(-time.Hour)}
 	}
 	for _, q := range []ledger.Request{
 		request("GPTBot", uaident.AITraining, 30*time.Minute), request("GPTBot", uaident.AITraining, 10*time.Minute),

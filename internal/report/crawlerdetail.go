@@ -59,7 +59,7 @@ func (v *filteredSource) ruleCounts(entries []siteRow) []RuleCount {
 // userAgents returns the User-Agents of a crawler, most frequent first.
 func (v *filteredSource) userAgents(entries []siteRow) []UserAgent {
 	list := []UserAgent{}
-	for _, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.Agents.Items }) {
+	for _, item := range itemsInWindow(v, entries, func(w *ledger.Row) []spacesaving.Item[string] { return w.UserAgents.Items }) {
 		list = append(list, UserAgent{item.Key, newEstimate(item)})
 	}
 	return mergeEstimates(list, func(a UserAgent) string { return a.UserAgent }, nil)
@@ -141,7 +141,7 @@ func (v *filteredSource) sampleRequests(entries []siteRow) []Sample {
 			sample := Sample{
 				At: ledger.FromUnixMilli(s.At), Site: e.site, Host: s.Host, Name: s.Name, Method: s.Method, Path: s.Path, Verdict: judge.Disallowed.String(), Action: s.Action.String(),
 				Identity: e.row.Identity.String(), Rule: s.Rule.Text, Line: s.Rule.Line, Version: s.Rule.Version.String(),
-				UserAgent: s.Agent, VersionFetched: s.VersionFetched.String(),
+				UserAgent: s.UserAgent, VersionFetched: s.FetchedVersion.String(),
 			}
 			if s.Network.IsValid() {
 				sample.Network = s.Network.String()

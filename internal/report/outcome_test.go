@@ -93,7 +93,7 @@ func TestEmptyFileHasNoVersion(t *testing.T) {
 	l.Record(q)
 	l.RecordRobotsFetch(q, ledger.RobotsFetch{At: now.Add(-time.Minute).UnixMilli(), Status: http.StatusNotFound, Version: gone.Current.Hash})
 	l.Snapshot()
-	l.RecordEdit("example.com", full.Current, gone.Current, now.Add(-time.Hour))
+	l.RecordRobotsChange("example.com", full.Current, gone.Current, now.Add(-time.Hour))
 	s := &Source{Ledger: l.Snapshot(), Now: now, SiteStates: map[string]SiteState{"example.com": {Source: "server", Authority: "https://example.com", State: &gone}}}
 	sum := s.Summary(Filter{})
 	robots, _ := s.Robots(Filter{Site: "example.com"})

@@ -42,7 +42,7 @@ func scripted() *Source {
 	request := func(ago time.Duration, token string, class uaident.Class, verdict judge.Verdict, target string) *ledger.Request {
 		q := &ledger.Request{
 			At: now.Add(-ago), Site: "example.com", Token: token, Class: class, Verdict: verdict, Method: "GET", Target: target,
-			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), VersionFetched: good.FirstFetched,
+			UserAgent: token + "/1.0", Network: netip.MustParsePrefix("192.0.2.0/24"), VersionFetchedAt: good.FirstFetched,
 			Rule: ledger.Rule{Version: good.Hash},
 		}
 		if verdict == judge.Disallowed || verdict == judge.Stale {

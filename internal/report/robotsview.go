@@ -30,7 +30,7 @@ func (s *Source) Robots(f Filter) (Robots, bool) {
 	r.UnlistedFindings, r.Findings = found.UnlistedFindings, append(r.Findings, found.Findings...)
 	r.Lines, r.Licenses = annotateLines(good.Robots, r.Findings), good.Robots.LicenseURLs()
 	if site >= 0 {
-		r.countHits(s.Ledger.Sites[site].Files, good.Hash)
+		r.countHits(s.Ledger.Sites[site].VersionHits, good.Hash)
 	}
 	versions := live.storedVersions()
 	for i, version := range versions {

@@ -52,7 +52,7 @@ func (s *Store) newChangeValues() *trackedValues {
 
 func (s *Store) restoreChanges(v value, summary *readSummary) (writtenValue, error) {
 	stored, d, err := ledger.DecodeChangeGuardState(v.data)
-	written := writtenValue{hash: d.Sum, saved: d.Saved}
+	written := writtenValue{hash: d.Checksum, saved: d.Saved}
 	switch {
 	case err != nil:
 		return written, err

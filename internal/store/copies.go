@@ -59,7 +59,7 @@ func (s *Store) restoreCopies(v value, _ *readSummary) (writtenValue, error) {
 			return writtenValue{}, err
 		}
 	}
-	return writtenValue{hash: d.Sum, saved: d.Saved}, nil
+	return writtenValue{hash: d.Checksum, saved: d.Saved}, nil
 }
 
 // copyValueName returns the name under which the files of a host are stored.

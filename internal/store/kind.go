@@ -93,7 +93,7 @@ func (s *Store) newKinds(retention time.Duration) []kind {
 		{name: kindPolicies, maxBytes: policy.MaxSnapshotSize, maxPerInstance: math.MaxInt, valueKind: s.policies}, // see maxPolicyValues
 		bases,
 		{name: kindCopies, maxBytes: copies.MaxDocument, maxPerInstance: maxCopyHosts, syncsPeers: true, needsReadFirst: true, valueKind: s.newCopyValues()},
-		{name: kindChanges, maxBytes: ledger.MaxDocument, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.newChangeValues()},
+		{name: kindChanges, maxBytes: ledger.MaxDocumentBytes, maxPerInstance: maxChangeSites, syncsPeers: true, needsReadFirst: true, valueKind: s.newChangeValues()},
 		{name: kindNotes, maxBytes: maxNote, maxPerInstance: len(noteNames), syncsPeers: true, needsReadFirst: true, valueKind: s.newNoteValues()},
 	}
 }

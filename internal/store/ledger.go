@@ -60,7 +60,7 @@ func (c *ledgerValues) siteChanges(bool) iter.Seq[valueChange] {
 				encode: func() (d ledger.StoredDocument, empty bool, err error) {
 					d.Saved = c.store.now()
 					d.Data, err = ledger.StoredSite{Since: ledger.FromUnixMilli(snapshot.Since), Saved: d.Saved, Site: site}.Encode()
-					d.Sum = sha256.Sum256(d.Data)
+					d.Checksum = sha256.Sum256(d.Data)
 					return d, false, err
 				},
 			}

@@ -93,7 +93,7 @@ func (n *note) encode(now time.Time) (d ledger.StoredDocument, empty bool, err e
 	if d.Data, err = n.export(); err == nil && len(d.Data) > maxNote {
 		err = fmt.Errorf("%s has %d bytes, more than the %d that are stored", n.name, len(d.Data), maxNote)
 	}
-	d.Sum = sha256.Sum256(d.Data)
+	d.Checksum = sha256.Sum256(d.Data)
 	return d, d.Data == nil, err
 }
 

@@ -93,7 +93,7 @@ func New(o Options) *Store {
 		now: o.Now, isExiting: o.IsExiting, onRestored: o.OnRestored, maxPolicyValues: maxPolicyValues(o.MaxPolicies),
 	}
 	s.kinds = s.newKinds(o.Retention)
-	s.ledgerKind = kind{name: kindLedger, maxBytes: ledger.MaxStored, maxPerInstance: maxLedgerSites, valueKind: s.ledgerValues}
+	s.ledgerKind = kind{name: kindLedger, maxBytes: ledger.MaxStoredSiteBytes, maxPerInstance: maxLedgerSites, valueKind: s.ledgerValues}
 	return s
 }
 

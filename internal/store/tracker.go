@@ -122,7 +122,7 @@ func (t *tracker) newPendingWrite(change valueChange, now time.Time) (write pend
 			switch {
 			case err != nil:
 				return nil, err
-			case document.Sum == written.hash && !renew, empty && isFirst:
+			case document.Checksum == written.hash && !renew, empty && isFirst:
 				written.revision = change.revision
 				t.set(change.name, written)
 				return nil, nil
@@ -132,7 +132,7 @@ func (t *tracker) newPendingWrite(change valueChange, now time.Time) (write pend
 			return document.Data, nil
 		},
 		onStored: func() {
-			t.set(change.name, writtenValue{hash: document.Sum, saved: document.Saved, revision: change.revision})
+			t.set(change.name, writtenValue{hash: document.Checksum, saved: document.Saved, revision: change.revision})
 		},
 	}, true
 }
