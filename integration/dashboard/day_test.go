@@ -161,7 +161,7 @@ var threeDays = sync.OnceValue(func() *report.Source {
 		}
 		l.Snapshot() // the order matters
 		if at.Equal(changed) {
-			l.RecordEdit("example.com", first.Current, example.Current, at)
+			l.RecordRobotsChange("example.com", first.Current, example.Current, at)
 		}
 	}
 	at = noon
@@ -182,7 +182,7 @@ func request(c *client, at time.Time, target string, version *policy.Version) *l
 	}
 	return &ledger.Request{
 		At: at, Site: c.site, Token: c.token, Class: class, Identity: c.identity, Method: http.MethodGet, Target: target,
-		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), VersionFetched: version.FirstFetched, Rule: ledger.Rule{Version: version.Hash},
+		UserAgent: c.userAgent, Network: netip.MustParsePrefix(c.network), VersionFetchedAt: version.FirstFetched, Rule: ledger.Rule{Version: version.Hash},
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 	maxAverageStringBytes = 64
 )
 
-// textBytes is the average number of bytes of strings per request at which the ledger counts a
-// buffer. It is the length of a User-Agent.
+// dueAverageStringBytes is the average number of bytes of strings per request at which the ledger
+// counts the requests in a buffer. A typical User-Agent is as long.
 const dueAverageStringBytes = 160
 
 // Bounds on the number of buffers, which is two for each processor. The number of processors
@@ -31,15 +31,15 @@ const (
 	maxBuffers = 64
 )
 
-// maxText is the maximum size of the strings of a request in bytes.
+// maxStringBytes is the maximum size of the strings of a request in bytes.
 const maxStringBytes = maxMethodBytes + maxUserAgentBytes + maxTargetBytes + maxTokenBytes + maxSiteNameBytes + maxRuleBytes
 
-// retainedCapacity is the capacity in requests that a recordBatch retains after counting.
+// maxRetainedCapacity is the capacity in requests that a recordBatch retains after counting.
 const maxRetainedCapacity = 4 * bufferRequests
 
 // recordBatch contains recorded requests, responses and visits that are not counted yet. Strings
-// from clients are copied into the field text. All other strings belong to the configuration, the
-// registry or a robots.txt, which live longer.
+// from clients are copied into the field strings. All other strings belong to the configuration,
+// the registry or a robots.txt, which live longer.
 type recordBatch struct {
 	requests  []Request
 	responses []Response
@@ -63,7 +63,8 @@ func (b *recordBatch) addRequest(q *Request) {
 	}
 }
 
-// copyString returns a copy of the first most bytes of s. The copy is valid until clear is called.
+// copyString returns a copy of the first maxBytes bytes of s. The copy is valid until clear is
+// called.
 func (b *recordBatch) copyString(s string, maxBytes int) string {
 	from := len(b.strings)
 	b.strings = append(b.strings, text.Truncate(s, maxBytes)...)
@@ -76,7 +77,7 @@ func stringCapacity(requests int) int {
 	return max(requests*maxAverageStringBytes, bufferRequests*dueAverageStringBytes)
 }
 
-// hasRoom reports whether the batch can take another request without exceeding most requests.
+// hasRoom reports whether the batch can take another request without exceeding maxRequests.
 func (b *recordBatch) hasRoom(maxRequests int) bool {
 	return len(b.requests) < maxRequests && len(b.responses) < maxRequests && len(b.visits) < maxRequests && len(b.strings) <= stringCapacity(maxRequests)-maxStringBytes
 }

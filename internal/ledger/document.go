@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MaxDocument is the maximum size of an encoded document in bytes.
+// MaxDocumentBytes is the maximum size of an encoded document in bytes.
 const MaxDocumentBytes = 1 << 20
 
 // documentFormat is the version of the format.

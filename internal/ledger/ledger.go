@@ -63,7 +63,7 @@ func (l *Ledger) SetRetention(retention time.Duration) {
 }
 
 // Record records a request. It copies the strings that come from the client, except a User-Agent
-// with MayRetainUserAgent. Record blocks only while maxPending requests wait to be counted.
+// with MayRetainUserAgent. Record blocks only while maxPendingRequests requests wait to be counted.
 func (l *Ledger) Record(q *Request) {
 	b := l.lockBuffer()
 	b.addRequest(q)
@@ -159,7 +159,7 @@ func (l *Ledger) getOrCreateSite(name string) *Site {
 	return s
 }
 
-// maxSiteName bounds the name of a site, in bytes. DNS allows 253.
+// maxSiteNameBytes bounds the name of a site, in bytes. DNS allows 253.
 const maxSiteNameBytes = 260
 
 // Snapshot returns a copy of the ledger. It first removes expired data. Between two sites it

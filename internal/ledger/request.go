@@ -112,5 +112,5 @@ const (
 	maxMethodBytes    = 16
 )
 
-// cloneTruncated returns a copy of the first most bytes of s.
+// cloneTruncated returns a copy of the first maxBytes bytes of s.
 func cloneTruncated(s string, maxBytes int) string { return strings.Clone(text.Truncate(s, maxBytes)) }

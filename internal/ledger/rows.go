@@ -55,8 +55,8 @@ func (s *Site) setRows(rows []*Row) { s.Rows, s.rowIndex, s.noRoomUntil = rows, 
 
 // getOrCreateRow returns the row that counts the requests of a crawler, and creates it if the site
 // and the ledger have room. Otherwise the result is the row that all crawlers of its class share,
-// or another shared row. named reports whether the robots.txt names the crawler. more reports
-// whether the ledger has room for another row.
+// or another shared row. namedByRobots reports whether the robots.txt names the crawler, and
+// ledgerHasRoom whether the ledger has room for another row.
 func (s *Site) getOrCreateRow(key rowKey, namedByRobots bool, at int64, ledgerHasRoom bool) *Row {
 	if w := s.findRow(key); w != nil {
 		if namedByRobots && !w.NamedByRobots {

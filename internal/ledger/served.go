@@ -10,10 +10,10 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/judge"
 )
 
-// ServedWindow is the age up to which a visit counts as recent.
+// RecentVisitAge is the maximum age of a recent visit.
 const RecentVisitAge = 24 * time.Hour
 
-// Bounds of a ServedPages. Visits with longer targets are not stored, because the beginning of a
+// Bounds of a VisitedPages. Visits with longer targets are not stored, because the beginning of a
 // target can have another verdict.
 const (
 	maxVisits             = 128
@@ -60,8 +60,8 @@ func PagesFromVisits(visits []CrawlerVisit) []judge.ServedPage {
 	return pages
 }
 
-// ServedPages is a sample of the pages of a site that crawlers visited recently. Its memory is
-// bounded. The zero value is empty. ServedPages is not safe for concurrent use.
+// VisitedPages is a sample of the pages of a site that crawlers visited recently. Its memory is
+// bounded. The zero value is empty. VisitedPages is not safe for concurrent use.
 type VisitedPages struct {
 	visits        []CrawlerVisit
 	index         map[visitKey]int // indexes in visits
@@ -74,8 +74,8 @@ type visitKey struct {
 	target        RawText
 }
 
-// replacementOdds is N if one in N new visits replaces a recent visit when the sample is full. A
-// large N extends the covered time and limits the effect of one fast crawler.
+// If the sample is full, one in newVisitsPerReplacement new visits replaces a recent visit. A large
+// number extends the covered time and limits the effect of one fast crawler.
 const newVisitsPerReplacement = 8
 
 // Record adds a visit to the sample. It copies the strings of v that belong to a request.
@@ -122,7 +122,7 @@ func (s *VisitedPages) Record(v CrawlerVisit) {
 }
 
 // Merge adds visits from the storage, or visits that another instance saw (fromPeer is true).
-// [ServedPages.OwnVisits] omits the visits from peers. Merge skips visits that are expired, in the
+// [VisitedPages.OwnVisits] omits the visits from peers. Merge skips visits that are expired, in the
 // future or not newer than the last visit to the same page by the same crawler.
 func (s *VisitedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time) {
 	for _, v := range visits {
@@ -148,7 +148,7 @@ func (s *VisitedPages) OwnVisits(now time.Time) []CrawlerVisit {
 // Revision returns a number that grows with each new visit that this instance sees.
 func (s *VisitedPages) Revision() uint64 { return s.revision }
 
-// Recent returns the visits that are younger than ServedWindow.
+// Recent returns the visits that are younger than RecentVisitAge.
 func (s *VisitedPages) Recent(now time.Time) []CrawlerVisit {
 	var recent []CrawlerVisit
 	for _, v := range s.visits {

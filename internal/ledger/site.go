@@ -25,7 +25,8 @@ type Site struct {
 	// Visits counts visits of people by the name of the assistant that referred them, and under
 	// [VisitsToDisallowed].
 	Visits map[string]*HumanVisits `json:"visits,omitempty"`
-	// Files are the versions of robots.txt that decided recent requests, newest first.
+	// VersionHits are the hits of the versions of robots.txt that decided recent requests, newest
+	// first.
 	VersionHits []LineHits `json:"files,omitempty"`
 	// Mode is the last known mode, or "". Changes are the changes of the mode and of the
 	// robots.txt, oldest first.
@@ -34,8 +35,8 @@ type Site struct {
 	// rowIndex has the rows by key. It is nil for few rows, and after a change of the rows until the
 	// next search.
 	rowIndex map[rowKey]*Row
-	// fullUntil is the time, in Unix milliseconds, before which no row can be given to a crawler
-	// that robots.txt does not name. 0 if unknown.
+	// noRoomUntil is the time, in Unix milliseconds, before which a crawler that robots.txt does not
+	// name gets no row. 0 means unknown.
 	noRoomUntil int64
 	// modeChangedAt is the time of the last RecordModeChange, or 0.
 	modeChangedAt int64

@@ -33,8 +33,8 @@ const (
 // maxSiteChanges is the maximum number of changes of a site. The newest remain.
 const maxSiteChanges = 24
 
-// RecordEdit records that a site has a new version of its robots.txt. Lines that the edit leaves
-// unchanged or moves keep their counts. Sites without data in the ledger are ignored.
+// RecordRobotsChange records that a site has a new version of its robots.txt. Unchanged and moved
+// lines keep their counts. Sites without data in the ledger are ignored.
 func (l *Ledger) RecordRobotsChange(site string, before, after *policy.Version, at time.Time) {
 	if site == Other || before.Hash == after.Hash {
 		return
@@ -133,8 +133,8 @@ func isVersion(version string) bool {
 // ModeMixed is the mode of a site of which one part enforces and another part monitors.
 const ModeMixed = "mixed"
 
-// carryLineCounts copies the counts of the lines of version before to next, the counts of the new
-// version. was and is are the lines of the old and of the new version. Equal keys identify the same
+// copyLineCounts copies the counts of the lines of version before to next, the counts of the new
+// version. oldLines and newLines are the lines of the two versions. Equal keys identify the same
 // line.
 func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines map[lineKey]int) {
 	find := func(v Version) int {

@@ -24,7 +24,7 @@ type StoredSite struct {
 	Site  *Site     `json:"site"`
 }
 
-// MaxStored bounds an encoded site, in bytes.
+// MaxStoredSiteBytes is the maximum size of an encoded site in bytes.
 const MaxStoredSiteBytes = 8 << 20
 
 // Bounds on decoded data. The largest possible site is smaller.
@@ -41,7 +41,7 @@ const maxStoredRows = 256
 // storedHeader begins an encoded site; a SHA-256 of the rest follows.
 const storedHeader = "robots_guard ledger 1\n"
 
-// packers reuses gzip writers, which have 1.2 MB each.
+// gzipWriters reuses gzip writers, which have 1.2 MB each.
 var gzipWriters = sync.Pool{New: func() any {
 	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
 	return z
@@ -166,8 +166,8 @@ func (r *Rule) truncateStrings() {
 	truncateInPlace(&r.Group, maxTokenBytes)
 }
 
-// truncateInPlace shortens a string to at most most bytes. The result does not share the memory of
-// the longer string.
+// truncateInPlace shortens a string to at most maxBytes bytes. The result does not share the memory
+// of the longer string.
 func truncateInPlace(s *string, maxBytes int) {
 	if len(*s) > maxBytes {
 		*s = cloneTruncated(*s, maxBytes)
