@@ -145,7 +145,7 @@ func (e *Entry) MarkPossiblyChanged(now time.Time) {
 	e.markedWhileFetching = e.fetchDone != nil
 }
 
-// updateMark updates the effect of MarkPossiblyChanged at the end of a fetch, whose result is the
+// updateChangeMark updates the effect of MarkPossiblyChanged at the end of a fetch, whose result is the
 // state after. The caller must have locked e.mu.
 func (e *Entry) updateChangeMark(after *State) {
 	if after.FailureCount == 0 {

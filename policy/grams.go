@@ -32,7 +32,7 @@ type gramSlot struct {
 // filterBits makes the filter 16 times as long as the table, which limits collisions.
 const filterBits = 4
 
-// maxContext is the maximum length of a context before the gram, and from the start of the gram on,
+// maxContextLength is the maximum length of a context before the gram, and from the start of the gram on,
 // in bytes.
 const maxContextLength = 16
 
@@ -144,8 +144,8 @@ func (p *pattern) allGrams(yield func(offset int, gram uint32) bool) {
 	}
 }
 
-// gramContext returns the bytes of the pattern around the gram at offset: up to maxContext before
-// the gram and up to maxContext from its start on, without a star. in is the index of the gram in
+// gramContext returns the bytes of the pattern around the gram at offset: up to maxContextLength before
+// the gram and up to maxContextLength from its start on, without a star. in is the index of the gram in
 // context.
 func (p *pattern) gramContext(offset int) (context string, gramStart int) {
 	before := p.text[max(offset-maxContextLength, 0):offset]

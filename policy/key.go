@@ -16,7 +16,7 @@ const (
 // maxKeyLength is the length of the longest known key, in bytes.
 const maxKeyLength = len("disallowaitraining")
 
-// lookupKey returns the kind of a line with the key s, or keyNone for a key that is not defined.
+// lookupKey returns the kind of a line with the key s, or keyUnknown for a key that is not defined.
 // misspelt means a misspelling that Google's parser accepts. Keys are compared whole, ignoring
 // case. A comparison by prefix would read "DisallowAITraining: /", which is in use, as "Disallow:
 // /" and close sites.

@@ -22,13 +22,13 @@ type literalRules struct {
 	matchesByText []literalTextMatches // for each text
 }
 
-// literalEntry has the longest literal rules for targets with one text.
+// literalTextMatches has the longest literal rules for targets with one text.
 type literalTextMatches struct {
 	prefix bestMatches // the longest rules for targets that start with the text
 	exact  bestMatches // the longest anchored rules for targets that equal the text
 }
 
-// newLiterals compiles literal rules. It may reorder the rules.
+// newLiteralRules compiles literal rules. It may reorder the rules.
 func newLiteralRules(rules []literalRule) literalRules {
 	if len(rules) == 0 {
 		return literalRules{}
@@ -111,7 +111,7 @@ func (l *literalRules) addMatches(target string, normalization Normalization, ou
 	}
 }
 
-// addLiteralMatches adds both rules of a literalEntry.
+// addLiteralMatches adds both rules of a literalTextMatches.
 func (o *bestMatches) addLiteralMatches(found *bestMatches, normalization Normalization) {
 	o.add(true, found.allow.length, found.allow.rule, normalization)
 	o.add(false, found.disallow.length, found.disallow.rule, normalization)

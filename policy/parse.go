@@ -181,7 +181,7 @@ func (p *parser) readLine(s string, comment int) {
 	}
 }
 
-// handleKey stores a line with the kind k. name is the key as written.
+// storeLine stores a line with the kind k. name is the key as written.
 func (p *parser) storeLine(k lineKind, name, value string) {
 	switch k {
 	case keyUserAgent:

@@ -2,7 +2,7 @@ package policy
 
 import "sync"
 
-// smallSize is the maximum size of a file that is parsed into parseBuffers, in bytes.
+// maxBufferedSize is the maximum size of a file that is parsed into parseBuffers, in bytes.
 const maxBufferedSize = 16 << 10
 
 // parseBuffers are slices that the parser reuses from one small file to the next.
@@ -15,7 +15,7 @@ type parseBuffers struct {
 
 var parseBufferPool = sync.Pool{New: func() any { return new(parseBuffers) }}
 
-// lendTo makes the parser of r append to the buffers.
+// assignTo makes the parser of r append to the buffers.
 func (t *parseBuffers) assignTo(r *Robots) {
 	r.rules, r.agents, r.groups, r.records = t.rules[:0], t.agents[:0], t.groups[:0], t.records[:0]
 }

@@ -18,7 +18,7 @@ type prefixIndex struct {
 	commonLength int // length of the common prefix of all texts; 0 without keys
 }
 
-// newPrefixes returns an index of texts, which must be sorted and without duplicates.
+// newPrefixIndex returns an index of texts, which must be sorted and without duplicates.
 func newPrefixIndex(texts []string) prefixIndex {
 	p := prefixIndex{texts: texts, parents: make([]int32, len(texts))}
 	for i, text := range texts {

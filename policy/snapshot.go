@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSnapshot is the maximum size of an encoded Snapshot in bytes. The largest possible current
+// MaxSnapshotSize is the maximum size of an encoded Snapshot in bytes. The largest possible current
 // version fits. If the previous versions do not fit, the oldest are omitted.
 const MaxSnapshotSize = 1 << 20
 
 // snapshotFormat is the version of the encoding.
 const snapshotFormat = 2
 
-// maxValidator is the maximum length of a stored ETag or Last-Modified in bytes. A longer validator
+// maxValidatorLength is the maximum length of a stored ETag or Last-Modified in bytes. A longer validator
 // is not stored, so that the next fetch is unconditional.
 const maxValidatorLength = 1024
 

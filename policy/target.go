@@ -168,7 +168,7 @@ func (t *Target) add(x variant) {
 	t.count++
 }
 
-// dropCallerText removes all variants, of which the first can be the string that the caller passed
+// dropCallerString removes all variants, of which the first can be the string that the caller passed
 // to Set. The pool then does not keep this string in memory.
 func (t *Target) dropCallerString() {
 	clear(t.variants())

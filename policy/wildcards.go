@@ -103,12 +103,12 @@ func (s *searchBudget) release() {
 	}
 }
 
-// bitSet is a set of patterns: bit i is set if the set contains pattern i.
+// patternBitSet is a set of patterns: bit i is set if the set contains pattern i.
 type patternBitSet struct{ bits []uint64 }
 
 var patternBitSetPool = sync.Pool{New: func() any { return new(patternBitSet) }}
 
-// candidateBits returns the patterns that may match a target, as the bits of a bitSet.
+// candidateBits returns the patterns that may match a target, as the bits of a patternBitSet.
 func (w *patternSet) candidateBits(target string, s *searchBudget) []uint64 {
 	if len(w.index.slots) == 0 {
 		return w.unindexedPatterns

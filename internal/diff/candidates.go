@@ -41,7 +41,7 @@ func candidateURLs(before, after, changes []policy.Rule, maxSteps int) iter.Seq[
 	}
 }
 
-// wildcardWord replaces each wildcard of a rule in an example URL.
+// wildcardExample replaces each wildcard of a rule in an example URL.
 const wildcardExample = "example"
 
 // matchingPaths returns example paths that a canonical rule matches. Some paths are as short as
@@ -75,11 +75,11 @@ func ensureLeadingSlash(path string) string {
 	return path
 }
 
-// maxPattern is the maximum length of two rules for which a common path is searched, in bytes.
+// maxPatternsLength is the maximum length of two rules for which a common path is searched, in bytes.
 const maxPatternsLength = 300
 
 // findCommonPath returns a shortest path that both canonical rules match. ok is false if there is
-// none, or if a rule is longer than maxPattern.
+// none, or if a rule is longer than maxPatternsLength.
 func findCommonPath(a, b string) (string, bool) {
 	if a == "" || b == "" || len(a) > maxPatternsLength || len(b) > maxPatternsLength {
 		return "", false

@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// listCrawlers returns the crawlers in the registry, and at most maxNames other crawlers that the
+// listCrawlers returns the crawlers in the registry, and at most maxUnregisteredNames other crawlers that the
 // files name.
 func (p Edit) listCrawlers() []uaident.Identity {
 	var all []uaident.Identity

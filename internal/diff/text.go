@@ -8,7 +8,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/internal/text"
 )
 
-// maxShown is the maximum number of listed crawlers per class.
+// maxListedCrawlers is the maximum number of listed crawlers per class.
 const maxListedCrawlers = 5
 
 // WriteText writes the effects of the edit for people. WriteText ignores errors of the writer,

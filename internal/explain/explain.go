@@ -115,7 +115,7 @@ type Handler struct {
 	Rate         *Rate  `json:"rate,omitempty"` // the rate limit of the client; nil if there is none
 }
 
-// NoteFirstOfSeveral is the note if several robots_guard, selected by matchers, serve the site.
+// NoteSeveralGuards is the note if several robots_guard, selected by matchers, serve the site.
 const NoteSeveralGuards = "the site has several robots_guard; this is the action of the first, but the request may reach another"
 
 // describeClient returns a description of an identified client. wildcard tells whether the * group

@@ -102,7 +102,7 @@ func (p *printer) printClient(c *Client) {
 	}
 }
 
-// wordKinds describes the kinds of words in a User-Agent.
+// wordKindDescriptions describes the kinds of words in a User-Agent.
 var wordKindDescriptions = map[string]string{
 	"name": "a name in the registry", "contact": "a URL or mail address", "generic": "says that it is a robot",
 	"tool": "a word for its purpose", "unknown": "an unknown word",

@@ -12,7 +12,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// maxRobotsOfApp is the maximum number of robots of an operator that shares its name with an app.
+// maxRobotsPerApp is the maximum number of robots of an operator that shares its name with an app.
 // An operator with more robots has many products, and no app has the name of the company.
 const maxRobotsPerApp = 4
 

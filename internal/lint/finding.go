@@ -119,7 +119,7 @@ type checker struct {
 	options          Options
 	report           *Report
 	repeatedFindings []*repeatedFinding
-	emptyGroups      map[int]bool           // see groupOpensSite
+	emptyGroups      map[int]bool           // see emptyGroupAllowsSite
 	remainingWork    int                    // see maxComparisonWork
 	delayHandling    map[int]*delayHandling // see delayHandlingFor
 }

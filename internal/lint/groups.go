@@ -39,7 +39,7 @@ func (c *checker) checkGroups() {
 	c.checkCrawlersInTwoGroups()
 }
 
-// groupOpensSite reports whether the group that begins at a line has no rules, and so allows URLs
+// emptyGroupAllowsSite reports whether the group that begins at a line has no rules, and so allows URLs
 // that the * group disallows.
 func (c *checker) emptyGroupAllowsSite(line int) bool {
 	if c.emptyGroups == nil {
@@ -49,7 +49,7 @@ func (c *checker) emptyGroupAllowsSite(line int) bool {
 }
 
 // groupsWithoutRules maps the first line of each group without rules to the result of
-// groupOpensSite.
+// emptyGroupAllowsSite.
 func (c *checker) groupsWithoutRules() map[int]bool {
 	found := make(map[int]bool)
 	starForbids := slices.ContainsFunc(c.robots.Select(true).Rules(), func(r policy.Rule) bool {

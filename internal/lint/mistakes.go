@@ -11,17 +11,17 @@ import (
 const keyPattern = `(?i:user-?agent|allow|disallow|crawl-?delay|sitemap|host|noindex|request-rate|visit-time|content-signal|content-usage)`
 
 var (
-	// joinedKey matches a second key, after a value in the same line. The key must precede a colon
+	// joinedKeyRegexp matches a second key, after a value in the same line. The key must precede a colon
 	// or a path.
 	joinedKeyRegexp = regexp.MustCompile(`(?:^|[ \t;,|*>]|%0[Aa])(` + keyPattern + `)[ \t]*:|[ \t;,|*>]((?i:allow|disallow))[ \t]+[/*]|((?i:user-?agent|disallow))[ \t]*:`)
-	// twoKeys matches a line with a second key before its first colon.
+	// twoKeysRegexp matches a line with a second key before its first colon.
 	twoKeysRegexp = regexp.MustCompile(`^(?i:user-?agent|allow|disallow)[ \t].*[ \t*](` + keyPattern + `)$`)
-	// writtenBreak matches a line break or tab that is written as a backslash and a letter. It must
+	// escapedBreakRegexp matches a line break or tab that is written as a backslash and a letter. It must
 	// precede a key, a comment or the end of the line, or follow a colon.
 	escapedBreakRegexp = regexp.MustCompile(`(?:\\[nrt])+[ \t]*(?:` + keyPattern + `[ \t]*:|#|$)|:[ \t]*\\[nrt]`)
-	// writtenInName matches a line break in a name that is written as a backslash and a letter.
+	// escapedBreakInNameRegexp matches a line break in a name that is written as a backslash and a letter.
 	escapedBreakInNameRegexp = regexp.MustCompile(`\\[nr]`)
-	// regexpName matches syntax of regular expressions that is not in any crawler's name.
+	// regexpSyntaxInName matches syntax of regular expressions that is not in any crawler's name.
 	regexpSyntaxInName = regexp.MustCompile(`\\|\.[*+]|\[[^\]]*\]|\?|\{[0-9,]+\}|^[\^~/]|\$$|\([^)]*\|[^)]*\)|^\(.*\)[*+]?$`)
 )
 

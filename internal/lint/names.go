@@ -124,7 +124,7 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	}
 }
 
-// nameWithVersion matches a name that is followed only by a version.
+// nameWithVersionRegexp matches a name that is followed only by a version.
 var nameWithVersionRegexp = regexp.MustCompile(`^[^/*]+/v?[0-9][0-9A-Za-z._-]*$`)
 
 // checkVersion adds a finding for a name with a version, such as GPTBot/1.0. Names in RFC 9309

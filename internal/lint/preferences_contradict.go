@@ -87,7 +87,7 @@ func (c *checker) preferenceTargets() []policy.Target {
 	return targets
 }
 
-// findOpposites returns two lines with opposite preferences about a use. a is the earlier line.
+// findOppositeStatements returns two lines with opposite preferences about a use. a is the earlier line.
 func findOppositeStatements(statements []policy.Statement) (a, b policy.Statement, use policy.Use, found bool) {
 	for i, a := range statements {
 		for _, b := range statements[i+1:] {

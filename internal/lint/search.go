@@ -10,7 +10,7 @@ import (
 	"github.com/robotsguard/caddy-robots-guard/uaident"
 )
 
-// shutOutEngines are the search engines for which a rule disallows the whole site.
+// disallowedEngines are the search engines for which a rule disallows the whole site.
 type disallowedEngines struct {
 	rule    policy.Rule
 	engines []string

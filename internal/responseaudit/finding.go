@@ -88,7 +88,7 @@ func (x threshold) evaluate(c *ResponseCounts, f *Finding) bool {
 	return f.Total >= x.minTotal && f.Contradicting >= x.minContradicting && x.reachesMinPercent(f.Contradicting, f.Total)
 }
 
-// isShareReached reports whether bad of of responses is at least minPercent.
+// reachesMinPercent reports whether bad of of responses is at least minPercent.
 func (x threshold) reachesMinPercent(contradicting, total uint64) bool {
 	return 100*contradicting >= x.minPercent*total
 }

@@ -122,7 +122,7 @@ const (
 	maxCrawlersPerSite = 64 // of a site
 	// minNetworks is the number of networks whose unverified clients must agree.
 	minNetworks = 3
-	// maxLocation is the maximum stored length of a redirect in bytes.
+	// maxLocationLength is the maximum stored length of a redirect in bytes.
 	maxLocationLength = 200
 	// responseLifetime is the time after which a response expires if the crawler does not return.
 	responseLifetime = 7 * 24 * time.Hour
