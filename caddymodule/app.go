@@ -74,7 +74,7 @@ type App struct {
 
 	sites            *site.Sites
 	registry         *uaident.Registry // validates tokens and classes of the configuration
-	currentRegistry  *registryInUse    // identifies the clients of requests
+	currentRegistry  *registryInUse    // the registry that identifies the clients of requests
 	identity         *identity.Checker
 	stopVerification func() error // ends the use of the settings of verify
 	stopSignatures   func()       // ends the use of the signing agents
@@ -85,19 +85,19 @@ type App struct {
 
 	events       *guard.Events
 	receivers    []*notify.Receiver
-	stopFuncs    []func() // reverts the actions of Start
+	stopFuncs    []func() // undo what Start has done
 	cancel       context.CancelFunc
 	storeStopped <-chan struct{} // closed when the store has stopped
 
 	managedStarters       []ManagedStarter               // handlers that start with the configuration
 	publishers            []*publish.Publisher           // publishers of these handlers
 	afterRestore          func()                         // called after the store has loaded its data
-	storesManagedBases    bool                           // whether bases are stored
+	storesManagedBases    bool                           // whether some robots_txt has a base to store
 	isOrderChecked        bool                           // whether the order of handlers was checked
 	hasGuard              bool                           // whether a site uses the app
 	needsIdentity         bool                           // whether an option depends on verified identities
 	usesPathVerdict       bool                           // whether the configuration uses the path verdict
-	cachedManagedHandlers handlerorder.RobotsTXTHandlers // cached by FindManagedHandlers
+	cachedManagedHandlers handlerorder.RobotsTXTHandlers // result of FindManagedHandlers
 	metricsRegistered     bool                           // whether the collectors are registered with the configuration
 }
 

@@ -42,7 +42,7 @@ type MatchCrawler struct {
 
 	selector judge.Selector
 	app      *App
-	overlay  *uaident.Overlay // tokens that the registry lacks
+	overlay  *uaident.Overlay // the tokens in Clients that the registry lacks
 }
 
 // CaddyModule returns the Caddy module information.

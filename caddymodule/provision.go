@@ -119,7 +119,7 @@ func (h *Handler) newGuard(ctx caddy.Context) (*guard.Guard, error) {
 		server := site.NewServerSource(h.AllowPrivate)
 		server.Sites = app.sites
 		if h.FetchFrom != "" {
-			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate checked the address
+			server.ClientAddr = netip.MustParseAddr(h.FetchFrom) // Validate has rejected invalid addresses
 		}
 		c.Source = server
 	}

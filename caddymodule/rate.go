@@ -62,11 +62,11 @@ const (
 )
 
 var (
-	rateModes  = []string{rateObserve, rateEnforce} // also of Search
+	rateModes  = []string{rateObserve, rateEnforce} // values of Rate.Mode and Rate.Search
 	rateCounts = []string{countDocuments, countAll}
 )
 
-// Bounds of the options.
+// Bounds of the fields of Rate.
 const (
 	minDelay, maxDelay   = time.Second, time.Hour
 	maxBurst             = 1000

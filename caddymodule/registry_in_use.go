@@ -25,12 +25,12 @@ var registryFeeds = caddy.NewUsagePool()
 type registryInUse struct {
 	*uaident.CurrentRegistry
 
-	feed    *registry.Feed // nil for none
+	feed    *registry.Feed // nil without a registry file or URL
 	changes []Crawler
 	logger  *zap.Logger
 
 	mu           sync.Mutex
-	version      *registry.Version // the version in Current
+	version      *registry.Version // the version of the feed in use
 	lastConflict string            // last logged error of a version that conflicts with the configuration
 	onChange     func(*uaident.Registry) error
 }
@@ -80,7 +80,7 @@ func (u *registryInUse) acquireFeed(ctx caddy.Context, r *Registry) error {
 	if err != nil {
 		return err
 	}
-	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) }) // Destruct returns no error
+	context.AfterFunc(ctx, func() { _, _ = registryFeeds.Delete(key) }) // Destruct of a BackgroundRunner returns no error
 	u.feed = value.(*remote.BackgroundRunner[*registry.Feed]).Runner
 	return nil
 }

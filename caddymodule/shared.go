@@ -30,6 +30,6 @@ func acquireState(ctx caddy.Context) (*guard.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // Destruct returns no error
+	context.AfterFunc(ctx, func() { _, _ = statePool.Delete(stateKey) }) // State.Destruct returns no error
 	return value.(*guard.State), nil
 }

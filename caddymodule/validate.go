@@ -89,8 +89,8 @@ func (h *Handler) validateClients() error {
 			switch {
 			case before == names[i]:
 				return fmt.Errorf("%s names %s twice", names[i], word)
-			case before == "exempt verified" && names[i] == "only_log": // unverified clients are only logged
-			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // unverified clients are blocked
+			case before == "exempt verified" && names[i] == "only_log": // useful: unverified clients are only logged
+			case strings.HasSuffix(before, " verified") && names[i] == modeEnforce: // useful: unverified clients are blocked
 			case before != "":
 				return fmt.Errorf("%s is in %s and in %s; keep only one of the two", word, before, names[i])
 			}

@@ -306,7 +306,7 @@ func (h *Handler) publisherConfig(ctx caddy.Context, app *caddymodule.App) (c pu
 		}
 		base, err := h.readBase()
 		if base == nil && err == nil {
-			base = []byte{} // without a base
+			base = []byte{} // no base is configured
 		}
 		return func(string) []byte { return base }
 	}

@@ -98,7 +98,7 @@ func (h *Handler) acquireList(place string) (*publish.RuleList, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) }) // Destruct returns no error
+	h.releaseFuncs = append(h.releaseFuncs, func() { _, _ = lists.Delete(place) }) // Destruct of a BackgroundRunner returns no error
 	return value.(*remote.BackgroundRunner[*publish.RuleList]).Runner, nil
 }
 

@@ -80,7 +80,7 @@ func (r *Rollout) validate() error {
 		return fmt.Errorf("unknown stage %q of rollout; use shadow or hosts, or leave rollout out", r.Stage)
 	case (r.Stage == rolloutHosts) != (len(r.Hosts) > 0):
 		return errors.New("rollout hosts needs the hosts that get a change first; rollout shadow takes no hosts")
-	case r.Stage != rolloutShadow && r.Duration == 0: // until it is promoted
+	case r.Stage != rolloutShadow && r.Duration == 0: // no duration: the stage lasts until a person promotes the change
 	case time.Duration(r.Duration) < shortestRollout || time.Duration(r.Duration) > longestRollout:
 		return fmt.Errorf("rollout %s %s is out of range; use a time from 1m to 30d", r.Stage, option.FormatDuration(r.Duration))
 	}

@@ -35,7 +35,7 @@ type Action struct {
 	Site   string `json:"site,omitempty"`
 	ID     string `json:"id,omitempty"` // the ID of the change; by default the pending change, or the previous one for a rollback
 	User   string `json:"who"`
-	Reason string `json:"why,omitempty"` // required to confirm
+	Reason string `json:"why,omitempty"` // only required for the action confirm
 	Ticket string `json:"ticket,omitempty"`
 }
 

@@ -36,14 +36,14 @@ type PolicyList struct {
 type PolicySummary struct {
 	Authority    string     `json:"authority"`
 	Server       string     `json:"server,omitempty"` // where the server listens, if another server has the same host
-	Source       string     `json:"source"`           // server, url or file
-	Segment      string     `json:"segment"`          // named or invented
+	Source       string     `json:"source"`           // kind of the source: server, url or file
+	Segment      string     `json:"segment"`          // cache segment: named or invented
 	Status       int        `json:"status"`           // the status of the last good response; 0 without one
 	LastOutcome  string     `json:"last_meaning,omitempty"`
 	LastError    string     `json:"last_error,omitempty"`
 	FailureCount int        `json:"failures"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
-	Version      string     `json:"version,omitempty"` // SHA-256
+	Version      string     `json:"version,omitempty"` // SHA-256 of the version
 	FirstFetched *time.Time `json:"first_read,omitempty"`
 	LastFetched  *time.Time `json:"last_read,omitempty"`
 	AgeSeconds   float64    `json:"age_seconds"`

@@ -23,10 +23,10 @@ type PolicyRefresh struct {
 // Outcome is the outcome of fetching a robots.txt on request.
 type Outcome string
 
-// Outcomes.
+// Outcomes of a refresh.
 const (
 	Changed   Outcome = "changed"   // a new version, or the first one
-	Unchanged Outcome = "unchanged" // the same version
+	Unchanged Outcome = "unchanged" // the fetched file equals the cached version
 	Failed    Outcome = "failed"    // the fetch failed; the previous state still applies
 	Waiting   Outcome = "waiting"   // the fetch needs a request of a client
 )
@@ -48,7 +48,7 @@ func refreshPolicy(ctx context.Context, running RunningConfig, e *policy.Entry) 
 	outcome := refreshOutcome(before, after)
 	if err != nil {
 		e.MakeDue()
-		after = e.State() // the state has the error
+		after = e.State() // the response contains the error of the state
 		outcome.Outcome, outcome.Reason = Waiting, err.Error()
 	}
 	answer := newPolicyReport(running, e, after, time.Now())

@@ -14,7 +14,7 @@ import (
 const (
 	maxIDBytes          = 60
 	maxNoteBytes        = 500
-	maxUserBytes        = 200 // of a user name
+	maxUserBytes        = 200 // maximum length of a user name in bytes
 	maxAcknowledgements = 500
 	// acknowledgementRetention is the time after LastOpen for which the acknowledgement of an ended
 	// alert stays valid.

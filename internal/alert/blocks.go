@@ -18,7 +18,7 @@ import (
 const MaxBlocks = 256
 
 const (
-	maxPath = 200 // bytes of an example
+	maxPath = 200 // maximum length of an example path in bytes
 
 	// A verified search engine causes an alert at once. An unverified one must be blocked for
 	// minUnverifiedTime, with gaps of at most maxUnverifiedGap.
@@ -38,15 +38,15 @@ const (
 // BlockedSearchEngine is a search engine that a rule for other crawlers blocks at a site. See
 // [judge.Result.BlocksSearch].
 type BlockedSearchEngine struct {
-	Site     string       // its label
-	Crawler  string       // token, or judge.OtherName
-	Identity verify.State // verified, claimed or unknown
+	Site     string       // label of the site
+	Crawler  string       // product token, or judge.OtherName
+	Identity verify.State // identity: verified, claimed or unknown
 }
 
 // SearchBlock is a blocked request of a search engine, with the rule.
 type SearchBlock struct {
 	BlockedSearchEngine
-	Rule  string // in robots.txt syntax
+	Rule  string // the rule as a line of robots.txt
 	Group string // the user-agent line of its group
 	Line  int
 	Path  string
@@ -66,8 +66,8 @@ type blockKey struct {
 
 type blockRecord struct {
 	SearchBlock
-	firstBlock time.Time // firstBlock of a period without gaps, or of the alert
-	lastBlock  time.Time // time of the last block
+	firstBlock time.Time // first block of the period without gaps, or of the alert
+	lastBlock  time.Time
 }
 
 // RecordBlock records that a request of a search engine was blocked now.
@@ -140,8 +140,8 @@ func (b *searchBlockRecorder) currentAlerts(live map[string]report.SiteState, la
 		state := live[rec.Site].State
 		switch {
 		case rec.lastBlock.Before(lastLoad.Add(reloadDuration)) && now.Sub(lastLoad) >= reloadAlertDuration:
-		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock): // another version
-		case state != nil && alwaysDisallowedAll(state): // as on a staging site
+		case state != nil && state.Current != nil && state.Current.FirstFetched.After(rec.lastBlock): // another version is in force
+		case state != nil && alwaysDisallowedAll(state): // on a staging site all crawlers are disallowed on purpose
 		case rec.causesAlert(now):
 			found = append(found, rec.newAlert())
 		}

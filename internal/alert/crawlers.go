@@ -21,8 +21,8 @@ const (
 	minNewCrawlerRequests = 1000
 	maxNewCrawlers        = 20 // maximum number of alerts, most requests first
 
-	minMonitorTime = 7 * 24 * time.Hour // in monitor
-	maxReadySites  = 50                 // sites
+	minMonitorTime = 7 * 24 * time.Hour // minimum time in monitor mode before the advice to enforce
+	maxReadySites  = 50                 // maximum number of sites named in the advice
 )
 
 // ledgerAlerts returns the alerts that depend on the counts of the ledger.
@@ -34,8 +34,8 @@ func ledgerAlerts(source *report.Source, now time.Time) []Alert {
 type crawlerStats struct {
 	name      string
 	firstSeen time.Time
-	requests  uint64 // in the last 24 hours
-	isNamed   bool   // named by a robots.txt
+	requests  uint64 // requests in the last 24 hours
+	isNamed   bool   // whether a robots.txt names the crawler
 }
 
 // newCrawlerAlerts returns alerts about crawlers that first came in the last week and send many

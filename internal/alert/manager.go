@@ -63,7 +63,7 @@ type Manager struct {
 	lastUpdate       time.Time
 	ledgerLoads      map[*time.Time]bool // load times of the running configurations
 	lastLedgerUpdate time.Time
-	ledgerAlerts     []Alert          // problems in the ledger
+	ledgerAlerts     []Alert          // alerts that follow from the ledger
 	alerts           map[string]Alert // by ID; open or over, without acknowledgements
 	acknowledgements acknowledgementStore
 	latest           []Alert       // all alerts at the last update

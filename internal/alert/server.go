@@ -68,7 +68,7 @@ func outdatedListAlert(list verify.ListStatus, now time.Time) Alert {
 	if list.Prefixes > 0 {
 		a.Detail = fmt.Sprintf("%s was last read at %s.", text.Printable(list.Source), formatTime(list.CheckedAt, now))
 	}
-	if list.NextFetch.IsZero() { // a file
+	if list.NextFetch.IsZero() { // the source is a file, not a URL
 		a.RemedySnippet, a.Remedy = "", "Check whether the file exists and the server can read it."
 	}
 	if list.Err != nil {

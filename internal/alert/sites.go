@@ -25,8 +25,8 @@ const (
 type siteRobots struct {
 	report.SiteState
 	name         string // the first of them, in enforce if possible
-	title        string // all of them, in short
-	alertSubject string // part of the IDs
+	title        string // the names of all sites in short form
+	alertSubject string // part of the alert IDs
 	now          time.Time
 }
 
@@ -34,11 +34,11 @@ type siteRobots struct {
 // name.
 func siteAlerts(live map[string]report.SiteState, now time.Time) (found []Alert) {
 	bySource := make(map[string]*siteRobots)
-	sharing := make(map[string]int) // sites by source
+	sharing := make(map[string]int) // number of sites by source
 	for _, name := range slices.Sorted(maps.Keys(live)) {
 		l, source := live[name], name
 		if l.Mode == "" {
-			continue // no configuration guards it
+			continue // no site of the configuration has a guard
 		}
 		if l.Source != "" && l.Source != "server" {
 			source = l.Authority

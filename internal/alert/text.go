@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxListedNames = 3   // of crawlers
-	maxErrorBytes  = 300 // of a quoted error
+	maxListedNames = 3   // maximum number of crawlers to name
+	maxErrorBytes  = 300 // maximum length of a quoted error in bytes
 )
 
 // formatSentence returns words, such as an error, as a sentence with a capital letter and a full

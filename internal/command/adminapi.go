@@ -177,7 +177,7 @@ func (s adminAddress) explainError(err error) error {
 		return fmt.Errorf("the admin API at %s answers %s: %s", s, status, body)
 	}
 	reason := strings.TrimPrefix(err.Error(), "performing request: ")
-	if _, cause, ok := strings.Cut(reason, `": `); ok { // the part after the URL
+	if _, cause, ok := strings.Cut(reason, `": `); ok { // the cause without the method and the URL
 		reason = cause
 	}
 	switch {

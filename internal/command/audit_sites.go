@@ -149,7 +149,7 @@ func (a *auditRunner) hostsToAudit(sites []Site) (hosts []hostToAudit, notes []s
 func (a *auditRunner) hostsFromFlags(sites []Site) (hosts []hostToAudit, notes []string, err error) {
 	for _, name := range a.sites {
 		if !isURL(name) {
-			name = "any://" + name // any port
+			name = "any://" + name // matches any scheme and port
 		}
 		s, several, err := findSite(sites, name)
 		if err != nil {

@@ -45,7 +45,7 @@ type ManagedCheck struct {
 // Site is the configuration of a site with a robots_guard.
 type Site struct {
 	Hosts            []string // empty for any host
-	Listen           []string // the addresses of the server
+	Listen           []string // listener addresses of the server
 	IsRedirectTarget bool     // automatic HTTPS redirects http requests to this site
 	HasMatchers      bool     // whether the robots_guard has matchers other than hosts
 	Source           string   // the URL or file of the robots.txt; "" for the robots.txt of the site
@@ -72,9 +72,9 @@ func (s *Site) hasSameSettings(other *Site) bool {
 // Verification has the settings of a configuration file for verifying crawlers.
 type Verification struct {
 	Registry      *uaident.Registry
-	Enabled       bool              // whether verification is on
-	Signatures    bool              // whether to verify signatures
-	SigningAgents map[string]string // signing agents with their operators
+	Enabled       bool
+	Signatures    bool
+	SigningAgents map[string]string // maps the URL of a signing agent to its operator
 	Verifier      verify.Config
 }
 

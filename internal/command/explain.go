@@ -211,7 +211,7 @@ func (x *explainRunner) printVerdicts(cmd *cobra.Command, urls []string, r expla
 // siteForURL is the site with the settings for a requested URL.
 type siteForURL struct {
 	site           explain.Site
-	configuredSite *Site // empty without --config
+	configuredSite *Site // nil without --config
 	isAmbiguous    bool  // whether the configuration has other guards for the URL
 }
 

@@ -30,8 +30,8 @@ type batchRequest struct {
 	UserAgent batchAgent      `json:"user_agent"`
 	URL       string          `json:"url"`
 	Method    string          `json:"method"`
-	Host      string          `json:"host"` // with --robots
-	Time      batchTime       `json:"time"` // with --robots
+	Host      string          `json:"host"` // only used with --robots
+	Time      batchTime       `json:"time"` // only used with --robots
 }
 
 // batchAgent is the value of "user_agent". null, as exported from a database, means a client
@@ -121,7 +121,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 	unknown := explain.Verdict{ID: json.RawMessage("null"), Allowed: true, Verdict: judge.Unknown.String()}
 	err := json.Unmarshal(line, &request)
 	if err != nil {
-		_ = json.Unmarshal(line, &struct{ ID *json.RawMessage }{&request.ID}) // for the error
+		_ = json.Unmarshal(line, &struct{ ID *json.RawMessage }{&request.ID}) // for the error message
 	}
 	if request.ID != nil {
 		unknown.ID = request.ID
@@ -136,7 +136,7 @@ func (b *batchJudge) judge(line []byte) explain.Verdict {
 		return unknown
 	}
 	robots, overlay := b.findRobots(&request)
-	if robots == nil { // no robots.txt for the host
+	if robots == nil { // the directory contains no robots.txt for the host
 		return unknown
 	}
 	r := explain.Request{UserAgent: request.UserAgent.text, Token: request.Token, URL: request.URL, Method: request.Method}

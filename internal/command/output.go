@@ -35,7 +35,7 @@ func (o *output) print(cmd *cobra.Command, result any, writeText func(io.Writer)
 // resultPrinter prints any number of results: each as a line of JSON, or as text for people.
 type resultPrinter struct {
 	screen  *text.Terminal
-	encoder *json.Encoder // nil for text
+	encoder *json.Encoder // nil for output as text
 }
 
 // newPrinter returns a printer for several results.

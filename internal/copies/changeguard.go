@@ -27,7 +27,7 @@ const (
 // disallows such pages, ChangeGuard starts a hold, which keeps the replaced version in force. The
 // zero value is empty. It is safe for concurrent use.
 type ChangeGuard struct {
-	Clock func() time.Time // nil for time.Now
+	Clock func() time.Time // returns the current time; nil means time.Now
 
 	numUsers atomic.Int64 // number of users; changed under mu
 
@@ -39,9 +39,9 @@ type ChangeGuard struct {
 type guardedSite struct {
 	mu           sync.Mutex
 	servedPages  ledger.VisitedPages
-	currentHash  [sha256.Size]byte // the version compared last
+	currentHash  [sha256.Size]byte // hash of the version to compare the next version with
 	currentSince time.Time         // when this version was fetched first
-	holds        []Hold            // oldest first; replaced, never modified
+	holds        []Hold            // oldest first; the slice is replaced and never modified
 
 	revision         uint64          // number of changes of hash or holds
 	uncheckedVersion *policy.Version // the current version if restored holds are not compared with this version yet, else nil
@@ -50,7 +50,7 @@ type guardedSite struct {
 // Hold keeps a replaced version of a robots.txt in force, because its successor disallows pages
 // recently served to search engines.
 type Hold struct {
-	Version   *policy.Version       // the version in force
+	Version   *policy.Version       // the previous version, which stays in force
 	Visits    []ledger.CrawlerVisit // the pages newly disallowed by the next version
 	startTime time.Time
 	End       time.Time // end of the hold, unless lifted earlier
@@ -134,8 +134,8 @@ func (c *ChangeGuard) RecordServedPage(key policy.Key, version *policy.Version, 
 
 // ChangedHolds lists the holds of a site that [ChangeGuard.UpdateHolds] started or ended.
 type ChangedHolds struct {
-	Started *Hold  // the new hold, or nil
-	Expired []Hold // ended holds
+	Started *Hold  // the hold that the change starts, or nil
+	Expired []Hold // the holds that have ended
 	Lifted  []Hold // holds with all pages allowed again
 }
 

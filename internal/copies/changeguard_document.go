@@ -63,7 +63,7 @@ func (c *ChangeGuard) Restore(stored ledger.ChangeGuardState, state *policy.Stat
 	now := c.now()
 	site := c.siteForRestore(stored)
 	if site == nil {
-		return 0, true // no user, or no room
+		return 0, true // no guard uses the change guard, or too many sites are stored
 	}
 	site.mu.Lock()
 	defer site.mu.Unlock()

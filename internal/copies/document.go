@@ -25,7 +25,7 @@ const maxStoredHold = 31 * 24 * time.Hour
 // StoredHost is the stored form of the files of a host.
 type StoredHost struct {
 	Host    Host         `json:"host"`
-	Unnamed bool         `json:"unnamed,omitempty"` // the host is not configured
+	Unnamed bool         `json:"unnamed,omitempty"` // whether the configuration does not name the host
 	Files   []storedFile `json:"files"`
 	missingRulesTimes
 }
@@ -33,7 +33,7 @@ type StoredHost struct {
 type storedFile struct {
 	fileUses
 	Hash ledger.Version `json:"sha256"`
-	Text []byte         `json:"gzip"` // see [policy.Robots.CompressedText]
+	Text []byte         `json:"gzip"` // compressed file, see [policy.Robots.CompressedText]
 }
 
 // storedUnnamed is the maximum number of unconfigured hosts whose files are stored.
@@ -49,7 +49,7 @@ func (h *History) HostsToStore() (hosts []Host) {
 		hosts = append(hosts, record.host)
 	}
 	unnamed := h.hostSets[1].hosts.Values()
-	slices.Reverse(unnamed) // starts with the oldest
+	slices.Reverse(unnamed) // Values starts with the oldest host
 	slices.SortStableFunc(unnamed, func(x, y *hostRecord) int { return min(len(y.files), 2) - min(len(x.files), 2) })
 	for _, record := range unnamed[:min(len(unnamed), storedUnnamed)] {
 		hosts = append(hosts, record.host)

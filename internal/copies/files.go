@@ -29,11 +29,11 @@ func (h Host) String() string {
 // These bounds apply to each host. A host evicts only its own files.
 const (
 	maxCopiedFiles    = 16      // files that were the guard's copy
-	maxServedFiles    = 16      // other served files
+	maxServedFiles    = 16      // maximum number of other served files
 	maxServedPerToken = 4       // other files served to a token
 	maxTokens         = 256     // product tokens; further tokens share everyToken
-	maxTextBytes      = 2 << 20 // bytes of all files
-	maxToken          = 64      // bytes of a token
+	maxTextBytes      = 2 << 20 // maximum total size of the files in bytes
+	maxToken          = 64      // maximum length of a product token in bytes
 )
 
 // everyToken replaces tokens beyond maxTokens. Files served to everyToken apply to all tokens.
@@ -49,8 +49,8 @@ const proxyExtra = 2 * time.Hour
 // robots points to the contents, which the policy cache references if the file is the guard's copy.
 // If the contents are freed before another file is added, the rules are lost.
 type recordedFile struct {
-	digest  [sha256.Size]byte // of the rules
-	hash    [sha256.Size]byte // of the last body
+	digest  [sha256.Size]byte // digest of the parsed rules
+	hash    [sha256.Size]byte // hash of the body that was recorded last
 	version *policy.Version   // the contents; nil only for the single file of a host
 	robots  weak.Pointer[policy.Robots]
 	fileUses
@@ -87,15 +87,15 @@ func (f *recordedFile) lastUse() time.Time {
 // hostRecord has the files of one host. History.mu guards it.
 type hostRecord struct {
 	host          Host
-	configured    bool          // the host is configured
-	grace         time.Duration // the configured grace
+	configured    bool // whether the configuration names the host
+	grace         time.Duration
 	files         []*recordedFile
 	currentDigest [sha256.Size]byte // digest of the guard's copy
 	lastRecorded  time.Time         // last record of the guard's copy
 	currentHash   [sha256.Size]byte // hash of the guard's copy at lastRecorded
 
 	missingRulesTimes
-	revision uint64 // number of changes worth storing
+	revision uint64 // number of changes that have to be stored
 }
 
 // missingRulesTimes has the times for which the rules of a host are missing or unknown. It is a

@@ -206,7 +206,7 @@ func (h *History) addVersion(record *hostRecord, v *policy.Version, now time.Tim
 		h.setVersion(record, f, v)
 		record.files = append(record.files, f)
 		record.revision++
-	case f.hash != v.Hash && f.version != nil: // only a comment differs
+	case f.hash != v.Hash && f.version != nil: // the rules are equal, for example because only a comment differs
 		h.releaseVersion(record, f)
 		h.setVersion(record, f, v)
 	case f.hash != v.Hash, f.robots.Value() == nil:
@@ -291,8 +291,8 @@ func (h *History) evictLargestHost(i int) bool {
 // RequestHost is the host of a request, with the settings for this host.
 type RequestHost struct {
 	Host
-	Configured  bool          // the host is configured
-	Grace       time.Duration // the configured grace
+	Configured  bool          // whether the configuration names the host
+	Grace       time.Duration // the grace of the site's guard
 	BehindProxy bool          // a trusted proxy forwarded the request; the proxy may have a cache
 }
 
@@ -538,7 +538,7 @@ func (h *History) EndGrace(matches func(Host) bool, now time.Time) {
 			record.GraceEndedAt = laterTime(record.GraceEndedAt, now)
 			for _, f := range record.files {
 				if f.digest != record.currentDigest {
-					record.GraceEndedAt = laterTime(record.GraceEndedAt, f.LastCopied) // perhaps from another clock
+					record.GraceEndedAt = laterTime(record.GraceEndedAt, f.LastCopied) // the time may be from another instance with another clock
 				}
 			}
 			record.revision++

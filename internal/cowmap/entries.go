@@ -118,5 +118,5 @@ func newEntries[K comparable, V any](all []entry[K, V]) *entries[K, V] {
 	if len(all) == 0 {
 		return nil
 	}
-	return &entries[K, V]{firstEntry: all[0], otherEntries: append([]entry[K, V](nil), all[1:]...)} // does not retain all
+	return &entries[K, V]{firstEntry: all[0], otherEntries: append([]entry[K, V](nil), all[1:]...)} // a copy, so that the array of all can be freed
 }

@@ -10,7 +10,7 @@ import (
 // copies all entries. The zero Map is empty. A Map is safe for concurrent use. A Map must not
 // be copied.
 type Map[K comparable, V any] struct {
-	current atomic.Pointer[entries[K, V]] // nil if empty
+	current atomic.Pointer[entries[K, V]] // nil for an empty map
 	mu      sync.Mutex                    // locked during writes
 }
 

@@ -73,7 +73,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serveView(w http.ResponseWriter, r *http.Request, view dataFile) {
 	limit := defaultLimit
 	if view.contentType == typeCSV {
-		limit = maxLimit // a file contains all rows
+		limit = maxLimit // a downloaded file contains all rows
 	}
 	q, err := parseQuery(r.URL.RawQuery, limit)
 	if err != nil {

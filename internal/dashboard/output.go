@@ -91,7 +91,7 @@ func getRobots(v Views, q query) (*report.Robots, error) {
 }
 
 func getManagedRobots(v Views, q query) (*report.ManagedRobots, error) {
-	m, _ := v.ManagedRobots(q.filter) // many sites have none
+	m, _ := v.ManagedRobots(q.filter) // without robots_txt handlers the result is empty
 	return &m, nil
 }
 
@@ -116,7 +116,7 @@ func encodeJSON(value any) []byte {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(value); err != nil {
-		panic(err) // all values can be encoded
+		panic(err) // values of these types can always be encoded
 	}
 	return body.Bytes()
 }

@@ -11,7 +11,7 @@ import (
 // query contains the parameters in the URL of a request.
 type query struct {
 	filter report.Filter
-	after  int // rows to skip
+	after  int // number of rows to skip
 	limit  int // maximum number of rows
 	id     string
 }

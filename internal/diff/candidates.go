@@ -60,7 +60,7 @@ func matchingPaths(canonical string) []string {
 			paths = append(paths, path+wildcardExample, path+"/"+wildcardExample, path+"?"+wildcardExample)
 		}
 		if i := strings.LastIndex(path, "/index.htm"); i >= 0 {
-			paths = append(paths, path[:i+1]) // Google's rule for index pages
+			paths = append(paths, path[:i+1]) // Google documents this rule for index pages
 		}
 	}
 	return paths

@@ -24,7 +24,7 @@ func (p Edit) Overlay() *uaident.Overlay {
 // none applies.
 type selectedGroup struct {
 	*policy.SelectedGroup
-	namesClient bool // the group names the client
+	namesClient bool // whether the group names the client
 }
 
 // groupFor returns the group that applies to a client by default. A configuration can change to
@@ -89,7 +89,7 @@ type ClassCrawlers struct {
 
 // ExampleURL is a URL whose verdict changes, with the decisive rules before and after the edit.
 type ExampleURL struct {
-	URL     string `json:"url"`      // path and query
+	URL     string `json:"url"`      // path and query of the URL
 	OldRule string `json:"old_rule"` // the decisive rule; empty for none
 	OldLine int    `json:"old_line"`
 	NewRule string `json:"new_rule"`
@@ -124,10 +124,10 @@ func (p Edit) ShutsOutSearch(r *Result) bool {
 // These bounds limit the work on hostile files.
 const (
 	maxUnregisteredNames = 500    // names that only the files define
-	maxGroupPairs        = 200    // compared pairs of groups
-	maxRules             = 20     // reported rules per change
+	maxGroupPairs        = 200    // maximum number of compared pairs of groups
+	maxRules             = 20     // maximum number of reported rules per change
 	maxExamples          = 10     // reported URLs per change and direction
-	maxCandidateURLs     = 60_000 // candidate URLs per change
+	maxCandidateURLs     = 60_000 // maximum number of compared URLs per change
 	maxSearchStates      = 50e6   // states in the search for URLs, for all changes
 )
 

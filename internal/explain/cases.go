@@ -18,7 +18,7 @@ import (
 
 // Case is a test case for a robots.txt: a client, a URL, and the expected verdict or preference.
 type Case struct {
-	Name      string `json:"name"` // for the report
+	Name      string `json:"name"` // name of the case in the report
 	File      string `json:"file"`
 	Line      int    `json:"line"`
 	Token     string `json:"token,omitempty"`      // the exact product token, if there is no User-Agent
@@ -174,8 +174,8 @@ type CaseResult struct {
 	Case
 	Passed       bool   `json:"ok"` // whether Got is the expected value
 	Actual       string `json:"got"`
-	DecisiveLine string `json:"because"`        // the decisive line, in words
-	Note         string `json:"note,omitempty"` // a remark about the client
+	DecisiveLine string `json:"because"`        // the deciding line of robots.txt, or why there is none
+	Note         string `json:"note,omitempty"` // remark about the client's identification
 }
 
 // Request returns the request that the case describes.

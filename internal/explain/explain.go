@@ -17,7 +17,7 @@ type Explanation struct {
 	Client      Client       `json:"client"`
 	Delay       *Delay       `json:"delay"`   // of the group; null if there is none
 	Group       *Group       `json:"group"`   // null if no group was searched or found
-	Target      string       `json:"target"`  // the requested target
+	Target      string       `json:"target"`  // request target as given
 	TargetForms []TargetForm `json:"forms"`   // the compared forms of the target
 	Matches     []RuleMatch  `json:"matches"` // matching rules of the group, the decisive rule first
 	// Interpretations has the verdicts of the strict and of the lenient interpretation of the file.
@@ -38,7 +38,7 @@ type Explanation struct {
 
 // Robots describes the robots.txt that decides.
 type Robots struct {
-	Name      string `json:"name"`              // file, URL or authority
+	Name      string `json:"name"`              // file, URL or authority of the robots.txt
 	Version   string `json:"version,omitempty"` // SHA-256 of a version on a server
 	RuleCount int    `json:"rules"`
 	Note      string `json:"note,omitempty"` // for example that there is no file
@@ -55,7 +55,7 @@ type Client struct {
 	Evidence        string                 `json:"evidence"`
 	Identity        string                 `json:"identity"` // the assumed identity: claimed, verified, unknown or spoofed
 	Operator        string                 `json:"operator,omitempty"`
-	Source          string                 `json:"source,omitempty"` // source of the registry entry
+	Source          string                 `json:"source,omitempty"` // source of the registry entry about the client
 	WildcardApplies bool                   `json:"wildcard"`         // the * group applies to its class
 	Note            string                 `json:"note,omitempty"`   // for example that no request has this name
 	// CrawlDelay is how the crawler treats Crawl-delay according to its operator: obeys, ignores or
@@ -76,7 +76,7 @@ type GroupName struct {
 type Group struct {
 	Name        string `json:"name"`  // of the first user-agent line that matched
 	Lines       []int  `json:"lines"` // all user-agent lines of the merged groups
-	NamesClient bool   `json:"named"` // false for the * group
+	NamesClient bool   `json:"named"` // whether a user-agent line names the client; false for the * group
 	RuleCount   int    `json:"rules"`
 }
 
@@ -90,11 +90,11 @@ type TargetForm struct {
 // Interpretation is the verdict of one of the two ways to interpret the file, with its decisive
 // rule.
 type Interpretation struct {
-	Name    string `json:"reading"` // forgiving or strict
+	Name    string `json:"reading"` // name of the interpretation: forgiving or strict
 	Allowed bool   `json:"allowed"`
 	Group   *Group `json:"group"`
-	Rule    string `json:"rule"` // the decisive rule, or empty
-	Line    int    `json:"line"` // 0 if no rule matches
+	Rule    string `json:"rule"` // the deciding rule, or ""
+	Line    int    `json:"line"` // line of the rule, or 0
 }
 
 // RuleMatch is a rule that matches the target.

@@ -15,8 +15,8 @@ import (
 
 // RobotsFile is the robots.txt by which [Site.Explain] judges a request.
 type RobotsFile struct {
-	Name            string          // file, URL or authority
-	Robots          *policy.Robots  // nil if unknown
+	Name            string          // file, URL or authority of the robots.txt
+	Robots          *policy.Robots  // nil if the rules are unknown
 	Version         *policy.Version // from a running server; nil otherwise
 	RedirectTargets []string        // redirects of the robots.txt, as in [judge.Rules]
 	Note            string          // for example that there is no file
@@ -115,7 +115,7 @@ func (s *Site) ClientNote(r Request) string {
 	if token == "" {
 		known := s.Registry.IdentifyWithOverlay(r.UserAgent, nil).Crawler
 		if known == nil {
-			return "" // clients may use any name
+			return "" // any client can send the name of this crawler
 		}
 		token = known.Token
 	}

@@ -32,7 +32,7 @@ type Verdict struct {
 	Error    string   `json:"error,omitempty"`
 
 	reason     judge.Reason
-	statements []policy.Statement // the lines behind Preferences
+	statements []policy.Statement // the lines of robots.txt with these preferences
 }
 
 // Judge returns the verdict on a request. The overlay has the crawler names that only the

@@ -69,7 +69,7 @@ func headerOfDescribedRequest(header http.Header, proto string) http.Header {
 	return described
 }
 
-// These fields describe a request.
+// Header fields that describe the request of the proxy's client.
 const (
 	forwardedMethod = "X-Forwarded-Method"
 	forwardedURI    = "X-Forwarded-Uri"
@@ -96,7 +96,7 @@ func readOriginalRequest(header http.Header) (o originalRequest, err error) {
 		fromURL    string
 		fields     []string
 		check      func(string) error
-		ignoreCase bool // ignore case
+		ignoreCase bool // compare names of fields without case
 	}{
 		{&o.method, "", []string{forwardedMethod, originalMethod}, checkMethod, false},
 		{&o.proto, urlParts.proto, []string{forwardedProto}, checkProto, true},

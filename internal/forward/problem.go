@@ -11,9 +11,9 @@ type Reason uint8
 // A wrong description means a misconfigured proxy, or a client that sent the same fields.
 const (
 	UntrustedProxy      Reason = iota // the proxy's address is not trusted
-	MissingField                      // a field is missing
+	MissingField                      // a required field is missing
 	RepeatedField                     // a field occurs more than once
-	ContradictingFields               // two fields disagree
+	ContradictingFields               // two fields contain different values
 	MalformedField                    // a field has an invalid value
 
 	numReasons = 5
@@ -32,7 +32,7 @@ func AllReasons() []Reason {
 // Problem is an error in a proxy's description of a request, see [DescribedRequest].
 type Problem struct {
 	Reason Reason
-	Err    error // the problem and the remedy
+	Err    error // describes the problem and the remedy
 }
 
 // Error implements error.

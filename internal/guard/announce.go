@@ -56,7 +56,7 @@ func (g *Guard) Announce(r *http.Request, j *Judgement) {
 // route.
 func (g *Guard) standingJudgement(r *http.Request) *Judgement {
 	before, _ := caddyhttp.GetVar(r.Context(), Var).(*Judgement)
-	if before == nil || !before.isAnnounced || g.ForwardAuth != nil { // about another request
+	if before == nil || !before.isAnnounced || g.ForwardAuth != nil { // the earlier judgement is about another request
 		return nil
 	}
 	if _, failed := r.Context().Value(caddyhttp.ErrorCtxKey).(error); !failed && before.Action != judge.Blocked {

@@ -44,7 +44,7 @@ type Events struct {
 	logger        *zap.Logger
 
 	mu           sync.Mutex
-	queuedEvents []event // the first is being emitted
+	queuedEvents []event // events to emit; the first is being emitted
 }
 
 type event struct {
@@ -124,7 +124,7 @@ func (e *Events) dequeue() (next event, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.queuedEvents = e.queuedEvents[1:]; len(e.queuedEvents) == 0 {
-		e.queuedEvents = nil // free its memory
+		e.queuedEvents = nil // let the garbage collector free the array
 		return next, false
 	}
 	return e.queuedEvents[0], true
@@ -229,7 +229,7 @@ const eventParity = "robots_parity"
 // The zero value is empty.
 type sentAuditEvents struct {
 	mu     sync.Mutex
-	states map[string]alert.State // by ID
+	states map[string]alert.State // state of the alert about a finding, by ID of the finding
 }
 
 // takeChangedAlerts returns the response-audit alerts that have begun or ended since the last call.

@@ -21,7 +21,7 @@ import (
 
 // Config has the settings of a guard.
 type Config struct {
-	Settings judge.Settings // of judge
+	Settings judge.Settings // settings for the judgement of requests
 	// Source fetches the robots.txt. SourceKey identifies the source: its URL or path, "" for the site
 	// itself. With an [site.HostPlaceholder] in SourceKey, each host has its own file.
 	Source    site.Source
@@ -53,13 +53,13 @@ type Config struct {
 	// false. The value does not change after the configuration has started.
 	UsesPathVerdict *bool
 
-	Registry *uaident.CurrentRegistry // of crawlers
-	Identity *identity.Checker        // verifies crawlers
-	Sites    *site.Sites              // configured hosts
-	Events   *Events                  // nil for none
+	Registry *uaident.CurrentRegistry // the registry of crawlers
+	Identity *identity.Checker        // verifies the identity of crawlers
+	Sites    *site.Sites              // the configured hosts of all servers
+	Events   *Events                  // nil if no events are emitted
 	// RespondRefused responds to a blocked or slowed request, or passes the request on.
 	RespondRefused func(w http.ResponseWriter, r *http.Request, j *Judgement, next caddyhttp.Handler) error
-	Logger         *zap.Logger // for the site owner
+	Logger         *zap.Logger // logs messages for the site owner
 }
 
 // Guard judges the requests of one handler and blocks or passes them on.
@@ -68,9 +68,9 @@ type Guard struct {
 	state            *State
 	serialNumber     int64                  // the number of guards up to this guard
 	hasSourcePerHost bool                   // each host has a source of its own
-	configuredTrial  robotsTrial            // of the configured file
+	configuredTrial  robotsTrial            // trial of the configured file
 	firstJudgedLabel atomic.Pointer[string] // label of the first judged site, for siteForSource; nil before a judgement
-	Metrics          *metrics.Metrics       // of the State
+	Metrics          *metrics.Metrics       // the metrics of the State
 }
 
 // New returns a guard for a configuration. The guard ends with ctx. shared survives a reload.
@@ -109,9 +109,9 @@ func (g *Guard) Serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Han
 		return serveOwnFetch(w, r, next)
 	}
 	j := g.Judge(r)
-	isFinal := j != nil && j.isAnnounced // by an earlier guard
+	isFinal := j != nil && j.isAnnounced // an earlier guard has announced the judgement
 	if j != nil && !isFinal {
-		defer j.resources.release() // also where a handler panics
+		defer j.resources.release() // also after a panic of a handler
 		g.Announce(r, j)
 	}
 	switch {

@@ -22,14 +22,14 @@ type Judgement struct {
 	userAgent       string          // see [site.RequestUserAgent]
 	VerifiedBy      verify.Method   // how the identity was verified or refuted
 	allowedByHold   bool            // a version enforced by the change guard allows the request
-	isAnnounced     bool            // after [Guard.Announce]
+	isAnnounced     bool            // whether [Guard.Announce] has recorded the judgement
 	signature       string          // result of the Web Bot Auth verification, "" without a signature
-	Site            *site.Site      // immutable
+	Site            *site.Site      // must not be modified
 	Version         *policy.Version // of the evidence; nil if the robots.txt is not known
 	redirectTargets []string        // redirect targets of the last fetch
 	Rate            Rate
 	judgedAt        time.Time        // time of the judgement or of counting
-	response        responseRecorder // if the request passed
+	response        responseRecorder // response recorder of a request that passes
 	resources       heldResources
 }
 

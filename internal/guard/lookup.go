@@ -15,11 +15,11 @@ import (
 type robotsLookup struct {
 	r              *http.Request
 	j              *Judgement
-	entry          *policy.Entry // of the site
+	entry          *policy.Entry // cache entry of the site
 	state          *policy.State // of the robots.txt, nil before the first fetch
 	identifiedBy   *policy.State // whose names identified the client, nil for the registry alone
 	now, waitUntil time.Time     // time of the request, and the end of its wait for a fetch
-	mayWait        bool          // whether the request may wait
+	mayWait        bool          // whether the request may wait for a fetch
 	isSecondPass   bool          // a repeated judgement, by a newer version
 }
 

@@ -19,9 +19,9 @@ const (
 type messageLimits struct {
 	startTime time.Time
 	now       func() time.Time
-	interval  time.Duration // time per message
-	burst     int           // after this many
-	limits    sync.Map      // messageLimitKey to *messageLimit
+	interval  time.Duration // minimum interval between messages after a burst
+	burst     int           // number of messages without a minimum interval
+	limits    sync.Map      // maps a messageLimitKey to a *messageLimit
 }
 
 // messageLimitKey identifies a limit by the metrics labels of a host and a crawler.

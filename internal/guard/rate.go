@@ -94,7 +94,7 @@ func (j *Judgement) removeChargedLimits(before *Judgement, rules *rate.Rules) (e
 		earlierLimit = before.Rate.Limit.Rule
 	}
 	if earlierLimit != rules.ConfiguredLimit || *before.Site.OwnKey() != *j.Site.OwnKey() || before.Verification != j.Verification || before.KnownName() != j.KnownName() {
-		return earlierPace // other budgets
+		return earlierPace // the earlier guard charged other budgets
 	}
 	rules.ConfiguredLimit = rate.Rule{}
 	sameDelay := before.Rate.EnforcedInterval == rules.CrawlDelay.Interval

@@ -24,7 +24,7 @@ func resolveRedirectTarget(location string, own *policy.Key) string {
 	}
 	to.Fragment, to.RawFragment, to.User = "", "", nil
 	if to.Path == "" {
-		to.Path = "/" // as requested by clients
+		to.Path = "/" // the URL as clients request it
 	}
 	if to.Scheme == base.Scheme && site.NormalizeHost(to.Host, own.IsHTTPS) == own.Host {
 		return to.RequestURI()

@@ -18,7 +18,7 @@ func (g *Guard) prepareFetch(r *http.Request, entry *policy.Entry, s *site.Site)
 	if !ok {
 		return nil, false
 	}
-	own, of := *s, g.newRequestHost(r, s) // allocated only for a refresh
+	own, of := *s, g.newRequestHost(r, s) // these copies are allocated only for a refresh
 	return func() <-chan struct{} {
 		return entry.Refresh(g.Freshness, g.wrapToRecordFetch(&own, g.limitFetchTime(fetch, entry.Current(), own.Key)), g.newFetchObserver(&own, of))
 	}, true

@@ -146,7 +146,7 @@ func (g *Guard) passAndRecordResponse(w http.ResponseWriter, r *http.Request, j 
 func (g *Guard) countResponse(j *Judgement, kind responseaudit.RequestKind, code int, size int64) {
 	status, ok := responseaudit.ClassifyStatus(code)
 	if !ok {
-		return // no response
+		return // the handler wrote no response
 	}
 	token, class, named := j.ledgerIdentity()
 	g.Metrics.CountResponse(class, kind, status, size)

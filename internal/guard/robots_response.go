@@ -99,10 +99,10 @@ type robotsResponse struct {
 	status             int
 	etag, lastModified string
 	isEncoded          bool              // has a Content-Encoding, which the validators include
-	text               []byte            // decoded, at most policy.MaxSize+1 bytes
+	text               []byte            // decoded body of at most policy.MaxSize+1 bytes
 	hash               [sha256.Size]byte // of the body; zero if unknown
-	lifetime           time.Duration     // see [policy.Version]
-	location           string            // of a redirect
+	lifetime           time.Duration     // freshness lifetime, see [policy.Version]
+	location           string            // Location field of a redirect
 	isErrorStatus      bool              // status of an error; error routes may send another response
 	isAborted          bool              // the client did not wait for the end of the response
 }
@@ -135,7 +135,7 @@ func (a robotsResponse) differsFromCopy(s *policy.State, own *policy.Key) bool {
 		case a.hash != [sha256.Size]byte{}:
 			return a.hash != good.Hash && policy.Parse(a.text).RulesDigest() != good.Robots.RulesDigest()
 		case a.isEncoded:
-			return false // validators differ by coding
+			return false // validators depend on the content coding
 		case a.etag != "" && good.ETag != "":
 			return strings.TrimPrefix(a.etag, "W/") != strings.TrimPrefix(good.ETag, "W/")
 		case a.lastModified != "" && good.LastModified != "":

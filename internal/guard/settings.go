@@ -12,9 +12,9 @@ import (
 
 // CacheSizes has the maximum numbers of cached robots.txt files; 0 means the default.
 type CacheSizes struct {
-	MaxPolicies        int // configured sites
-	UnknownHosts       int // unknown hosts
-	UnknownHostFetches int // concurrent fetches for unknown hosts
+	MaxPolicies        int // maximum number of configured sites
+	UnknownHosts       int // maximum number of unknown hosts
+	UnknownHostFetches int // maximum number of concurrent fetches for unknown hosts
 }
 
 // MaxPoliciesFor returns the maximum number of cached robots.txt files of configured sites.
@@ -43,7 +43,7 @@ type Settings struct {
 // UseSettings applies the settings of a configuration until release is called. During a reload the newest
 // settings apply.
 func (s *State) UseSettings(settings Settings) (release func()) {
-	end, _ := s.settings.Apply(settings, s.applySettings) // applySettings returns no error
+	end, _ := s.settings.Apply(settings, s.applySettings) // applySettings never returns an error
 	return func() {
 		_ = end()
 		s.removeUnconfigured() // recorded by the last requests of the released configuration
@@ -56,7 +56,7 @@ func (s *State) applySettings(settings Settings) error {
 	s.resizeCaches(settings.Sizes)
 	s.Ledger.SetRetention(settings.Retention)
 	s.history.Store(&settings.History)
-	if settings.Registry != nil { // nil for no configuration
+	if settings.Registry != nil { // nil if no configuration is running
 		s.registry.Store(settings.Registry)
 	}
 	s.siteRecords.configured.Store(&settings.Sites)

@@ -25,10 +25,10 @@ import (
 // robotsTrials has the robots.txt files on trial of all running configurations, and what each would
 // change.
 type robotsTrials struct {
-	cache   *policy.Cache // of these files; never stored
+	cache   *policy.Cache // cache of the trial files, which are never stored
 	effects *shadow.Trials
 
-	mu    sync.Mutex // serializes changes of files
+	mu    sync.Mutex // serializes changes of the trial files
 	files atomic.Pointer[[]*shadow.File]
 }
 
@@ -92,7 +92,7 @@ func (t *robotsTrials) addToReport(to *report.Source) {
 // robotsTrial is the trial of a file for a host. The zero value means no trial.
 type robotsTrial struct {
 	*shadow.File
-	host  string // without a port
+	host  string // host without a port
 	entry *policy.Entry
 }
 
@@ -188,7 +188,7 @@ func (g *Guard) judgeTrial(r *http.Request, j *Judgement, t robotsTrial, now tim
 		note.InForce, note.OnTrial, note.VerdictInForce, note.VerdictOnTrial = note.OnTrial, note.InForce, note.VerdictOnTrial, note.VerdictInForce
 		note.Difference = shadow.DifferenceOf(result.Verdict != judge.Disallowed, j.Verdict != judge.Disallowed)
 		if note.Difference == shadow.NewlyForbidden {
-			g.recordSearchEnginePage(j) // allowed by the previous version
+			g.recordSearchEnginePage(j) // the previous version allows the request
 		}
 	}
 	g.recordTrialResult(j, t.Source, note, &q, &result)

@@ -33,7 +33,7 @@ type ConfiguredSites struct {
 // size, see [State.UseSettings]. The zero value is empty.
 type siteRecords struct {
 	mu         sync.Mutex                           // locked during changes of records
-	records    cowmap.LargeMap[string, *siteRecord] // by label
+	records    cowmap.LargeMap[string, *siteRecord] // records by label of the site
 	configured atomic.Pointer[ConfiguredSites]      // of the last configuration; nil without a configuration
 }
 
@@ -97,7 +97,7 @@ func (s *siteRecords) updatedRecord(r siteRecord, of *site.Site, guard int64, gu
 	}
 	r.mode = s.currentMode(of.Label, r.mode)
 	if !isEnforceMode(r.mode) {
-		r.loggedCause = "" // monitor blocks nothing
+		r.loggedCause = "" // in monitor mode nothing is blocked
 	}
 	return r
 }

@@ -32,23 +32,23 @@ import (
 // to a configuration and stays usable after the last handler has released it, because requests may
 // be in flight.
 type State struct {
-	Cache             *policy.Cache                // of robots.txt
-	Bases             *policy.Cache                // of base files
-	SiteHistories     publish.SiteHistories        // changes of robots_txt
-	ManagedPublishers publish.RunningPublishers    // running robots_txt handlers
+	Cache             *policy.Cache                // robots.txt files of the sites
+	Bases             *policy.Cache                // base files of robots_txt handlers
+	SiteHistories     publish.SiteHistories        // histories of the changes of robots_txt handlers
+	ManagedPublishers publish.RunningPublishers    // publishers of the running robots_txt handlers
 	Copies            *copies.History              // files that crawlers may be using
 	redirectTargets   *lru.Cache[string, struct{}] // redirect targets of robots.txt at other hosts
 	Metrics           *metrics.Metrics
-	violations        *messageLimits // of log lines about violations
+	violations        *messageLimits // limits log lines about violations
 	violationEvents   *messageLimits
-	warningLimits     *messageLimits // of warnings, by host
+	warningLimits     *messageLimits // limits warnings, by host
 	changeGuard       copies.ChangeGuard
 	trials            *robotsTrials
 	rates             *rate.Budgets
-	clock             clock // of stopwatches
+	clock             clock // clock of the stopwatches
 	Ledger            *ledger.Ledger
 	Alerts            *alert.Manager
-	SentAlerts        notify.DeliveryHistory // alerts already sent to receivers
+	SentAlerts        notify.DeliveryHistory // alerts that were sent to receivers
 	siteRecords       siteRecords
 	sentAuditEvents   sentAuditEvents
 	withheldResponses responseaudit.WithheldTracker // responses to crawlers instead of a robots.txt
@@ -56,15 +56,15 @@ type State struct {
 	settings reload.ActiveSettings[Settings]
 	history  atomic.Pointer[report.LedgerPersistence] // of the last configuration; nil without history
 
-	Identity *identity.SharedState // the verifier
+	Identity *identity.SharedState // the verifier that all configurations share
 
-	Unregistered registry.UnregisteredNames // unregistered crawlers
+	Unregistered registry.UnregisteredNames // crawlers that the registry lacks
 
-	Memory *store.Memory // the storage
+	Memory *store.Memory // connects the state with the storage
 
 	registryStatus atomic.Pointer[func() *report.RegistryStatus] // see SetRegistryStatus
 
-	lintCache *lint.Cache                             // lint reports
+	lintCache *lint.Cache                             // cached reports of lint
 	registry  atomic.Pointer[uaident.CurrentRegistry] // of the last configuration; nil before the first
 	guards    atomic.Int64                            // number of guards since the start
 

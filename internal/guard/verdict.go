@@ -46,7 +46,7 @@ func (g *Guard) judgeByCopy(l *robotsLookup) {
 		j.redirectTargets = []string{j.Target}
 		g.judgeByVersion(j, ours, closed)
 	}
-	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // only once for each request
+	if t := g.trialForSite(j.Site); t.File != nil && ours != nil && !l.isSecondPass { // the trial judges each request only once
 		g.judgeTrial(r, j, t, l.now)
 	}
 	if ours == nil || j.Verdict != judge.Disallowed {

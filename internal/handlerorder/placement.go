@@ -32,8 +32,8 @@ type PlacedHandler struct {
 	precedingHandlers *precedingHandler // handlers that a request may have passed
 	groups            []string
 	exactPath         string // a path required by a matcher, or empty
-	isUnauthenticated bool   // for a dashboard, see lacksAuthentication
-	cacheName         string // for a guard, see precedingCache
+	isUnauthenticated bool   // for a dashboard: set by lacksAuthentication
+	cacheName         string // for a guard: set by precedingCache
 }
 
 // SiteName returns the name of the handler's site for messages, for example "site example.com".
@@ -50,12 +50,12 @@ func siteName(server string, hosts []string) string {
 type precedingHandler struct {
 	name            string
 	hosts           []string  // hosts of the enclosing routes; empty for any host
-	requestKey      string    // same as in PlacedHandler
-	matchers        []Matcher // matchers of the enclosing routes
+	requestKey      string    // same as PlacedHandler.requestKey
+	matchers        []Matcher // matchers of the routes that contain the handler
 	group           string    // route group; a request uses a single route of a group
 	asksOtherServer bool      // continues only if another server agrees, like forward_auth
 	previous        *precedingHandler
-	cache           *precedingHandler // the nearest earlier cache
+	cache           *precedingHandler // the nearest cache before the handler
 }
 
 // cacheHandlers are the handlers for caching responses: cache-handler, Souin (its base), and

@@ -9,7 +9,7 @@ import (
 
 // RobotsTXTHandler is a robots_txt handler with its place in the configuration.
 type RobotsTXTHandler struct {
-	Name          string // of its configuration
+	Name          string // name that the caller gave the configuration
 	Server        string
 	Hosts         []string // empty for any host
 	TrialObstacle string   // why no guard can run a trial of a change, or empty if a guard can

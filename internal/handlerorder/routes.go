@@ -81,7 +81,7 @@ func matcherSetAsJSON(set caddyhttp.MatcherSet) map[string]json.RawMessage {
 	matchers := make(map[string]json.RawMessage, len(set))
 	for _, matcher := range set {
 		name := caddy.GetModuleName(matcher)
-		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers retain their JSON
+		if matchers[name] = matcherAsJSON(matcher); name == "robots_crawler" || name == Disallowed { // these matchers keep their JSON configuration
 			matchers[name] = caddyconfig.JSON(matcher, nil)
 		}
 	}
@@ -98,7 +98,7 @@ func matcherAsJSON(matcher any) json.RawMessage {
 			sets[i] = matcherSetAsJSON(set)
 		}
 		return caddyconfig.JSON(sets, nil)
-	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds the latter
+	case *caddyhttp.MatchHost, caddyhttp.MatchHost, // automatic HTTPS adds a MatchHost that is not a pointer
 		*caddyhttp.MatchPath, *caddyhttp.MatchMethod, *caddyhttp.MatchHeader, *caddyhttp.MatchQuery,
 		*caddyhttp.VarsMatcher, *caddyhttp.MatchExpression:
 		return caddyconfig.JSON(matcher, nil)

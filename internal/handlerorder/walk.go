@@ -66,7 +66,7 @@ type routePosition struct {
 	requestKey string
 	previous   *precedingHandler
 	groups     []string
-	exactPath  string             // see PlacedHandler
+	exactPath  string             // see PlacedHandler.exactPath
 	responder  *respondingHandler // nil if a request may reach this position
 }
 
@@ -158,7 +158,7 @@ func (y *routePosition) addMatchers(sets []map[string]json.RawMessage) error {
 		}
 		y.matchers = append(y.matchers, Matcher{anyOf, config})
 	}
-	text, err := json.Marshal(sets) // sorted keys, no spaces
+	text, err := json.Marshal(sets) // JSON with sorted keys and without spaces
 	y.requestKey += "\n" + string(text)
 	return err
 }

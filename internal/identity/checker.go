@@ -24,7 +24,7 @@ type Checker struct {
 	Signatures atomic.Pointer[botauth.Verifier]
 	// OnSignature is called with the result of checking each signature.
 	OnSignature func(botauth.Reason)
-	// Logger logs warnings about proxies.
+	// Logger logs warnings about proxies that hide client addresses.
 	Logger *zap.Logger
 
 	// The warnings already logged for this configuration: a proxy passes on addresses that clients
@@ -53,7 +53,7 @@ func (c *Checker) VerifyClient(r *http.Request, client uaident.Identity) (verify
 	result := c.Verifier.Check(client.Crawler, site.ClientAddr(r))
 	switch {
 	case result.State == verify.Verified && site.IsEarlyData(r):
-		return verify.Unknown, verify.None // until the handshake is complete
+		return verify.Unknown, verify.None // the address is not proven until the handshake is complete
 	case result.State == verify.Verified && site.AddrMayBeForged(r):
 		c.warnOnce(&c.warnedForgeable, "a proxy passes on client addresses that clients can forge; clients behind it are not verified; "+
 			"set trusted_proxies_strict in the global option servers, or let client_ip_headers name a header that the proxy overwrites")
@@ -105,7 +105,7 @@ type SharedState struct {
 	refreshSlot        chan struct{}                           // full while the address lists are refreshed
 	fetchCount         atomic.Uint64                           // number of fetched lists, accepted or not
 	listFetchObserver  atomic.Pointer[func(verify.ListStatus)] // called for each fetched list; may be nil
-	signatureVerifiers *caddy.UsagePool                        // *signatures by their agents
+	signatureVerifiers *caddy.UsagePool                        // maps the signing agents to their *signatureVerifier
 }
 
 // NewSharedState returns a state without address lists and settings.
@@ -172,7 +172,7 @@ func (s *SharedState) RefreshLists(ctx context.Context, logger *zap.Logger) {
 
 // logListFetch logs the result of fetching an address list.
 func logListFetch(logger *zap.Logger, s verify.ListStatus) {
-	next := zap.Skip() // files have no next attempt
+	next := zap.Skip() // address lists in files have no next attempt
 	if !s.NextFetch.IsZero() {
 		next = zap.Time("next_attempt", s.NextFetch)
 	}

@@ -60,8 +60,8 @@ type signatureVerifier struct {
 	onDirectoryFetch func(result string) // gets the result of each fetch of a key directory
 
 	mu          sync.Mutex
-	logger      *zap.Logger       // of the configuration loaded last
-	lastResults map[string]string // by agent: directoryRead or directoryFailed
+	logger      *zap.Logger       // logger of the configuration that was loaded last
+	lastResults map[string]string // last result of reading the directory of an agent: directoryRead or directoryFailed
 }
 
 // The results of fetching a key directory.
@@ -98,7 +98,7 @@ func (s *SharedState) AcquireSignatureVerifier(ctx context.Context, registry *ua
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _, _ = s.signatureVerifiers.Delete(poolKey) }) // Destruct returns no error
+	context.AfterFunc(ctx, func() { _, _ = s.signatureVerifiers.Delete(poolKey) }) // Destruct never returns an error
 	verifier := pooled.(*signatureVerifier)
 	verifier.mu.Lock()
 	verifier.logger = logger

@@ -129,7 +129,7 @@ func (d *Decoder) ReadObject(expected string, fields []string, read func(field s
 	if err := d.readStart('{', expected); err != nil {
 		return err
 	}
-	seen := 0 // a bit for each field
+	seen := 0 // one bit for each field that has been read
 	for d.More() {
 		field := d.Next().Text
 		i := slices.Index(fields, field)
@@ -151,7 +151,7 @@ func (d *Decoder) ReadObject(expected string, fields []string, read func(field s
 // SuggestField returns a hint for an error about an unknown field: the most similar field, or all
 // fields.
 func SuggestField(field string, fields []string) string {
-	const longest = 80 // longer names get no hint
+	const longest = 80 // a hint for a longer name would cost too much time
 	if near := text.Nearest(field[:min(len(field), longest)], fields); near != "" {
 		return "did you mean " + near + "?"
 	}

@@ -46,7 +46,7 @@ func (s *scanner) next() (t Token, offset int) {
 	t.FirstByte = s.peek()
 	offset = s.tokenEnd
 	switch t.FirstByte {
-	case 0: // end of input
+	case 0: // the input has ended
 	case '{', '}', '[', ']':
 		s.tokenEnd++
 	case '"':
@@ -75,7 +75,7 @@ func (s *scanner) readString() (text string) {
 	if plain {
 		return string(s.data[begin+1 : s.tokenEnd-1])
 	}
-	_ = json.Unmarshal(s.data[begin:s.tokenEnd], &text) // the input is valid JSON
+	_ = json.Unmarshal(s.data[begin:s.tokenEnd], &text) // the caller has checked that the input is valid JSON
 	return text
 }
 

@@ -22,9 +22,9 @@ type Rules struct {
 
 // Result is the decision about a request and the reasons for it.
 type Result struct {
-	Verdict Verdict // by the rules
-	Action  Action  // by the settings
-	Reason  Reason  // the reason for the verdict
+	Verdict Verdict // verdict by the rules of robots.txt
+	Action  Action  // action by the settings
+	Reason  Reason  // reason for the verdict
 	// RobotsVerdict is the verdict of the robots.txt, with the matching rule. If no rule was
 	// evaluated, it allows the request and has no rule.
 	RobotsVerdict policy.Verdict

@@ -60,8 +60,8 @@ func maxEdits(letters int) int {
 // nameSearch collects the names most similar to a word.
 type nameSearch struct {
 	folded         string
-	letterSet      uint32 // of its letters
-	distance, rank int    // of the names in nearest
+	letterSet      uint32 // set of the letters in folded
+	distance, rank int    // edit distance and rank of the names in nearest
 	nearest        []string
 }
 
@@ -85,7 +85,7 @@ func (n *nameSearch) compareName(name *nameInRegistry) {
 // suggest.
 type nameInRegistry struct {
 	letters, token string
-	letterSet      uint32 // of the letters
+	letterSet      uint32 // set of the letters in the name
 	rank           int    // of equally similar names, the lowest rank is suggested
 }
 

@@ -3,9 +3,9 @@ package judge
 // Reason is the reason for a verdict.
 type Reason uint8
 
-// The reasons.
+// The reasons for a verdict.
 const (
-	ReasonRule          Reason = iota // the longest matching rule
+	ReasonRule          Reason = iota // the longest matching rule decides
 	ReasonNoRule                      // no rule of its group matches
 	ReasonNoGroup                     // no group applies to the client
 	ReasonAmbiguous                   // the file has two interpretations, and only one disallows the URL
@@ -15,8 +15,8 @@ const (
 	ReasonBrowser                     // a browser, or a client without a name
 	ReasonACMEChallenge               // the token of a certificate validator
 	ReasonRobotsTxt                   // robots.txt or the target of its redirect
-	ReasonExempt                      // exempt by the configuration
-	ReasonNoRobotsTxt                 // no copy of robots.txt
+	ReasonExempt                      // the configuration exempts the client
+	ReasonNoRobotsTxt                 // no copy of robots.txt is known
 	ReasonSiteClosed                  // no copy, and the configuration closes the site
 	ReasonGrace                       // the crawler may obey an older version
 )

@@ -11,9 +11,9 @@ import (
 
 // Request is a request to judge, with the identity of its client.
 type Request struct {
-	Client       uaident.Identity // by its User-Agent
+	Client       uaident.Identity // the client that the User-Agent identifies
 	Verification verify.State     // whether the claimed name is verified
-	Method       string           // empty for GET
+	Method       string           // the empty string means GET
 	Target       string           // request target as sent: a path with an optional query, or a URL
 	// Path is the decoded path without the query. If it is empty, the path of Target is used.
 	Path string

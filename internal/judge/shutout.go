@@ -9,8 +9,8 @@ import (
 
 // ServedPage is a page served to a search engine.
 type ServedPage struct {
-	Crawler         string   // name
-	Names           []string // names for selecting its group
+	Crawler         string   // name of the crawler that got the page
+	Names           []string // names that select the crawler's group
 	WildcardApplies bool     // whether the * group applies to the crawler
 	Target          string   // the path and query, as requested
 }

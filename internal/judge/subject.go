@@ -12,7 +12,7 @@ type GroupQuery struct {
 	WildcardApplies  bool     // whether the * group applies to its request
 	WellKnownOnly    bool     // only rules of the * group that begin with /.well-known/ apply, see [policy.SelectedGroup.WellKnownGroup]
 	Lenient          bool     // the client accepts misspelled keys and lines without a colon, see [uaident.Identity.ParsesLeniently]
-	Spoofed          bool     // the client is spoofed
+	Spoofed          bool     // whether the client is spoofed
 	FirstProductOnly bool     // only the first product of the User-Agent identifies the client, see [namesLongerProduct]
 }
 

@@ -11,10 +11,10 @@ type Verdict uint8
 // The verdicts. Storage and output use the words, never the numbers.
 const (
 	Allowed    Verdict = iota
-	Disallowed         // disallowed by the rules
+	Disallowed         // the rules disallow the request
 	Stale              // disallowed, but the crawler may obey an older version
 	Exempt             // the rules do not apply to the request, or the configuration exempts the crawler
-	Unknown            // no copy of robots.txt
+	Unknown            // no copy of robots.txt is known
 	numVerdicts
 )
 

@@ -85,7 +85,7 @@ func (b *recordBatch) hasRoom(maxRequests int) bool {
 // clear removes all records. It releases the memory of a batch that became larger than usual.
 func (b *recordBatch) clear() {
 	if cap(b.requests) > maxRetainedCapacity || cap(b.responses) > maxRetainedCapacity || cap(b.visits) > maxRetainedCapacity {
-		*b = recordBatch{} // after a long delay
+		*b = recordBatch{} // the batch grew while counting was delayed, so free its memory
 		return
 	}
 	clear(b.requests)
@@ -99,7 +99,7 @@ func (b *recordBatch) clear() {
 type recordBuffer struct {
 	mu sync.Mutex
 	recordBatch
-	maxRequests int // maximum number of requests
+	maxRequests int // maximum number of requests in the buffer
 
 	_ [64]byte // prevents false sharing
 }

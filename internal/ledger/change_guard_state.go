@@ -30,12 +30,12 @@ type HeldVersion struct {
 	Visits    []CrawlerVisit `json:"visits"` // the reason: visited pages that the next version newly disallows
 }
 
-// Bounds of the stored state.
+// Bounds of a stored ChangeGuardState.
 const (
 	maxStoredHolds      = 8
 	maxGroupNames       = 16
-	maxCrawlerNameBytes = 128  // bytes of a crawler's name
-	maxHostBytes        = 1024 // bytes of a host
+	maxCrawlerNameBytes = 128  // maximum length of a crawler's name in bytes
+	maxHostBytes        = 1024 // maximum length of a host in bytes
 )
 
 // Encode encodes c for [DecodeChangeGuardState]. If the result is too large, Encode omits c.Visits,

@@ -42,8 +42,8 @@ type Ledger struct {
 	mu        sync.Mutex
 	sites     map[string]*Site
 	startTime time.Time
-	numRows   int         // of all sites
-	batch     recordBatch // being counted
+	numRows   int         // number of rows of all sites
+	batch     recordBatch // the requests that are being counted
 }
 
 // New returns an empty Ledger that keeps data for MaxRetention. now returns the current time.

@@ -49,7 +49,7 @@ type Request struct {
 	// one. Action still is the action of the verdict.
 	Slowed    bool
 	Method    string
-	Target    string // as requested
+	Target    string // request target as sent
 	UserAgent string
 	// MayRetainUserAgent reports whether the ledger may keep UserAgent without copying it.
 	MayRetainUserAgent bool

@@ -2,7 +2,7 @@ package ledger
 
 // RobotsFetch is a crawler's request for robots.txt, and the response.
 type RobotsFetch struct {
-	At      int64   `json:"at"` // in Unix milliseconds
+	At      int64   `json:"at"` // time in Unix milliseconds
 	Status  int     `json:"status"`
 	Version Version `json:"version"` // zero after a 304, or if the body was not seen
 }

@@ -17,9 +17,9 @@ import (
 // Times are in Unix milliseconds.
 type Row struct {
 	Token         string       `json:"token"`
-	Class         string       `json:"class"` // name of a uaident.Class
+	Class         string       `json:"class"` // see [uaident.Class]
 	Identity      verify.State `json:"identity"`
-	NamedByRobots bool         `json:"named,omitempty"` // named by the robots.txt
+	NamedByRobots bool         `json:"named,omitempty"` // whether robots.txt names the crawler
 
 	FirstSeen int64 `json:"first_seen"`
 	LastSeen  int64 `json:"last_seen"`
@@ -45,11 +45,11 @@ type Row struct {
 	Names            spacesaving.Sketch[string] `json:"names,omitzero"`
 	NamesOfViolators spacesaving.Sketch[string] `json:"breakers,omitzero"`
 
-	Rules      spacesaving.Sketch[RuleKey]      `json:"rules"`             // with disallowed or stale requests
-	Paths      spacesaving.Sketch[PathKey]      `json:"paths"`             // of disallowed and stale requests
-	UserAgents spacesaving.Sketch[string]       `json:"agents"`            // its User-Agents
-	Networks   spacesaving.Sketch[netip.Prefix] `json:"networks"`          // of disallowed requests
-	Samples    []Sample                         `json:"samples,omitempty"` // of disallowed requests, oldest first
+	Rules      spacesaving.Sketch[RuleKey]      `json:"rules"` // rules that made requests disallowed or stale
+	Paths      spacesaving.Sketch[PathKey]      `json:"paths"` // paths of disallowed and stale requests
+	UserAgents spacesaving.Sketch[string]       `json:"agents"`
+	Networks   spacesaving.Sketch[netip.Prefix] `json:"networks"`          // networks of disallowed requests
+	Samples    []Sample                         `json:"samples,omitempty"` // recent disallowed requests, oldest first
 }
 
 // RuleKey is a rule, and the verdict of the requests to count: Disallowed or Stale.

@@ -18,8 +18,8 @@ const (
 	CountStale
 	CountExempt
 	CountUnknown
-	CountBlocked           // refused by the guard
-	CountWouldBlock        // passed, but enforce would block
+	CountBlocked           // the guard blocked the request
+	CountWouldBlock        // the request passed, but enforce would block it
 	CountAgainstPreference // allowed, but against a preference for the use of the class
 	CountAgainstAfterFetch // CountAgainstPreference by crawlers that fetched that version
 	CountSlowed            // refused because it came too early
@@ -62,9 +62,9 @@ type Resolution uint8
 
 // The resolutions, with the lengths of the time series.
 const (
-	Minutes Resolution = iota // 6 hours
-	Hours                     // 14 days
-	Days                      // 90 days
+	Minutes Resolution = iota // buckets of one minute for the last 6 hours
+	Hours                     // buckets of one hour for the last 14 days
+	Days                      // buckets of one day for the last 90 days
 	numResolutions
 )
 

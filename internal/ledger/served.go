@@ -27,12 +27,12 @@ const clockSkew = 5 * time.Minute
 type CrawlerVisit struct {
 	Crawler         string    `json:"crawler"`            // name in the registry or policy
 	GroupNames      []string  `json:"chain"`              // the names by which the crawler looks for its group
-	WildcardApplies bool      `json:"wildcard,omitempty"` // the * group applies
-	Host            string    `json:"host"`               // the configured host
-	Target          RawText   `json:"target"`             // as requested
+	WildcardApplies bool      `json:"wildcard,omitempty"` // whether the * group applies to the crawler
+	Host            string    `json:"host"`               // label of the configured host
+	Target          RawText   `json:"target"`             // request target as sent
 	At              time.Time `json:"at"`
 
-	fromPeer bool // seen by another instance
+	fromPeer bool // whether another instance served the page
 }
 
 // RawText is text that may contain invalid UTF-8. In JSON it is encoded in base64.
@@ -64,7 +64,7 @@ func PagesFromVisits(visits []CrawlerVisit) []judge.ServedPage {
 // bounded. The zero value is empty. VisitedPages is not safe for concurrent use.
 type VisitedPages struct {
 	visits        []CrawlerVisit
-	index         map[visitKey]int // indexes in visits
+	index         map[visitKey]int // index of each visit in visits
 	nextToReplace int              // index of the next visit to replace, when full
 	revision      uint64           // number of new visits seen by this instance
 }
@@ -132,7 +132,7 @@ func (s *VisitedPages) Merge(visits []CrawlerVisit, fromPeer bool, now time.Time
 		}
 		before := s.revision
 		if v.fromPeer = fromPeer; known {
-			s.visits[i].At = v.At // keeps its origin
+			s.visits[i].At = v.At // the visit keeps its value of fromPeer
 		} else {
 			s.Record(v)
 		}

@@ -13,7 +13,7 @@ import (
 
 // SiteChange is a change of a site's robots.txt or of its mode (monitor or enforce).
 type SiteChange struct {
-	At   int64          `json:"at"` // in Unix milliseconds
+	At   int64          `json:"at"` // time in Unix milliseconds
 	Kind SiteChangeKind `json:"kind"`
 	// From and To are the values before and after the change: versions of a robots.txt in
 	// hexadecimal, or modes.
@@ -24,9 +24,9 @@ type SiteChange struct {
 // SiteChangeKind says what changed: the robots.txt or the mode.
 type SiteChangeKind string
 
-// The kinds of changes.
+// The kinds of changes of a site.
 const (
-	RobotsChange SiteChangeKind = "robots" // another version of the robots.txt
+	RobotsChange SiteChangeKind = "robots" // the site has another version of robots.txt
 	ModeChange   SiteChangeKind = "mode"   // monitor, enforce, or mixed where parts of the site differ
 )
 
@@ -164,8 +164,8 @@ func (s *Site) copyLineCounts(before Version, next LineHits, oldLines, newLines 
 // User-agent line, or a rule in a group that names the crawler agent.
 type lineKey struct {
 	agent      string
-	rule       string // "" for the User-agent line
-	occurrence int    // ordinal among equal lines
+	rule       string // the rule, or "" for a user-agent line
+	occurrence int    // number of equal lines before this line
 }
 
 // maxComparedLines is the maximum number of lines to compare. A rule counts once for each name of

@@ -19,7 +19,7 @@ import (
 
 // StoredSite is the data about a site as kept in the storage.
 type StoredSite struct {
-	Since time.Time `json:"since"` // start of counting
+	Since time.Time `json:"since"` // time at which counting started
 	Saved time.Time `json:"saved"`
 	Site  *Site     `json:"site"`
 }
@@ -43,7 +43,7 @@ const storedHeader = "robots_guard ledger 1\n"
 
 // gzipWriters reuses gzip writers, which have 1.2 MB each.
 var gzipWriters = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // gzip.BestSpeed is a valid level
 	return z
 }}
 
@@ -53,7 +53,7 @@ func (s StoredSite) Encode() ([]byte, error) {
 	var compressed bytes.Buffer
 	z := gzipWriters.Get().(*gzip.Writer)
 	defer gzipWriters.Put(z)
-	defer z.Reset(io.Discard) // releases the buffer
+	defer z.Reset(io.Discard) // lets the garbage collector free the buffer
 	z.Reset(&compressed)
 	enc := json.NewEncoder(z)
 	enc.SetEscapeHTML(false)

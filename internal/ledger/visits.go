@@ -18,7 +18,7 @@ type HumanVisitBucket [2]uint32
 // humanVisit is a recorded visit that is not counted yet.
 type humanVisit struct {
 	site string
-	name string // key of [Site.Visits]
+	name string // name of the assistant, the key of [Site.Visits]
 	at   int64
 }
 

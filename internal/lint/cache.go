@@ -21,7 +21,7 @@ const (
 type Cache struct {
 	mu           sync.Mutex
 	reports      *simplelru.LRU[cacheKey, *Report]
-	findingCount int // of all reports
+	findingCount int // number of findings in all reports
 }
 
 // cacheKey identifies a cached report by the SHA-256 of the file and by the site.

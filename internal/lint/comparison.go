@@ -14,7 +14,7 @@ type comparedCrawler struct {
 	groupNames   []string // the names that select its group, before *
 	isLenient    bool     // accepts misspelled keys and missing colons
 	isStrict     bool     // strict interpretation of package policy; extension lines separate user-agent lines
-	delaySupport string   // obeyed, ignored, or undocumented
+	delaySupport string   // Crawl-delay is obeyed, ignored, or undocumented
 	sourceURL    string
 }
 
@@ -59,10 +59,10 @@ type CrawlerComparison struct {
 type Interpretation struct {
 	Crawler    string `json:"crawler"`
 	Group      string `json:"group"`                 // the first name of its group, or empty
-	GroupLine  int    `json:"group_line"`            // 0 for none
+	GroupLine  int    `json:"group_line"`            // line of the group, or 0
 	RuleCount  int    `json:"rules"`                 // number of rules of its group
 	CrawlDelay string `json:"crawl_delay,omitempty"` // empty if the file has none for the crawler
-	Source     string `json:"source"`                // of the documented behavior
+	Source     string `json:"source"`                // URL that documents the behavior
 }
 
 // PathVerdicts has the verdict of each crawler on a path, in the order of Comparison.Crawlers.
@@ -86,10 +86,10 @@ func (r *CrawlerComparison) ConflictCount() int {
 	return n
 }
 
-// These bounds limit the comparison.
+// Bounds of the comparison.
 const (
-	maxComparedRules = 500 // rules to derive examples from
-	maxComparedPaths = 20  // examples in a report
+	maxComparedRules = 500 // maximum number of rules from which examples are derived
+	maxComparedPaths = 20  // maximum number of examples in a report
 )
 
 // compareCrawlers returns how each of comparedCrawlers interprets a file, with at most

@@ -55,7 +55,7 @@ func (c *checker) checkDelay(r policy.Record) {
 type delayHandling struct {
 	ignoringCrawlers []string         // nil if a crawler supports it or the support is unknown
 	cappedCrawlers   []*cappedCrawler // crawlers with a maximum delay
-	includesWildcard bool             // the group includes *
+	includesWildcard bool             // whether the group applies to *
 }
 
 // cappedCrawler is a crawler that shortens a Crawl-delay above its maximum. token is its name in

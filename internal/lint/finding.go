@@ -16,16 +16,16 @@ type Finding struct {
 	Severity policy.Severity `json:"severity"`
 	Line     int             `json:"line"`    // from 1; 0 for the whole file
 	Column   int             `json:"column"`  // of the first character, in Unicode code points from 1; 0 for the whole file
-	Message  string          `json:"message"` // the problem and the remedy
+	Message  string          `json:"message"` // describes the problem and the remedy
 	// Help is the URL of the documentation of the code, set by [Check].
 	Help string `json:"help,omitempty"`
 }
 
 // Report has the findings about a robots.txt.
 type Report struct {
-	Name             string             `json:"name"` // name of the file
+	Name             string             `json:"name"` // name of the robots.txt file
 	Findings         []Finding          `json:"findings"`
-	UnlistedFindings int                `json:"unreported"` // number of findings beyond maxFindings
+	UnlistedFindings int                `json:"unreported"` // number of findings that Findings omits
 	Comparison       *CrawlerComparison `json:"readings"`   // set by [Check]
 }
 
@@ -119,9 +119,9 @@ type checker struct {
 	options          Options
 	report           *Report
 	repeatedFindings []*repeatedFinding
-	emptyGroups      map[int]bool           // see emptyGroupAllowsSite
-	remainingWork    int                    // see maxComparisonWork
-	delayHandling    map[int]*delayHandling // see delayHandlingFor
+	emptyGroups      map[int]bool           // caches the results of emptyGroupAllowsSite by index of the group
+	remainingWork    int                    // decreases from maxComparisonWork to 0
+	delayHandling    map[int]*delayHandling // caches the results of delayHandlingFor by index of the group
 }
 
 // addFinding adds a finding to the report. Beyond maxFindings it only counts the finding.
@@ -139,7 +139,7 @@ func (c *checker) addFinding(code policy.Code, line, column int, format string, 
 // with the same mistake.
 type repeatedFinding struct {
 	Finding
-	otherLines        []int // the first few other lines
+	otherLines        []int // the first few other lines with the same finding
 	unlistedLineCount int
 }
 

@@ -79,7 +79,7 @@ func (c *checker) groupsWithoutRules() map[int]bool {
 // checkCrawlersInTwoGroups adds a finding if two groups with different rules have different names
 // of the same crawler.
 func (c *checker) checkCrawlersInTwoGroups() {
-	first := make(map[string]policy.Agent) // by the registry's token
+	first := make(map[string]policy.Agent) // first user-agent line of a crawler, by its token in the registry
 	group := make(map[string]int)
 	for i, g := range c.groups {
 		for _, a := range g.Agents {

@@ -12,7 +12,7 @@ type line struct {
 	keyOffset   int    // byte offset of the key in raw
 	value       string // trimmed, without the comment
 	valueOffset int    // byte offset of the value in raw
-	comment     string // from # on, or empty
+	comment     string // the comment with its #, or ""
 }
 
 // fileLines are the lines of a robots.txt. A line is split into its parts only when it is read,

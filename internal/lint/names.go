@@ -113,7 +113,7 @@ func (c *checker) checkNameList(a policy.Agent, token string) {
 	if len(token) == len(a.Name) || strings.Contains(a.Name, ",") {
 		return
 	}
-	if strings.Contains(a.Name, "(") { // a whole User-Agent
+	if strings.Contains(a.Name, "(") { // the name is a whole User-Agent
 		return
 	}
 	for i, word := range strings.FieldsFunc(a.Name, func(r rune) bool { return strings.ContainsRune(" \t/&+", r) }) {

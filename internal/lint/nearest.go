@@ -11,7 +11,7 @@ import (
 // nearestName returns the known crawler with the most similar name, or an empty string. Short
 // names, and similar names of little-known crawlers, cause wrong suggestions and are ignored.
 func nearestName(name string) string {
-	const shortest, longest = 4, 40 // letters
+	const shortest, longest = 4, 40 // minimum number of letters
 	folded := text.FoldSpelling(name)
 	if token := companyCrawlers[folded]; token != "" {
 		return token

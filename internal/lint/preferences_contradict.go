@@ -47,7 +47,7 @@ func (c *checker) checkContradictions(targets []policy.Target) {
 			}
 		}
 	}
-	for _, token := range []string{"Googlebot", "Applebot"} { // their operators have control tokens
+	for _, token := range []string{"Googlebot", "Applebot"} { // crawlers whose operators have a control token
 		crawler := uaident.Default().Lookup(token)
 		check(c.groupFor(crawler), crawler.ControlToken())
 	}

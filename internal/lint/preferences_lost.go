@@ -13,7 +13,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 	if len(targets) == 0 || c.hasFinding(InvalidUsage) || c.hasFinding(UnknownUsageLabel) || c.hasFinding(RelativeUsagePath) || c.hasFinding(InvalidSignal) {
 		return
 	}
-	stated := make([][]policy.Statement, len(targets)) // by the * group
+	stated := make([][]policy.Statement, len(targets)) // for each target, the preferences for crawlers to which the * group applies
 	for i := range targets {
 		stated[i] = c.robots.DecidingStatements(c.robots.Select(true), &targets[i], "")
 	}
@@ -24,7 +24,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 				return
 			}
 			if trimVersionAndStar(a.Name) != "" && !policy.IsTraining(a.Name) && c.checkOmittedPreference(a, targets, stated) {
-				break // one finding per group
+				break // report one finding for each group
 			}
 		}
 	}
@@ -36,7 +36,7 @@ func (c *checker) checkLostPreferences(targets []policy.Target) {
 func (c *checker) checkOmittedPreference(a policy.Agent, targets []policy.Target, wildcardStatements [][]policy.Statement) bool {
 	group := c.robots.Select(false, trimVersionAndStar(a.Name))
 	var own policy.Preferences
-	lines := make(map[policy.Use]int) // of the * group
+	lines := make(map[policy.Use]int) // statements of the * group
 	for i := range targets {
 		if !group.JudgeTarget(&targets[i]).Allowed {
 			continue

@@ -11,9 +11,9 @@ import (
 
 // These bounds limit the work on hostile files.
 const (
-	maxCheckedNames       = 1000 // checked names
-	maxCheckedRuleSets    = 100  // checked sets of rules
-	maxCheckedRules       = 2e6  // rules of all names together
+	maxCheckedNames       = 1000 // maximum number of checked names
+	maxCheckedRuleSets    = 100  // maximum number of checked sets of rules
+	maxCheckedRules       = 2e6  // maximum number of rules of all names together
 	maxCoveringCandidates = 500  // rules of a group that are compared to find covering rules
 
 	// maxComparisonWork is the maximum amount of comparison, in bytes of rules that are compared
@@ -27,7 +27,7 @@ const (
 // (yandex.com/support/webmaster, "Robots.txt parsing errors").
 const (
 	maxYandexRules      = 2048
-	maxYandexRuleLength = 1024 // characters
+	maxYandexRuleLength = 1024 // maximum length of a rule in characters
 )
 
 // checkRules adds findings about single rules, and then about rules that affect each other.
@@ -108,7 +108,7 @@ func (c *checker) checkPath(number int, l line) {
 		c.addValueFinding(DotSegment, number, "clients resolve /./ and /../ before a request, so %s matches no URL; write the resolved path", quoteExcerpt(l.value))
 	}
 	if findEscapedLineBreak(l) >= 0 {
-		return // see checkLines
+		return // checkLines reports this mistake
 	}
 	c.checkDoubleSlash(number, l)
 	if escape := regexpEscape.FindString(l.value); escape != "" {
@@ -116,7 +116,7 @@ func (c *checker) checkPath(number int, l line) {
 			quoteExcerpt(escape), quoteExcerpt(l.value))
 	}
 	if findJoinedKey(l.value) >= 0 {
-		return // see checkLines
+		return // checkLines reports this mistake
 	}
 	for i, word := range strings.FieldsFunc(l.value, func(c rune) bool { return strings.ContainsRune(whitespace, c) }) {
 		if i > 0 && (word[0] == '/' || word[0] == '*' || isRuleKey(strings.TrimSuffix(word, ":"))) {
@@ -133,7 +133,7 @@ type ruleSet struct {
 	selection         *policy.SelectedGroup // the lenient interpretation, which has all rules
 	rules             []policy.Rule
 	unusedByte        string       // a byte that no rule contains
-	reportedLines     map[int]bool // lines with a finding
+	reportedLines     map[int]bool // lines that have a finding
 	comparisonCost    int          // cost to compare all rules, see maxComparisonWork
 }
 
